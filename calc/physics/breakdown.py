@@ -14,6 +14,7 @@ from calc.physics.arrays import (
     maximum,
     minimum,
     minus,
+    once,
     plus,
     scaled,
     select,
@@ -124,7 +125,7 @@ def bottleneck(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
     return max(sums, key=lambda name: float(sums[name]))
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Busy:
     """What keeps a card, its links and its host busy in a step [s], all micro-batches.
 
@@ -152,15 +153,19 @@ class Busy:
         """Time of card, links and host one after the other, nothing of it hidden [s]."""
         return plus(plus(self.own, self.links), self.on_host)
 
+    def parts(self) -> tuple[Number, ...]:
+        """All times, in their order [s]."""
+        return (self.own, self.links, self.on_host, self.experts, self.routed, self.shared,
+                self.exchange, self.dispatch)
+
     def __add__(self, other: Busy) -> Busy:
-        return Busy(*map(plus, vars(self).values(), vars(other).values()))
+        return Busy(*map(plus, self.parts(), other.parts()))
 
     def __mul__(self, times: Number) -> Busy:
-        return Busy(*(part if is_absent(part) else scaled(part, times)
-                      for part in vars(self).values()))
+        return Busy(*(part if is_absent(part) else scaled(part, times) for part in self.parts()))
 
     def __sub__(self, other: Busy) -> Busy:
-        return Busy(*map(minus, vars(self).values(), vars(other).values()))
+        return Busy(*map(minus, self.parts(), other.parts()))
 
 
 BUSY = ("compute", "communication", "saved", "offload", "fetch", "router", "shared_expert",
@@ -184,6 +189,18 @@ def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
                 on_host, router + shared + routed, routed, shared, exchange, dispatch)
 
 
+@once
+def hides(q: Any) -> bool:
+    """Whether anything of a step can run beside something longer, in any deployment.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/latency.md, sections Two micro-batches and One step.
+    """
+    return anywhere((q.micro_batches > 1) | (q.single_batch_overlap > 0) | (q.host_overlap > 0))
+
+
 def hidden_time(q: Any, b: Busy) -> Number:
     """What runs beside something longer [s]: the card's links and its host.
 
@@ -199,6 +216,9 @@ def hidden_time(q: Any, b: Busy) -> Number:
 
     Source: notebooks/latency.md, sections Two micro-batches and One step.
     """
+    if not hides(q):
+        return 0.0
+
     def streams() -> Number:
         turns, at_experts = minimum(b.own, b.links), b.experts + b.exchange
         return either(q.unequal_streams > 0, lambda: minimum(
@@ -220,7 +240,7 @@ def hidden_time(q: Any, b: Busy) -> Number:
 
 def _more_hidden(q: Any, step: Any, changed: Callable[[Busy], Busy]) -> Number:
     """What is hidden of a step after a change of what is busy in it, less what was before [s]."""
-    if not anywhere((q.micro_batches > 1) | (q.single_batch_overlap > 0) | (q.host_overlap > 0)):
+    if not hides(q):
         return 0.0
     return hidden_time(q, changed(busy_in(q, step))) - step.hidden_time
 

@@ -27,8 +27,10 @@ replicas that fail, and blocks of a prefill replica that stay taken until their 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -46,6 +48,8 @@ Routing = Literal["round-robin", "least-loaded"]
 Coordination = Literal["eager", "delay", "balance"]
 IDLE = Step((), ())
 AT_ONCE = 16  # steps that are taken at once, at most
+NO_TIME = 1e-9  # of a step, where it divides [s]
+UNDISTURBED = 256  # the same until the next event, where every event is a request to the group
 AFTER_ALL = EventPriority(2)  # SimPy's own are 0 and 1
 Events = Generator[simpy.Event, Any, None]
 
@@ -125,10 +129,13 @@ class _AfterAll(simpy.Event):
 class _Group:
     """Engines that take their steps together, on the clock of the simulation; usually one."""
 
-    def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None]) -> None:
+    def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None],
+                 only: bool) -> None:
         self.env, self.pool, self.done = env, pool, done
+        self.only = only  # whether everything else that happens leads to a request to this group
         self.engines = [Engine(pool.limits) for _ in range(pool.ranks)]
-        self.steps: list[float] = []  # begin and end of each, one after the other [s]
+        self.begins: list[float] = []  # of every step [s]
+        self.ends: list[float] = []
         self.delayed = 0  # steps in a row for which prompts were held back
         self.planned = (0.0, 0.0)  # begin and end of the step on its way [s]
         self.later: Sequence[float] = ()  # times of the steps after it if nobody asks [s]
@@ -156,51 +163,63 @@ class _Group:
             self._plan(env.now, others)
             while self.planned[1] < others and not (finished := self._complete()):
                 self._plan(self.planned[1], others)
-            yield from self._pass()
+            if self.later and not self.only:
+                yield from self._pass()
+            self._catch_up()
+            yield from _until(env, self.planned[1])
             for job in finished or self._complete():
                 self.done(job)
 
     def _complete(self) -> list[Job]:
         """Book the planned step; returns the requests that it finishes."""
-        self.steps += self.planned
-        return [job for engine in self.engines for job in engine.complete(self.planned[1])]
+        begin, end = self.planned
+        self.begins.append(begin)
+        self.ends.append(end)
+        if len(self.engines) == 1:
+            return self.engines[0].complete(end)
+        return [job for engine in self.engines for job in engine.complete(end)]
 
     def _pass(self) -> Events:
-        """Wait for the end of the planned step, or of those after it, until someone asks."""
-        env, last = self.env, self.planned[1]
-        for taken in self.later:
-            last += taken
-        if self.later and last <= 2 * env.now:  # so that the difference does not round
+        """Wait for the end of the last of the steps that are known, until someone asks."""
+        env, last = self.env, sum(self.later, self.planned[1])
+        if last <= 2 * env.now:  # so that the difference does not round
             self.wake = env.event()
             yield env.timeout(last - env.now) | self.wake
-        self._catch_up()
-        yield from _until(env, self.planned[1])
 
     def _catch_up(self) -> None:
         """Take the steps after the planned one that are over, and plan no further ones."""
-        self._take(self.env.now)
-        self.later = ()
+        if self.later:
+            self._take(self.env.now)
+            self.later = ()
 
     def _take(self, until: float) -> None:
         """Take the steps after the planned one as far as those before them end before a time."""
-        (start, end), steps = self.planned, 0
-        while end < until and steps < len(self.later):
-            self.steps += start, end
-            start, end, steps = end, end + self.later[steps], steps + 1
-        for engine in self.engines if steps else ():
-            engine.repeat(steps)
-        self.planned, self.later = (start, end), self.later[steps:]
+        ends = [*accumulate(self.later, initial=self.planned[1])]
+        steps = bisect_left(ends, until, hi=len(self.later))
+        if steps:
+            self.begins += self.planned[0], *ends[:steps - 1]
+            self.ends += ends[:steps]
+            for engine in self.engines:
+                engine.repeat(steps)
+            self.planned, self.later = (ends[steps - 1], ends[steps]), self.later[steps:]
 
     def _plan(self, start: float, others: float) -> None:
         """Plan the next step; those of answers that are over before ``others`` act are taken."""
         steps = self._alone(start) if len(self.engines) == 1 else self._together(start)
         going = [engine for engine in self.engines if engine.load]
-        most = min(engine.still for engine in going)
+        most = min([engine.still for engine in going])
         if (most and self.pool.coming and not self.delayed  # and nobody but those who go on
                 and not any(engine.planned or engine.arrived for engine in going)):
-            gap = self.pool.gap
-            self.later = [gap + taken for taken in self.pool.coming(steps, min(most, AT_ONCE))]
-            self._take(others)
+            end = self.planned[1]
+            if self.only:  # few later steps are shorter than this one
+                at_most = min(UNDISTURBED, (others - end) / max(end - start, NO_TIME) + 1)
+            else:
+                at_most = AT_ONCE
+            if at_most >= 1:
+                gap = self.pool.gap
+                self.later = [gap + taken for taken in self.pool.coming(
+                    steps, min(most, int(at_most)))]
+                self._take(others)
 
     def _alone(self, start: float) -> Sequence[Step]:
         """Plan the next step of the only engine; returns it."""
@@ -244,9 +263,11 @@ class _Group:
 class _Router:
     """The replicas of a pool and who of them is next."""
 
-    def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None]) -> None:
+    def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None],
+                 only: bool) -> None:
         self.routing, self.turn = pool.routing, 0
-        self.groups = [_Group(env, pool, done) for _ in range(pool.replicas // pool.ranks)]
+        groups = pool.replicas // pool.ranks
+        self.groups = [_Group(env, pool, done, only and groups == 1) for _ in range(groups)]
         self.places = [(group, engine) for group in self.groups for engine in group.engines]
 
     def submit(self, job: Job) -> None:
@@ -258,7 +279,7 @@ class _Router:
         group.submit(engine, job)
 
     def steps(self) -> tuple[npt.NDArray[np.float64], ...]:
-        return tuple(np.array(group.steps, dtype=np.float64).reshape(-1, 2)
+        return tuple(np.array([group.begins, group.ends], dtype=np.float64).T
                      for group in self.groups)
 
 
@@ -268,8 +289,9 @@ class _System:
     def __init__(self, pool: Pool, decode: Pool | None, transfer: Transfer | None,
                  front_end_rate: float) -> None:
         self.env = env = simpy.Environment()
-        self.first = _Router(env, pool, self._served if decode is None else self._prefilled)
-        self.second = None if decode is None else _Router(env, decode, self._served)
+        self.first = _Router(env, pool, self._served if decode is None else self._prefilled,
+                             only=decode is None)
+        self.second = None if decode is None else _Router(env, decode, self._served, only=False)
         self.transfer = transfer or Transfer(lambda tokens: 0.0)
         self.link = (None if self.transfer.at_once is None
                      else simpy.Resource(env, self.transfer.at_once))

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from calc.physics import experts
-from calc.physics.arrays import Inputs, Number, ceil_div, select
-from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time
+from calc.physics.arrays import Inputs, Number, ceil_div, is_absent, maximum, select
+from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time, hides
 from calc.physics.cache import cache
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import candidate_stages, weights
@@ -65,7 +65,7 @@ class _Part:
 
 def _numbers(part: _Part) -> tuple[Number, ...]:
     """The numbers of a part, one after the other."""
-    return (*vars(part.busy).values(), part.launch, part.tokens, part.beside_layer)
+    return (*part.busy.parts(), part.launch, part.tokens, part.beside_layer)
 
 
 def _part_of(numbers: Sequence[float] | np.ndarray) -> _Part:
@@ -186,12 +186,17 @@ class Clock:
 
         All of it is launched by the host, which runs ahead of the card; what overlaps is hidden.
         """
-        done = own.busy + besides
-        device = done.own + done.links + done.on_host - hidden_time(self._q, done)
-        longer = np.maximum(device, own.launch)
+        if hides(self._q):
+            done = own.busy + besides
+            device = done.exposed - hidden_time(self._q, done)
+        else:
+            device = own.busy.exposed + besides.exposed
+        longer = maximum(device, own.launch)
+        if is_absent(self._passes if decoding else self._q.draft_tokens):
+            return longer
         draft_pass = longer / self._q.num_hidden_layers + own.beside_layer
-        passes = self._passes * draft_pass
-        return longer + (passes if decoding else drafted(self._q.draft_tokens, draft_pass))
+        return longer + (self._passes * draft_pass if decoding
+                         else drafted(self._q.draft_tokens, draft_pass))
 
     def _own(self, step: Step) -> Sequence[float]:
         """Numbers of what a rank does whatever the others do, its experts without a token."""
@@ -326,7 +331,7 @@ class Clock:
                 np.broadcast_to(time, (COUNTS, CONTEXTS)) for time in (cores.own, cores.links)],
                 axis=-1).tolist()
         own, links = self._cores[block][row][column]
-        return replace(IDLE, own=own, links=links)
+        return Busy(own, links)
 
     def _block(self, counts: int, contexts: int) -> Composition:
         """Answers of so many requests and of such contexts, shape (``COUNTS``, ``CONTEXTS``)."""
