@@ -29,6 +29,7 @@ from calc.serving.requests import Contexts, Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
 COUNTS, CONTEXTS = 32, 8  # whose times are computed at once: it takes little longer than one
+SHARED = 32  # numbers of tokens of all ranks, and of the busiest, likewise
 BESIDE = 8  # numbers of requests beside a prompt for which all expected ones are computed at once
 NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
 IDLE = Busy()
@@ -110,8 +111,7 @@ class Clock:
         self._prompts: dict[tuple[object, ...], _Part] = {}
         self._cores: dict[tuple[int, int], list[list[list[float]]]] = {}
         self._answering: dict[tuple[int, int], list[list[list[float]]]] = {}
-        self._groups: dict[tuple[float, float, bool], Busy] = {}
-        self._idle: dict[bool, Busy] = {}
+        self._groups: dict[tuple[int, int, bool], Sequence[np.ndarray]] = {}
 
     @property
     def state_blocks(self) -> int:
@@ -249,14 +249,18 @@ class Clock:
 
     def _shared(self, tokens: float, busiest: float, decoding: bool) -> Busy:
         """What experts and exchange add to a rank's own part, for the tokens of all ranks."""
-        key = (tokens, busiest, decoding)
+        (rows, row), (columns, column) = (divmod(int(count), SHARED) for count in (tokens, busiest))
+        key = rows, columns, decoding
         if key not in self._groups:
-            if decoding not in self._idle:
-                self._idle[decoding] = self._experts(0.0, 0.0, decoding)
-            self._groups[key] = self._experts(*key) - self._idle[decoding]
-        return self._groups[key]
+            count = np.arange(float(SHARED))
+            experts = self._experts((rows * SHARED + count)[:, np.newaxis],
+                                    columns * SHARED + count, decoding)
+            self._groups[key] = np.broadcast_arrays(
+                *(experts - self._experts(0.0, 0.0, decoding)).parts(),
+                np.empty((SHARED, SHARED)))[:-1]
+        return Busy(*(part[row, column] for part in self._groups[key]))
 
-    def _experts(self, tokens: float, busiest: float, decoding: bool) -> Busy:
+    def _experts(self, tokens: Number, busiest: Number, decoding: bool) -> Busy:
         """A rank that has nothing of its own, among others with so many tokens."""
         return self._part(replace(NOTHING, decoding=decoding, group_tokens=tokens,
                                   busiest_tokens=busiest)).busy
