@@ -37,21 +37,18 @@ class Steps:
     outside: float
 
 
-def _sums(counts: np.ndarray, jump: np.ndarray) -> np.ndarray:
-    """Distributions of a Poisson number of independent amounts; the last is that or more [1]."""
-    generating = np.fft.rfft(jump, 2 * STATES)
-    whole = np.fft.irfft(np.exp(counts[..., None] * (generating - 1)), 2 * STATES)
-    found = np.maximum(whole[..., :STATES], 0)
+def _sums(transform: np.ndarray) -> np.ndarray:
+    """Distributions of sums of amounts by their transforms; the last is that or more [1]."""
+    found = np.maximum(np.fft.irfft(transform, 2 * STATES)[..., :STATES], 0)
     found[..., -1] += np.maximum(0, 1 - found.sum(axis=-1))
     return found
 
 
 def _waiting(arriving: np.ndarray, left: np.ndarray) -> np.ndarray:
     """Share of the steps that begin with each amount waiting [1]."""
-    moves = np.zeros((STATES, STATES))
-    for state, kept in enumerate(left):
-        moves[state, kept:] = arriving[state, :STATES - kept]
-        moves[state, -1] += 1 - moves[state].sum()
+    come = np.arange(STATES) - left[:, None]
+    moves = np.where(come < 0, 0.0, np.take_along_axis(arriving, np.maximum(0, come), axis=1))
+    moves[:, -1] += 1 - moves.sum(axis=1)
     equations = moves.T - np.eye(STATES)
     equations[-1] = 1
     shares = np.maximum(0, np.linalg.solve(equations, np.eye(STATES)[-1]))
@@ -82,11 +79,16 @@ def first_tokens(rate: float, prompts: np.ndarray, steps: Steps) -> tuple[np.nda
         return np.maximum(steps.least, steps.alone + steps.token * (tokens - steps.of_one))
 
     lengths, left = np.where(amounts > 0, time(amounts), steps.pace), np.maximum(0, amounts - room)
-    shares = _waiting(_sums(rate * lengths, jump), left) * lengths
+    # of a Poisson number of prompts in a part of a step; what comes in several parts multiplies
+    one = np.fft.rfft(jump, 2 * STATES)
+    powers = [np.exp((rate / (2 * MOMENTS) * lengths)[:, None] * (one - 1))]
+    for _ in range(2 * MOMENTS - 1):
+        powers.append(powers[-1] * powers[0])
+    shares = _waiting(_sums(powers[-1]), left) * lengths
     shares /= shares.sum()  # of the time, as who comes at random sees it
     rest = lengths[:, None] * (np.arange(MOMENTS) + 0.5) / MOMENTS
-    before = _sums(rate * (lengths[:, None] - rest), jump)
-    with_own = np.fft.irfft(np.fft.rfft(before, 2 * STATES) * np.fft.rfft(jump, 2 * STATES))
+    before = _sums(np.stack(powers[-2::-2], axis=1))
+    with_own = np.fft.irfft(np.fft.rfft(before, 2 * STATES) * one)
     ahead = left[:, None, None] + amounts
     taken = np.maximum(1, -(-ahead // room))
     full = time(np.array(room))
