@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
+from calc.many.sweeps import latency
 from calc.uncertainty.interval import interval
 from catalogue import Scenario
 from catalogue.deployments.knobs import NORMAL_90, Knob
@@ -109,7 +109,7 @@ def at_ends(scenario: Scenario) -> dict[str, dict[str, float]]:
     inputs, attention = scenario.inputs(), scenario.model.attention
     knobs = [knob for knob in scenario.knobs() if knob.symbols[0] in inputs]
     ends = interval(inputs, knobs, attention, [PACE])[PACE].ends
-    middle = float(evaluate(inputs, attention)[PACE])
+    middle = float(latency(inputs, attention, [PACE])[PACE])
     signs = _directions(inputs, knobs, attention)
 
     def moved(score: float) -> dict[str, float]:
@@ -118,7 +118,7 @@ def at_ends(scenario: Scenario) -> dict[str, dict[str, float]]:
                 if sign for symbol in knob.symbols}
 
     def pace(score: float) -> float:
-        return float(evaluate(inputs | moved(score), attention)[PACE])
+        return float(latency(inputs | moved(score), attention, [PACE])[PACE])
 
     cases: dict[str, dict[str, float]] = {"low": {}, "central": {}, "high": {}}
     for name, end, side in (("low", ends[1], 1.0), ("high", ends[0], -1.0)):
@@ -140,5 +140,6 @@ def _directions(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str
         for symbol in knob.symbols:
             column = moved.setdefault(symbol, np.full((len(knobs), 2), float(inputs[symbol])))
             column[row] = knob.value.low, knob.value.high
-    paces = np.broadcast_to(evaluate(dict(inputs) | moved, attention)[PACE], (len(knobs), 2))
+    paces = np.broadcast_to(latency(dict(inputs) | moved, attention, [PACE])[PACE],
+                            (len(knobs), 2))
     return [int(sign) for sign in np.sign(paces[:, 1] - paces[:, 0])]
