@@ -3,11 +3,13 @@ work at once, and how long decoding takes among them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from calc.physics.arrays import Number, clip, either, maximum, minimum, scaled
+from calc.physics.arrays import Number, anywhere, clip, maximum, minimum, scaled
 
 LEAST = 8.0**-9  # prompts in work at once
 MOST = 4.0**2  # of them; beyond, no step without any is left
@@ -36,6 +38,16 @@ class Among:
     rest: Number
     pausing: Number
 
+    @cached_property
+    def most(self) -> Number:
+        """Time of as many steps as :attr:`own`, all of them with prompts [s]."""
+        return self.own / self.rest
+
+    @cached_property
+    def stalls(self) -> Number:
+        """Share of a step with prompts by which it is longer than a decode step [1]."""
+        return 1 - self.rest
+
 
 def product_log(x: Number) -> Number:
     """Lambert's W, whose product with its exponential is x, to 2%; of x >= 0 [1].
@@ -49,20 +61,21 @@ def product_log(x: Number) -> Number:
     return above * (1 - np.log1p(above) / (2 + above))
 
 
-def _decoding(a: Among, rho: Number) -> tuple[Number, Number]:
-    """Time from first to last token [s], and by what share it grows with ρ [1]."""
+def _decoding(a: Among, rho: Number) -> tuple[Number, Callable[[], Number]]:
+    """Time from first to last token [s], and what tells by what share it grows with ρ [1]."""
     new, grown = rho / a.chunks, np.expm1(rho)
     last = -np.expm1(-new)
     runs = new * grown / last
     without = 1 / (1 + runs)
-    busy, stalls = runs * without, 1 - a.rest
-    left = 1 - stalls * busy
-    through, most = a.begun / left, a.own / a.rest
-    met = busy * through * most / (through + most) * (1 - a.rest / left)
-    growth = 1 + rho + rho / grown - new * (1 - last) / last
-    decoding = either(a.pausing > 0, lambda: a.own / left / (
-        1 - minimum(a.pausing, runs / (runs + 1 / a.rest))), lambda: a.own / left)
-    return decoding + met, busy * without * stalls / left * growth
+    busy = runs * without
+    left = 1 - a.stalls * busy
+    through = a.begun / left
+    met = busy * through * a.most / (through + a.most) * (1 - a.rest / left)
+    decoding = a.own / left
+    if anywhere(a.pausing > 0):
+        decoding = decoding / (1 - minimum(a.pausing, runs / (runs + 1 / a.rest)))
+    return decoding + met, lambda: busy * without * a.stalls / left * (
+        1 + rho + rho / grown - new * (1 - last) / last)
 
 
 def overlapping(a: Among) -> tuple[Number, Number, Number]:
@@ -85,7 +98,7 @@ def overlapping(a: Among) -> tuple[Number, Number, Number]:
         rho = found[-1]
         after, share = _decoding(a, rho)
         whole = a.first + after
-        nearer = rho * (load / (rho * whole)) ** (whole / (whole + share * after))
+        nearer = rho * (load / (rho * whole)) ** (whole / (whole + share() * after))
         found.append(clip(nearer, LEAST, MOST))
     about, near, enough = found
     return about, near, enough

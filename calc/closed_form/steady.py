@@ -145,7 +145,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
 
     def paused(more: Number) -> Number:
-        return either(pausing > 0, lambda: (more + pausing * pace) / (1 - pausing), lambda: more)
+        return (more + pausing * pace) / (1 - pausing) if anywhere(pausing > 0) else more
 
     def after_thinking() -> Number:
         thinking = s.ranks * r.prompts * q.think_time / pace

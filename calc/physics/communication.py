@@ -299,12 +299,14 @@ def _all_to_all(q: Any, g: Group, tokens: Number, rank_load: Number, node_load: 
         return (node_load * tokens * places.wanted_nodes * (g.across - 1) / g.across,
                 rank_load * tokens * places.wanted_ranks * (g.inside - 1) / g.inside)
 
-    def sent() -> tuple[Number, Number]:
-        over_network, over_links = both(q.exchange_normal > 0, forwarded, copied)
-        told = q.exchange_alpha + q.exchange_network_alpha + (
-            q.n_routed_experts * q.exchange_expert_time)
-        return told + tokens * q.exchange_token_time, maximum(
-            over_network / maximum(g.across_rate * q.exchange_network_efficiency, SLOWEST_LINK),
-            over_links / maximum(g.inside_rate * q.exchange_efficiency, SLOWEST_LINK))
-
-    return both(g.ranks > 1, sent, lambda: (0.0, 0.0))
+    several = g.ranks > 1
+    if not anywhere(several):
+        return 0.0, 0.0
+    over_network, over_links = both(q.exchange_normal > 0, forwarded, copied)
+    start = q.exchange_alpha + q.exchange_network_alpha + (
+        q.n_routed_experts * q.exchange_expert_time)
+    if anywhere(q.exchange_token_time > 0):
+        start = start + tokens * q.exchange_token_time
+    return select(several, start, 0.0), maximum(
+        over_network / maximum(g.across_rate * q.exchange_network_efficiency, SLOWEST_LINK),
+        over_links / maximum(g.inside_rate * q.exchange_efficiency, SLOWEST_LINK))

@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, either, maximum, minimum, once, plus, select
+from calc.physics.arrays import (
+    SCALAR,
+    Number,
+    anywhere,
+    either,
+    maximum,
+    minimum,
+    once,
+    plus,
+    select,
+)
 
 LEAST = np.finfo(float).tiny  # of a variance, whose root has a slope then
 TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile
@@ -141,8 +151,9 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
 
     Source: notebooks/compute.md, section The most loaded rank.
     """
-    even = _dealing(q, ranks)
-    chosen = maximum(q.num_experts_per_tok, 1)
+    if not anywhere(ranks > 1):
+        return 1.0
+    even, chosen = _dealing(q, ranks), maximum(q.num_experts_per_tok, 1)
     counting = ranks / maximum(chosen * tokens, 1)
 
     def dealt() -> Number:
@@ -157,7 +168,7 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
         load = either(q.balanced_placement > 0, placed, dealt)
         return maximum(1, minimum(load, even.most))
 
-    return either((q.even_routing <= 0) & (ranks > 1), uneven, lambda: 1)
+    return either(q.even_routing <= 0, uneven, lambda: 1)
 
 
 @once
@@ -289,6 +300,8 @@ def sliced(q: Any, whole: Number, slices: Number) -> Number:
 
     Source: notebooks/latency.md, section The classes of a step.
     """
+    if isinstance(whole, SCALAR) and isinstance(slices, SCALAR) and whole == slices:
+        return whole
     return select(expert_slices(q) > 1, slices, whole)
 
 
@@ -346,6 +359,8 @@ def expert_tile(q: Any, slowest: Number, together: Number) -> Number:
     Source: notebooks/latency.md, section The classes of a step.
     """
     growth, largest = _grown_tiles(q)
+    if not anywhere(growth > 0):
+        return q.expert_tile_rows
     of_one = together * (q.num_experts_per_tok / maximum(q.n_routed_experts, 1))
     seen = of_one * sliced(q, select(has_all(q), routed_ranks(q), slowest), slowest)
     return maximum(q.expert_tile_rows, minimum(growth * seen, largest))
@@ -365,9 +380,12 @@ def moved_rows(q: Any, rows: Number, together: Number) -> Number:
 
     Source: notebooks/compute.md, section What the vector unit does.
     """
-    gathered = select(has_all(q) & (expert_slices(q) <= 1), q.gathered_row_traffic, 0)
-    of_all = either(gathered > 0, lambda: gathered * q.num_experts_per_tok * together, lambda: 0)
-    return plus(rows * sliced(q, q.expert_row_traffic, q.sliced_row_traffic), of_all)
+    moved = rows * sliced(q, q.expert_row_traffic, q.sliced_row_traffic)
+    if not anywhere(q.gathered_row_traffic > 0):
+        return moved
+    of_all = select(has_all(q) & (expert_slices(q) <= 1),
+                    q.gathered_row_traffic * q.num_experts_per_tok, 0)
+    return moved + of_all * together
 
 
 def exchange_buffers(q: Any, n: Any) -> Number:

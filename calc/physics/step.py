@@ -221,19 +221,27 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, logits: Numb
     """
     t, d, width = q.tensor_parallel, q.hidden_size, q.activation_element_bytes
     payload, inner = d * width * batch.tokens, q.routed_expert_hidden_size
-    # shared experts stay cut where routed ones have ranks of their own
-    cut = (expert_group(q) <= t) | (q.n_shared_experts > 0)
-    after_mlp = q.first_k_dense_replace + select(cut, n.moe_layers, 0)
-    reduced = tensor_sums(q, batch.own(q).dealt, payload, after_mlp) + logits
+    reduced = tensor_sums(q, batch.own(q).dealt, payload, _cut_layers(q, n)) + logits
     mean, most = batch.sent(q)
     there, back = there_and_back(
         q, exchanging(q), mean / t, (inner * sliced(q, q.dispatch_element_bytes, width),
                                      inner * width),
         most, loads)
-    passed_on = either(q.pipeline_parallel > 1, lambda: (q.pipeline_parallel - 1) * (
-        q.network_alpha
-        + q.hc_mult / t / (q.network_bandwidth * q.network_efficiency) * payload), lambda: 0.0)
+    passed_on = (q.pipeline_parallel - 1) * (
+        q.network_alpha + q.hc_mult / t / (q.network_bandwidth * q.network_efficiency) * payload
+        ) if anywhere(q.pipeline_parallel > 1) else 0.0
     return reduced, n.moe_layers * (there + back), n.moe_layers * there, passed_on
+
+
+@once
+def _cut_layers(q: Any, n: Parameters) -> Number:
+    """Layers whose MLP leaves partial sums on tensor-parallel ranks [1].
+
+    Shared experts stay cut where routed ones have ranks of their own. Source:
+    notebooks/communication.md, section What tensor parallelism sends in a step.
+    """
+    cut = (expert_group(q) <= q.tensor_parallel) | (q.n_shared_experts > 0)
+    return q.first_k_dense_replace + select(cut, n.moe_layers, 0)
 
 
 @once
