@@ -28,6 +28,7 @@ from catalogue.deployments.physics_inputs import SCALARS
 from catalogue.entries.formulas import input_symbols
 from catalogue.reading import units
 
+TIED = 9  # digits to which equal elasticities are equal
 STEP = 1e-3  # relative move of an input of memory, whose formulas are linear in each input
 SHARES = ("_efficiency", "_overlap", "_hit_share", "_traffic")
 PLAIN = frozenset({*SCALARS, *CONTINUOUS})  # of no unit, and no count unless they are whole
@@ -165,7 +166,9 @@ def answers_of(plan: Plan, name: str) -> list[Elasticity]:
               for label, value in left.items()  # a mechanism that is no knob here is not at work
               if label != DEFINED and label not in PLAIN - set(CONTINUOUS)]
     found += [arc for label in COUNTED if (arc := _arc(plan, label, name))]
-    return sorted((one for one in found if one.elasticity), key=lambda one: -abs(one.elasticity))
+    # of inputs that appear as a product alone, in the order in which they are given
+    return sorted((one for one in found if one.elasticity),
+                  key=lambda one: -float(f"{abs(one.elasticity):.{TIED}g}"))
 
 
 def _groups(knobs: Sequence[Knob]) -> dict[str, tuple[str, ...]]:
