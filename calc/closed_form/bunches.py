@@ -146,6 +146,19 @@ def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
     return either(q.prompt_variation > 0, varied, lambda: whole)
 
 
+@once
+def hit_share(q: Any, step: Step) -> Number:
+    """Share of the experts that a step hits [1], neither none nor all of them.
+
+    Args:
+        q: input symbols as attributes.
+        step: with its distinct experts.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    return clip(step.distinct_experts / maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
+
+
 def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill: Step) -> Number:
     """What experts take for the chunk of one rank of several, and for those who decode along [s].
 
@@ -161,14 +174,10 @@ def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    def missed(step: Step, share: Number) -> Number:
-        hit = clip(step.distinct_experts / maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
-        return np.exp(share * np.log1p(-hit))
-
-    hit = 1 - missed(prefill, 1 / ranks) * missed(decode, riding)
+    of_prompts, of_decode = hit_share(q, prefill), hit_share(q, decode)
+    hit = 1 - np.exp(np.log1p(-of_prompts) / ranks + riding * np.log1p(-of_decode))
     of_all = prefill.routed_expert_time
-    read = hit * minimum(of_all / (1 - missed(prefill, 1)),
-                            decode.routed_expert_time / (1 - missed(decode, 1)))
+    read = hit * minimum(of_all / of_prompts, decode.routed_expert_time / of_decode)
     return minimum(of_all, maximum(of_all / ranks, read))
 
 

@@ -24,6 +24,7 @@ from calc.closed_form.bunches import (
     Pieces,
     Rates,
     chunks_of,
+    hit_share,
     packed_time,
     pieces,
     rates_of,
@@ -318,7 +319,7 @@ def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Nu
 @once
 def _growing(q: Any, decode: Step) -> Number:
     """By what share the distinct experts of a decode step grow with its tokens [1]."""
-    hit = clip(decode.distinct_experts / maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
+    hit = hit_share(q, decode)
     return (hit - 1) * np.log1p(-hit) / hit
 
 

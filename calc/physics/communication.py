@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calc.physics.arrays import (
+    SCALAR,
     Number,
     anywhere,
     both,
@@ -180,15 +181,18 @@ def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Numbe
     all tokens instead.
     """
     there, back = widths
+    alike = isinstance(there, SCALAR) and isinstance(back, SCALAR) and there == back
 
     def sent() -> tuple[Number, Number]:
         # a port carries what its rank sends and what it receives, the busier way decides
         start, per_byte = _all_to_all(q, g, tokens, *(maximum(load, most) for load in loads))
-        return start + there * per_byte, start + back * per_byte
+        dispatch = start + there * per_byte
+        return dispatch, dispatch if alike else start + back * per_byte
 
     def gathered() -> tuple[Number, Number]:
-        return (all_gather(q, g, scaled(tokens * there, most)),
-                reduce_scatter(q, g, scaled(tokens * back, most)))
+        dispatch = all_gather(q, g, scaled(tokens * there, most))
+        return dispatch, dispatch if alike else reduce_scatter(
+            q, g, scaled(tokens * back, most))
 
     return both((q.exchange_gathered > 0) | (expert_slices(q) > 1), gathered, sent)
 
