@@ -22,6 +22,7 @@ from calc.physics.arrays import (
     once,
     scaled,
     select,
+    whole_power,
 )
 from calc.physics.experts import copies_sent, expert_group, expert_slices
 from calc.physics.layers.attention import CSA, MLA, attention_layers
@@ -243,7 +244,8 @@ def expected_places(q: Any, places: Number) -> Number:
     missed = _taken(outside, picked) / all_ways  # with no group of the place picked
     for open_ones in range(1, most + 1):
         chance = inside[open_ones] * _taken(outside, picked - open_ones) / all_ways
-        missed = missed + chance * maximum(0, 1 - part * (open_ones / picked)) ** k
+        without = maximum(0, 1 - part * (open_ones / picked))
+        missed = missed + chance * whole_power(without, k)
     return places * (1 - missed)
 
 

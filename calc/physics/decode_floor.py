@@ -32,6 +32,7 @@ from calc.physics.layers.linear import linear_state, state_passes
 from calc.physics.memory import Weights, after_layers, fullest_layer_weights
 from calc.physics.positions import compressed_entries, most_picked, multiplied_positions
 from calc.physics.shapes import Parameters, up_projections
+from calc.physics.timing.matmuls import dense_bandwidth
 from catalogue.entries.deployments import MOST_DRAFTS
 
 
@@ -235,7 +236,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     context = mean_context(q.input_tokens, answer)
     attended, in_window, of_request = read_of_cache(q, c, context)
     kv_bytes = batch * of_request
-    dense_time = dense_bytes / (q.memory_bandwidth * q.hbm_efficiency)
+    dense_time = dense_bytes / dense_bandwidth(q)
     expert_time = expert_bytes / (q.memory_bandwidth * streaming(q))
     kv_time = kv_bytes / (q.memory_bandwidth * q.mla_efficiency)
     accepted = tokens_per_step(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.arrays import Number, anywhere, plus, select
+from calc.physics.arrays import Number, anywhere, once, plus, select
 from calc.physics.layers.attention import (
     CSA,
     GQA,
@@ -231,10 +231,15 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, ranks:
     if anywhere(q.linear_layers > 0):
         outputs = q.linear_num_value_heads * q.linear_value_head_dim / t
         own = Matmuls(own.count + 2 * q.linear_layers, own.depth + q.linear_layers * (d + outputs))
-    dense = q.first_k_dense_replace
+    return {"attention": own, **_matmuls_after_attention(q, moe_layers)}
+
+
+@once
+def _matmuls_after_attention(q: Any, moe_layers: Number) -> dict[str, Matmuls]:
+    d, t, dense = q.hidden_size, q.tensor_parallel, q.first_k_dense_replace
     shared = select(q.n_shared_experts > 0, moe_layers, 0)
     return {
-        "attention": own, "dense_mlp": Matmuls(2 * dense, dense * (d + q.intermediate_size / t)),
+        "dense_mlp": Matmuls(2 * dense, dense * (d + q.intermediate_size / t)),
         "shared_expert": Matmuls(
             2 * shared, shared * (d + q.n_shared_experts * q.moe_intermediate_size / t)),
         "router": Matmuls(moe_layers, moe_layers * d), "head": Matmuls(1, d)}

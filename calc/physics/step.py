@@ -45,7 +45,12 @@ from calc.physics.memory import Weights
 from calc.physics.shapes import Parameters
 from calc.physics.timing.collectives import all_gather, group
 from calc.physics.timing.cores import core_time, index_time
-from calc.physics.timing.matmuls import joining_time, matmul_times, slowest_clock
+from calc.physics.timing.matmuls import (
+    dense_bandwidth,
+    joining_time,
+    matmul_times,
+    slowest_clock,
+)
 from calc.physics.work import (
     Attention,
     Composition,
@@ -156,7 +161,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         q, n, batch, logits, (fullest_receiver(q, routed.slowest), nodes_load))
     shared, fetched = context_exchange(attention, q, c, batch), missing(q, n, routed.read)
     boundary, offload = kernels * q.kernel_boundary, offload_time(q, n, batch, routed)
-    vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
+    vector_time = vector / dense_bandwidth(q)
     around = vector_time + plus(plus(plus(boundary, offload), fetched.fetch_time), widened)
     compute = scaled(reduce(plus, times.values(), around), halves)
     communication = scaled(plus(plus(reduced + exchanged, passed_on), shared), halves)
@@ -201,15 +206,25 @@ def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: 
     traffic = q.dequantisation_traffic if batch.decoding else q.prefill_dequantisation_traffic
     if not anywhere(traffic > 0):
         return 0.0
+    shared, dense = _widened(q, n)
+    experts, attention = 0.0, 0.0
+    if anywhere(q.routed_expert_dequantised > 0):
+        experts = q.routed_expert_dequantised * routed.weights
+    if anywhere(q.attention_dequantised > 0):
+        stored = projections.projections - batch.absorbed * projections.up
+        attention = q.attention_dequantised * q.num_hidden_layers * stored
+    return traffic / q.l2_bandwidth * on_fullest(q, shared, experts, plus(attention, dense))
+
+
+@once
+def _widened(q: Any, n: Parameters) -> tuple[Number, Number]:
+    """Elements that are widened of shared experts, and of dense networks, on a rank [1].
+
+    Source: notebooks/latency.md, section Weights that are widened first.
+    """
     t = q.tensor_parallel
-    stored = projections.projections - batch.absorbed * projections.up
-    widened = on_fullest(
-        q, q.shared_expert_dequantised * n.moe_layers * n.shared_expert_parameters / t,
-        routed.weights * q.routed_expert_dequantised if anywhere(q.routed_expert_dequantised > 0)
-        else 0.0,
-        q.attention_dequantised * q.num_hidden_layers * stored
-        + q.dense_mlp_dequantised * q.first_k_dense_replace * n.dense_mlp_parameters / t)
-    return traffic / q.l2_bandwidth * widened
+    return (q.shared_expert_dequantised * n.moe_layers * n.shared_expert_parameters / t,
+            q.dense_mlp_dequantised * q.first_k_dense_replace * n.dense_mlp_parameters / t)
 
 
 def _communication_times(q: Any, n: Parameters, batch: Composition, logits: Number,

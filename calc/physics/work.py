@@ -9,7 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from calc.physics.arrays import Number, anywhere, either, maximum, minimum, plus, scaled, select
+from calc.physics.arrays import (
+    Number,
+    anywhere,
+    either,
+    maximum,
+    minimum,
+    once,
+    plus,
+    scaled,
+    select,
+)
 from calc.physics.cache import Cache
 from calc.physics.experts import (
     distinct_experts,
@@ -134,6 +144,25 @@ class Work:
 
     flops: Number
     bytes: Number
+
+
+@dataclass(frozen=True)
+class PerToken:
+    """What a class of operators has to do for any number of tokens.
+
+    Attributes:
+        flops: for a token [FLOP/token].
+        stored: bytes of weights, however many tokens there are [B].
+        moved: bytes of activations of a token [B/token].
+    """
+
+    flops: Number
+    stored: Number
+    moved: Number
+
+    def of(self, tokens: Number) -> Work:
+        """Operations and bytes for so many tokens."""
+        return Work(self.flops * tokens, self.stored + self.moved * tokens)
 
 
 @dataclass(frozen=True)
@@ -292,12 +321,16 @@ def dense_mlp_work(q: Any, n: Parameters, batch: Composition) -> Work:
 
     Source: notebooks/compute.md, section Dense networks, shared experts, router.
     """
+    return _dense_mlp(q, n).of(batch.tokens)
+
+
+@once
+def _dense_mlp(q: Any, n: Parameters) -> PerToken:
     layers, parameters = q.first_k_dense_replace, n.dense_mlp_parameters / q.tensor_parallel
     activations = 2 * q.hidden_size + 3 * q.intermediate_size / q.tensor_parallel
-    return Work(
-        q.multiply_add_flops * layers * parameters * batch.tokens,
-        layers * q.dense_mlp_weight_bytes * parameters
-        + layers * activations * q.activation_element_bytes * batch.tokens)
+    return PerToken(q.multiply_add_flops * layers * parameters,
+                    layers * q.dense_mlp_weight_bytes * parameters,
+                    layers * activations * q.activation_element_bytes)
 
 
 def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
@@ -313,15 +346,18 @@ def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
     Source: notebooks/compute.md, sections Dense networks, shared experts, router, and Shared
     experts on ranks of their own.
     """
-    layers, tokens = n.moe_layers, batch.of_shared(q)
-    parameters = n.shared_expert_parameters / q.tensor_parallel
+    return _shared_expert(q, n).of(batch.of_shared(q))
+
+
+@once
+def _shared_expert(q: Any, n: Parameters) -> PerToken:
+    layers, parameters = n.moe_layers, n.shared_expert_parameters / q.tensor_parallel
     inside = q.n_shared_experts * q.moe_intermediate_size / q.tensor_parallel
     taken = select(q.shared_expert_ranks > 0, q.n_shared_experts, minimum(1, q.n_shared_experts))
     activations = 2 * taken * q.hidden_size + 3 * inside
-    return Work(
-        q.multiply_add_flops * layers * parameters * tokens,
-        layers * q.shared_expert_weight_bytes * parameters
-        + layers * activations * q.activation_element_bytes * tokens)
+    return PerToken(q.multiply_add_flops * layers * parameters,
+                    layers * q.shared_expert_weight_bytes * parameters,
+                    layers * activations * q.activation_element_bytes)
 
 
 def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
@@ -360,13 +396,16 @@ def router_work(q: Any, n: Parameters, batch: Composition) -> Work:
 
     Source: notebooks/compute.md, section Dense networks, shared experts, router.
     """
-    d, count, width = q.hidden_size, q.n_routed_experts, q.activation_element_bytes
-    latent = latent_projections(q)
+    return _router(q, n).of(batch.tokens)
+
+
+@once
+def _router(q: Any, n: Parameters) -> PerToken:
+    d, count, latent = q.hidden_size, q.n_routed_experts, latent_projections(q)
     moved = d + count + select(latent > 0, 2 * (d + q.routed_expert_hidden_size), 0)
-    return Work(
-        q.multiply_add_flops * n.moe_layers * (d * count + latent) * batch.tokens,
-        n.moe_layers * q.router_weight_bytes * n.router_parameters
-        + n.moe_layers * moved * width * batch.tokens)
+    return PerToken(q.multiply_add_flops * n.moe_layers * (d * count + latent),
+                    n.moe_layers * q.router_weight_bytes * n.router_parameters,
+                    n.moe_layers * moved * q.activation_element_bytes)
 
 
 def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
@@ -379,10 +418,16 @@ def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
 
     Source: notebooks/compute.md, section The output head.
     """
-    d, width = q.hidden_size, q.activation_element_bytes
+    head, columns = _head(q, w)
+    return head.of(batch.logit_rows), columns
+
+
+@once
+def _head(q: Any, w: Weights) -> tuple[PerToken, Number]:
+    d = q.hidden_size
     columns = w.head_matrix_weights / (q.head_weight_bytes * d)
-    moved = w.head_matrix_weights + (d * width + columns * q.logit_element_bytes) * batch.logit_rows
-    return Work(q.multiply_add_flops * d * columns * batch.logit_rows, moved), columns
+    return PerToken(q.multiply_add_flops * d * columns, w.head_matrix_weights,
+                    d * q.activation_element_bytes + columns * q.logit_element_bytes), columns
 
 
 def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:

@@ -12,7 +12,6 @@ import numpy as np
 
 from calc.physics.arrays import (
     Number,
-    anywhere,
     either,
     is_absent,
     maximum,
@@ -44,8 +43,8 @@ def operator_time(compute: Number, memory: Number, overlap: Number) -> Number:
 
     Source: notebooks/latency.md, section The time of one operator.
     """
-    longer = maximum(compute, memory)
-    return longer + (1 - overlap) * minimum(compute, memory) if anywhere(overlap < 1) else longer
+    longer, exposed = maximum(compute, memory), 1 - overlap
+    return longer if is_absent(exposed) else longer + exposed * minimum(compute, memory)
 
 
 @once
@@ -172,18 +171,31 @@ def matmul_time(q: Any, name: str, work: Work, padded: Number, waiting: Number =
 
 
 @once
+def dense_bandwidth(q: Any) -> Number:
+    """Rate at which everything but experts and caches is read [B/s].
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/latency.md, section The time of one operator.
+    """
+    return q.memory_bandwidth * q.hbm_efficiency
+
+
+@once
 def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
     """What a class of matmuls reaches: operations [FLOP/s], bytes [B/s], overlap of the two [1].
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    efficiency = getattr(q, f"{name}_gemm_efficiency")
-    share, hidden = q.hbm_efficiency, q.load_overlap
+    efficiency, hidden = getattr(q, f"{name}_gemm_efficiency"), q.load_overlap
     if name == "routed_expert":
         efficiency = sliced(q, efficiency, q.sliced_expert_gemm_efficiency)
-        share, hidden = streaming(q), sliced(q, q.expert_load_overlap, q.load_overlap)
-    peak = getattr(q, f"{name}_peak") * efficiency * slowest_clock(q)
-    return peak, q.memory_bandwidth * share, hidden
+        bandwidth = q.memory_bandwidth * streaming(q)
+        hidden = sliced(q, q.expert_load_overlap, hidden)
+    else:
+        bandwidth = dense_bandwidth(q)
+    return getattr(q, f"{name}_peak") * efficiency * slowest_clock(q), bandwidth, hidden
 
 
 def joining_time(q: Any, rows: Number) -> Number:
