@@ -156,8 +156,8 @@ def read_of_cache(q: Any, c: Cache, seen: Number) -> tuple[Number, Number, Numbe
     def positions() -> Number:
         others = q.full_attention_layers - q.sparse_layers
         windowed = attention_layers(q) - q.full_attention_layers
-        met = plus(q.sparse_layers * attended, others * seen if anywhere(others > 0) else 0.0)
-        return plus(met, windowed * in_window if anywhere(windowed > 0) else 0.0)
+        met = plus(q.sparse_layers * attended, others * seen if anywhere(others != 0) else 0.0)
+        return plus(met, windowed * in_window if anywhere(windowed != 0) else 0.0)
 
     entries = either(
         q.o_groups > 0, lambda: compressed_entries(q, in_window, attended, seen), positions)

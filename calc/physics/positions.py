@@ -162,12 +162,12 @@ def positions_of_layers(q: Any, batch: Any) -> tuple[Number, Number]:
     """
     windowed = attention_layers(q) - q.full_attention_layers
     others = q.full_attention_layers - q.sparse_layers
-    picking = (q.index_topk > 0) & (batch.absorbed > 0) & (others > 0)
+    picking = (q.index_topk > 0) & (batch.absorbed > 0) & (others != 0)
 
     def in_layers(picked: Number, seen: Number, in_window: Number) -> Number:
         whole = either(picking, lambda: q.sparse_layers * picked + others * seen,
                        lambda: q.full_attention_layers * picked)
-        return whole + windowed * in_window if anywhere(windowed > 0) else whole
+        return whole + windowed * in_window if anywhere(windowed != 0) else whole
 
     return (in_layers(batch.attended, batch.indexed, batch.in_window),
             in_layers(batch.read, batch.read_keys, batch.read_in_window))
