@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -33,6 +33,7 @@ from catalogue import names as entries
 from catalogue.deployments.admission.rules import OF_PRECISION, precisions, problems
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.layout import SLICES
+from catalogue.deployments.physics_inputs import Placed, placed_inputs
 from catalogue.deployments.resolved import leaves_replica
 from catalogue.engines.released import AT, engine_meant, fitting
 from catalogue.entries.hardware import Device, Node
@@ -290,13 +291,33 @@ class Space:
         Raises ParamsError as :meth:`first` does.
         """
         if (base, pool) not in self._inputs:
-            firsts = [self.first(base, cells, pool) for cells in kinds]
-            of_first, *rest = (first.inputs() for first in firsts)
-            self._inputs[base, pool] = firsts[0], {
+            first = self.first(base, kinds[0], pool)
+            of_first, *rest = self._of_kinds(base, kinds, pool)
+            self._inputs[base, pool] = first, first.inputs() | {
                 name: value if all(other[name] == value for other in rest)
                 else np.array([value, *(other[name] for other in rest)])
                 for name, value in of_first.items()}
         return self._inputs[base, pool]
+
+    def _of_kinds(self, base: Base, kinds: Sequence[Cells], pool: str | None
+                  ) -> list[Mapping[str, float]]:
+        """Inputs of cells of each kind, of those that differ between kinds."""
+        if self.resolve or base.engine:  # what an engine does may depend on more than the layout
+            return [self.first(base, cells, pool).inputs() for cells in kinds]
+        firsts: dict[tuple[str, ...], Scenario] = {}
+        of_kinds = []
+        for cells in kinds:
+            choice = replace(choice_at(base, cells, 0, 1), pool=pool)
+            mode = tuple(of_pool(choice, self.goal.demand.input_tokens))
+            if mode not in firsts:
+                firsts[mode] = self.first(base, cells, pool)
+            of_kinds.append((firsts[mode], Placed(
+                choice.nodes, choice.data, choice.expert,
+                "periodic" if choice.spares else "none")))
+        placed = [placed_inputs(first, cut) for first, cut in of_kinds]
+        if len(firsts) == 1:
+            return placed
+        return [first.inputs() | own for (first, _), own in zip(of_kinds, placed, strict=True)]
 
     def first(self, base: Base, cells: Cells, pool: str | None = None) -> Scenario:
         """The deployment of the first of some cells of one kind, whose inputs all of them have.
