@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
-from calc.answer.two_pools import balanced
+from calc.answer.two_pools import ROUNDING, balanced
 from calc.closed_form.planning import transfer_time
 from calc.closed_form.waves import front_ends_rate
 from calc.layouts.choice import Row
@@ -35,6 +36,8 @@ PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pa
 BLOCK = 1 << 9  # prefill pools that are paired at once
 FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, "port": -1}
 THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
+SIGNS = FIRST | THEN | {"power": -1}
+FEW = 16  # pools of each base that are paired first
 RATED = ("request_throughput", "prefill_time", "tpot")
 SETTINGS = (*AXES, "concurrency", "base")
 
@@ -141,20 +144,90 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None) -> Pairs:
     """
     every, compared = before.pools if before else pools(space, asked), 0
     bases = [each.base for each in every]
+    joins = [(one, two) for one, two in product(every, every) if one.prefill and two.decode
+             # of any card, caches pass between cards of one kind only
+             and (asked.goal.devices or one.base.device == two.base.device)
+             and _exchange(one.base, two.base)]
     front, alone = Front(asked.objectives, ties=False), dict[str, Front]()
-    for one, two in product(every, every):
-        # of any card, caches pass between cards of one kind only
-        alike = bool(asked.goal.devices) or one.base.device == two.base.device
-        if one.prefill and two.decode and alike and _exchange(one.base, two.base):
-            for joined in _joined(one.prefill, two.decode, bases, asked, min(one.most, two.most)):
-                compared += len(joined["devices"])
+    for few in (FEW, None):  # first some of each, to hold the others against
+        for one, two in joins:
+            kept = front
+            if one.base.precision == two.base.precision:
+                kept = alone.setdefault(one.base.precision, Front(asked.objectives, ties=False))
+            most = min(one.most, two.most)
+            first, then = _worth_pairing(one, two, asked, kept, few)
+            if few is None:
+                compared += _count(one.prefill["devices"], two.decode["devices"],
+                                   asked.goal.cards.fewest, most)
+            for joined in _joined(first, then, bases, asked, most) if first and then else ():
                 within = _within(joined, asked)
-                front.add(within)
-                if one.base.precision == two.base.precision:
-                    alone.setdefault(one.base.precision, Front(asked.objectives, ties=False)
-                                     ).add(within)
+                kept.add(within)
+    for each in alone.values():
+        front.merge(each)
     fit = np.sum([each.tried for each in every], axis=0) if every else (0, 0)
     return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every)
+
+
+def _worth_pairing(one: Pools, two: Pools, asked: Wishes, kept: Front, few: int | None
+                   ) -> tuple[Cells, Cells]:
+    """Prefill and decode pools of two bases that may be in a pair that is within the limits and on
+    a front, were the other pool the best in everything; or so many of them.
+
+    Args:
+        one, two: of the pools that prefill and decode.
+        asked: objectives and limits.
+        kept: the front.
+        few: of each that are best in the first objective; None for all.
+    """
+    found = []
+    for own, other in ((one.prefill, two.decode), (two.decode, one.prefill)):
+        best = {name: _best(other, name) for name in other if name in SIGNS}
+        first, then = (own, best) if own is one.prefill else (best, own)
+        bounds = asked.of_pair(_at_best(first, then, asked), one.base.device, two.base.device)
+        keep = np.ones(len(own["devices"]), bool)
+        for excess in asked.excess(bounds).values():
+            keep &= excess <= 0
+        if kept.rows:
+            keep &= ~kept.beats(bounds)
+        places = np.flatnonzero(keep)
+        if few is not None and len(places):
+            name, sign = next(iter(asked.objectives.items()))
+            places = places[np.argsort(-sign * bounds[name][places], kind="stable")[:few]]
+        found.append(at(own, places) if len(places) else {})
+    return found[0], found[1]
+
+
+def _best(pools: Cells, name: str) -> float:
+    """The best of some pools in one quantity, whatever the others are."""
+    column = pools[name]
+    return float(column.max() if SIGNS[name] > 0 else column.min())
+
+
+def _at_best(first: Mapping[str, Any], then: Mapping[str, Any], asked: Wishes
+             ) -> dict[str, np.ndarray]:
+    """What pairs of pools come to at best: nothing waits, and both are busy all the time."""
+    demand = asked.goal.demand
+    ttft = first["alone"] + np.maximum(first["port"], then["port"])
+    e2e = ttft + (demand.output_tokens - 1) * then["tpot"]
+    rate = np.minimum(first["rate"], np.minimum(then["rate"], then["received"]))
+    if demand.arrival_rate is not None:
+        rate = np.minimum(rate, demand.arrival_rate)
+    elif demand.users is not None:
+        rate = np.minimum(rate, demand.users / (e2e + (demand.think_time or 0.0)))
+    found = {"devices": first["devices"] + then["devices"], "prefill devices": first["devices"],
+             "decode devices": then["devices"], "ttft": ttft, "tpot": then["tpot"], "e2e": e2e,
+             "throughput": rate * (1 + ROUNDING) * demand.output_tokens}
+    if asked.powered:
+        found["power"] = first["power"] + then["power"]
+    shape = np.shape(ttft)
+    return {name: np.broadcast_to(column, shape) for name, column in found.items()}
+
+
+def _count(first: np.ndarray, then: np.ndarray, fewest: int, most: int) -> int:
+    """Pairs of so many cards together."""
+    ordered = np.sort(then)
+    return int(np.sum(np.searchsorted(ordered, most - first, side="right")
+                      - np.searchsorted(ordered, fewest - first, side="left")))
 
 
 def _of_one(space: Space) -> Space:

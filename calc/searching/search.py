@@ -94,6 +94,7 @@ class SearchResult:
         pairs: of two pools, where the goal allows them.
         space: what was tried, for goals that may share it.
         draws: of its deployments what ``calc.searching.robust`` has drawn, once for each.
+        drawn_pools: of pools of its pairs, likewise.
     """
 
     wishes: Wishes
@@ -104,6 +105,7 @@ class SearchResult:
     space: Space = field(repr=False)
     pairs: Pairs | None = None
     draws: dict[tuple[Choice, ...], Any] = field(default_factory=dict, repr=False)
+    drawn_pools: dict[Choice, Any] = field(default_factory=dict, repr=False)
 
     def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:
         """Rows of a front or of the best, the best first, all or so many."""
