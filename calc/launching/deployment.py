@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +144,22 @@ def check_start(named: Mapping[str, Scenario]) -> None:
 def _room(scenario: Scenario) -> Longest:
     """The longest request that a scenario's memory holds. Raises ParamsError where it holds too
     little, or where more arrives than is answered."""
+    ranges = ((knob.name, knob.value.low, knob.value.high) for knob in scenario.knobs())
+    stated = (scenario.id, scenario.model.id, scenario.file.workload.model_dump_json())
+    return _room_of(_Asked((stated, *scenario.inputs().items(), *ranges), scenario))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A scenario by what its room for requests follows from: releases of an engine share it."""
+
+    numbers: tuple[tuple[Any, ...], ...]
+    scenario: Scenario = field(compare=False)
+
+
+@functools.lru_cache(maxsize=256)
+def _room_of(asked: _Asked) -> Longest:
+    scenario = asked.scenario
     inputs, attention = scenario.inputs(), scenario.model.attention
     arriving = bool(inputs["open_arrivals"] or inputs["think_time"])
     everything = evaluate(inputs, attention, decode=arriving)

@@ -74,13 +74,16 @@ class Space:
         goal: the goal.
         resolve: makes a deployment of a choice, in place of a file of the goal's.
         dropped: combinations that were left out, by why.
+        joined: cells of bases as ``calc.searching.candidates`` numbers them, by whose they are.
     """
 
     goal: Goal
     resolve: Callable[[Choice], Scenario] | None = None
     dropped: Counter[str] = field(default_factory=Counter)
+    joined: dict[tuple[int, bool], Cells] = field(default_factory=dict, repr=False)
     _layouts: dict[tuple[str, int], tuple[Cells, int]] = field(default_factory=dict)
     _judge: Judge = field(default_factory=Judge)
+    _cells: dict[tuple[Any, ...], list[Cells]] = field(default_factory=dict, repr=False)
     _files: dict[tuple[Base, tuple[str, ...]], Scenario] = field(default_factory=dict)
     _inputs: dict[tuple[Base, str | None], tuple[Scenario, dict[str, Any]]] = field(
         default_factory=dict)
@@ -172,8 +175,15 @@ class Space:
     def cells(self, base: Base) -> list[Cells]:
         """Every deployment of a base but for its requests, by kind: layouts that divide model and
         cards into slices that engines load, each with every chunk, micro-batch and draft."""
-        layouts = self.layouts(base)
-        cells = self._every(at(layouts, self._kinds(base) < 0), base)
+        loaded = self._kinds(base) < 0
+        key = base.device, base.node, base.engine, self.most(base), loaded.tobytes()
+        if key not in self._cells:  # precisions differ in few rules
+            self._cells[key] = self._by_kind(base, loaded)
+        return self._cells[key]
+
+    def _by_kind(self, base: Base, loaded: np.ndarray) -> list[Cells]:
+        """Cells of the layouts that are loaded, by kind."""
+        cells = self._every(at(self.layouts(base), loaded), base)
         if not len(cells["data"]):
             return []
         columns = _kinds(load_node(base.node), cells)
@@ -314,10 +324,12 @@ class Space:
             of_kinds.append((firsts[mode], Placed(
                 choice.nodes, choice.data, choice.expert,
                 "periodic" if choice.spares else "none")))
-        placed = [placed_inputs(first, cut) for first, cut in of_kinds]
-        if len(firsts) == 1:
-            return placed
-        return [first.inputs() | own for (first, _), own in zip(of_kinds, placed, strict=True)]
+        whole = {id(first): first.inputs() for first in firsts.values()}
+        some, *others = whole.values()
+        moved = [name for name, value in some.items()
+                 if any(other[name] != value for other in others)]
+        return [{name: whole[id(first)][name] for name in moved} | placed_inputs(first, cut)
+                for first, cut in of_kinds]
 
     def first(self, base: Base, cells: Cells, pool: str | None = None) -> Scenario:
         """The deployment of the first of some cells of one kind, whose inputs all of them have.

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -36,8 +35,8 @@ PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pa
 BLOCK = 1 << 9  # prefill pools that are paired at once
 FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, "port": -1}
 THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
-SIGNS = FIRST | THEN | {"power": -1}
-FEW = 16  # pools of each base that are paired first
+SIGNS = FIRST | THEN | {"power": -1, "hour": -1}
+FEW = 64  # pools of each kind that are paired first
 RATED = ("request_throughput", "prefill_time", "tpot")
 SETTINGS = (*AXES, "concurrency", "base")
 
@@ -144,63 +143,72 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None) -> Pairs:
     """
     every, compared = before.pools if before else pools(space, asked), 0
     bases = [each.base for each in every]
-    joins = [(one, two) for one, two in product(every, every) if one.prefill and two.decode
-             # of any card, caches pass between cards of one kind only
-             and (asked.goal.devices or one.base.device == two.base.device)
-             and _exchange(one.base, two.base)]
     front, alone = Front(asked.objectives, ties=False), dict[str, Front]()
     for few in (FEW, None):  # first some of each, to hold the others against
-        for one, two in joins:
-            kept = front
-            if one.base.precision == two.base.precision:
-                kept = alone.setdefault(one.base.precision, Front(asked.objectives, ties=False))
-            most = min(one.most, two.most)
-            first, then = _worth_pairing(one, two, asked, kept, few)
+        for one in every:
+            decode = [two for two in every if two.decode and _exchange(one.base, two.base)
+                      # of any card, caches pass between cards of one kind only
+                      and (asked.goal.devices or one.base.device == two.base.device)]
+            if not (one.prefill and decode):
+                continue
+            own = one.base.precision
+            kept = alone.setdefault(own, Front(asked.objectives, ties=False))
+            for joined in _joined(*_worth_pairing(one, decode, asked, kept, few), asked):
+                same = np.array([base.precision == own for base in bases])[joined["decode base"]]
+                kept.add(at(joined, np.flatnonzero(same)))
+                front.add(at(joined, np.flatnonzero(~same)))
             if few is None:
-                compared += _count(one.prefill["devices"], two.decode["devices"],
-                                   asked.goal.cards.fewest, most)
-            for joined in _joined(first, then, bases, asked, most) if first and then else ():
-                within = _within(joined, asked)
-                kept.add(within)
+                compared += sum(_count(one.prefill["devices"], two.decode["devices"],
+                                       asked.goal.cards.fewest, min(one.most, two.most))
+                                for two in decode)
     for each in alone.values():
         front.merge(each)
     fit = np.sum([each.tried for each in every], axis=0) if every else (0, 0)
     return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every)
 
 
-def _worth_pairing(one: Pools, two: Pools, asked: Wishes, kept: Front, few: int | None
+def _worth_pairing(one: Pools, others: list[Pools], asked: Wishes, kept: Front, few: int | None
                    ) -> tuple[Cells, Cells]:
-    """Prefill and decode pools of two bases that may be in a pair that is within the limits and on
-    a front, were the other pool the best in everything; or so many of them.
+    """Prefill pools of a base and decode pools of others that may be in a pair that is within the
+    limits and on a front, were the other pool the best in everything; or so many of them.
 
     Args:
-        one, two: of the pools that prefill and decode.
+        one, others: of the pools that prefill and decode.
         asked: objectives and limits.
         kept: the front.
         few: of each that are best in the first objective; None for all.
     """
+    prefill = _priced(one.prefill, asked.hour(one.base.device), one.most)
+    sides = [_priced(two.decode, asked.hour(two.base.device), min(one.most, two.most))
+             for two in others]
+    decode = {name: np.concatenate([side[name] for side in sides]) for name in sides[0]}
     found = []
-    for own, other in ((one.prefill, two.decode), (two.decode, one.prefill)):
-        best = {name: _best(other, name) for name in other if name in SIGNS}
-        first, then = (own, best) if own is one.prefill else (best, own)
-        bounds = asked.of_pair(_at_best(first, then, asked), one.base.device, two.base.device)
+    for own, other in ((prefill, decode), (decode, prefill)):
+        best = {name: _best(column, SIGNS[name]) for name, column in other.items()
+                if name in SIGNS}
+        bounds = _at_best(*((own, best) if own is prefill else (best, own)), asked)
         keep = np.ones(len(own["devices"]), bool)
         for excess in asked.excess(bounds).values():
             keep &= excess <= 0
         if kept.rows:
             keep &= ~kept.beats(bounds)
         places = np.flatnonzero(keep)
-        if few is not None and len(places):
+        if few is not None:
             name, sign = next(iter(asked.objectives.items()))
             places = places[np.argsort(-sign * bounds[name][places], kind="stable")[:few]]
-        found.append(at(own, places) if len(places) else {})
+        found.append(at(own, places))
     return found[0], found[1]
 
 
-def _best(pools: Cells, name: str) -> float:
+def _priced(pools: Cells, hour: float, most: int) -> Cells:
+    """Pools with what an hour of a card costs and the most cards of a pair."""
+    whole = np.ones(len(pools["devices"]))
+    return {**pools, "hour": whole * hour, "most": whole * most}
+
+
+def _best(column: np.ndarray, sign: int) -> float:
     """The best of some pools in one quantity, whatever the others are."""
-    column = pools[name]
-    return float(column.max() if SIGNS[name] > 0 else column.min())
+    return float(column.max() if sign > 0 else column.min())
 
 
 def _at_best(first: Mapping[str, Any], then: Mapping[str, Any], asked: Wishes
@@ -220,7 +228,8 @@ def _at_best(first: Mapping[str, Any], then: Mapping[str, Any], asked: Wishes
     if asked.powered:
         found["power"] = first["power"] + then["power"]
     shape = np.shape(ttft)
-    return {name: np.broadcast_to(column, shape) for name, column in found.items()}
+    return asked.of_pair({name: np.broadcast_to(column, shape) for name, column in found.items()},
+                         first["hour"], then["hour"])
 
 
 def _count(first: np.ndarray, then: np.ndarray, fewest: int, most: int) -> int:
@@ -379,14 +388,13 @@ def _residual(service: Number, variation: Number) -> Number:
     return service * (1 + variation ** 2) / 2
 
 
-def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes, most: int
-            ) -> Iterator[Cells]:
-    """Pairs that the cards allow, with what they come to, some at a time."""
+def _joined(first: Cells, then: Cells, asked: Wishes) -> Iterator[Cells]:
+    """Pairs that the cards allow and that are within all limits, some at a time."""
     goal = asked.goal
-    for start in range(0, len(first["devices"]), BLOCK):
+    for start in range(0, len(first["devices"]) if len(then["devices"]) else 0, BLOCK):
         part = slice(start, start + BLOCK)
         cards = first["devices"][part][:, None] + then["devices"]
-        one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= most))
+        one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= then["most"]))
         one = one + start
         seen = combined(
             {name: first[name][one] for name in ("rate", "residual", "alone", "port")},
@@ -399,13 +407,8 @@ def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes, most: i
             found["power"] = first["power"][one] + then["power"][two]
         found |= {f"prefill {name}": first[name][one] for name in SETTINGS}
         found |= {f"decode {name}": then[name][two] for name in SETTINGS}
-        yield asked.of_pair(found, bases[int(first["base"][0])].device,
-                            bases[int(then["base"][0])].device)
-
-
-def _within(joined: Cells, asked: Wishes) -> Cells:
-    """Those within all limits."""
-    keep = np.ones(len(joined["devices"]), bool)
-    for excess in asked.excess(joined).values():
-        keep &= excess <= 0
-    return {name: column[keep] for name, column in joined.items()}
+        found = asked.of_pair(found, first["hour"][one], then["hour"][two])
+        keep = np.ones(len(one), bool)
+        for excess in asked.excess(found).values():
+            keep &= excess <= 0
+        yield at(found, np.flatnonzero(keep))

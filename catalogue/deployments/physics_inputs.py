@@ -213,7 +213,8 @@ def placed_inputs(scenario: Resolved, cut: Placed) -> dict[str, float]:
     stated, given = scenario.file.mechanisms, _given(scenario)
     moved = (*_unplaced(scenario, cut), *EXCHANGE_ALPHAS)
     return ({name: neutral()[name] for name in moved} | link_inputs(scenario.node, cut.nodes)
-            | _balance(cut) | {name: (_own(stated, given, name) or value).value for name, value in found.items()})
+            | _balance(cut) | {name: (_own(stated, given, name) or value).value
+                               for name, value in found.items()})
 
 
 def _unplaced(scenario: Resolved, cut: Placed) -> dict[str, bool]:

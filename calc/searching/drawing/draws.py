@@ -68,7 +68,7 @@ def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
     else:
         columns |= {f"{pool} devices": np.full(DRAWS, choice.devices) for pool, choice in zip(
             ("prefill", "decode"), row.choices, strict=True)}
-        columns = wishes.of_pair(columns, row.prefill.device, row.choice.device)
+        columns = wishes.of_pair(columns, *(wishes.hour(choice.device) for choice in row.choices))
     hour = wishes.hours.get(row.choice.device)
     if hour is not None:
         scores = scores_of(f"hour {row.choice.device}")
