@@ -32,7 +32,7 @@ from catalogue import Scenario, load_precision
 from catalogue.planning.goals import Demand
 
 PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pause
-BLOCK = 1 << 9  # prefill pools that are paired at once
+BLOCK = 1 << 14  # pairs that are computed at once: their numbers stay in the cache
 FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, "port": -1}
 THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
 SIGNS = FIRST | THEN | {"power": -1, "hour": -1}
@@ -390,25 +390,41 @@ def _residual(service: Number, variation: Number) -> Number:
 
 def _joined(first: Cells, then: Cells, asked: Wishes) -> Iterator[Cells]:
     """Pairs that the cards allow and that are within all limits, some at a time."""
-    goal = asked.goal
-    for start in range(0, len(first["devices"]) if len(then["devices"]) else 0, BLOCK):
-        part = slice(start, start + BLOCK)
-        cards = first["devices"][part][:, None] + then["devices"]
-        one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= then["most"]))
-        one = one + start
-        seen = combined(
-            {name: first[name][one] for name in ("rate", "residual", "alone", "port")},
-            {name: then[name][two] for name in ("rate", "tpot", "port", "received")}, asked)
-        serves = np.flatnonzero(seen["throughput"] > 0)
-        one, two = one[serves], two[serves]
-        found = {name: column[serves] for name, column in seen.items()}
-        found["devices"] = first["devices"][one] + then["devices"][two]
-        if asked.powered:
-            found["power"] = first["power"][one] + then["power"][two]
-        found |= {f"prefill {name}": first[name][one] for name in SETTINGS}
-        found |= {f"decode {name}": then[name][two] for name in SETTINGS}
-        found = asked.of_pair(found, first["hour"][one], then["hour"][two])
-        keep = np.ones(len(one), bool)
-        for excess in asked.excess(found).values():
-            keep &= excess <= 0
-        yield at(found, np.flatnonzero(keep))
+    count, left = len(then["devices"]), []
+    step = max(1, BLOCK // max(1, count))
+    for start in range(0, len(first["devices"]) if count else 0, step):
+        some = at(first, np.arange(start, min(start + step, len(first["devices"]))))
+        left.append(_paired(some, then, asked))
+        if sum(len(part["devices"]) for part in left) >= BLOCK:
+            yield _stacked(left)
+            left = []
+    if left:
+        yield _stacked(left)
+
+
+def _stacked(parts: list[Cells]) -> Cells:
+    """Parts one after the other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _paired(first: Cells, then: Cells, asked: Wishes) -> Cells:
+    """Each pool with each, if the cards allow them and they are within all limits."""
+    cards, goal = first["devices"][:, None] + then["devices"], asked.goal
+    one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= then["most"]))
+    seen = combined(
+        {name: first[name][one] for name in ("rate", "residual", "alone", "port")},
+        {name: then[name][two] for name in ("rate", "tpot", "port", "received")}, asked)
+    serves = np.flatnonzero(seen["throughput"] > 0)
+    one, two = one[serves], two[serves]
+    found = {name: column[serves] for name, column in seen.items()}
+    found["devices"] = first["devices"][one] + then["devices"][two]
+    found |= {"prefill devices": first["devices"][one], "decode devices": then["devices"][two]}
+    if asked.powered:
+        found["power"] = first["power"][one] + then["power"][two]
+    found = asked.of_pair(found, first["hour"][one], then["hour"][two])
+    keep = np.ones(len(one), bool)
+    for excess in asked.excess(found).values():
+        keep &= excess <= 0
+    kept = np.flatnonzero(keep)
+    return {**at(found, kept), **{f"prefill {name}": first[name][one[kept]] for name in SETTINGS},
+            **{f"decode {name}": then[name][two[kept]] for name in SETTINGS}}
