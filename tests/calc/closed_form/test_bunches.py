@@ -1,9 +1,25 @@
 """Steps with prompts: how many prompts meet, how long their chunks are, and what they take."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from _replica import linear_steps, replica, step_of
 
-from calc.closed_form.bunches import largest_of, soft_minimum
+from calc.closed_form.bunches import (
+    busy_time,
+    chunks_of,
+    deepest,
+    experts_of_one,
+    largest_of,
+    mean_chunks,
+    packed_time,
+    pieces,
+    rates_of,
+    soft_minimum,
+)
+from calc.closed_form.overlaps import product_log
+from calc.closed_form.waves import prompts
 
 
 class TestBatches:
@@ -26,3 +42,291 @@ class TestBatches:
             assert largest_of(number, variance) == pytest.approx(
                 loads[:, :number].max(axis=1).mean(), rel=0.05)
         assert largest_of(16, 0.0) == 1
+
+    @pytest.mark.parametrize("span", [0.2, 1.3, 1.5, 2.5, 3.2, 5.75])
+    @pytest.mark.parametrize("variation", [0.05, 0.2, 0.5])
+    def test_chunks_of_prompts_of_varying_length(self, span, variation):
+        """Whole chunks of lengths that are normal, or gamma-distributed where they vary much."""
+        draw = np.random.default_rng(6)
+        lengths = span * (draw.normal(1, variation, 40_000) if variation < 0.4 else
+                          draw.gamma(variation**-2, variation**2, 40_000))
+        q = replica(prompt_variation=variation, input_tokens=1000 * span)
+        assert mean_chunks(q, prompts(q, 1), span) == pytest.approx(
+            np.ceil(np.maximum(lengths, 1e-9)).mean(), rel=0.03)
+
+    @pytest.mark.parametrize(("tokens", "span", "chunks"), [
+        (999, 0.999, 1), (1000, 1.0, 1), (1001, 1.001, 2), (2500, 2.5, 3), (1000, 1.1, 1.1)])
+    def test_chunks_of_equal_prompts_are_whole(self, tokens, span, chunks):
+        """Or as many as they fill, where answers leave less room than a chunk."""
+        q = replica(input_tokens=tokens)
+        assert mean_chunks(q, prompts(q, 1), span) == pytest.approx(chunks)
+
+
+SHARED = {"data_parallel": 4, "expert_parallel": 4, "n_routed_experts": 256, "concurrency": 32}
+EXPERTS = {"routed_expert_time": 0.04, "exchange_time": 0.03, "rank_imbalance": 0.5,
+           "distinct_experts": 192}
+
+
+class TestPieces:
+    """Chunks of 150 ms for 1,000 tokens, decode steps of 20 ms for eight requests."""
+
+    def of(self, q, decode=None, prefill=None, burst=None, u=4.0, requests=8):
+        times = linear_steps(q, 0.02, 0.05, 1e-4)
+        return pieces(q, prompts(q, requests), requests, u, *(
+            given or made for given, made in zip((decode, prefill, burst), times, strict=True)))
+
+    def test_a_replica_by_itself(self):
+        found = self.of(replica())
+        assert (found.mixed, found.ranks, found.units) == (False, 1, 1)
+        assert found.alone == found.chunk == pytest.approx(0.15)
+        assert (found.experts, found.sent, found.exchange, found.riding) == (0, 0, 0, 0)
+        # from eight tokens in 20 ms to 1,000 in 150 ms
+        assert found.token == pytest.approx((0.15 - 0.02) / (1000 - 8))
+        assert found.room == 1000
+
+    def test_what_a_token_adds_is_no_more_than_its_part_of_a_chunk(self):
+        """A decode step that takes nothing would leave all of a full chunk to its tokens."""
+        q = replica(concurrency=2)
+        made = self.of(q, decode=step_of(0), burst=step_of(0.3), requests=2)
+        assert made.token == pytest.approx(0.15 / 1000)
+        slow = self.of(q, decode=step_of(1), requests=2)  # slower than the chunk
+        assert slow.token == 0
+        # of 1,500 requests that decode, half of the chunk is what it has more
+        wide = self.of(replica(concurrency=1500), prefill=step_of(0.3), requests=1500)
+        assert wide.token == pytest.approx((0.15 - 0.02) / 500)
+
+    def test_mixed_steps_leave_room_to_answers_and_carry_their_cores(self):
+        """Cores of 4 ms for the eight of a decode step, of which five ride along."""
+        decode = step_of(0.02, core_time=0.003, index_time=0.001)
+        q = replica(mixed_steps=1)
+        found = self.of(q, decode=decode, u=5.0)
+        assert found.riding == pytest.approx(0.004 * 5 / 8)
+        assert found.room == 1000 - 1 - 5
+        assert found.token == pytest.approx((0.15 - 0.016) / (1000 - 8))  # of tokens, not of cores
+        assert self.of(q, decode=decode, u=900.0).room == 1000 / 8
+        assert self.of(replica(mixed_steps=1, separate_pools=1), decode=decode, u=5.0).room == 1000
+        stages = replica(mixed_steps=1, pipeline_parallel=2)  # four requests in a stage's batch
+        assert self.of(stages, decode=decode, u=3.0).riding == pytest.approx(0.004 * 3 / 4)
+
+    def test_a_card_that_waits_for_the_host(self):
+        found = self.of(replica(), prefill=step_of(0.15, host=0.2, gap=0.01))
+        assert (found.alone, found.host) == (0.15, 0.2)
+        assert found.around == pytest.approx(0.01)
+        assert found.chunk == pytest.approx(0.21)
+        assert found.waiting == pytest.approx(0.05)
+        eager = self.of(replica(), prefill=step_of(0.15, host=0.1, gap=0.01))
+        assert (eager.chunk, eager.waiting) == (pytest.approx(0.16), 0)
+
+    @pytest.mark.parametrize(("riding", "read", "time"), [
+        # experts that no token of a chunk hits: (1/4)^(1/4), those of a decode step: 3/4 of all
+        (0.0, 0.01, (1 - 0.25**0.25) * 0.04), (0.5, 0.01, (1 - 0.25**0.25 * 0.75**0.5) * 0.04),
+        (0.0, 0.1, (1 - 0.25**0.25) * 0.04 / 0.75),  # no dearer than in the chunks of all ranks
+        (0.0, 0.001, 0.01)])  # and not less than a quarter of what those take
+    def test_experts_of_one_of_four_ranks(self, riding, read, time):
+        decode = step_of(0.02, distinct_experts=64, routed_expert_time=read)
+        prefill = step_of(0.15, **EXPERTS)
+        q = replica(**SHARED)
+        assert experts_of_one(q, 4, riding, decode, prefill) == pytest.approx(time)
+
+    def test_one_prompt_on_ranks_that_share_experts(self):
+        """Without experts and exchange for the chunks of the other three ranks."""
+        q = replica(**SHARED)
+        decode = step_of(0.02, distinct_experts=64, routed_expert_time=0.01)
+        prefill = step_of(0.15, **EXPERTS)
+        found = self.of(q, decode=decode, prefill=prefill, burst=prefill)
+        by_one = experts_of_one(q, 4, 0.5, decode, prefill)  # four of eight decode along
+        assert (found.ranks, found.units) == (4, 1)
+        assert found.experts == pytest.approx(0.04 - by_one)
+        assert (found.exchange, found.sent) == (0.03, pytest.approx(0.02))
+        assert found.alone == pytest.approx(0.15 - found.experts - 0.01)
+        # a quarter of the experts, and an exchange without the fullest rank's excess of a half
+        of_one = 0.15 - 0.04 * 3 / 4 - 0.03 * 1 / 3
+        assert found.token == pytest.approx((of_one - 0.02) / (1000 - 8))
+        busy = replace(prefill, routed_expert_time=0.2, exchange_time=0.2)
+        assert self.of(q, decode=decode, prefill=busy).alone == pytest.approx(0.15 / 4)
+
+    def test_a_step_by_its_fullest_rank_and_by_all_of_them(self):
+        q = replica(**SHARED)
+        prefill = step_of(0.15, **EXPERTS)
+        s = self.of(q, decode=step_of(0.02, distinct_experts=64, routed_expert_time=0.01),
+                    prefill=prefill, burst=prefill)
+        cut = prompts(q, 8)
+        assert busy_time(s, cut, 1000, 1000, 0) == pytest.approx(s.alone)  # one of four
+        assert busy_time(s, cut, 1000, 4000, 0) == pytest.approx(0.15)  # all of them
+        assert busy_time(s, cut, 1000, 9000, 0) == busy_time(s, cut, 1000, 4000, 0)
+        assert busy_time(s, cut, 600, 600, 0) == pytest.approx(s.alone - 400 * s.token)
+        # half of them: a third of the way to all experts, no exchange beyond a sender's 20 ms
+        assert busy_time(s, cut, 1000, 2000, 0) == pytest.approx(s.alone + s.experts / 3)
+        assert busy_time(s, cut, 500, 1000, 0, 0.004) == pytest.approx(
+            s.alone - 500 * s.token + (s.experts / 3 + 0.004) / 2)
+        assert busy_time(s, cut, 1000, 1000, 0.01) == pytest.approx(s.alone + 0.01)
+        late = replace(s, host=0.5, around=0.02)
+        assert busy_time(late, cut, 1000, 4000, 0.01) == pytest.approx(0.52)
+
+    @pytest.mark.parametrize(("hit", "variation", "span"), [
+        (0, 0, 50), (0, 0.3, 4), (0, 0.3, 50), (0.5, 0, 50), (0.5, 0.3, 4), (1, 0.3, 50)])
+    def test_the_longest_context_of_several_chunks(self, hit, variation, span):
+        """Sampled: a chunk is anywhere in a prompt, more often in a long one, behind its prefix."""
+        q = replica(prefix_hit_share=hit, prompt_variation=variation,
+                    input_tokens=1000 * span / max(1 - hit, 1e-3))
+        s, cut = self.of(q, prefill=step_of(0.15, core_time=1, index_time=0)), prompts(q, 8)
+        draw, width = np.random.default_rng(2), np.log1p(variation**2) ** 0.5
+        lengths = np.exp(width * draw.standard_normal((20_000, 4)) + width**2 / 2)
+        places = (np.floor(draw.random(lengths.shape) * span) + 0.5) / span
+        contexts = lengths * (hit + (1 - hit) * places)
+        longest = contexts.max(axis=1).mean() / contexts.mean() - 1
+        assert 1 + deepest(q, cut, s, span, 4) == pytest.approx(1 + longest, rel=0.04)
+        assert deepest(q, cut, s, span, 1) == pytest.approx(0, abs=0.01)
+
+    def test_contexts_end_with_their_prompts_and_with_what_is_chosen(self):
+        """The end of a prompt is twice its middle; the indexer still looks at all of it."""
+        q = replica(input_tokens=50_000)
+        s = self.of(q, prefill=step_of(0.15, core_time=1, index_time=0))
+        assert deepest(q, prompts(q, 8), s, 50, 1e4) == pytest.approx(2 - 1)
+        sparse = replica(input_tokens=50_000, index_topk=2000)
+        cut = prompts(sparse, 8)
+        both = self.of(sparse, prefill=step_of(0.15, core_time=1, index_time=10))
+        beyond = 2000 / cut.prefill_attended - 1  # few tokens see fewer than 2,000
+        assert deepest(sparse, cut, both, 50, 1e4) == pytest.approx(beyond + 10 * (2 - 1))
+
+
+class TestRates:
+    """How many prompts come to a rank in a step, and in which steps."""
+
+    def of(self, q, u, requests=8, span=None, often=0.0, thought=0.0):
+        cut = prompts(q, requests)
+        s = pieces(q, cut, requests, u, *linear_steps(q, 0.02, 0.05, 1e-4))
+        span = cut.new_tokens / s.room if span is None else span
+        return rates_of(q, cut, s, u, span, often, thought)
+
+    @pytest.mark.parametrize("users", [0.1, 1.0, 20.0, 400.0])
+    @pytest.mark.parametrize(("span", "variation"), [(0.2, 0), (1.0, 0.5), (3.0, 1.0)])
+    def test_mixed_steps_have_all_others_decoding_in_chunks_or_waiting(self, users, span,
+                                                                       variation):
+        """Prompts of a load ρ wait for those before them in a queue that never overflows."""
+        q = replica(mixed_steps=1, prompt_variation=variation, input_tokens=1000 * span,
+                    max_num_batched_tokens=1000 + users)
+        found = self.of(q, users, span=span)
+        load, longer = found.filled, 1 + variation**2
+        decoding = load / span * (100 + found.chunks)
+        waiting = load**2 * longer / (2 * (1 - load))
+        assert 0 < load < 1
+        assert decoding + waiting == pytest.approx(users)
+        assert found.unheld == pytest.approx(load / span)
+        assert found.random == pytest.approx(
+            max(0, load * longer * span / (2 * (1 - load)) - load * min(1, span) / 2))
+
+    @pytest.mark.parametrize(("span", "between"), [
+        (1.0, 0.07), (3.0, 3 * 0.07), (1e-9, 1 - np.exp(-0.07))])
+    def test_prompts_go_first_between_two_decode_steps(self, span, between):
+        """Seven others bring 7/100 of a prompt a decode step: a chunk each, or one for all."""
+        found = self.of(replica(), 7.0, span=span)
+        assert found.between == pytest.approx(between)
+        assert found.prompts == pytest.approx(0.07 / (1 + between))
+        assert found.rank == pytest.approx(between / (1 + between))
+        assert found.group == pytest.approx(found.rank)
+        assert found.portion == min(1, span)
+
+    def test_prompts_that_come_during_chunks_as_well(self):
+        """Poisson's: of 1 + N steps for a decode step, in which 2 come, one brings none."""
+        q = replica(output_tokens=2)
+        after = self.of(q, 2.0, span=0.1, thought=1.0).between
+        assert after == pytest.approx(np.exp(product_log(2.0)) - 1)
+        assert np.exp(-2 / (1 + after)) == pytest.approx(1 / (1 + after), rel=0.04)
+        half = self.of(q, 2.0, span=0.1, thought=0.5).between
+        assert half == pytest.approx((after + 1 - np.exp(-2)) / 2)
+        few = self.of(replica(), 0.01, span=0.1, thought=1.0).between
+        assert few == pytest.approx(0.0001, rel=1e-3)
+
+    def test_an_engine_that_looks_seldom_finds_prompts_together(self):
+        """Every tenth decode step: those of ten, for which it has one chunk at most."""
+        found = self.of(replica(scheduler_recv_interval=10), 7.0, span=1e-9)
+        assert found.between == pytest.approx((1 - np.exp(-0.7)) / 10)
+        # 4.5 steps later on average until they are in work; with one decided on ahead, 5.5
+        assert found.prompts == pytest.approx(
+            found.unheld * (100 + 1) / (100 + 1 + 4.5))
+        ahead = self.of(replica(scheduler_recv_interval=10, steps_ahead=1), 7.0, span=1e-9)
+        assert ahead.prompts == pytest.approx(ahead.unheld * (100 + 1) / (100 + 1 + 5.5))
+
+    def test_any_of_several_ranks_has_a_prompt(self):
+        found = self.of(replica(**SHARED), 7.0, span=1.0)
+        nowhere_else = np.exp(-3 * found.prompts)
+        assert found.group == pytest.approx(1 - (1 - found.rank) * nowhere_else)
+
+    @pytest.mark.parametrize("limit", [1, 30, 1e6])
+    def test_two_ranks_hold_prompts_until_both_have_one(self, limit):
+        """The other rank's comes at random, or after so many steps nobody waits any more."""
+        q = replica(data_parallel=2, expert_parallel=2, n_routed_experts=8, concurrency=16,
+                    prefill_delay_steps=limit)
+        found = self.of(q, 7.0, span=1.0)
+        rate = 2 * found.prompts * found.chunks  # of either rank
+        most = min(limit, 100 / 2 * 14)  # half of an answer, of each that decodes
+        draw = np.random.default_rng(4).exponential(1 / rate, 200_000)
+        assert found.hold == pytest.approx(np.minimum(draw, most).mean(), rel=0.01)
+        # from one release to the next: until a prompt comes, the wait, the step itself
+        assert found.group == pytest.approx(1 / (1 / rate + found.hold + 1))
+        # of those that are let go together the first waits all of it, the last one nothing
+        assert found.held == pytest.approx(found.hold / (1 + rate * found.hold))
+        assert found.prompts < found.unheld
+
+    def test_nobody_holds_back_where_nobody_waits(self):
+        for q in (replica(**SHARED), replica(prefill_delay_steps=30)):
+            found = self.of(q, 7.0)
+            assert (found.hold, found.held) == (0, 0)
+            assert found.prompts == found.unheld
+
+
+class TestChunks:
+    """Times of steps with prompts of a replica whose chunks take 50 ms and 0.1 ms a token."""
+
+    def of(self, q, u, requests=8, prefill=None, pace=0.02):
+        cut = prompts(q, requests)
+        decode, made, burst = linear_steps(q, 0.02, 0.05, 1e-4)
+        s = pieces(q, cut, requests, u, decode, prefill or made, burst)
+        span = cut.new_tokens / s.room
+        riding = s.riding + (u * s.token if s.mixed else 0)
+        r = rates_of(q, cut, s, u, span, 0.0, 0.0)
+        return s, r, chunks_of(q, cut, s, r, requests, span, decode, burst, riding, pace)
+
+    def test_a_prompt_that_fills_its_chunk_has_it_for_itself(self):
+        _, _, found = self.of(replica(), 7.0)
+        assert found.together == 1
+        assert found.fullest == 1000
+        assert found.busy == found.own == found.prefill == pytest.approx(0.15)
+        assert found.deeper == 0
+        assert found.least == pytest.approx(0.15)
+
+    def test_a_prompt_in_chunks_through_a_pipeline(self):
+        """Four chunks of 250 tokens, 75 ms each over two stages: five slots of half of that."""
+        q = replica(max_num_batched_tokens=250, pipeline_parallel=2)
+        _, _, found = self.of(q, 3.0)
+        assert found.own == pytest.approx(0.075)
+        assert found.prefill == pytest.approx(5 * 0.075 / 2)
+        assert found.least == pytest.approx(4 * 0.075)
+
+    def test_prompts_that_share_a_chunk(self):
+        """In a tenth of its budget: those that come in a step with any, and to one's own."""
+        q = replica(input_tokens=100)
+        s, r, found = self.of(q, 70.0, requests=71)
+        on_rank = r.prompts / r.rank
+        assert on_rank > 1
+        assert found.together == pytest.approx(on_rank)
+        assert found.fullest == pytest.approx(100 * on_rank)
+        assert found.busy == pytest.approx(0.06 + s.token * 100 * (on_rank - 1))
+        joined = 100 * (on_rank + r.prompts)  # and those that came while a step went on
+        assert found.own == pytest.approx(0.06 + s.token * (joined - 100))
+
+    def test_a_step_with_prompts_is_no_shorter_than_one_without(self):
+        """With mixed steps, in which all decode; where prompts go first, nobody does."""
+        quick = step_of(0.01)
+        assert self.of(replica(mixed_steps=1), 1.0, prefill=quick)[2].busy == 0.02
+        assert self.of(replica(), 1.0, prefill=quick)[2].busy == pytest.approx(0.01)
+
+    @pytest.mark.parametrize(("users", "prompt", "share"), [
+        (8, 1000, 1), (1, 1000, 1), (5, 100, 4 / 5), (2, 400, 1 / 2), (2, 900, 0.9)])
+    def test_a_full_chunk_is_known_from_a_burst(self, users, prompt, share):
+        """The packed chunk lacks the first prompt, unless it is full without or one of several."""
+        q = replica(concurrency=users, input_tokens=prompt)
+        cut, packed = prompts(q, users), step_of(0.3)
+        found = packed_time(q, cut, users, packed)
+        assert found == pytest.approx(share * 0.3 * prompt / cut.burst_tokens)
