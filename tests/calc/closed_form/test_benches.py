@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from _replica import linear_steps, replica, steady_of, wave_of
 
 import catalogue
 from calc.answer.simulated import system_of
-from calc.closed_form.benches import bench_count
+from calc.closed_form.benches import bench_count, benched
 from calc.closed_form.evaluate import evaluate
+from calc.closed_form.waves import prompts
 from calc.physics.arrays import Inputs
 from calc.serving.arrivals import ClosedLoop
 from calc.serving.simulation import simulate
@@ -72,3 +74,30 @@ def test_later_requests_wait_for_a_burst_again_the_less_lengths_vary():
 def test_requests_of_a_benchmark(users, output, stated, count):
     q = Inputs({"concurrency": users, "output_tokens": output, "bench_requests": stated})
     assert bench_count(q) == count
+
+
+@pytest.mark.parametrize(("changes", "wave", "again"), [
+    # eight prompts of 150 ms, one after another; those who ask again do so together
+    ({}, 4.5 * 0.15, 4.5 * 0.15),
+    # with mixed steps a full chunk and one's own
+    ({"mixed_steps": 1, "max_num_batched_tokens": 1008}, 4.5 * 0.15, 2 * 0.15),
+    # on ranks that step together seven of eight wait for the first one's chunk of 150 ms too
+    ({"data_parallel": 8, "expert_parallel": 8, "n_routed_experts": 8}, (1 + 7 / 8) * 0.15,
+     (1 + 7 / 8) * 0.15)])
+def test_a_benchmark_of_equal_answers_by_hand(changes, wave, again):
+    q = replica(**changes, bench_requests=20)
+    steps = decode, _, burst = linear_steps(q, 0.02, 0.02, 1.3e-4)
+    lasting = steady_of(q, *steps)
+    ranks = q.data_parallel
+    found = benched(q, prompts(q, 8 / ranks), wave_of(q, *steps), lasting, decode, burst)
+    assert (found.bench_count, found.wave_ttft) == (20, pytest.approx(wave))
+    assert found.later_ttft == pytest.approx(again)
+    assert found.bench_ttft == pytest.approx((8 * wave + 12 * again) / 20)
+    # users who think for four steps, and answers that end in any of 80, seldom ask together
+    for more, together in (({"think_time": 0.08}, 1 / 5), ({"answer_variation": 0.8}, 1 / (
+            1 + 12**0.5 * 0.8 * 100))):
+        q = replica(**changes | more)
+        lasting = steady_of(q, *steps)
+        found = benched(q, prompts(q, 8 / ranks), wave_of(q, *steps), lasting, decode, burst)
+        assert found.later_ttft == pytest.approx(
+            lasting.steady_ttft + together * (again - lasting.steady_ttft))

@@ -1,9 +1,11 @@
 """A steady state in closed form: limits, laws, doubts, and simulations of the same steps."""
 
+from dataclasses import fields, replace
 from itertools import islice
 
 import numpy as np
 import pytest
+from _replica import linear_steps, replica, steady_of, step_of
 
 import calc
 import catalogue
@@ -11,6 +13,7 @@ from benchmarks.steady import NEVER, rows
 from calc.answer.estimate import predicted
 from calc.answer.simulated import system_of
 from calc.closed_form.evaluate import evaluate
+from calc.closed_form.steady import Steady, gathering, pool_queue, steady_pace
 from calc.closed_form.validity import NEAR, doubts
 from calc.physics.arrays import Inputs
 from calc.serving.arrivals import ClosedLoop, poisson
@@ -57,7 +60,225 @@ class TestLaws:
         assert found["steady_users"] == pytest.approx(
             found["steady_request_throughput"] * (found["steady_e2e"] + thinking))
 
+
+STEP, CHUNK = 0.02, 0.15  # of eight that decode, and of a prompt of 1,000 tokens [s]
+SPREAD = range(61, 142, 2)  # output tokens, 101 on average
+VARIED = float(np.std(SPREAD) / 101)
+
+
+def steady_with(**inputs):
+    """The steady state whose steps take 20 ms, and 0.13 ms for each token of a prompt."""
+    q = replica(**inputs)
+    return steady_of(q, *linear_steps(q, STEP, STEP, 1.3e-4))
+
+
+class TestReplica:
+    """Eight users of a replica whose steps take round times: seven others for each of them."""
+
+    def test_prompts_that_go_first(self):
+        """Each of the others brings one prompt of 150 ms while an answer goes on."""
+        found = steady_with(request_overhead=0.001)
+        assert found.steady_tpot == pytest.approx(STEP + 7 * CHUNK / 100)
+        # 7/100 of a prompt for a decode step: of 107 steps seven have one
+        mean_step = (100 * STEP + 7 * CHUNK) / 107
+        # a question comes 1 ms after the step began that follows its answer
+        assert found.steady_queue == pytest.approx(mean_step - 0.001, rel=1e-2)
+        assert found.steady_ttft == pytest.approx(0.001 + found.steady_queue + CHUNK)
+        assert found.steady_e2e == pytest.approx(found.steady_ttft + 100 * found.steady_tpot)
+        assert found.steady_request_throughput == pytest.approx(8 / found.steady_e2e)
+        assert found.steady_stall == pytest.approx(7 * CHUNK / 100)
+        assert found.steady_pace == STEP
+
+    def test_prompts_in_mixed_steps(self):
+        """A step with a prompt carries a token of each of the seven, and replaces a decode step."""
+        found = steady_with(request_overhead=0.001, mixed_steps=1, max_num_batched_tokens=1008)
+        # seven are 100 steps decoding, one in their chunk, or wait: 7 = 101 ρ + ρ²/(2 (1 - ρ))
+        share = min(np.roots([1 / 2 - 101, 101 + 7, -7]))
+        token = (CHUNK - STEP) / (1000 - 8)  # from eight tokens of a decode step to a chunk's
+        busy = CHUNK + 7 * token
+        assert found.queue_filled == found.rank_busy == pytest.approx(share)
+        assert found.busy_step == pytest.approx(busy)
+        assert found.steady_tpot == pytest.approx(STEP + share * (busy - STEP), rel=1e-4)
+
+    def test_a_lone_request_on_any_schedule(self):
+        for changes in ({}, {"mixed_steps": 1}, {"separate_pools": 1}, {"think_time": 3},
+                        {"open_arrivals": 1}, {"pipeline_parallel": 4}):
+            found = steady_with(concurrency=1, max_num_batched_tokens=2000, **changes)
+            assert found.steady_ttft == pytest.approx(CHUNK)
+            assert (found.steady_tpot, found.steady_queue) == (STEP, 0)
+
+    def test_pieces_of_an_answer(self):
+        """Five tokens together: a first one that waits for them leaves less time to the others."""
+        sent, plain = steady_with(stream_interval=5, first_token_held=1), steady_with()
+        assert sent.steady_ttft == pytest.approx(plain.steady_ttft + 4 * plain.steady_tpot)
+        assert sent.steady_e2e == pytest.approx(plain.steady_e2e)
+        assert sent.stream_gap == pytest.approx(5 * sent.steady_tpot)
+        drafted = steady_with(stream_interval=2, draft_tokens=2, mtp_acceptance=1)
+        assert drafted.stream_gap == pytest.approx(3 * drafted.steady_tpot)
+        assert steady_with(stream_interval=500).stream_gap == pytest.approx(
+            100 * plain.steady_tpot)
+
+    @pytest.mark.parametrize("changes", [
+        {}, {"mixed_steps": 1}, {"open_arrivals": 1}, {"separate_pools": 1, "prefill_replicas": 1},
+        {"data_parallel": 4, "expert_parallel": 4, "n_routed_experts": 8, "think_time": 2}])
+    def test_a_second_of_half_the_length(self, changes):
+        """All times are twice as many of them, all rates half, and no number or share another."""
+        q = replica(**changes)
+        long = replica(**changes | {"think_time": 2 * q.think_time, "front_end_rate": 0.5e9})
+        fast, slow = (steady_of(each, *linear_steps(each, step, step, step * 6.5e-3))
+                      for each, step in ((q, STEP), (long, 2 * STEP)))
+        for name in ("steady_ttft", "steady_tpot", "steady_e2e", "steady_queue", "busy_step"):
+            assert getattr(slow, name) == pytest.approx(2 * getattr(fast, name))
+        assert slow.steady_throughput == pytest.approx(fast.steady_throughput / 2)
+        for name in ("rank_busy", "random_share", "steady_users", "replica_others", "overlapping"):
+            assert getattr(slow, name) == pytest.approx(getattr(fast, name))
+
+    def test_rates_and_users_over_the_loop_of_any_schedule(self):
+        """Little's law, of arrays of deployments that are each what they are by themselves."""
+        rows = {"concurrency": [1, 2, 64, 64, 64, 64, 9], "mixed_steps": [0, 1, 1, 0, 0, 1, 0],
+                "think_time": [0, 3, 3, 0, 0, 0, 2], "separate_pools": [0, 0, 0, 1, 0, 0, 0],
+                "data_parallel": [1, 1, 4, 2, 1, 4, 4], "expert_parallel": [1, 1, 1, 1, 1, 4, 4],
+                "prefill_delay_steps": [0, 0, 0, 0, 0, 20, 0], "pipeline_parallel": [
+                    1, 1, 2, 1, 4, 1, 1], "output_tokens": [1, 101, 101, 101, 1, 11, 101]}
+        together = steady_with(**rows)
+        assert together.steady_users == pytest.approx(together.steady_request_throughput * (
+            together.steady_e2e + np.array(rows["think_time"])))
+        assert together.steady_throughput == pytest.approx(
+            together.steady_request_throughput * rows["output_tokens"])
+        for at in range(7):
+            alone = steady_with(**{name: values[at] for name, values in rows.items()})
+            for name in (field.name for field in fields(Steady)):
+                column = np.broadcast_to(getattr(together, name), 7)[at]
+                assert column == pytest.approx(getattr(alone, name), rel=1e-12), (name, at)
+
+
+class TestCapacity:
+    @pytest.mark.parametrize(("changes", "rate"), [
+        ({}, 1 / CHUNK), ({"pipeline_parallel": 2}, 2 / CHUNK), ({"data_parallel": 3}, 3 / CHUNK),
+        ({"output_tokens": 1}, 1 / CHUNK),
+        ({"prefix_hit_share": 0.9, "max_num_batched_tokens": 100}, 1 / 0.033),
+        ({"separate_pools": 1, "prefill_replicas": 2}, 2 / CHUNK),
+        ({"open_arrivals": 1}, 1 / CHUNK), ({"front_end_rate": 1.5}, 1.5)])
+    def test_no_more_leave_than_full_chunks_and_front_ends_let_in(self, changes, rate):
+        """Of many users, whose answers are short."""
+        found = steady_with(**{"concurrency": 10_000, "output_tokens": 2} | changes)
+        assert found.steady_request_throughput == pytest.approx(rate, rel=0.01)
+
+    @pytest.mark.xfail(reason="capacity is charged the tokens of all others, also of those that "
+                       "only wait: with mixed steps more users get less out", strict=True)
+    def test_users_beyond_capacity_only_wait(self):
+        users = np.array([64.0, 256, 512])
+        found = steady_with(concurrency=users, mixed_steps=1, max_num_batched_tokens=2048)
+        assert (np.diff(found.steady_request_throughput) > -1e-6).all()
+
+    @pytest.mark.parametrize("users", [2, 9, 30, 44])
+    @pytest.mark.parametrize("variation", [0, 0.8])
+    def test_one_replica_that_prefills_is_a_queue(self, users, variation):
+        """One request at a time: W = ρ (1 + δ²)/2 τ/(1 - ρ), at the rate of the others."""
+        found = steady_with(concurrency=users, separate_pools=1, prefill_replicas=1,
+                            prompt_variation=variation, output_tokens=401)
+        used = (users - 1) / found.steady_e2e * CHUNK
+        assert found.pool_wait == pytest.approx(
+            used * (1 + variation**2) / 2 * CHUNK / (1 - used))
+        assert found.steady_tpot == STEP
+
+    def test_replicas_that_prefill_share_chunks_and_requests(self):
+        """Twice of them wait for less than half as long; of short prompts several share a chunk."""
+        one, two = (steady_with(concurrency=30, separate_pools=1, prefill_replicas=replicas)
+                    for replicas in (1, 2))
+        assert two.pool_wait < one.pool_wait / 2
+        short = steady_with(concurrency=30, separate_pools=1, prefill_replicas=1,
+                            max_num_batched_tokens=2000)
+        assert short.pool_wait < one.pool_wait
+
+    @pytest.mark.parametrize(("load", "service", "base"), [
+        (0.3, 0.7, 11.0), (5.0, 0.25, 4.0), (40.0, 3.0, 7.0), (2.0, 3.0, 2.0)])
+    def test_the_wait_for_a_prefill_replica_solves_its_equation(self, load, service, base):
+        """Those who wait find half of a service of the load: W (A + W - κ) = κ S / 2."""
+        wait = pool_queue(load, service, base)
+        assert wait > 0
+        assert wait * (base + wait - load) == pytest.approx(load * service / 2)
+        assert pool_queue(0.0, service, base) == 0
+        assert pool_queue(1e6, service, base) == pytest.approx(1e6 - base, rel=1e-4)
+
+
+class TestFewerThanAStepHolds:
+    def test_cores_take_their_part_by_request(self):
+        """Answers of a decode pool that are half of the time at the prefill pool."""
+        core = step_of(STEP, core_time=0.006, index_time=0.002)
+        q = replica(separate_pools=1, prefill_replicas=100, output_tokens=9)
+        _, chunk, packed = linear_steps(q, STEP, STEP, 1.3e-4)
+        found = steady_of(q, core, chunk, packed)
+        decoding = 7 * 8 * STEP / (8 * STEP + CHUNK + found.pool_wait)  # of the seven others
+        assert found.steady_tpot == pytest.approx(STEP - 0.008 * (1 - (1 + decoding) / 8))
+        bound = replace(core, host_time=STEP - 1e-4)  # the host takes nearly as long
+        assert steady_of(q, bound, chunk, packed).steady_tpot == pytest.approx(STEP - 1e-4)
+        two = replica(separate_pools=1, prefill_replicas=100, output_tokens=9, draft_tokens=1,
+                      mtp_acceptance=1)
+        assert steady_of(two, bound, chunk, packed).steady_tpot == pytest.approx((STEP - 1e-4) / 2)
+
+    @pytest.mark.parametrize("experts", [128, 1024])
+    def test_experts_take_less_as_fewer_are_hit(self, experts):
+        """Nine requests on eight ranks, of a step with two on each: of 16 tokens nine are left."""
+        hit = experts * (1 - (1 - 8 / experts) ** np.array([9, 16]))  # uniform routing
+        q = replica(concurrency=9, data_parallel=8, expert_parallel=8, n_routed_experts=experts)
+        step = step_of(STEP, routed_expert_time=0.01, distinct_experts=hit[1])
+        assert STEP - steady_pace(q, 2, step) == pytest.approx(
+            0.01 * (1 - hit[0] / hit[1]), rel=0.15)
+        assert steady_pace(replica(concurrency=16, data_parallel=8, expert_parallel=8,
+                                   n_routed_experts=experts), 2, step) == pytest.approx(STEP)
+
+
+@pytest.mark.parametrize("thinking", [0.01, 1.0, 7.0, 100.0])
+def test_decode_steps_in_a_row_are_a_series(thinking):
+    """1 + a/(a + 1) + a²/((a + 1)(a + 2)) + …, to 2.3%."""
+    terms = np.cumprod(thinking / (thinking + np.arange(1, 500)))
+    assert gathering(thinking) == pytest.approx(1 + terms.sum(), rel=0.023)
+
+
+@pytest.mark.parametrize("thinking", [0.01, 0.3, 2.0, 30.0])
+def test_decode_steps_go_on_longer_the_more_users_think(thinking):
+    """Answers end at random, one a step, and their users think for ``a``: the first ends it."""
+    draw = np.random.default_rng(2)
+    away = draw.exponential(thinking, (2000, 40 + 8 * int(thinking)))
+    ended = draw.exponential(1.0, away.shape).cumsum(axis=1)
+    assert gathering(thinking) == pytest.approx((ended + away).min(axis=1).mean(), rel=0.06)
+
+
 class TestSimulations:
+    @pytest.mark.parametrize(("users", "ranks", "changes", "first"), [
+        (8, 1, {}, 0.03), (8, 1, {"mixed_steps": 1}, 0.03), (24, 1, {}, 0.1),
+        (8, 1, {"max_num_batched_tokens": 500}, 0.03),
+        (4, 1, {"max_num_batched_tokens": 4000, "think_time": 3}, 0.1),
+        (8, 1, {"max_num_batched_tokens": 4000, "mixed_steps": 1, "open_arrivals": 1}, 0.06),
+        (8, 4, {}, 0.06), (32, 4, {"mixed_steps": 1}, 0.05), (8, 4, {"think_time": 4}, 0.06),
+        (8, 4, {"open_arrivals": 1}, 0.06), (8, 2, {"prefill_delay_steps": 20}, 0.06),
+        (8, 4, {"prefill_delay_steps": 20, "open_arrivals": 1}, 0.08)])
+    def test_steps_of_stated_times(self, users, ranks, changes, first):
+        """Ranks that take their steps together wait for the longest; answers vary, prompts not."""
+        given = {"concurrency": users, "data_parallel": ranks, "expert_parallel": ranks,
+                 "n_routed_experts": 8, "request_overhead": 0.001, "answer_variation": VARIED,
+                 "max_num_batched_tokens": 1000 + users} | changes
+        found, mixed = steady_with(**given), "mixed_steps" in changes
+        delay = given.get("prefill_delay_steps", 0)
+
+        def step_time(step):
+            new = sum(new for new, _ in step.prefill)
+            return STEP + 1.3e-4 * new
+
+        pool = Pool(Limits(given["max_num_batched_tokens"], 1000,
+                           policy="mixed" if mixed else "prefill-first"), step_time,
+                    replicas=ranks, ranks=ranks, coordination="delay" if delay else "eager",
+                    delay_steps=delay)
+        shapes = [(1000, tokens) for tokens in SPREAD]
+        asking, think = round(float(found.steady_users)), changes.get("think_time", 0.0)
+        run = summarise(simulate(
+            poisson(float(found.steady_request_throughput), 600, shapes, 1)
+            if "open_arrivals" in changes else ClosedLoop(
+                asking, 40 * asking, shapes, think + 0.001, think > 0, ramp=2.0), pool))
+        assert found.steady_tpot == pytest.approx(run.tpot.mean, rel=0.03)
+        assert found.steady_ttft == pytest.approx(run.ttft.mean, rel=first)
+
     def test_prompts_stall_the_batches_of_a_pipeline(self):
         """Four stages near saturation: a prompt is in one of four batches and rides with that."""
         lengths = ["workload.input_tokens=2000 token", "workload.output_tokens=300 token"]

@@ -73,40 +73,6 @@ class TestLaws:
         assert_close(sum(pieces.values()), found["tpot"], busy)
 
     @FEW
-    @given(SEEDS)
-    def test_the_first_token_is_between_its_own_prefill_and_everybody_s(self, attention, seed):
-        inputs = fleet(attention, seed)
-        found = run(inputs, attention)
-        sent = np.where(inputs["separate_pools"] > 0, found["kv_transfer_time"], 0)
-        earliest = inputs["request_overhead"] + sent + found["prefill_time"]
-        assert_at_most(earliest, found["ttft"])
-        assert_at_most(found["ttft"], earliest + found["burst_time"])
-        assert_never(found["decode_stall"] < -ROUNDING * found["tpot"], found["decode_stall"])
-
-    @FEW
-    @given(SEEDS)
-    def test_the_order_of_prompts_moves_waiting_between_first_and_later_tokens(
-            self, attention, seed):
-        inputs = fleet(attention, seed) | {"separate_pools": 0}
-        inputs["output_tokens"] = np.maximum(2, inputs["output_tokens"])
-        together, in_turn = (run(inputs, attention, prefill_together=flag) for flag in (1, 0))
-        assert_close(together["e2e"], in_turn["e2e"])
-        assert_at_most(in_turn["ttft"], together["ttft"])
-        assert_at_most(together["tpot"], in_turn["tpot"])
-
-    @FEW
-    @given(SEEDS, st.integers(1, 500))
-    def test_half_of_c_plus_1_prefills_where_each_prompt_fills_a_chunk(self, attention, seed, c):
-        inputs = fleet(attention, seed) | {
-            "pipeline_parallel": 1, "prefix_hit_share": 0, "prefill_together": 0,
-            "separate_pools": 0, "output_tokens": 100}
-        inputs["max_num_batched_tokens"] = inputs["input_tokens"]
-        found = run(inputs, attention, concurrency=c * inputs["data_parallel"])
-        waited = found["ttft"] - inputs["request_overhead"]
-        assert_close(waited, (c + 1) / 2 * found["prefill_time"], found["ttft"])
-        assert_close(found["decode_stall"], (c - 1) / 2 * found["prefill_time"] / 99)
-
-    @FEW
     @given(SEEDS, st.integers(1, 40))
     def test_cutting_a_prompt_changes_no_arithmetic(self, attention, seed, pieces):
         """Causal attention of all its chunks is half a square, however it is cut.
@@ -452,13 +418,6 @@ class TestBurst:
         half = found.burst_time / ceil((users - 1) * prompt / budget) / 2
         assert -1e-9 <= ends.mean() - found.ttft < half
         assert found.e2e == pytest.approx(ends.max() + 100 * STEP)
-
-    def test_half_of_all_prompts_or_twice_a_chunk(self):
-        """Prompts of a chunk wait (c + 1)/2 of it, prompts that share one 1 + (c - 1)/c of it."""
-        assert burst(8).ttft == pytest.approx((8 + 1) / 2 * 0.15)
-        packed = burst(8, 100, 700)  # 60 ms alone, 120 ms for the seven others
-        assert packed.ttft == pytest.approx(0.06 + 7 / 8 * 0.12)
-        assert packed.decode_stall == pytest.approx(1 / 8 * 0.12 / 100)
 
     def test_engines_that_send_first_tokens_together(self):
         together, in_turn = burst(prefill_together=1), burst()
