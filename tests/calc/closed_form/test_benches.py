@@ -53,19 +53,6 @@ def test_it_lies_between_the_steady_state_and_the_burst(name):
     assert arriving["bench_ttft"] == arriving["steady_ttft"]
 
 
-def test_later_requests_wait_for_a_burst_again_the_less_lengths_vary():
-    """Answers of one length end together; the share falls as 1 / (1 + width of their ends)."""
-    equal, varied = (evaluate(inputs(SERVERS[0], answer_variation=varies), "mla")
-                     for varies in (0.0, 0.3))
-    for found, width in ((equal, 0.0), (varied, 12**0.5 * 0.3 * (ANSWER - 1))):
-        again = (found["later_ttft"] - found["steady_ttft"]) / (
-            found["wave_ttft"] - found["steady_ttft"])
-        assert again == pytest.approx(1 / (1 + width))
-        share = USERS / found["bench_count"]
-        assert found["bench_ttft"] == pytest.approx(
-            share * found["wave_ttft"] + (1 - share) * found["later_ttft"])
-
-
 @pytest.mark.parametrize(("users", "output", "stated", "count"), [
     (2, 10, 0, 16),  # at least sixteen
     (4, 10, 0, 16), (5, 10, 0, 20),  # four waves

@@ -316,6 +316,20 @@ class TestChunks:
         joined = 100 * (on_rank + r.prompts)  # and those that came while a step went on
         assert found.own == pytest.approx(0.06 + s.token * (joined - 100))
 
+    def test_prompts_on_several_ranks(self):
+        """Each on its own rank: experts of all of them, as far as their steps meet."""
+        q = replica(**SHARED)
+        prefill = step_of(0.15, **EXPERTS)
+        s, r, found = self.of(q, 7.0, prefill=prefill)
+        in_step = 4 * r.prompts * 1000 / r.group  # tokens of a step that has any
+        assert 1000 < in_step < 4000
+        cut = prompts(q, 8)
+        assert found.busy == pytest.approx(busy_time(s, cut, 1000, in_step, 0))
+        assert found.own == pytest.approx(
+            busy_time(s, cut, 1000, 1000 + 4 * r.prompts * 1000, 0))
+        assert found.together == pytest.approx(in_step / 1000)
+        assert found.least == pytest.approx(0.15 / 4)  # of a rank's chunk, of all of them at once
+
     def test_a_step_with_prompts_is_no_shorter_than_one_without(self):
         """With mixed steps, in which all decode; where prompts go first, nobody does."""
         quick = step_of(0.01)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from _replica import linear_steps, replica, steady_of
 
-import calc
 import catalogue
 from calc.answer.simulated import system_of
 from calc.closed_form.dealing import normal_tail
@@ -121,14 +120,3 @@ def held_on_average(outcomes):
         come = (times[here] - each.first_token) / max(each.finished - each.first_token, 1e-12)
         held[here] += each.input_tokens + np.clip(come, 0, 1) * each.output_tokens
     return held.mean()
-
-
-@pytest.mark.parametrize(("settings", "suffices"), [
-    (("length_distribution=exponential",), True), ((), False), (("arrivals=closed-loop",), True),
-    (("length_distribution=exponential", "concurrency=2000 request", "requests=2000 request"),
-     False)])
-def test_a_cache_that_only_a_burst_overfills_suffices_steadily(settings, suffices):
-    answer = calc.estimate(catalogue.load_scenario("s2-910b1-awq", overrides=[
-        "workload.context_tokens=8000 token", *(f"workload.{setting}" for setting in settings)]))
-    assert not answer.fits
-    assert answer.suffices_steadily is suffices

@@ -1,4 +1,4 @@
-"""A steady state in closed form: limits, laws, doubts, and simulations of the same steps."""
+"""A steady state in closed form: hand calculations, limits, laws, and simulations of its steps."""
 
 from dataclasses import fields, replace
 from itertools import islice
@@ -7,20 +7,16 @@ import numpy as np
 import pytest
 from _replica import linear_steps, replica, steady_of, step_of
 
-import calc
 import catalogue
 from benchmarks.steady import NEVER, rows
-from calc.answer.estimate import predicted
 from calc.answer.simulated import system_of
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.steady import Steady, gathering, pool_queue, steady_pace
-from calc.closed_form.validity import NEAR, doubts
-from calc.physics.arrays import Inputs
+from calc.closed_form.validity import NEAR
 from calc.serving.arrivals import ClosedLoop, poisson
 from calc.serving.metrics import summarise
 from calc.serving.requests import Limits
 from calc.serving.simulation import Pool, simulate
-from calc.serving.step_times import Clock, Paced
 
 FIRST, COUNT = 900_000, 8  # deployments that neither shaped the formulas nor are of the benchmark
 FAR = 3  # of them at most further off: of one in ten, more are a chance of one in two hundred
@@ -72,21 +68,26 @@ def steady_with(**inputs):
     return steady_of(q, *linear_steps(q, STEP, STEP, 1.3e-4))
 
 
+FOUR = {"data_parallel": 4, "expert_parallel": 4, "n_routed_experts": 8, "concurrency": 32,
+        "mixed_steps": 1}  # ranks that take their steps together
+
+
 class TestReplica:
     """Eight users of a replica whose steps take round times: seven others for each of them."""
 
-    def test_prompts_that_go_first(self):
+    @pytest.mark.parametrize("later", [1, 100])
+    def test_prompts_that_go_first(self, later):
         """Each of the others brings one prompt of 150 ms while an answer goes on."""
-        found = steady_with(request_overhead=0.001)
-        assert found.steady_tpot == pytest.approx(STEP + 7 * CHUNK / 100)
-        # 7/100 of a prompt for a decode step: of 107 steps seven have one
-        mean_step = (100 * STEP + 7 * CHUNK) / 107
+        found = steady_with(request_overhead=0.001, output_tokens=1 + later)
+        assert found.steady_tpot == pytest.approx(STEP + 7 * CHUNK / later)
+        # of the steps that an answer takes, seven have a prompt
+        mean_step = (later * STEP + 7 * CHUNK) / (later + 7)
         # a question comes 1 ms after the step began that follows its answer
         assert found.steady_queue == pytest.approx(mean_step - 0.001, rel=1e-2)
         assert found.steady_ttft == pytest.approx(0.001 + found.steady_queue + CHUNK)
-        assert found.steady_e2e == pytest.approx(found.steady_ttft + 100 * found.steady_tpot)
+        assert found.steady_e2e == pytest.approx(found.steady_ttft + later * found.steady_tpot)
         assert found.steady_request_throughput == pytest.approx(8 / found.steady_e2e)
-        assert found.steady_stall == pytest.approx(7 * CHUNK / 100)
+        assert found.steady_stall == pytest.approx(7 * CHUNK / later)
         assert found.steady_pace == STEP
 
     def test_prompts_in_mixed_steps(self):
@@ -99,6 +100,42 @@ class TestReplica:
         assert found.queue_filled == found.rank_busy == pytest.approx(share)
         assert found.busy_step == pytest.approx(busy)
         assert found.steady_tpot == pytest.approx(STEP + share * (busy - STEP), rel=1e-4)
+
+    def test_engines_that_look_for_requests_seldom_or_decide_ahead(self):
+        """Every eleventh step: five steps later on average; a step ahead: another one."""
+        changes = {"scheduler_recv_interval": 11, "steps_ahead": 1}
+        found = steady_with(request_overhead=0.001, **changes)
+        assert found.receive_wait == pytest.approx(
+            5 * STEP + STEP + found.group_busy * (found.busy_step - STEP))
+        # who comes at random finds half of a step, of long ones more often than of others
+        found = steady_with(open_arrivals=1, mixed_steps=1, **changes)
+        share, busy = found.group_busy, found.busy_step
+        mean_step = (1 - share) * STEP + share * busy
+        rest = ((1 - share) * STEP**2 + share * busy**2) / 2 / mean_step
+        decoding = (1 - share) * STEP / mean_step  # of the time; after a prompt the engine looks
+        assert found.random_wait == pytest.approx(
+            rest + mean_step + 5 * STEP * decoding + found.random_queue * busy)
+
+    def test_prompts_that_ranks_hold_back(self):
+        """Of x releases in an answer its own comes first: it sees x - (1 - δ²)/2 of them.
+
+        They come at intervals that vary by δ: each is hold steps, the step itself, and the rest.
+        """
+        found = steady_with(**FOUR, prefill_delay_steps=20)
+        releases = 100 * found.group_busy
+        varied = 1 - found.group_busy * (found.hold_steps + 1)
+        seen = (releases - (1 - varied**2) / 2) * (found.busy_step - STEP)
+        assert found.hold_steps > 1
+        assert found.returned_decode == pytest.approx(100 * STEP + seen)
+
+    def test_decode_steps_go_on_until_one_who_thinks_asks(self):
+        """Of those whose answers end in decode steps, so many as think at a time."""
+        found = steady_with(**FOUR, think_time=0.1)
+        longer = gathering(4 * found.prompts_per_step * 0.1 / STEP)
+        busy = found.group_busy / (found.group_busy + (1 - found.group_busy) * longer)
+        assert longer > 1.2
+        assert found.returned_decode == pytest.approx(
+            100 * (STEP + busy * (found.busy_step - STEP)))
 
     def test_a_lone_request_on_any_schedule(self):
         for changes in ({}, {"mixed_steps": 1}, {"separate_pools": 1}, {"think_time": 3},
@@ -172,14 +209,16 @@ class TestCapacity:
         assert (np.diff(found.steady_request_throughput) > -1e-6).all()
 
     @pytest.mark.parametrize("users", [2, 9, 30, 44])
-    @pytest.mark.parametrize("variation", [0, 0.8])
-    def test_one_replica_that_prefills_is_a_queue(self, users, variation):
+    @pytest.mark.parametrize(("variation", "budget", "service"), [
+        (0, 1000, CHUNK), (0.8, 1000, CHUNK), (0, 500, 2 * 0.085)])
+    def test_one_replica_that_prefills_is_a_queue(self, users, variation, budget, service):
         """One request at a time: W = ρ (1 + δ²)/2 τ/(1 - ρ), at the rate of the others."""
         found = steady_with(concurrency=users, separate_pools=1, prefill_replicas=1,
-                            prompt_variation=variation, output_tokens=401)
-        used = (users - 1) / found.steady_e2e * CHUNK
+                            prompt_variation=variation, max_num_batched_tokens=budget,
+                            output_tokens=401)
+        used = (users - 1) / found.steady_e2e * service
         assert found.pool_wait == pytest.approx(
-            used * (1 + variation**2) / 2 * CHUNK / (1 - used))
+            used * (1 + variation**2) / 2 * service / (1 - used))
         assert found.steady_tpot == STEP
 
     def test_replicas_that_prefill_share_chunks_and_requests(self):
@@ -188,7 +227,12 @@ class TestCapacity:
                     for replicas in (1, 2))
         assert two.pool_wait < one.pool_wait / 2
         short = steady_with(concurrency=30, separate_pools=1, prefill_replicas=1,
-                            max_num_batched_tokens=2000)
+                            max_num_batched_tokens=4000)
+        # prompts fill a quarter of a chunk: one that shares one takes what its tokens add
+        load, base = 29 * CHUNK, CHUNK + 100 * STEP
+        gap = base - load + 3 / 4 * 29 * (CHUNK - short.prompt_growth)
+        assert short.pool_wait * (gap + short.pool_wait) == pytest.approx(
+            load * CHUNK / 2 * base / (base + load * 3 / 4))
         assert short.pool_wait < one.pool_wait
 
     @pytest.mark.parametrize(("load", "service", "base"), [
@@ -291,73 +335,3 @@ class TestSimulations:
         system = system_of(scenario)
         run = summarise(simulate(poisson(15.0, 1500, system.shapes, 1), system.pool))
         assert closed == pytest.approx(run.tpot.mean, rel=0.05)
-
-    def test_a_rank_that_prefills_first_decodes_nothing_meanwhile(self):
-        """Of long contexts a decode step takes longer than a chunk, which does not wait for it."""
-        scenario = catalogue.load_scenario("h20-qwen3-8b")
-        users, prompt, answer = 128, 8192, 1500
-        inputs = scenario.inputs() | {
-            "separate_pools": 0, "mixed_steps": 0, "max_num_batched_tokens": 512,
-            "concurrency": users, "input_tokens": prompt, "output_tokens": answer,
-            "context_tokens": prompt + answer}
-        found = evaluate(inputs, scenario.model.attention)
-        assert found["busy_step"] < found["steady_pace"]
-        steps = Paced(Clock(inputs, scenario.model.attention), inputs["host_gap_per_step"], 1.0)
-        loop = ClosedLoop(users, 6 * users, [(prompt, answer)], ramp=float(found["e2e"]))
-        run = summarise(simulate(loop, Pool(
-            Limits(512, users, policy="prefill-first"), steps, coming=steps.coming)))
-        assert found["steady_tpot"] == pytest.approx(run.tpot.mean, rel=0.05)
-
-
-class TestDoubts:
-    """Where the closed form does not hold, that is said, with the mechanism, and simulated."""
-
-    def shared(self, **workload):
-        """Two servers of eight ranks that share experts."""
-        return catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
-            "cluster.nodes=2", "parallelism.tensor_parallel=1", "parallelism.data_parallel=16",
-            "parallelism.expert_parallel=16", *(
-                f"workload.{key}={value}" for key, value in workload.items())])
-
-    def test_one_server_of_few_prompts_is_in_closed_form(self):
-        answer = calc.estimate(catalogue.load_scenario("h200-r1-vllm-tp8"))
-        assert answer.lasting.doubts == ()
-        assert answer.seen is None
-
-    def test_ranks_that_wait_for_long_prompts_are_simulated(self):
-        scenario = self.shared(input_tokens="20000 token", context_tokens="20100 token",
-                               output_tokens="100 token", concurrency=96, requests=96)
-        answer = calc.estimate(scenario)
-        assert "shared" in answer.lasting.doubts
-        for name, of in (("steady_ttft", answer.seen.ttft), ("steady_tpot", answer.seen.tpot)):
-            amount, closed = answer.quantities[name], predicted(scenario, [name])[name]
-            assert amount.central == pytest.approx(of.mean)
-            assert amount.low < amount.value < amount.high
-            assert amount.high / amount.low == pytest.approx(closed.high / closed.low)
-
-    @pytest.mark.parametrize(("name", "value", "met"), [
-        ("prefill_delay_steps", 30, True), ("prefill_delay_steps", 0, False),
-        ("input_tokens", 400, False), ("expert_parallel", 1, False)])
-    def test_prompts_of_several_chunks_that_are_held_back(self, name, value, met):
-        inputs = self.shared().inputs() | {"prefill_delay_steps": 30.0, "input_tokens": 40_000.0,
-                                           "context_tokens": 40_512.0, name: float(value)}
-        assert bool(doubts(Inputs(inputs), evaluate(inputs, "mla"))["held"]) == met
-
-
-class TestEstimate:
-    def answer(self, *settings):
-        return calc.estimate(catalogue.load_scenario("s2-910b1-awq", overrides=[
-            f"workload.{setting}" for setting in settings]))
-
-    def test_users_who_think_are_fewer_in_flight(self):
-        plain, found = self.answer(), self.answer("arrivals=closed-loop", "think_time=30 s")
-        assert 1 < found.lasting.in_flight < 32
-        assert found.quantities["steady_tpot"].value < plain.quantities["steady_tpot"].value
-        assert found.lasting.cache["cache_occupied"] < plain.lasting.cache["cache_occupied"]
-
-    def test_a_rate_within_and_beyond_what_is_let_out(self):
-        found = self.answer("arrivals=poisson", "arrival_rate=0.5 request/s")
-        assert found.quantities["steady_throughput"].value == pytest.approx(0.5 * 512, rel=1e-3)
-        beyond = self.answer("arrivals=poisson", "arrival_rate=50 request/s")
-        assert not beyond.lasting.keeps_up
-        assert "steady_ttft" not in beyond.quantities

@@ -15,7 +15,6 @@ from calc.closed_form.evaluate import evaluate
 from calc.closed_form.waves import (
     chunk,
     decode_step,
-    first_held,
     front_ends_rate,
     fullest_cache,
     prefill_throughput,
@@ -99,23 +98,6 @@ class TestLaws:
         for name in set(CLASSES) - {"attention"}:
             assert_close(pieces * cut[f"prefill_{name}_flops"], whole[f"prefill_{name}_flops"])
 
-    @FEW
-    @given(SEEDS)
-    def test_prompts_without_a_pause_and_drafts(self, attention, seed):
-        inputs = fleet(attention, seed)
-        inputs["concurrency"] = inputs["data_parallel"] * (1 + np.ceil(inputs["concurrency"]))
-        found = run(inputs, attention)
-        others = inputs["concurrency"] - inputs["data_parallel"]
-        assert_close(found["prefill_throughput"] * found["burst_time"],
-                     others * found["new_tokens"])
-        each = 1 + inputs["draft_tokens"]
-        assert_close(found["decode_tokens"], found["decode_batch"] * each)
-        assert_at_most(1, found["tokens_per_step"])
-        assert_at_most(found["tokens_per_step"], each)
-        none = run(inputs, attention, mtp_acceptance=0, accepted_length=0)
-        assert (none["tokens_per_step"] == 1).all()
-        assert (none["decode_step_time"] == found["decode_step_time"]).all()
-
 
 class TestScheduler:
     """The scheduler on the runtime's clock and the closed form are two ways to one request."""
@@ -147,15 +129,6 @@ class TestScheduler:
     def test_deployments_of_the_catalogue(self, name):
         scenario = catalogue.load_scenario(name)
         self.both_ways(scenario.inputs(), scenario.model.attention, 4096, 256)
-
-
-@pytest.mark.parametrize(("interval", "output", "held", "apart", "time"), [
-    (1, 9, 1, 0, 0), (5, 9, 1, 0, 4 * 0.3), (5, 9, 0.5, 0, 2 * 0.3), (5, 3, 1, 0, 2 * 0.3),
-    (5, 9, 0, 0, 0), (5, 9, 1, 1, 0)])
-def test_a_first_token_waits_for_those_that_are_sent_with_it(interval, output, held, apart, time):
-    q = Inputs({"stream_interval": interval, "output_tokens": output, "first_token_held": held,
-                "separate_pools": apart})
-    assert first_held(q, 0.3) == pytest.approx(time)
 
 
 SLOW, USERS = 2.0, 400  # request/s of a front end; request
@@ -441,6 +414,8 @@ class TestBurst:
         assert sent.ttft == pytest.approx(burst().ttft + later * burst().tpot)
         assert sent.tpot == pytest.approx(burst().tpot * (1 - later / 100))
         assert sent.e2e == pytest.approx(burst().e2e)
+        apart = burst(first_token_held=held, stream_interval=interval, separate_pools=1)
+        assert apart.tpot == pytest.approx(STEP)
 
     def test_answers_of_one_token(self):
         """Eight prompts of 150 ms each; those who ask again wait for all of them."""
