@@ -107,6 +107,7 @@ class TestPieces:
         assert self.of(replica(mixed_steps=1, separate_pools=1), decode=decode, u=5.0).room == 1000
         stages = replica(mixed_steps=1, pipeline_parallel=2)  # four requests in a stage's batch
         assert self.of(stages, decode=decode, u=3.0).riding == pytest.approx(0.004 * 3 / 4)
+        assert self.of(replica(**SHARED | {"data_parallel": 8}, pipeline_parallel=3)).units == 6
 
     def test_a_card_that_waits_for_the_host(self):
         found = self.of(replica(), prefill=step_of(0.15, host=0.2, gap=0.01))
@@ -200,7 +201,7 @@ class TestRates:
         return rates_of(q, cut, s, u, span, often, thought)
 
     @pytest.mark.parametrize("users", [0.1, 1.0, 20.0, 400.0])
-    @pytest.mark.parametrize(("span", "variation"), [(0.2, 0), (1.0, 0.5), (3.0, 1.0)])
+    @pytest.mark.parametrize(("span", "variation"), [(0.2, 0), (1.0, 0.5), (1.5, 0), (3.0, 1.0)])
     def test_mixed_steps_have_all_others_decoding_in_chunks_or_waiting(self, users, span,
                                                                        variation):
         """Prompts of a load ρ wait for those before them in a queue that never overflows."""
@@ -213,8 +214,11 @@ class TestRates:
         assert 0 < load < 1
         assert decoding + waiting == pytest.approx(users)
         assert found.unheld == pytest.approx(load / span)
-        assert found.random == pytest.approx(
-            max(0, load * longer * span / (2 * (1 - load)) - load * min(1, span) / 2))
+        # in steps: those before it, less what is left of the chunk that goes on
+        ahead, left = load * longer * span / (2 * (1 - load)), load * min(1, span) / 2
+        assert found.random == pytest.approx(max(0, ahead - left))
+        # who follows an answer comes as a step begins, but of long prompts on the way in theirs
+        assert found.queued == pytest.approx(max(0, ahead - left * min(1, max(0, 2 - span))))
 
     @pytest.mark.parametrize(("span", "between"), [
         (1.0, 0.07), (3.0, 3 * 0.07), (1e-9, 1 - np.exp(-0.07))])
@@ -269,6 +273,15 @@ class TestRates:
         assert found.held == pytest.approx(found.hold / (1 + rate * found.hold))
         assert found.prompts < found.unheld
 
+    @pytest.mark.parametrize(("variation", "most"), [(0, 50), (1, 100)])
+    def test_few_requests_hold_prompts_for_what_is_left_of_an_answer(self, variation, most):
+        """Somebody decodes for a fifth of the time, half of an answer longer, or all of one."""
+        q = replica(data_parallel=2, expert_parallel=2, n_routed_experts=8, concurrency=2,
+                    prefill_delay_steps=1e6, answer_variation=variation)
+        found = self.of(q, 0.1, requests=1, span=1.0)
+        rate = 2 * found.prompts * found.chunks
+        assert found.hold == pytest.approx(0.2 / rate * (1 - np.exp(-rate * most)))
+
     def test_nobody_holds_back_where_nobody_waits(self):
         for q in (replica(**SHARED), replica(prefill_delay_steps=30)):
             found = self.of(q, 7.0)
@@ -316,19 +329,22 @@ class TestChunks:
         joined = 100 * (on_rank + r.prompts)  # and those that came while a step went on
         assert found.own == pytest.approx(0.06 + s.token * (joined - 100))
 
-    def test_prompts_on_several_ranks(self):
-        """Each on its own rank: experts of all of them, as far as their steps meet."""
-        q = replica(**SHARED)
-        prefill = step_of(0.15, **EXPERTS)
+    @pytest.mark.parametrize("budget", [1000, 500])
+    def test_prompts_on_several_ranks(self, budget):
+        """Each on its own rank: experts of all of them, and contexts of those whose steps meet."""
+        q = replica(**SHARED, max_num_batched_tokens=budget)
+        prefill = step_of(0.15, core_time=0.05, **EXPERTS)
         s, r, found = self.of(q, 7.0, prefill=prefill)
+        cut, span = prompts(q, 8), 1000 / budget
         in_step = 4 * r.prompts * 1000 / r.group  # tokens of a step that has any
-        assert 1000 < in_step < 4000
-        cut = prompts(q, 8)
-        assert found.busy == pytest.approx(busy_time(s, cut, 1000, in_step, 0))
+        assert budget < in_step < 4 * budget
+        assert found.together == pytest.approx(max(1, in_step / 1000))
+        assert found.deeper == pytest.approx(deepest(q, cut, s, span, 4 * r.rank / r.group))
+        assert found.busy == pytest.approx(busy_time(s, cut, budget, in_step, 0, found.deeper))
+        deeper = deepest(q, cut, s, span, 1 + 3 * r.rank)
         assert found.own == pytest.approx(
-            busy_time(s, cut, 1000, 1000 + 4 * r.prompts * 1000, 0))
-        assert found.together == pytest.approx(in_step / 1000)
-        assert found.least == pytest.approx(0.15 / 4)  # of a rank's chunk, of all of them at once
+            busy_time(s, cut, budget, budget + 4 * r.prompts * 1000, 0, deeper))
+        assert found.least == pytest.approx(span * 0.15 / 4)  # on all ranks at once
 
     def test_a_step_with_prompts_is_no_shorter_than_one_without(self):
         """With mixed steps, in which all decode; where prompts go first, nobody does."""
