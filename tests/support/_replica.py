@@ -1,4 +1,4 @@
-"""A made-up deployment whose steps take stated times, for hand calculations of the closed form."""
+"""A small deployment with stated step times, for hand calculations of the closed form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DENSE = dict.fromkeys(
 
 
 def replica(**changes: Any) -> Inputs:
-    """Inputs of the deployment as attributes, some of them changed.
+    """Return the inputs of the deployment as attributes, with changes.
 
     Raises KeyError for an input that the closed form of a deployment does not read.
     """
@@ -42,10 +42,10 @@ def replica(**changes: Any) -> Inputs:
 
 
 def step_of(device: Any, host: Any = 0.0, gap: Any = 0.0, **times: Any) -> Step:
-    """A step that the card computes in ``device`` and the host launches in ``host`` [s].
+    """Return a step with stated times.
 
     Args:
-        device, host: times of card and host [s].
+        device, host: busy time of card and host [s].
         gap: from the longer of the two to the next step [s].
         times: other fields of the step.
     """
@@ -56,13 +56,13 @@ def step_of(device: Any, host: Any = 0.0, gap: Any = 0.0, **times: Any) -> Step:
 
 
 def linear_steps(q: Inputs, decode: Any, fixed: Any, token: Any) -> tuple[Step, Step, Step]:
-    """The decode step, a prompt's chunk and a packed one, which take fixed + token * tokens [s].
+    """Return the decode step, the chunk of a prompt and a packed chunk.
 
     Args:
         q: inputs as attributes.
         decode: time of the decode step [s].
-        fixed: time of a chunk, whatever its length [s].
-        token: time of each of its tokens [s/token].
+        fixed: time of a chunk independent of its length [s].
+        token: additional time per token of a chunk [s/token].
     """
     cut = prompts(q, ceil_div(q.concurrency, q.data_parallel))
     return (step_of(decode), step_of(fixed + token * cut.prefill_tokens),
@@ -70,13 +70,13 @@ def linear_steps(q: Inputs, decode: Any, fixed: Any, token: Any) -> tuple[Step, 
 
 
 def wave_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any = 0.0) -> Serving:
-    """What a burst of ``concurrency`` requests sees whose steps take these times."""
+    """Return the latencies of a burst with these steps."""
     requests = ceil_div(q.concurrency, q.data_parallel)
     return serving(q, prompts(q, requests), requests, decode, prefill, burst, transfer)
 
 
 def steady_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any = 0.0) -> Steady:
-    """The steady state of ``concurrency`` requests in flight whose steps take these times."""
+    """Return the steady state with these steps."""
     requests = ceil_div(q.concurrency, q.data_parallel)
     cut = prompts(q, requests)
     ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)

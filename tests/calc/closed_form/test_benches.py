@@ -64,17 +64,17 @@ def test_requests_of_a_benchmark(users, output, stated, count):
 
 
 @pytest.mark.parametrize(("changes", "wave", "again"), [
-    # eight prompts of 150 ms, one after another; those who ask again do so together
+    # prefill first: eight prompts of 150 ms, and again after each round
     ({}, 4.5 * 0.15, 4.5 * 0.15),
-    # with mixed steps a full chunk and one's own
+    # mixed steps: later requests wait for a full chunk and take one
     ({"mixed_steps": 1, "max_num_batched_tokens": 1008}, 4.5 * 0.15, 2 * 0.15),
-    # on ranks that step together seven of eight wait for the first one's chunk of 150 ms too
+    # ranks in lockstep: seven of eight also wait for the first chunk
     ({"data_parallel": 8, "expert_parallel": 8, "n_routed_experts": 8}, (1 + 7 / 8) * 0.15,
      (1 + 7 / 8) * 0.15),
-    # of its two chunks of 85 ms only the first
+    # the same with two chunks of 85 ms per prompt
     ({"data_parallel": 8, "expert_parallel": 8, "n_routed_experts": 8,
       "max_num_batched_tokens": 500}, (2 + 7 / 8) * 0.085, (2 + 7 / 8) * 0.085)])
-def test_a_benchmark_of_equal_answers_by_hand(changes, wave, again):
+def test_benchmark_by_hand(changes, wave, again):
     q = replica(**changes, bench_requests=20)
     steps = decode, _, burst = linear_steps(q, 0.02, 0.02, 1.3e-4)
     lasting = steady_of(q, *steps)
@@ -83,7 +83,7 @@ def test_a_benchmark_of_equal_answers_by_hand(changes, wave, again):
     assert (found.bench_count, found.wave_ttft) == (20, pytest.approx(wave))
     assert found.later_ttft == pytest.approx(again)
     assert found.bench_ttft == pytest.approx((8 * wave + 12 * again) / 20)
-    # users who think for four steps, and answers that end in any of 80, seldom ask together
+    # think times of four steps, or answers that end at different steps, separate requests
     for more, together in (({"think_time": 0.08}, 1 / 5), ({"answer_variation": 0.8}, 1 / (
             1 + 12**0.5 * 0.8 * 100))):
         q = replica(**changes | more)

@@ -1,4 +1,4 @@
-"""Requests dealt to replicas in turn: others on the same one, the shorter of two stays, tails."""
+"""Round-robin: other requests on the same replica, the shorter of two stays, normal tail."""
 
 import heapq
 import math
@@ -10,13 +10,13 @@ from calc.closed_form.dealing import normal_tail, others_in_turn, shorter_of_two
 
 
 def log_normal(variation, count, seed=7):
-    """Stays of mean 1."""
+    """Log-normal stays of mean 1."""
     spread = np.log1p(variation**2) ** 0.5
     return np.exp(spread * np.random.default_rng(seed).standard_normal(count) - spread**2 / 2)
 
 
 def in_a_loop(stays, others):
-    """When each stay begins, where one request of ``others + 1`` follows another at once."""
+    """Start of each stay in a closed loop of ``others + 1`` requests."""
     starts, ends = [], []
     for stay in stays.tolist():
         starts.append(heapq.heappop(ends) if len(ends) > others else 0.0)
@@ -25,7 +25,7 @@ def in_a_loop(stays, others):
 
 
 def beside(starts, stays, replicas):
-    """Others on the same replica, on average over a stay: of N there, N (N - 1) meet another."""
+    """Mean number of others on the same replica over a stay: ∫ N (N - 1) dt over all stays."""
     met = 0.0
     for which in range(replicas):
         begin, stay = starts[which::replicas], stays[which::replicas]
@@ -39,15 +39,15 @@ def beside(starts, stays, replicas):
 class TestOthers:
     @pytest.mark.parametrize(("others", "replicas"), [(4, 2), (9, 3), (16, 8), (40, 8)])
     @pytest.mark.parametrize("variation", [0.2, 0.5, 2.0])
-    def test_requests_of_a_loop_that_are_dealt_in_turn(self, others, replicas, variation):
+    def test_closed_loop_of_log_normal_stays(self, others, replicas, variation):
         stays = log_normal(variation, 20_000)
         shorter = shorter_of_two(1.0, 0.0, (variation, variation))
         assert others_in_turn(others, replicas, shorter) == pytest.approx(
             beside(in_a_loop(stays, others), stays, replicas), rel=0.02)
 
     @pytest.mark.parametrize("replicas", [2, 5])
-    def test_independent_requests_that_are_dealt_in_turn(self, replicas):
-        """Exponential stays, of which four go on at a time; alone each would meet 4/D of them."""
+    def test_independent_arrivals(self, replicas):
+        """Exponential stays, four at a time; random assignment would give 4/D others."""
         draw = np.random.default_rng(8)
         starts, stays = draw.exponential(1 / 4, 40_000).cumsum(), draw.exponential(1, 40_000)
         found = others_in_turn(4.0, replicas, 0.5)
@@ -55,15 +55,15 @@ class TestOthers:
         assert found < 4 / replicas
 
     @pytest.mark.parametrize(("others", "replicas"), [(1.0, 2), (6.0, 2), (50.0, 4)])
-    def test_the_branch_where_a_power_is_an_exponential(self, others, replicas):
-        """1/x exponents tend to e^(D/M) at x = 0: half of a stay over 1 - 1/D."""
+    def test_continuous_where_the_exponent_vanishes(self, others, replicas):
+        """(1 + D x / M)^(1/x) tends to e^(D/M) for x -> 0, i.e. b = 1/2 / (1 - 1/D)."""
         middle = 0.5 / (1 - 1 / replicas)
         expected = 1 / (math.exp(replicas / others) - 1)
         for off in (0, 1e-9, -1e-5, 1e-4):
             assert others_in_turn(others, replicas, middle + off) == pytest.approx(
                 expected, rel=2e-3)
 
-    def test_more_others_and_fewer_replicas_meet_more(self):
+    def test_monotone_in_requests_and_replicas(self):
         others = np.linspace(0, 100, 201)
         for replicas in (1, 2, 8):
             for shorter in (0.3, 0.5, 0.9):
@@ -72,7 +72,7 @@ class TestOthers:
                 assert (found <= others / replicas * (1 + 1e-9)).all()
                 assert (others_in_turn(others, replicas + 1, shorter) <= found + 1e-12).all()
 
-    def test_many_deployments_at_once(self):
+    def test_arrays(self):
         others, replicas, shorter = np.meshgrid([0.0, 0.5, 7], [1.0, 2, 16], [0.2, 1])
         single = [others_in_turn(*each) for each in zip(
             others.ravel(), replicas.ravel(), shorter.ravel(), strict=True)]
@@ -105,7 +105,7 @@ class TestOthers:
         assert shorter_of_two(2.0, 3.0, (0.5, 1.5)) == pytest.approx(
             two.min(axis=0).mean(), rel=5e-3)
 
-    def test_both_parts_of_a_stay_count_alike(self):
+    def test_shorter_stay_is_symmetric_and_decreases_with_variation(self):
         assert shorter_of_two(2.0, 3.0, (0.4, 0.7)) == shorter_of_two(3.0, 2.0, (0.7, 0.4))
         assert shorter_of_two(2.0, 3.0, (0.4, 0.7)) == pytest.approx(
             shorter_of_two(20.0, 30.0, (0.4, 0.7)))
@@ -116,7 +116,7 @@ class TestOthers:
 
 
 def test_tail_of_the_normal_distribution():
-    """To 1.5e-4, as its source says."""
+    """Within 1.5e-4, the error that its source states."""
     deviations = np.linspace(-7.9, 7.9, 500)
     exact = [math.erfc(z / 2**0.5) / 2 for z in deviations]
     assert np.abs(normal_tail(deviations) - exact).max() < 1.5e-4

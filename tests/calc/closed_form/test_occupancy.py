@@ -1,4 +1,4 @@
-"""How full the cache gets in a steady state, by hand and beside samples and simulations."""
+"""Cache occupancy in a steady state: hand calculations, samples and simulations."""
 
 from dataclasses import fields
 from itertools import product
@@ -25,7 +25,7 @@ def inputs():
 
 
 class TestByHand:
-    """Contexts of 1,050 tokens on average, which deviate by 30, in 550 blocks of 16."""
+    """Contexts of 1,050 tokens (standard deviation 30) in 550 blocks of 16 tokens."""
 
     MEMORY = Memory(**dict.fromkeys((field.name for field in fields(Memory)), 0) | {
         "requests_per_rank": 8.0, "blocks_per_request": 70.0, "request_blocks": 72.0,
@@ -33,23 +33,23 @@ class TestByHand:
     DECODE = Decode(**dict.fromkeys((field.name for field in fields(Decode)), 0) | {
         "decode_context_tokens": 1050.0, "context_deviation": 30.0})
 
-    def of(self, shared=1, **changes):
+    def occupied(self, shared=1, **changes):
         q = replica(**changes)
         lasting = steady_of(q, *linear_steps(q, 0.02, 0.02, 1.3e-4))
         inputs = Inputs(vars(q) | {"block_size": 16.0, "decode_context_parallel": shared})
         return lasting, occupancy(inputs, self.MEMORY, self.DECODE, lasting)
 
     @pytest.mark.parametrize("changes", [{}, {"think_time": 2}, {"open_arrivals": 1}])
-    def test_eight_requests_that_hold_blocks_from_their_prompt_on(self, changes):
-        lasting, found = self.of(**changes)
-        # half of the last block is empty; two more blocks hold a state
+    def test_mean_deviation_and_overflow(self, changes):
+        lasting, found = self.occupied(**changes)
+        # half of the last block is empty; two more blocks for the state
         assert found.held_tokens == 1050 + 15 / 2 + 2 * 16
-        # who waits for a step has none yet
+        # no blocks while waiting
         assert found.held_time == pytest.approx(lasting.steady_e2e - lasting.steady_queue)
         holding = lasting.steady_request_throughput * found.held_time
         assert found.holding_requests == pytest.approx(holding)
         assert found.cache_occupied == pytest.approx(holding * found.held_tokens / (550 * 16))
-        # each of them holds blocks or does not; independent arrivals are Poisson's
+        # binomial number of requests; Poisson for independent arrivals
         stay = lasting.steady_e2e + changes.get("think_time", 0)
         without = 1 if "open_arrivals" in changes else 1 - found.held_time / stay
         variance = holding * (30**2 + without * found.held_tokens**2)
@@ -57,13 +57,13 @@ class TestByHand:
         assert found.cache_overflow == pytest.approx(normal_tail(
             (1 - found.cache_occupied) / found.cache_deviation))
 
-    def test_a_cache_of_several_ranks_and_a_pool_that_decodes(self):
-        _, shared = self.of(shared=4)
+    def test_shared_caches_decode_pools_and_the_fullest_replica(self):
+        _, shared = self.occupied(shared=4)
         assert shared.held_tokens == 1050 + 63 / 2 + 2 * 64
-        lasting, apart = self.of(separate_pools=1)
+        lasting, apart = self.occupied(separate_pools=1)
         assert apart.held_time == pytest.approx(101 * lasting.steady_tpot)
-        _, uneven = self.of(data_parallel=2, concurrency=15)  # eight of them on one replica
-        assert uneven.holding_requests == pytest.approx(8 / 15 * uneven.held_time * self.of(
+        _, uneven = self.occupied(data_parallel=2, concurrency=15)  # eight on one replica
+        assert uneven.holding_requests == pytest.approx(8 / 15 * uneven.held_time * self.occupied(
             data_parallel=2, concurrency=15)[0].steady_request_throughput)
 
 

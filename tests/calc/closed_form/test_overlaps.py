@@ -1,4 +1,4 @@
-"""Prompts that come at random to ranks that take their steps together: runs of long steps."""
+"""Random prompts on ranks in lockstep: runs of steps with prompts, and decoding among them."""
 
 from dataclasses import replace
 
@@ -9,9 +9,9 @@ from calc.closed_form.overlaps import LEAST, MOST, Among, decoding_among, overla
 
 
 def runs_of(overlap, chunks, count=4000):
-    """Lengths of runs of steps with prompts, of which each step brings new ones at random.
+    """Sampled lengths of runs of steps with prompts.
 
-    A run ends when as many steps in a row as a prompt has chunks have brought none.
+    A run ends after as many steps without an arrival as a prompt has chunks.
     """
     draw, lengths = np.random.default_rng(3), []
     for _ in range(count):
@@ -50,27 +50,27 @@ class TestOverlaps:
 
     @pytest.mark.parametrize(("overlap", "chunks"), [(0.1, 1), (1.0, 1), (0.5, 3), (2.0, 4)])
     @pytest.mark.parametrize("rest", [0.05, 0.5])
-    def test_tokens_come_slowly_in_runs_of_long_steps(self, overlap, chunks, rest):
-        """After a run there is no prompt for as long as one takes to come, chunks/ρ long steps.
+    def test_decoding_through_runs_of_long_steps(self, overlap, chunks, rest):
+        """Runs alternate with the time until the next arrival, chunks/ρ long steps.
 
-        A long step brings one token, and takes as long as several decode steps without a prompt.
+        A step yields one token, whether it is a long one or a decode step.
         """
         runs = runs_of(overlap, chunks).mean()
         idle = chunks / overlap
-        tokens = runs + idle / rest  # of a run and of the time after it
+        tokens = runs + idle / rest  # of a run and the time after it
         alone = Among(own=1.0, first=1.0, load=1.0, chunks=chunks, begun=0.0, rest=rest,
                       pausing=0.0)
         assert decoding_among(alone, overlap) == pytest.approx(
             (runs + idle) / (tokens * rest), rel=0.03)
-        # prompts on one's own rank take their steps from it, at most as many as are long
+        # steps with prompts of the same rank yield no token, at most all long steps
         for pausing in (0.01, 1.0):
             lost = min(pausing, runs / tokens)
             assert decoding_among(replace(alone, pausing=pausing), overlap) == pytest.approx(
                 (runs + idle) / (tokens * rest) / (1 - lost), rel=0.03)
 
-    def test_what_is_in_work_when_decoding_begins(self):
-        """One that begins in a run: all of a short answer, or the run that is left, is slow."""
-        busy = np.e / (np.e + 1)  # with one prompt in work: runs of e steps, and one without
+    def test_prompts_in_work_when_decoding_begins(self):
+        """A short answer is slow throughout, a long one until the run ends."""
+        busy = np.e / (np.e + 1)  # one prompt in work: runs of e steps, then one without
         left = 1 - 0.75 * busy
         for own, slow in ((1e-6, 1e-6 / 0.25), (1e6, 3.0 / left)):
             among = Among(own=own, first=1.0, load=1.0, chunks=1.0, begun=3.0, rest=0.25,
@@ -78,8 +78,8 @@ class TestOverlaps:
             longer = decoding_among(among, 1.0) - own / left
             assert longer == pytest.approx(busy * slow * (1 - 0.25 / left), rel=1e-3)
 
-    def test_loads_of_random_deployments_are_met(self):
-        """Within 3%, as far as there are no more than 16 in work."""
+    def test_balance_of_random_loads(self):
+        """ρ (τ_1 + τ_D(ρ)) is the load within 3%, below the bound of 16 in work."""
         draw = np.random.default_rng(1)
         among = Among(*(draw.uniform(low, high, 1000) for low, high in (
             (0.5, 20), (0.1, 3), (0.01, 30), (1, 5), (0, 1), (0.05, 1), (0, 0.3))))
@@ -89,17 +89,17 @@ class TestOverlaps:
         assert (enough < MOST).sum() > 500
         assert (met[enough == MOST] < 1.03).all()
 
-    def test_a_unit_of_time_changes_no_number(self):
+    def test_unit_of_time(self):
         scaled = Among(**{name: value * (1000 if name in ("own", "first", "load", "begun") else 1)
                           for name, value in vars(self.AMONG).items()})
         assert overlapping(scaled) == pytest.approx(overlapping(self.AMONG))
         assert decoding_among(scaled, 0.7) == pytest.approx(1000 * decoding_among(self.AMONG, 0.7))
 
-    def test_more_load_is_more_in_work_up_to_a_bound(self):
+    def test_monotone_in_load_and_bounded(self):
         loads = np.geomspace(1e-12, 1e6, 200)
         *_, enough = overlapping(replace(self.AMONG, load=loads))
         assert (np.diff(enough) >= 0).all()
         assert enough[0] == pytest.approx(LEAST)
         assert enough[-1] == MOST
-        few = (loads > 1e-6) & (loads < 1e-4)  # that never meet: load over the stay of one alone
+        few = (loads > 1e-6) & (loads < 1e-4)  # load divided by the stay of a lone request
         assert enough[few] == pytest.approx(loads[few] / (1.0 + 4.0), rel=1e-3)

@@ -1,4 +1,4 @@
-"""Planning: a cache in transit, pools in balance, idle stages, unused places, weights to load."""
+"""Planning: cache transfer, balance of two pools, pipeline bubble, block waste, loading."""
 
 from math import ceil
 
@@ -28,11 +28,11 @@ class TestTransfer:
             "prefill_pool_port_time": port}), self.CACHE)
 
     @pytest.mark.parametrize(("stages", "layers"), [(1, 60), (2, 30), (7, 9), (60, 1)])
-    def test_each_stage_sends_its_layers_and_the_fullest_is_last(self, stages, layers):
+    def test_fullest_stage_finishes_last(self, stages, layers):
         sent = layers * (1000 * 1200 + 3e6 / 60) / 20e9
         assert self.times(stages) == pytest.approx((1e-5 + sent, 1e-5 + sent))
 
-    def test_the_slower_side_decides(self):
+    def test_slower_side_decides(self):
         own, _ = self.times()
         assert self.times(port=own / 2) == (own, own)
         assert self.times(port=2 * own) == (own, 2 * own)
@@ -42,14 +42,14 @@ class TestRatio:
     """A decode step of 20 ms for 16 requests, prompts of a chunk that takes half a second."""
 
     @pytest.mark.parametrize(("inputs", "batch", "ratio"), [
-        # 16 requests every 100 steps of 20 ms: 8 a second, and 2 prompts
+        # decode: 16 requests every 100 steps of 20 ms, 8/s; prefill: 2/s
         ({}, 16, 4.0),
-        ({"output_tokens": 200}, 16, 2.0),  # twice the answers: half of the requests
-        ({"draft_tokens": 1, "mtp_acceptance": 1}, 16, 8.0),  # two tokens a step
-        ({"max_num_batched_tokens": 250}, 16, 16.0),  # four chunks of half a second
-        # two batches of 8 in two stages: as many; a prompt leaves each every quarter of a second
+        ({"output_tokens": 200}, 16, 2.0),  # decode 4/s
+        ({"draft_tokens": 1, "mtp_acceptance": 1}, 16, 8.0),  # two tokens per step: decode 16/s
+        ({"max_num_batched_tokens": 250}, 16, 16.0),  # four chunks: prefill 0.5/s
+        # two stages: two batches of 8 decode 8/s; a chunk leaves each stage every 0.25 s
         ({"pipeline_parallel": 2}, 8, 2.0)])
-    def test_rate_of_decode_over_that_of_prefill(self, inputs, batch, ratio):
+    def test_ratio_of_rates(self, inputs, batch, ratio):
         q = replica(**{"output_tokens": 100} | inputs)
         found = pool_ratio(q, batch, prompts(q, 16), step_of(0.02), step_of(0.5))
         assert found == pytest.approx(ratio)
@@ -57,8 +57,8 @@ class TestRatio:
     @pytest.mark.parametrize(("ratio", "data", "group", "replicas"), [
         (3.0, 1, 1, 3), (3.1, 1, 1, 4), (0.2, 1, 1, 1), (0.5, 5, 1, 3), (1.0, 8, 4, 8),
         (1.1, 8, 4, 12), (3 * (1 + 5e-9), 1, 1, 3), (3 * (1 + 1e-8), 1, 1, 4)])
-    def test_replicas_that_keep_up_come_in_whole_groups(self, ratio, data, group, replicas):
-        """But for rounding: a pool that just keeps up needs no replica more."""
+    def test_prefill_replicas_are_whole_groups(self, ratio, data, group, replicas):
+        """A ratio that exceeds a whole number by rounding errors needs no additional replica."""
         q = {"data_parallel": data, "expert_parallel": group}
         assert pool_replicas(replica(**q), ratio) == replicas
         assert pool_replicas(replica(**q, prefill_replicas=0.5), ratio) == 0.5
@@ -81,7 +81,7 @@ def pools(inputs):
 
 
 class TestTwoPools:
-    def test_the_slowest_of_prefill_decode_and_ports_decides(self, pools):
+    def test_rate_is_that_of_the_slowest_part(self, pools):
         given, found = pools
         decode, ports = found["request_throughput"], 2 / found["kv_port_time"]
         assert found["pools_rate"] == pytest.approx(
@@ -89,8 +89,8 @@ class TestTwoPools:
         thin = evaluate(given | {"network_bandwidth": 1e6}, "mla")
         assert thin["pools_rate"] == pytest.approx(2 / thin["kv_port_time"])
 
-    def test_no_other_split_of_the_cards_finishes_more(self, pools):
-        """Both rates are in proportion to cards, and the slower pool decides."""
+    def test_best_split_of_cards(self, pools):
+        """Rates are proportional to cards: no other split of them has a higher rate."""
         given, found = pools
         devices = given["tensor_parallel"] * given["data_parallel"] * given["pipeline_parallel"]
         cards = 16 + devices
@@ -103,16 +103,16 @@ class TestTwoPools:
             assert finished(best) == pytest.approx(rate)
             assert finished(np.linspace(0, cards, 1001)).max() <= rate * (1 + 1e-9)
 
-    def test_without_a_pool_beside_it_prefill_keeps_up(self, inputs):
+    def test_without_a_stated_prefill_pool(self, inputs):
         found = evaluate(inputs | {"separate_pools": 1, "prefill_pool_rate": 0}, "mla")
         assert found["pools_rate"] == found["best_pools_rate"] == found["request_throughput"]
         assert found["best_prefill_devices"] == 0
 
 
-class TestOfAServer:
+class TestServer:
     @pytest.mark.parametrize("stages", [1, 2, 4])
     @pytest.mark.parametrize("chunks", [1, 2, 8])
-    def test_idle_slots_of_a_pipeline(self, inputs, stages, chunks):
+    def test_pipeline_bubble(self, inputs, stages, chunks):
         """Chunk j is in stage s in slot j + s."""
         found = evaluate(inputs | {"pipeline_parallel": stages, "input_tokens": 512 * chunks,
                                    "max_num_batched_tokens": 512}, "mla")
@@ -122,14 +122,14 @@ class TestOfAServer:
 
     @pytest.mark.parametrize("context", [1024, 1025, 1039, 1040])
     @pytest.mark.parametrize("shared", [1, 4])
-    def test_places_of_the_last_block_that_are_empty(self, inputs, context, shared):
-        block = 16 * shared  # of all ranks that share the cache of a request
+    def test_block_waste(self, inputs, context, shared):
+        block = 16 * shared  # over all ranks that share a request's cache
         found = evaluate(inputs | {"context_tokens": context, "block_size": 16,
                                    "decode_context_parallel": shared}, "mla")
         places = ceil(context / block) * block
         assert found["block_waste"] == pytest.approx((places - context) / places)
 
-    def test_a_ridge_is_where_reading_takes_as_long_as_computing(self, inputs):
+    def test_ridge_point(self, inputs):
         found = evaluate(inputs | {"attention_peak": 800e12, "memory_bandwidth": 4e12}, "mla")
         assert found["ridge_point"] == 200
 
@@ -140,13 +140,13 @@ def given():
 
 
 class TestExperts:
-    """Where the weights of routed experts are: card, memory of the host, storage."""
+    """Weights of routed experts in host memory and storage."""
 
     @pytest.mark.parametrize(("offloaded", "fetched", "stored", "host", "storage"), [
         (0, 0, 0, 0, 0), (1, 0, 0, 1, 0), (0, 0.8, 0, 0.8, 0), (0, 0.8, 0.25, 0.6, 0.2),
         (0.5, 0.8, 0.25, 0.5 + 0.5 * 0.6, 0.5 * 0.2)])
     def test_shares_of_host_and_storage(self, given, offloaded, fetched, stored, host, storage):
-        """A quarter of what is fetched comes from storage; what the host computes is its own."""
+        """Offloaded experts are in host memory; fetched ones there or in storage."""
         found = evaluate(given | {"offloaded_share": offloaded, "fetched_share": fetched,
                                   "stored_share": stored}, "mla")
         layers = given["num_hidden_layers"] - given["first_k_dense_replace"]
@@ -155,8 +155,8 @@ class TestExperts:
         assert found["host_expert_weights"] == pytest.approx(host * experts)
         assert found["storage_expert_weights"] == pytest.approx(storage * experts)
 
-    def test_a_server_loads_what_its_cards_and_its_memory_hold(self, given):
-        """No more cards than are in a server, or than there are."""
+    def test_loading_time_of_a_server(self, given):
+        """All cards of a server load their weights, and its host memory the experts."""
         devices = (given["tensor_parallel"] * given["pipeline_parallel"] * given["data_parallel"])
         for of_node in (2, devices, 4 * devices):
             found = evaluate(given | {"devices_per_node": of_node, "storage_bandwidth": 3e9}, "mla")

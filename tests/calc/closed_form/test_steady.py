@@ -1,4 +1,4 @@
-"""A steady state in closed form: hand calculations, limits, laws, and simulations of its steps."""
+"""Steady state: hand calculations, limits, laws, and simulations with the same step times."""
 
 from dataclasses import fields, replace
 from itertools import islice
@@ -57,13 +57,13 @@ class TestLaws:
             found["steady_request_throughput"] * (found["steady_e2e"] + thinking))
 
 
-STEP, CHUNK = 0.02, 0.15  # of eight that decode, and of a prompt of 1,000 tokens [s]
+STEP, CHUNK = 0.02, 0.15  # decode step of eight requests, chunk of 1,000 tokens [s]
 SPREAD = range(61, 142, 2)  # output tokens, 101 on average
 VARIED = float(np.std(SPREAD) / 101)
 
 
 def steady_with(**inputs):
-    """The steady state whose steps take 20 ms, and 0.13 ms for each token of a prompt."""
+    """Steady state if a step takes 20 ms + 0.13 ms per prompt token."""
     q = replica(**inputs)
     return steady_of(q, *linear_steps(q, STEP, STEP, 1.3e-4))
 
@@ -73,16 +73,16 @@ FOUR = {"data_parallel": 4, "expert_parallel": 4, "n_routed_experts": 8, "concur
 
 
 class TestReplica:
-    """Eight users of a replica whose steps take round times: seven others for each of them."""
+    """Eight users of one replica: each sees seven others."""
 
     @pytest.mark.parametrize("later", [1, 100])
     def test_prompts_that_go_first(self, later):
-        """Each of the others brings one prompt of 150 ms while an answer goes on."""
+        """Every other user sends one prompt of 150 ms during an answer."""
         found = steady_with(request_overhead=0.001, output_tokens=1 + later)
         assert found.steady_tpot == pytest.approx(STEP + 7 * CHUNK / later)
-        # of the steps that an answer takes, seven have a prompt
+        # seven of the steps during an answer have a prompt
         mean_step = (later * STEP + 7 * CHUNK) / (later + 7)
-        # a question comes 1 ms after the step began that follows its answer
+        # a request arrives 1 ms after the step that follows its answer began
         assert found.steady_queue == pytest.approx(mean_step - 0.001, rel=1e-2)
         assert found.steady_ttft == pytest.approx(0.001 + found.steady_queue + CHUNK)
         assert found.steady_e2e == pytest.approx(found.steady_ttft + later * found.steady_tpot)
@@ -91,35 +91,36 @@ class TestReplica:
         assert found.steady_pace == STEP
 
     def test_prompts_in_mixed_steps(self):
-        """A step with a prompt carries a token of each of the seven, and replaces a decode step."""
+        """A step with a prompt also decodes a token of each other request."""
         found = steady_with(request_overhead=0.001, mixed_steps=1, max_num_batched_tokens=1008)
-        # seven are 100 steps decoding, one in their chunk, or wait: 7 = 101 ρ + ρ²/(2 (1 - ρ))
+        # load ρ: 100 steps of decoding, one chunk, and the queue: 7 = 101 ρ + ρ²/(2 (1 - ρ))
         share = min(np.roots([1 / 2 - 101, 101 + 7, -7]))
-        token = (CHUNK - STEP) / (1000 - 8)  # from eight tokens of a decode step to a chunk's
+        token = (CHUNK - STEP) / (1000 - 8)  # slope from a decode step to a chunk
         busy = CHUNK + 7 * token
         assert found.queue_filled == found.rank_busy == pytest.approx(share)
         assert found.busy_step == pytest.approx(busy)
         assert found.steady_tpot == pytest.approx(STEP + share * (busy - STEP), rel=1e-4)
 
-    def test_engines_that_look_for_requests_seldom_or_decide_ahead(self):
-        """Every eleventh step: five steps later on average; a step ahead: another one."""
+    def test_polling_interval_and_steps_scheduled_ahead(self):
+        """Polling every 11 steps delays by five on average, a step scheduled ahead by one."""
         changes = {"scheduler_recv_interval": 11, "steps_ahead": 1}
         found = steady_with(request_overhead=0.001, **changes)
         assert found.receive_wait == pytest.approx(
             5 * STEP + STEP + found.group_busy * (found.busy_step - STEP))
-        # who comes at random finds half of a step, of long ones more often than of others
+        # a random arrival waits for the rest of a step, more likely of a long one
         found = steady_with(open_arrivals=1, mixed_steps=1, **changes)
         share, busy = found.group_busy, found.busy_step
         mean_step = (1 - share) * STEP + share * busy
         rest = ((1 - share) * STEP**2 + share * busy**2) / 2 / mean_step
-        decoding = (1 - share) * STEP / mean_step  # of the time; after a prompt the engine looks
+        decoding = (1 - share) * STEP / mean_step  # share of time in which it polls late
         assert found.random_wait == pytest.approx(
             rest + mean_step + 5 * STEP * decoding + found.random_queue * busy)
 
-    def test_prompts_that_ranks_hold_back(self):
-        """Of x releases in an answer its own comes first: it sees x - (1 - δ²)/2 of them.
+    def test_decoding_while_ranks_hold_prompts(self):
+        """A held request decodes from a release on.
 
-        They come at intervals that vary by δ: each is hold steps, the step itself, and the rest.
+        Of x releases during an answer it sees x - (1 - δ²)/2, where δ is the coefficient of
+        variation of their interval: the random share of it, without the hold and the step.
         """
         found = steady_with(**FOUR, prefill_delay_steps=20)
         releases = 100 * found.group_busy
@@ -128,8 +129,8 @@ class TestReplica:
         assert found.hold_steps > 1
         assert found.returned_decode == pytest.approx(100 * STEP + seen)
 
-    def test_decode_steps_go_on_until_one_who_thinks_asks(self):
-        """Of those whose answers end in decode steps, so many as think at a time."""
+    def test_think_time_gathers_prompts(self):
+        """Runs of decode steps last longer if users think for several of them."""
         found = steady_with(**FOUR, think_time=0.1)
         longer = gathering(4 * found.prompts_per_step * 0.1 / STEP)
         busy = found.group_busy / (found.group_busy + (1 - found.group_busy) * longer)
@@ -137,15 +138,15 @@ class TestReplica:
         assert found.returned_decode == pytest.approx(
             100 * (STEP + busy * (found.busy_step - STEP)))
 
-    def test_a_lone_request_on_any_schedule(self):
+    def test_a_lone_request_has_no_queue_and_no_stall(self):
         for changes in ({}, {"mixed_steps": 1}, {"separate_pools": 1}, {"think_time": 3},
                         {"open_arrivals": 1}, {"pipeline_parallel": 4}):
             found = steady_with(concurrency=1, max_num_batched_tokens=2000, **changes)
             assert found.steady_ttft == pytest.approx(CHUNK)
             assert (found.steady_tpot, found.steady_queue) == (STEP, 0)
 
-    def test_pieces_of_an_answer(self):
-        """Five tokens together: a first one that waits for them leaves less time to the others."""
+    def test_stream_interval(self):
+        """Tokens sent five at a time; holding the first one back does not change the latency."""
         sent, plain = steady_with(stream_interval=5, first_token_held=1), steady_with()
         assert sent.steady_ttft == pytest.approx(plain.steady_ttft + 4 * plain.steady_tpot)
         assert sent.steady_e2e == pytest.approx(plain.steady_e2e)
@@ -158,8 +159,8 @@ class TestReplica:
     @pytest.mark.parametrize("changes", [
         {}, {"mixed_steps": 1}, {"open_arrivals": 1}, {"separate_pools": 1, "prefill_replicas": 1},
         {"data_parallel": 4, "expert_parallel": 4, "n_routed_experts": 8, "think_time": 2}])
-    def test_a_second_of_half_the_length(self, changes):
-        """All times are twice as many of them, all rates half, and no number or share another."""
+    def test_doubled_times_halve_rates(self, changes):
+        """The unit of time is arbitrary: counts and shares do not change."""
         q = replica(**changes)
         long = replica(**changes | {"think_time": 2 * q.think_time, "front_end_rate": 0.5e9})
         fast, slow = (steady_of(each, *linear_steps(each, step, step, step * 6.5e-3))
@@ -170,8 +171,8 @@ class TestReplica:
         for name in ("rank_busy", "random_share", "steady_users", "replica_others", "overlapping"):
             assert getattr(slow, name) == pytest.approx(getattr(fast, name))
 
-    def test_rates_and_users_over_the_loop_of_any_schedule(self):
-        """Little's law, of arrays of deployments that are each what they are by themselves."""
+    def test_arrays_of_deployments(self):
+        """Little's law for each, and the same values as one by one."""
         rows = {"concurrency": [1, 2, 64, 64, 64, 64, 9], "mixed_steps": [0, 1, 1, 0, 0, 1, 0],
                 "think_time": [0, 3, 3, 0, 0, 0, 2], "separate_pools": [0, 0, 0, 1, 0, 0, 0],
                 "data_parallel": [1, 1, 4, 2, 1, 4, 4], "expert_parallel": [1, 1, 1, 1, 1, 4, 4],
@@ -196,14 +197,14 @@ class TestCapacity:
         ({"prefix_hit_share": 0.9, "max_num_batched_tokens": 100}, 1 / 0.033),
         ({"separate_pools": 1, "prefill_replicas": 2}, 2 / CHUNK),
         ({"open_arrivals": 1}, 1 / CHUNK), ({"front_end_rate": 1.5}, 1.5)])
-    def test_no_more_leave_than_full_chunks_and_front_ends_let_in(self, changes, rate):
-        """Of many users, whose answers are short."""
+    def test_saturated_rate(self, changes, rate):
+        """Many users and short answers: prefill or the front end is the bottleneck."""
         found = steady_with(**{"concurrency": 10_000, "output_tokens": 2} | changes)
         assert found.steady_request_throughput == pytest.approx(rate, rel=0.01)
 
-    @pytest.mark.xfail(reason="capacity is charged the tokens of all others, also of those that "
-                       "only wait: with mixed steps more users get less out", strict=True)
-    def test_users_beyond_capacity_only_wait(self):
+    @pytest.mark.xfail(reason="the capacity of mixed steps counts all other requests as "
+                       "decoding, also those in the queue", strict=True)
+    def test_users_beyond_capacity_do_not_lower_the_rate(self):
         users = np.array([64.0, 256, 512])
         found = steady_with(concurrency=users, mixed_steps=1, max_num_batched_tokens=2048)
         assert (np.diff(found.steady_request_throughput) > -1e-6).all()
@@ -211,8 +212,8 @@ class TestCapacity:
     @pytest.mark.parametrize("users", [2, 9, 30, 44])
     @pytest.mark.parametrize(("variation", "budget", "service"), [
         (0, 1000, CHUNK), (0.8, 1000, CHUNK), (0, 500, 2 * 0.085)])
-    def test_one_replica_that_prefills_is_a_queue(self, users, variation, budget, service):
-        """One request at a time: W = ρ (1 + δ²)/2 τ/(1 - ρ), at the rate of the others."""
+    def test_prefill_replica_is_an_m_g_1_queue(self, users, variation, budget, service):
+        """Pollaczek-Khinchine at the rate of the others: W = ρ (1 + δ²) τ / (2 (1 - ρ))."""
         found = steady_with(concurrency=users, separate_pools=1, prefill_replicas=1,
                             prompt_variation=variation, max_num_batched_tokens=budget,
                             output_tokens=401)
@@ -221,14 +222,14 @@ class TestCapacity:
             used * (1 + variation**2) / 2 * service / (1 - used))
         assert found.steady_tpot == STEP
 
-    def test_replicas_that_prefill_share_chunks_and_requests(self):
-        """Twice of them wait for less than half as long; of short prompts several share a chunk."""
+    def test_prefill_replicas_and_shared_chunks(self):
+        """Two replicas more than halve the wait; short prompts share chunks."""
         one, two = (steady_with(concurrency=30, separate_pools=1, prefill_replicas=replicas)
                     for replicas in (1, 2))
         assert two.pool_wait < one.pool_wait / 2
         short = steady_with(concurrency=30, separate_pools=1, prefill_replicas=1,
                             max_num_batched_tokens=4000)
-        # prompts fill a quarter of a chunk: one that shares one takes what its tokens add
+        # a prompt fills a quarter of a chunk, and lengthens a shared one by its tokens only
         load, base = 29 * CHUNK, CHUNK + 100 * STEP
         gap = base - load + 3 / 4 * 29 * (CHUNK - short.prompt_growth)
         assert short.pool_wait * (gap + short.pool_wait) == pytest.approx(
@@ -246,24 +247,26 @@ class TestCapacity:
         assert pool_queue(1e6, service, base) == pytest.approx(1e6 - base, rel=1e-4)
 
 
-class TestFewerThanAStepHolds:
-    def test_cores_take_their_part_by_request(self):
-        """Answers of a decode pool that are half of the time at the prefill pool."""
+class TestSmallerBatches:
+    """Decode steps with fewer requests than the known one."""
+
+    def test_attention_is_proportional_to_requests(self):
+        """Of the seven others in flight only those count that are not in the prefill pool."""
         core = step_of(STEP, core_time=0.006, index_time=0.002)
         q = replica(separate_pools=1, prefill_replicas=100, output_tokens=9)
         _, chunk, packed = linear_steps(q, STEP, STEP, 1.3e-4)
         found = steady_of(q, core, chunk, packed)
-        decoding = 7 * 8 * STEP / (8 * STEP + CHUNK + found.pool_wait)  # of the seven others
+        decoding = 7 * 8 * STEP / (8 * STEP + CHUNK + found.pool_wait)  # others that decode
         assert found.steady_tpot == pytest.approx(STEP - 0.008 * (1 - (1 + decoding) / 8))
-        bound = replace(core, host_time=STEP - 1e-4)  # the host takes nearly as long
+        bound = replace(core, host_time=STEP - 1e-4)  # bound by the host
         assert steady_of(q, bound, chunk, packed).steady_tpot == pytest.approx(STEP - 1e-4)
         two = replica(separate_pools=1, prefill_replicas=100, output_tokens=9, draft_tokens=1,
                       mtp_acceptance=1)
         assert steady_of(two, bound, chunk, packed).steady_tpot == pytest.approx((STEP - 1e-4) / 2)
 
     @pytest.mark.parametrize("experts", [128, 1024])
-    def test_experts_take_less_as_fewer_are_hit(self, experts):
-        """Nine requests on eight ranks, of a step with two on each: of 16 tokens nine are left."""
+    def test_experts_by_the_number_hit(self, experts):
+        """Nine requests on eight ranks, for which the known step has 16."""
         hit = experts * (1 - (1 - 8 / experts) ** np.array([9, 16]))  # uniform routing
         q = replica(concurrency=9, data_parallel=8, expert_parallel=8, n_routed_experts=experts)
         step = step_of(STEP, routed_expert_time=0.01, distinct_experts=hit[1])
@@ -274,7 +277,7 @@ class TestFewerThanAStepHolds:
 
 
 @pytest.mark.parametrize("thinking", [0.01, 1.0, 7.0, 100.0])
-def test_decode_steps_in_a_row_are_a_series(thinking):
+def test_gathering_is_its_series(thinking):
     """1 + a/(a + 1) + a²/((a + 1)(a + 2)) + …, to 2.3%."""
     terms = np.cumprod(thinking / (thinking + np.arange(1, 500)))
     assert gathering(thinking) == pytest.approx(1 + terms.sum(), rel=0.023)
@@ -290,7 +293,7 @@ def test_decode_steps_go_on_longer_the_more_users_think(thinking):
 
 
 class TestSimulations:
-    @pytest.mark.parametrize(("users", "ranks", "changes", "first"), [
+    @pytest.mark.parametrize(("users", "ranks", "changes", "error"), [
         (8, 1, {}, 0.03), (8, 1, {"mixed_steps": 1}, 0.03), (24, 1, {}, 0.1),
         (8, 1, {"max_num_batched_tokens": 500}, 0.03),
         (4, 1, {"max_num_batched_tokens": 4000, "think_time": 3}, 0.1),
@@ -298,8 +301,8 @@ class TestSimulations:
         (8, 4, {}, 0.06), (32, 4, {"mixed_steps": 1}, 0.05), (8, 4, {"think_time": 4}, 0.06),
         (8, 4, {"open_arrivals": 1}, 0.06), (8, 2, {"prefill_delay_steps": 20}, 0.06),
         (8, 4, {"prefill_delay_steps": 20, "open_arrivals": 1}, 0.08)])
-    def test_steps_of_stated_times(self, users, ranks, changes, first):
-        """Ranks that take their steps together wait for the longest; answers vary, prompts not."""
+    def test_simulation_with_the_same_step_times(self, users, ranks, changes, error):
+        """Prompts of one length and answers of many; ranks of a group wait for the slowest."""
         given = {"concurrency": users, "data_parallel": ranks, "expert_parallel": ranks,
                  "n_routed_experts": 8, "request_overhead": 0.001, "answer_variation": VARIED,
                  "max_num_batched_tokens": 1000 + users} | changes
@@ -321,7 +324,7 @@ class TestSimulations:
             if "open_arrivals" in changes else ClosedLoop(
                 asking, 40 * asking, shapes, think + 0.001, think > 0, ramp=2.0), pool))
         assert found.steady_tpot == pytest.approx(run.tpot.mean, rel=0.03)
-        assert found.steady_ttft == pytest.approx(run.ttft.mean, rel=first)
+        assert found.steady_ttft == pytest.approx(run.ttft.mean, rel=error)
 
     def test_prompts_stall_the_batches_of_a_pipeline(self):
         """Four stages near saturation: a prompt is in one of four batches and rides with that."""

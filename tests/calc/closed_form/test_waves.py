@@ -161,7 +161,7 @@ class TestFrontEnds:
 
 
 class TestPrompts:
-    """How prompts are cut and packed, counted token by token."""
+    """Chunks of a prompt and packed chunks of a burst, counted token by token."""
 
     @pytest.mark.parametrize(("cached", "new", "budget", "count"), [
         (0, 1000, 1000, 1), (0, 1001, 1000, 2), (0, 999, 1000, 1), (500, 500, 500, 1),
@@ -177,8 +177,8 @@ class TestPrompts:
 
     @pytest.mark.parametrize(("cached", "new"), [(0, 50), (20, 60), (100, 28)])
     @pytest.mark.parametrize("limit", [0, 10, 40, 128, 1000])
-    def test_positions_that_new_tokens_attend_to(self, cached, new, limit):
-        """New token i sees what is cached and i new tokens, at most as many as there is a limit."""
+    def test_positions_attended_by_new_tokens(self, cached, new, limit):
+        """New token i attends to the prefix and i new tokens, at most to a window or selection."""
         q = replica(input_tokens=cached + new, prefix_hit_share=cached / (cached + new),
                     max_num_batched_tokens=64, sliding_window=limit, index_topk=limit / 4,
                     compress_ratio=4)
@@ -190,7 +190,7 @@ class TestPrompts:
         assert cut.prefill_attended == pytest.approx(limited.mean())
 
     @pytest.mark.parametrize("budget", [60, 20, 1])
-    def test_without_a_fused_kernel_scores_go_up_to_the_end_of_a_chunk(self, budget):
+    def test_unfused_scores_include_the_rest_of_the_chunk(self, budget):
         q = replica(input_tokens=100, prefix_hit_share=0.4, max_num_batched_tokens=budget,
                     score_traffic=1)
         cut = prompts(q, 1)
@@ -198,36 +198,36 @@ class TestPrompts:
         assert cut.prefill_multiplied == pytest.approx(np.mean(ends))
         assert cut.prefill_unfused == cut.prefill_absorbed == 1
 
-    def test_tokens_are_in_long_prompts(self):
-        """Prompts of 500 and 1,500 tokens, half of which is cached, as often as each other."""
+    def test_means_over_tokens_of_prompts_of_two_lengths(self):
+        """Prompts of 500 and 1,500 tokens, equally likely; half of each is cached."""
         lengths = np.array([500, 1500])
         cut = prompts(replica(prompt_variation=lengths.std() / lengths.mean(),
                               prefix_hit_share=0.5), 1)
-        of_a_token = (lengths / 2 * lengths).sum() / lengths.sum()  # half of a token's prompt
+        of_a_token = (lengths / 2 * lengths).sum() / lengths.sum()  # E[n²/2]/E[n]
         assert cut.biased_cached_tokens == cut.biased_new_tokens == pytest.approx(of_a_token)
         assert (cut.cached_tokens, cut.new_tokens) == (500, 500)
-        # cut into chunks of one token, a chunk has before it what its token has
+        # with chunks of one token: mean over tokens of the tokens before them
         single = prompts(replica(prompt_variation=0.5, max_num_batched_tokens=1), 1)
         before = sum(np.arange(n).sum() for n in lengths) / lengths.sum()
         assert single.prefill_cached == pytest.approx(before, abs=0.5)
 
-    def test_a_prompt_that_is_all_cached_computes_its_last_token(self):
+    def test_cached_prompt_computes_its_last_token(self):
         cut = prompts(replica(prefix_hit_share=1), 1)
         assert (cut.new_tokens, cut.prompt_chunks, cut.prefill_tokens) == (1, 1, 1)
 
     @pytest.mark.parametrize(("users", "prompt", "budget", "chunks"), [
         (1, 1000, 1000, 1), (2, 1000, 1000, 1), (3, 1000, 1000, 2), (9, 250, 1000, 2),
         (10, 250, 1000, 3), (4, 2500, 1000, 8), (5, 1, 1000, 1)])
-    def test_the_others_of_a_burst_share_chunks(self, users, prompt, budget, chunks):
-        """All but the first one's prompts, token after token, whichever prompt they are of."""
+    def test_packed_chunks_of_a_burst(self, users, prompt, budget, chunks):
+        """The tokens of all prompts but the first fill one chunk after another."""
         cut = prompts(replica(input_tokens=prompt, max_num_batched_tokens=budget), users)
-        tokens = max(1, users - 1) * prompt  # of a lone request its own, which takes no time
+        tokens = max(1, users - 1) * prompt  # a lone request has none; its own stands in
         assert cut.burst_chunks == chunks == len(range(0, tokens, budget))
         assert cut.burst_requests * prompt == cut.burst_tokens * cut.burst_chunks == tokens
 
     @pytest.mark.parametrize("budget", [1000, 300, 70])
     @pytest.mark.parametrize("share", [0, 0.25])
-    def test_the_chunks_of_a_prompt_add_up_to_it(self, budget, share):
+    def test_chunks_of_a_prompt_add_up(self, budget, share):
         q = replica(prefix_hit_share=share, max_num_batched_tokens=budget)
         cut = prompts(q, 1)
         each, count = chunk(q, cut, cut.prefill_tokens), cut.prompt_chunks
@@ -242,7 +242,7 @@ class TestPrompts:
         assert not each.decoding
 
     def test_prompts_that_share_a_chunk(self):
-        """Four of 250 tokens, of which 50 are cached; tiles of 256 rows lack 56 for each."""
+        """Four prompts of 50 cached and 200 new tokens; 56 rows of each tile of 256 are empty."""
         q = replica(input_tokens=250, prefix_hit_share=0.2, max_num_batched_tokens=800,
                     prefill_tile_rows=256)
         both = chunk(q, prompts(q, 5), prompts(q, 5).burst_tokens)
@@ -253,7 +253,7 @@ class TestPrompts:
     @pytest.mark.parametrize(("cached", "users", "absorbed"), [
         (0, 1, 0), (300, 1, 1), (499, 1, 1), (500, 1, 0), (300, 3, 0)])
     def test_few_cached_tokens_are_not_expanded(self, cached, users, absorbed):
-        """Fewer than 500 of all prompts of a chunk: with two others, 600 are cached."""
+        """Fewer than 500 cached tokens of all prompts in a chunk are absorbed, not expanded."""
         q = replica(input_tokens=1000 + cached, prefix_hit_share=cached / (1000 + cached),
                     absorbed_prefix_tokens=500, max_num_batched_tokens=8000)
         cut = prompts(q, users)
@@ -265,7 +265,7 @@ class TestPrompts:
 
 
 def decode_of(**given):
-    """A batch of four requests that decode at a context of 1,000 tokens."""
+    """Decode batch of four requests with contexts of 1,000 tokens."""
     known = dict.fromkeys((field.name for field in fields(Decode)), np.float64(0)) | {
         f"decode_{name}_tokens": np.float64(1000) for name in (
             "context", "attended", "multiplied", "window")} | {"decode_batch": np.float64(4)}
@@ -283,20 +283,20 @@ class TestDecodeStep:
         assert (made.expanded, made.absorbed, made.indexed) == (0, 1, 0)
         assert made.decoding
 
-    def test_no_request_of_the_fullest_rank_attends_beyond_a_limit(self):
-        """Contexts of the fullest rank are longer, and not only more: 900 of 1,000 are the most."""
+    def test_windows_limit_the_fullest_rank(self):
+        """Longer contexts do not exceed a window of 900 or a selection of 1,000 tokens."""
         d = decode_of(decode_window_tokens=np.float64(900), decode_attended_tokens=np.float64(800),
                       context_deviation=np.float64(600))
         q = replica(data_parallel=64, sliding_window=900, index_topk=1000)
         made, fullest = decode_step(q, d), fullest_cache(q, d)
         assert fullest > 1.25
         assert made.in_window == 4 * 900
-        assert made.read == 4 * 1000  # of 800, a quarter more, up to the limit
+        assert made.read == 4 * 1000  # mean 800, up to the limit
         assert made.indexed == made.read_keys == 4 * 1000 * fullest
 
     @pytest.mark.parametrize("ranks", [1, 8, 64])
-    def test_the_fullest_of_several_ranks(self, ranks):
-        """Of samples: four contexts on each rank, which deviate by 300 of 1,000."""
+    def test_fullest_of_several_ranks(self, ranks):
+        """Sampled: four contexts per rank, with a standard deviation of 300 tokens."""
         found = fullest_cache(replica(data_parallel=ranks), decode_of(
             context_deviation=np.float64(300)))
         sums = np.random.default_rng(5).normal(1000, 300, (4000, ranks, 4)).mean(axis=2)
@@ -306,8 +306,8 @@ class TestDecodeStep:
 class TestDrafts:
     @pytest.mark.parametrize(("drafts", "block", "passes"), [
         (0, 1, 0), (1, 1, 1), (3, 1, 3), (3, 2, 2), (4, 2, 2), (4, 8, 1)])
-    def test_passes_and_what_a_step_yields(self, drafts, block, passes):
-        """A step of 30 ms and passes of 2 ms; of drafts that are never or always accepted."""
+    def test_draft_passes_and_tokens_per_step(self, drafts, block, passes):
+        """Steps of 30 ms, passes of 2 ms, and drafts that are never or always accepted."""
         step = step_of(0.03, draft_pass_time=0.002)
         for acceptance, tokens in ((0, 1), (1, 1 + drafts)):
             draft, accepted, pace = token_pace(replica(
@@ -317,14 +317,14 @@ class TestDrafts:
             assert pace == pytest.approx((0.03 + 0.002 * passes) / tokens)
 
     def test_each_draft_needs_those_before_it(self):
-        """0.8 at first and half as often each: 0.8, 0.8 * 0.4, and 0.2 of that."""
+        """Conditional acceptance 0.8, 0.4, 0.2."""
         q = replica(draft_tokens=3, mtp_acceptance=0.8, acceptance_decay=0.5)
         assert token_pace(q, step_of(1))[1] == pytest.approx(1 + 0.8 * (1 + 0.4 * (1 + 0.2)))
         stated = replica(draft_tokens=3, mtp_acceptance=0.8, accepted_length=2.5)
         assert token_pace(stated, step_of(1))[1] == 2.5
         assert token_pace(replica(draft_tokens=1, accepted_length=2.5), step_of(1))[1] == 2
 
-    def test_one_draft_breaks_even_where_it_prolongs_a_step_by_its_acceptance(self):
+    def test_break_even_acceptance_of_one_draft(self):
         alone, checked, drafting = 0.020, 0.023, 0.002
         even = (checked + drafting) / alone - 1
         *_, pace = token_pace(replica(draft_tokens=1, mtp_acceptance=even),
@@ -338,16 +338,16 @@ BURSTS = [(1, 1000, 1000), (2, 1000, 1000), (8, 1000, 1000), (9, 250, 1000), (5,
 
 
 def burst(users=8, prompt=1000, budget=1000, **changes):
-    """What such a burst sees where a chunk takes 50 ms and 0.1 ms a token, a decode step 20 ms."""
+    """Latencies if a chunk takes 50 ms + 0.1 ms per token, and a decode step 20 ms."""
     q = replica(concurrency=users, input_tokens=prompt, max_num_batched_tokens=budget, **changes)
     return wave_of(q, *linear_steps(q, STEP, FIXED, TOKEN))
 
 
 def ends_of(users, prompt, budget, stages=1):
-    """When the first token of each request comes [s], chunk by chunk through all stages."""
+    """Time of the first token of each request [s], chunk by chunk through all stages."""
     count, rest = ceil(prompt / budget), users - 1
     slot = (FIXED + TOKEN * prompt / count) / stages
-    alone = slot * (count + stages - 1)  # chunk j of the first prompt is in stage s in slot j + s
+    alone = slot * (count + stages - 1)  # chunk j is in stage s in slot j + s
     packed = ceil(rest * prompt / budget)
     later = (FIXED + TOKEN * rest * prompt / packed) / stages if rest else 0
     return np.array([alone] + [alone + later * ceil(i * packed / rest)
@@ -355,7 +355,7 @@ def ends_of(users, prompt, budget, stages=1):
 
 
 class TestBurst:
-    """Bursts whose steps take round times, chunk by chunk."""
+    """Hand calculations of bursts, chunk by chunk."""
 
     @pytest.mark.parametrize(("users", "prompt", "budget"), BURSTS)
     @pytest.mark.parametrize("stages", [1, 4])
@@ -371,8 +371,8 @@ class TestBurst:
         assert found.input_throughput == pytest.approx(prompt * users / whole)
 
     @pytest.mark.parametrize(("users", "prompt", "budget"), BURSTS)
-    def test_a_scheduler_that_runs_step_by_step(self, users, prompt, budget):
-        """The first one arrives a moment before the others."""
+    def test_scheduler_with_the_same_step_times(self, users, prompt, budget):
+        """The first request arrives just before the others."""
         def step_time(step):
             new = sum(new for new, _ in step.prefill)
             return FIXED + TOKEN * new if new else STEP
@@ -385,22 +385,22 @@ class TestBurst:
             assert getattr(found, name) == pytest.approx(mean, rel=1e-6)
 
     @given(st.integers(2, 40), st.integers(1, 5000), st.integers(100, 3000))
-    def test_chunks_that_prompts_do_not_fill(self, users, prompt, budget):
-        """The mean end of prompts in equal chunks is less than half a chunk later."""
+    def test_mean_end_of_prompts_that_do_not_fill_chunks(self, users, prompt, budget):
+        """The exact mean is later by less than half a chunk."""
         ends, found = ends_of(users, prompt, budget), burst(users, prompt, budget)
         half = found.burst_time / ceil((users - 1) * prompt / budget) / 2
         assert -1e-9 <= ends.mean() - found.ttft < half
         assert found.e2e == pytest.approx(ends.max() + 100 * STEP)
 
-    def test_engines_that_send_first_tokens_together(self):
+    def test_first_tokens_sent_together(self):
         together, in_turn = burst(prefill_together=1), burst()
         assert together.ttft == pytest.approx(8 * 0.15)
         assert together.decode_stall == 0
         assert together.tpot == pytest.approx(STEP)
         assert together.e2e == pytest.approx(in_turn.e2e)
 
-    def test_prefill_on_cards_of_its_own_stalls_nobody(self):
-        """The decode pool has a request for its 101 tokens only."""
+    def test_separate_pools(self):
+        """No stall; a request occupies the decode pool for its 101 tokens only."""
         q = replica(separate_pools=1)
         found = wave_of(q, *linear_steps(q, STEP, FIXED, TOKEN), transfer=0.4)
         assert found.ttft == pytest.approx(burst().ttft + 0.4)
@@ -409,7 +409,7 @@ class TestBurst:
 
     @pytest.mark.parametrize(("held", "interval", "later"), [(0, 5, 0), (1, 5, 4), (0.5, 3, 1),
                                                              (1, 500, 100)])
-    def test_a_first_token_that_is_held_back_is_followed_sooner(self, held, interval, later):
+    def test_held_first_token_does_not_change_the_latency(self, held, interval, later):
         sent = burst(first_token_held=held, stream_interval=interval)
         assert sent.ttft == pytest.approx(burst().ttft + later * burst().tpot)
         assert sent.tpot == pytest.approx(burst().tpot * (1 - later / 100))
@@ -418,12 +418,12 @@ class TestBurst:
         assert apart.tpot == pytest.approx(STEP)
 
     def test_answers_of_one_token(self):
-        """Eight prompts of 150 ms each; those who ask again wait for all of them."""
+        """The rate counts all eight prompts, of which the mean TTFT is only half."""
         found = burst(output_tokens=1)
         assert found.e2e == found.ttft == pytest.approx(4.5 * 0.15)
         assert found.request_throughput == pytest.approx(8 / (8 * 0.15))
 
-    def test_twice_the_replicas_serve_twice_the_requests(self):
+    def test_twice_the_replicas_double_the_rate(self):
         one_, two = burst(8, front_end_rate=4), burst(16, data_parallel=2, front_end_rate=4)
         for name in ("ttft", "tpot", "e2e", "burst_time", "decode_stall"):
             assert getattr(two, name) == getattr(one_, name)
@@ -435,16 +435,16 @@ class TestBurst:
         assert uneven.request_throughput == pytest.approx(9 / burst(5).e2e)
 
     @pytest.mark.parametrize("prompt", [100, 1000, 2500])
-    def test_more_requests_take_longer_and_longer_prompts_too(self, prompt):
+    def test_latency_increases_with_requests_and_prompts(self, prompt):
         many = burst(np.arange(1.0, 60), prompt)
         assert (np.diff(many.e2e) > 0).all()
         longer = burst(20, prompt * np.arange(1.0, 3, 0.01))
         assert (np.diff(longer.e2e) > 0).all()
-        alike = burst(20, np.arange(948.0, 1001))  # 19 chunks all along
+        alike = burst(20, np.arange(948.0, 1001))  # 19 chunks throughout
         assert (np.diff(alike.ttft) > 0).all()
 
-    def test_a_pool_that_never_runs_out_of_prompts(self):
-        """Each of two ranks ends a full chunk of 1,000 tokens every 150 ms over its four stages."""
+    def test_prefill_throughput(self):
+        """Two ranks of four stages: each finishes 1,000 tokens every 150 ms / 4."""
         q = replica(data_parallel=2, pipeline_parallel=4, concurrency=2 * 9, input_tokens=500)
         *_, packed = linear_steps(q, STEP, FIXED, TOKEN)
         rate = prefill_throughput(q, prompts(q, 9), packed)
