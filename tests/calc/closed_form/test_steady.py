@@ -50,12 +50,6 @@ class TestLaws:
             assert (np.diff(found[name]) > 0).all()
         assert (found["steady_ttft"] >= found["steady_ttft"][0]).all()
 
-    @pytest.mark.parametrize("thinking", [0, 0.1, 10])
-    def test_little_s_law_over_the_loop(self, inputs, thinking):
-        found = evaluate(inputs | {"think_time": thinking}, "mla")
-        assert found["steady_users"] == pytest.approx(
-            found["steady_request_throughput"] * (found["steady_e2e"] + thinking))
-
 
 STEP, CHUNK = 0.02, 0.15  # decode step of eight requests, chunk of 1,000 tokens [s]
 SPREAD = range(61, 142, 2)  # output tokens, 101 on average
@@ -68,8 +62,8 @@ def steady_with(**inputs):
     return steady_of(q, *linear_steps(q, STEP, STEP, 1.3e-4))
 
 
-FOUR = {"data_parallel": 4, "expert_parallel": 4, "n_routed_experts": 8, "concurrency": 32,
-        "mixed_steps": 1}  # ranks that take their steps together
+PAIR = {"data_parallel": 2, "expert_parallel": 2, "n_routed_experts": 8, "concurrency": 32,
+        "mixed_steps": 1}  # two ranks in lockstep
 
 
 class TestReplica:
@@ -122,7 +116,7 @@ class TestReplica:
         Of x releases during an answer it sees x - (1 - δ²)/2, where δ is the coefficient of
         variation of their interval: the random share of it, without the hold and the step.
         """
-        found = steady_with(**FOUR, prefill_delay_steps=20)
+        found = steady_with(**PAIR, prefill_delay_steps=20)
         releases = 100 * found.group_busy
         varied = 1 - found.group_busy * (found.hold_steps + 1)
         seen = (releases - (1 - varied**2) / 2) * (found.busy_step - STEP)
@@ -131,8 +125,8 @@ class TestReplica:
 
     def test_think_time_gathers_prompts(self):
         """Runs of decode steps last longer if users think for several of them."""
-        found = steady_with(**FOUR, think_time=0.1)
-        longer = gathering(4 * found.prompts_per_step * 0.1 / STEP)
+        found = steady_with(**PAIR, think_time=0.1)
+        longer = gathering(2 * found.prompts_per_step * 0.1 / STEP)
         busy = found.group_busy / (found.group_busy + (1 - found.group_busy) * longer)
         assert longer > 1.2
         assert found.returned_decode == pytest.approx(
@@ -227,14 +221,15 @@ class TestCapacity:
         one, two = (steady_with(concurrency=30, separate_pools=1, prefill_replicas=replicas)
                     for replicas in (1, 2))
         assert two.pool_wait < one.pool_wait / 2
-        short = steady_with(concurrency=30, separate_pools=1, prefill_replicas=1,
+        short = steady_with(concurrency=30, separate_pools=1, prefill_replicas=2,
                             max_num_batched_tokens=4000)
         # a prompt fills a quarter of a chunk, and lengthens a shared one by its tokens only
-        load, base = 29 * CHUNK, CHUNK + 100 * STEP
-        gap = base - load + 3 / 4 * 29 * (CHUNK - short.prompt_growth)
+        load, base = 29 * CHUNK / 2, CHUNK + 100 * STEP
+        gap = base - load + 3 / 4 * 29 / 2 * (CHUNK - short.prompt_growth)
+        # arrivals to one of two replicas in turn vary half as much
         assert short.pool_wait * (gap + short.pool_wait) == pytest.approx(
-            load * CHUNK / 2 * base / (base + load * 3 / 4))
-        assert short.pool_wait < one.pool_wait
+            load * CHUNK / 2 / 2 * base / (base + load * 3 / 4))
+        assert short.pool_wait < two.pool_wait
 
     @pytest.mark.parametrize(("load", "service", "base"), [
         (0.3, 0.7, 11.0), (5.0, 0.25, 4.0), (40.0, 3.0, 7.0), (2.0, 3.0, 2.0)])
@@ -274,13 +269,6 @@ class TestSmallerBatches:
             0.01 * (1 - hit[0] / hit[1]), rel=0.15)
         assert steady_pace(replica(concurrency=16, data_parallel=8, expert_parallel=8,
                                    n_routed_experts=experts), 2, step) == pytest.approx(STEP)
-
-
-@pytest.mark.parametrize("thinking", [0.01, 1.0, 7.0, 100.0])
-def test_gathering_is_its_series(thinking):
-    """1 + a/(a + 1) + a²/((a + 1)(a + 2)) + …, to 2.3%."""
-    terms = np.cumprod(thinking / (thinking + np.arange(1, 500)))
-    assert gathering(thinking) == pytest.approx(1 + terms.sum(), rel=0.023)
 
 
 @pytest.mark.parametrize("thinking", [0.01, 0.3, 2.0, 30.0])

@@ -34,17 +34,10 @@ FEW = settings(max_examples=6)
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 
 
-def assert_never(wrong, *shown):
-    assert not where(wrong, *shown), where(wrong, *shown)
-
-
 def assert_close(left, right, scale=0.0):
-    assert_never(np.abs(left - right) > ROUNDING * np.maximum(
-        scale, np.maximum(np.abs(left), np.abs(right))), left, right)
-
-
-def assert_at_most(less, more):
-    assert_never(less > more + ROUNDING * np.abs(more), less, more)
+    scale = np.maximum(scale, np.maximum(np.abs(left), np.abs(right)))
+    wrong = where(np.abs(left - right) > ROUNDING * scale, left, right)
+    assert not wrong, wrong
 
 
 @both
