@@ -329,22 +329,37 @@ class TestChunks:
         joined = 100 * (on_rank + r.prompts)  # plus arrivals during the step before
         assert found.own == pytest.approx(0.06 + s.token * (joined - 100))
 
-    @pytest.mark.parametrize("budget", [1000, 500])
-    def test_prompts_on_several_ranks(self, budget):
-        """One chunk per rank: experts for the tokens of all, the longest context of all."""
-        q = replica(**SHARED, max_num_batched_tokens=budget)
-        prefill = step_of(0.15, core_time=0.05, **EXPERTS)
-        s, r, found = self.chunks(q, 7.0, prefill=prefill)
-        cut, span = prompts(q, 8), 1000 / budget
-        in_step = 4 * r.prompts * 1000 / r.group  # tokens of a step that has any
-        assert budget < in_step < 4 * budget
+    @pytest.mark.parametrize(("budget", "variation"), [(1000, 0), (500, 0), (3000, 0.5)])
+    def test_prompts_on_several_ranks(self, budget, variation):
+        """Experts for the tokens of all ranks, and the longest chunk and context of any."""
+        q = replica(**SHARED, max_num_batched_tokens=budget, prompt_variation=variation)
+        s, r, found = self.chunks(q, 7.0, prefill=step_of(0.15, core_time=0.05, **EXPERTS))
+        cut, span, meet = prompts(q, 8), 1000 / budget, 4 * r.rank / r.group
+        # tokens of a rank that has any, of the fullest of those that meet, and of all ranks
+        on_rank = max(1, r.prompts / r.rank)
+        whole = min(budget, 1000 * r.prompts / r.rank)
+        fullest = min(budget - (budget - whole) / meet,
+                      whole * largest_of(meet, variation**2 / on_rank))
+        in_step = 4 * r.prompts * 1000 / r.group
+        assert meet > 1
         assert found.together == pytest.approx(max(1, in_step / 1000))
-        assert found.deeper == pytest.approx(deepest(q, cut, s, span, 4 * r.rank / r.group))
-        assert found.busy == pytest.approx(busy_time(s, cut, budget, in_step, 0, found.deeper))
-        deeper = deepest(q, cut, s, span, 1 + 3 * r.rank)
-        assert found.own == pytest.approx(
-            busy_time(s, cut, budget, budget + 4 * r.prompts * 1000, 0, deeper))
-        assert found.least == pytest.approx(span * 0.15 / 4)  # if all ranks prefill
+        assert found.fullest == pytest.approx(fullest)
+        assert found.deeper == pytest.approx(deepest(q, cut, s, span, meet))
+        assert found.busy == pytest.approx(
+            busy_time(s, cut, fullest, max(fullest, in_step), 0, found.deeper))
+        # with one's own prompt: a mean chunk, and on other ranks what arrives in a step
+        mean = 1000 / r.chunks
+        joined = min(budget, mean + (on_rank - 1) * mean + r.prompts * 1000)
+        assert found.own == pytest.approx(busy_time(
+            s, cut, max(joined, fullest), mean + 4 * r.prompts * 1000, 0,
+            deepest(q, cut, s, span, 1 + 3 * r.rank)))
+
+    def test_least_time_of_a_prompt_on_several_ranks(self):
+        """A quarter of the chunks that all ranks prefill at once."""
+        for budget, least in ((1000, 0.15 / 4), (500, 2 * 0.15 / 4)):
+            q = replica(**SHARED, max_num_batched_tokens=budget)
+            found = self.chunks(q, 7.0, prefill=step_of(0.15, **EXPERTS))[2]
+            assert found.least == pytest.approx(least)
 
     def test_mixed_steps_are_no_shorter_than_decode_steps(self):
         """Mixed steps contain the decoding requests, prefill steps do not."""

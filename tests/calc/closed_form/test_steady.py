@@ -260,15 +260,17 @@ class TestSmallerBatches:
         assert steady_of(two, bound, chunk, packed).steady_tpot == pytest.approx((STEP - 1e-4) / 2)
 
     @pytest.mark.parametrize("experts", [128, 1024])
-    def test_experts_by_the_number_hit(self, experts):
-        """Nine requests on eight ranks, for which the known step has 16."""
-        hit = experts * (1 - (1 - 8 / experts) ** np.array([9, 16]))  # uniform routing
-        q = replica(concurrency=9, data_parallel=8, expert_parallel=8, n_routed_experts=experts)
+    @pytest.mark.parametrize(("ranks", "stages", "tokens"), [(8, 1, (9, 16)), (4, 2, (5, 8))])
+    def test_experts_by_the_number_hit(self, experts, ranks, stages, tokens):
+        """Nine requests on eight ranks or stages; the known step has two on each."""
+        hit = experts * (1 - (1 - 8 / experts) ** np.array(tokens))  # uniform routing
+        layout = {"data_parallel": ranks, "expert_parallel": ranks, "pipeline_parallel": stages,
+                  "n_routed_experts": experts}
         step = step_of(STEP, routed_expert_time=0.01, distinct_experts=hit[1])
-        assert STEP - steady_pace(q, 2, step) == pytest.approx(
-            0.01 * (1 - hit[0] / hit[1]), rel=0.15)
-        assert steady_pace(replica(concurrency=16, data_parallel=8, expert_parallel=8,
-                                   n_routed_experts=experts), 2, step) == pytest.approx(STEP)
+        assert STEP - steady_pace(replica(concurrency=9, **layout), 2 * stages, step
+                                  ) == pytest.approx(0.01 * (1 - hit[0] / hit[1]), rel=0.15)
+        full = replica(concurrency=16, **layout)
+        assert steady_pace(full, 2 * stages, step) == pytest.approx(STEP)
 
 
 @pytest.mark.parametrize("thinking", [0.01, 0.3, 2.0, 30.0])
