@@ -162,6 +162,9 @@ class TestPieces:
         assert busy_time(s, cut, 500, 1000, 0, 0.004) == pytest.approx(
             s.alone - 500 * s.token + (s.experts / 3 + 0.004) / 2)
         assert busy_time(s, cut, 1000, 1000, 0.01) == pytest.approx(s.alone + 0.01)
+        pair = self.piece(replica(**SHARED | {"data_parallel": 2, "expert_parallel": 2}),
+                          prefill=prefill)
+        assert busy_time(pair, cut, 1000, 2000, 0) == pytest.approx(0.15)  # both of two ranks
         late = replace(s, host=0.5, around=0.02)
         assert busy_time(late, cut, 1000, 4000, 0.01) == pytest.approx(0.52)
 
@@ -185,6 +188,8 @@ class TestPieces:
         q = replica(input_tokens=50_000)
         s = self.piece(q, prefill=step_of(0.15, core_time=1, index_time=0))
         assert deepest(q, prompts(q, 8), s, 50, 1e4) == pytest.approx(2 - 1)
+        half = replica(input_tokens=100_000, prefix_hit_share=0.5)  # 0.75 of a prompt on average
+        assert deepest(half, prompts(half, 8), s, 50, 1e4) == pytest.approx(1 / 0.75 - 1)
         sparse = replica(input_tokens=50_000, index_topk=2000)
         cut = prompts(sparse, 8)
         both = self.piece(sparse, prefill=step_of(0.15, core_time=1, index_time=10))
@@ -256,6 +261,13 @@ class TestRates:
         found = self.rates(replica(**SHARED), 7.0, span=1.0)
         nowhere_else = np.exp(-3 * found.prompts)
         assert found.group == pytest.approx(1 - (1 - found.rank) * nowhere_else)
+        # short prompts assigned in turn to four ranks meet on one less often than at random
+        turns = self.rates(replica(**SHARED), 7.0, span=1e-9)
+        assert turns.between == pytest.approx((1 - np.exp(-(0.07**2))) ** (1 / 2))
+        # polling every ten steps: prompts of other ranks in at most one of ten
+        seldom = self.rates(replica(**SHARED, scheduler_recv_interval=10), 7.0, span=1.0)
+        elsewhere = (1 - np.exp(-3 * 10 * seldom.prompts)) / 10
+        assert seldom.group == pytest.approx(1 - (1 - seldom.rank) * (1 - elsewhere))
 
     @pytest.mark.parametrize("limit", [1, 30, 1e6])
     def test_two_ranks_hold_prompts_until_both_have_one(self, limit):

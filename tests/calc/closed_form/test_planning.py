@@ -74,9 +74,10 @@ RATES = 0.5, 2.0, 8.0, 1e6  # of a prefill pool [request/s]
 
 @pytest.fixture(scope="module")
 def pools(inputs):
-    """Sixteen cards that prefill at several rates beside sixteen that decode."""
-    given = inputs | {"separate_pools": 1, "data_parallel": 2, "concurrency": 64,
-                      "prefill_pool_devices": 16, "prefill_pool_rate": np.array(RATES)}
+    """Sixteen cards that prefill at several rates beside 32 that decode in two stages."""
+    given = inputs | {"separate_pools": 1, "data_parallel": 2, "pipeline_parallel": 2,
+                      "concurrency": 64, "prefill_pool_devices": 16,
+                      "prefill_pool_rate": np.array(RATES)}
     return given, evaluate(given, "mla")
 
 

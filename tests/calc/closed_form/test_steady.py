@@ -10,7 +10,9 @@ from _replica import linear_steps, replica, steady_of, step_of
 import catalogue
 from benchmarks.steady import NEVER, rows
 from calc.answer.simulated import system_of
+from calc.closed_form.dealing import others_in_turn, shorter_of_two
 from calc.closed_form.evaluate import evaluate
+from calc.closed_form.overlaps import Among, decoding_among, overlapping
 from calc.closed_form.steady import Steady, gathering, pool_queue, steady_pace
 from calc.closed_form.validity import NEAR
 from calc.serving.arrivals import ClosedLoop, poisson
@@ -92,6 +94,7 @@ class TestReplica:
         token = (CHUNK - STEP) / (1000 - 8)  # slope from a decode step to a chunk
         busy = CHUNK + 7 * token
         assert found.queue_filled == found.rank_busy == pytest.approx(share)
+        assert found.riding_time == pytest.approx(7 * token)
         assert found.busy_step == pytest.approx(busy)
         assert found.steady_tpot == pytest.approx(STEP + share * (busy - STEP), rel=1e-4)
 
@@ -131,6 +134,28 @@ class TestReplica:
         assert longer > 1.2
         assert found.returned_decode == pytest.approx(
             100 * (STEP + busy * (found.busy_step - STEP)))
+
+    def test_replicas_in_turn(self):
+        """Others on one of two replicas depend on how much stays vary."""
+        found = steady_with(data_parallel=2, prompt_variation=0.2, answer_variation=0.5,
+                            request_overhead=0.01)
+        shorter = shorter_of_two(0.01 + CHUNK, 100 * STEP, (0.2, 0.5))
+        assert found.shorter_stay == pytest.approx(shorter)
+        assert found.replica_others == pytest.approx(others_in_turn(7.0, 2, shorter))
+
+    @pytest.mark.parametrize("mixed", [0, 1])
+    def test_decoding_among_random_prompts_of_two_ranks(self, mixed):
+        """The load is what the prompts of all others take that are not queued before it."""
+        found = steady_with(**PAIR | {"mixed_steps": mixed}, open_arrivals=1)
+        others = found.replica_others / 2  # on each of the two ranks
+        queued = mixed * found.random_queue / found.mean_chunks * others / (1 + others)
+        among = Among(
+            own=100 * STEP, first=found.steady_prefill + found.random_wait,
+            load=found.mean_chunks * found.busy_step * (2 * others - queued),
+            chunks=found.mean_chunks, begun=found.own_chunk * (found.mean_chunks + 1) / 2,
+            rest=STEP / found.busy_step, pausing=(1 - mixed) * found.rank_busy)
+        assert found.overlapping == pytest.approx(overlapping(among)[-1])
+        assert found.random_decode == pytest.approx(decoding_among(among, found.overlapping))
 
     def test_a_lone_request_has_no_queue_and_no_stall(self):
         for changes in ({}, {"mixed_steps": 1}, {"separate_pools": 1}, {"think_time": 3},

@@ -181,6 +181,7 @@ class TestPrompts:
         assert cut.prefill_context_tokens == pytest.approx(seen.mean())
         assert cut.prefill_in_window == pytest.approx(limited.mean())
         assert cut.prefill_attended == pytest.approx(limited.mean())
+        assert cut.prefill_unfused == 0
 
     @pytest.mark.parametrize("budget", [60, 20, 1])
     def test_unfused_scores_include_the_rest_of_the_chunk(self, budget):
