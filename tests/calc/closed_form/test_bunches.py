@@ -83,6 +83,8 @@ class TestPieces:
         # from eight tokens in 20 ms to 1,000 in 150 ms
         assert found.token == pytest.approx((0.15 - 0.02) / (1000 - 8))
         assert found.room == 1000
+        drafted = self.piece(replica(draft_tokens=2))  # three tokens per request
+        assert drafted.token == pytest.approx((0.15 - 0.02) / (1000 - 24))
 
     def test_time_per_prompt_token_is_bounded(self):
         """At least 0, at most the chunk divided by its tokens."""

@@ -112,6 +112,16 @@ class TestReplica:
         decoding = (1 - share) * STEP / mean_step  # share of time in which it polls late
         assert found.random_wait == pytest.approx(
             rest + mean_step + 5 * STEP * decoding + found.random_queue * busy)
+        assert found.receive_wait == pytest.approx(5 * STEP * (1 - share) + mean_step)
+
+    def test_random_arrivals_where_prompts_go_first(self):
+        """Seven others in flight: W (A + W) = 7 τ²/2, less the rest of a step counted before."""
+        found = steady_with(open_arrivals=1, request_overhead=0.001)
+        share, busy = found.group_busy, found.busy_step
+        rest = ((1 - share) * STEP**2 + share * busy**2) / 2 / (STEP + share * (busy - STEP))
+        queue = found.random_wait - rest + share * busy / 2
+        base = 0.001 + CHUNK + rest + 100 * STEP
+        assert queue * (base + queue) == pytest.approx(7 * CHUNK**2 / 2)
 
     def test_decoding_while_ranks_hold_prompts(self):
         """A held request decodes from a release on.
@@ -134,6 +144,14 @@ class TestReplica:
         assert longer > 1.2
         assert found.returned_decode == pytest.approx(
             100 * (STEP + busy * (found.busy_step - STEP)))
+        # random are those whose users think longer than a step and what prompts make of it
+        assert found.random_share == pytest.approx(0.1 / (STEP + found.steady_prefill))
+        assert found.meeting_share == pytest.approx(
+            0.1 / (STEP + found.busy_step * np.exp(-2 * found.prompts_per_step)))
+        alone = steady_with(mixed_steps=1, think_time=0.1)  # prompts of one replica do not gather
+        assert alone.meeting_share == alone.random_share
+        assert alone.returned_decode == pytest.approx(
+            100 * (STEP + alone.group_busy * (alone.busy_step - STEP)))
 
     def test_replicas_in_turn(self):
         """Others on one of two replicas depend on how much stays vary."""

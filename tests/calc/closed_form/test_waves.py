@@ -290,10 +290,10 @@ class TestDecodeStep:
 
     @pytest.mark.parametrize("ranks", [1, 8, 64])
     def test_fullest_of_several_ranks(self, ranks):
-        """Sampled: four contexts per rank, with a standard deviation of 300 tokens."""
+        """Sampled: nine contexts per rank, with a standard deviation of 300 tokens."""
         found = fullest_cache(replica(data_parallel=ranks), decode_of(
-            context_deviation=np.float64(300)))
-        sums = np.random.default_rng(5).normal(1000, 300, (4000, ranks, 4)).mean(axis=2)
+            context_deviation=np.float64(300), decode_batch=np.float64(9)))
+        sums = np.random.default_rng(5).normal(1000, 300, (2000, ranks, 9)).mean(axis=2)
         assert found == pytest.approx(max(1, sums.max(axis=1).mean() / 1000), rel=0.01)
 
 
