@@ -31,6 +31,7 @@ def met(given):
     # most requests come at random, and half of a token's time is prompts of other ranks
     (OFTEN | {"stalled": 0.51}, {"shared"}),
     (OFTEN | {"stalled": 0.5}, set()),
+    (OFTEN | {"stalled": 0.51, "data_parallel": 2, "expert_parallel": 2}, {"shared"}),
     ({"random_share": 0.5, "stalled": 0.51}, set()),
     (OFTEN | {"stalled": 0.51} | ALONE, {"in_turn"}),  # eight replicas, each by itself
     # nearly all steps have a prompt: three quarters of the time, or prompts that go first
