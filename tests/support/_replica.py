@@ -41,6 +41,12 @@ def replica(**changes: Any) -> Inputs:
                    for name, value in (DENSE | changes).items()})
 
 
+def nothing_but(quantities: Any, **given: Any) -> Any:
+    """Return a dataclass of quantities that are 0 but for those given."""
+    return quantities(**dict.fromkeys((field.name for field in fields(quantities)), np.float64(0))
+                      | given)
+
+
 def step_of(device: Any, host: Any = 0.0, gap: Any = 0.0, **times: Any) -> Step:
     """Return a step with stated times.
 
@@ -50,9 +56,8 @@ def step_of(device: Any, host: Any = 0.0, gap: Any = 0.0, **times: Any) -> Step:
         times: other fields of the step.
     """
     device, host, gap = (np.asarray(value, float)[()] for value in (device, host, gap))
-    zeros: dict[str, Any] = dict.fromkeys((field.name for field in fields(Step)), np.float64(0))
-    return Step(**zeros | {"compute_time": device, "device_time": device, "host_time": host,
-                           "step_time": np.maximum(device, host) + gap} | times)
+    return nothing_but(Step, **{"compute_time": device, "device_time": device, "host_time": host,
+                                "step_time": np.maximum(device, host) + gap} | times)
 
 
 def linear_steps(q: Inputs, decode: Any, fixed: Any, token: Any) -> tuple[Step, Step, Step]:

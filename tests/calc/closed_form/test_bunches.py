@@ -254,8 +254,7 @@ class TestRates:
         found = self.rates(replica(scheduler_recv_interval=10), 7.0, span=1e-9)
         assert found.between == pytest.approx((1 - np.exp(-0.7)) / 10)
         # prompts wait 4.5 steps on average, 5.5 with a step scheduled ahead
-        assert found.prompts == pytest.approx(
-            found.unheld * (100 + 1) / (100 + 1 + 4.5))
+        assert found.prompts == pytest.approx(found.unheld * (100 + 1) / (100 + 1 + 4.5))
         ahead = self.rates(replica(scheduler_recv_interval=10, steps_ahead=1), 7.0, span=1e-9)
         assert ahead.prompts == pytest.approx(ahead.unheld * (100 + 1) / (100 + 1 + 5.5))
 
@@ -361,19 +360,14 @@ class TestChunks:
         assert found.deeper == pytest.approx(deepest(q, cut, s, span, meet))
         assert found.busy == pytest.approx(
             busy_time(s, cut, fullest, max(fullest, in_step), 0, found.deeper))
+        # a quarter of the chunks that all ranks prefill at once
+        assert found.least == pytest.approx(0.15 / 4 * max(1, span))
         # with one's own prompt: a mean chunk, and on other ranks what arrives in a step
         mean = 1000 / r.chunks
         joined = min(budget, mean + (on_rank - 1) * mean + r.prompts * 1000)
         assert found.own == pytest.approx(busy_time(
             s, cut, max(joined, fullest), mean + 4 * r.prompts * 1000, 0,
             deepest(q, cut, s, span, 1 + 3 * r.rank)))
-
-    def test_least_time_of_a_prompt_on_several_ranks(self):
-        """A quarter of the chunks that all ranks prefill at once."""
-        for budget, least in ((1000, 0.15 / 4), (500, 2 * 0.15 / 4)):
-            q = replica(**SHARED, max_num_batched_tokens=budget)
-            found = self.chunks(q, 7.0, prefill=step_of(0.15, **EXPERTS))[2]
-            assert found.least == pytest.approx(least)
 
     def test_mixed_steps_are_no_shorter_than_decode_steps(self):
         """Mixed steps contain the decoding requests, prefill steps do not."""

@@ -1,11 +1,10 @@
 """Cache occupancy in a steady state: hand calculations, samples and simulations."""
 
-from dataclasses import fields
 from itertools import product
 
 import numpy as np
 import pytest
-from _replica import linear_steps, replica, steady_of
+from _replica import linear_steps, nothing_but, replica, steady_of
 
 import catalogue
 from calc.answer.simulated import system_of
@@ -19,19 +18,12 @@ from calc.serving.arrivals import ClosedLoop, shapes_of
 from calc.serving.simulation import simulate
 
 
-@pytest.fixture(scope="module")
-def inputs():
-    return catalogue.load_scenario("s2-910b1-awq").inputs()
-
-
 class TestByHand:
     """Contexts of 1,050 tokens (standard deviation 30) in 550 blocks of 16 tokens."""
 
-    MEMORY = Memory(**dict.fromkeys((field.name for field in fields(Memory)), 0) | {
-        "requests_per_rank": 8.0, "blocks_per_request": 70.0, "request_blocks": 72.0,
-        "kv_blocks": 550.0})
-    DECODE = Decode(**dict.fromkeys((field.name for field in fields(Decode)), 0) | {
-        "decode_context_tokens": 1050.0, "context_deviation": 30.0})
+    MEMORY = nothing_but(Memory, requests_per_rank=8.0, blocks_per_request=70.0,
+                         request_blocks=72.0, kv_blocks=550.0)
+    DECODE = nothing_but(Decode, decode_context_tokens=1050.0, context_deviation=30.0)
 
     def occupied(self, shared=1, **changes):
         q = replica(**changes)
@@ -68,26 +60,24 @@ class TestByHand:
 
 
 class TestOccupancy:
-    def test_a_sum_of_independent_requests_overflows_as_often_as_drawn(self, inputs):
+    def test_a_sum_of_independent_requests_overflows_as_often_as_drawn(self):
         """Gamma-distributed contexts of a number that is Poisson's."""
-        found = evaluate(inputs | {"open_arrivals": 1, "prompt_variation": 1,
-                                   "answer_variation": 1, "concurrency": np.arange(8, 240, 8)},
-                         "mla")
+        inputs = catalogue.load_scenario("s2-910b1-awq").inputs() | {
+            "open_arrivals": 1, "prompt_variation": 1, "answer_variation": 1}
+        found = evaluate(inputs | {"concurrency": np.arange(8, 240, 8)}, "mla")
         draw, room = np.random.default_rng(3), found["kv_blocks"] * inputs["block_size"]
-        for at in np.flatnonzero((found["cache_overflow"] > 0.01)
-                                 & (found["cache_overflow"] < 0.9)):
+        often = found["cache_overflow"]
+        for at in np.flatnonzero((often > 0.01) & (often < 0.9)):
             mean = float(found["held_tokens"])
             shape = (mean / float(found["context_deviation"])) ** 2
             numbers = draw.poisson(found["holding_requests"][at], 20_000)
             held = draw.gamma(shape * np.maximum(numbers, 1e-9), mean / shape)
-            assert found["cache_overflow"][at] == pytest.approx(
-                (held > room[at]).mean(), abs=0.03)
+            assert often[at] == pytest.approx((held > room[at]).mean(), abs=0.03)
 
-    @pytest.mark.parametrize(("policy", "prompt", "answer", "users", "distribution"), [
+    @pytest.mark.parametrize(("policy", "prompt", "answer", "users", "drawn"), [
         ("mixed", 300, 100, 12, "exponential"), ("mixed", 4000, 200, 8, "constant"),
         ("prefill-first", 1500, 80, 20, "exponential")])
-    def test_the_cache_is_as_full_as_in_a_simulation(self, policy, prompt, answer, users,
-                                                     distribution):
+    def test_the_cache_is_as_full_as_in_a_simulation(self, policy, prompt, answer, users, drawn):
         scenario = catalogue.load_scenario("h200-r1-sglang-tp8", overrides=[
             f"workload.input_tokens={prompt} token", f"workload.output_tokens={answer} token",
             f"workload.context_tokens={prompt + answer} token",
@@ -95,7 +85,7 @@ class TestOccupancy:
         given = scenario.inputs() | {"mixed_steps": float(policy == "mixed")}
         system = system_of(scenario, policy=policy)
         lengths = (sorted({shape[i] for shape in shapes_of(
-            given["input_tokens"], given["output_tokens"], distribution)})[::10] for i in (0, 1))
+            given["input_tokens"], given["output_tokens"], drawn)})[::10] for i in (0, 1))
         shapes = list(product(*lengths))  # every prompt with every answer: independent
         run = simulate(ClosedLoop(users, 1500, shapes, system.overhead, ramp=10.0),
                        system.pool).outcomes

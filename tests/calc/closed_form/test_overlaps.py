@@ -58,12 +58,9 @@ class TestOverlaps:
         runs = runs_of(overlap, chunks).mean()
         idle = chunks / overlap
         tokens = runs + idle / rest  # of a run and the time after it
-        alone = Among(own=1.0, first=1.0, load=1.0, chunks=chunks, begun=0.0, rest=rest,
-                      pausing=0.0)
-        assert decoding_among(alone, overlap) == pytest.approx(
-            (runs + idle) / (tokens * rest), rel=0.03)
+        alone = replace(self.AMONG, own=1.0, chunks=chunks, begun=0.0, rest=rest)
         # steps with prompts of the same rank yield no token, at most all long steps
-        for pausing in (0.01, 1.0):
+        for pausing in (0.0, 0.01, 1.0):
             lost = min(pausing, runs / tokens)
             assert decoding_among(replace(alone, pausing=pausing), overlap) == pytest.approx(
                 (runs + idle) / (tokens * rest) / (1 - lost), rel=0.03)
@@ -73,8 +70,7 @@ class TestOverlaps:
         busy = np.e / (np.e + 1)  # one prompt in work: runs of e steps, then one without
         left = 1 - 0.75 * busy
         for own, slow in ((1e-6, 1e-6 / 0.25), (1e6, 3.0 / left)):
-            among = Among(own=own, first=1.0, load=1.0, chunks=1.0, begun=3.0, rest=0.25,
-                          pausing=0.0)
+            among = replace(self.AMONG, own=own, chunks=1.0, begun=3.0)
             longer = decoding_among(among, 1.0) - own / left
             assert longer == pytest.approx(busy * slow * (1 - 0.25 / left), rel=1e-3)
 
@@ -88,12 +84,6 @@ class TestOverlaps:
         assert np.abs(met[enough < MOST] - 1).max() < 0.03
         assert (enough < MOST).sum() > 500
         assert (met[enough == MOST] < 1.03).all()
-
-    def test_unit_of_time(self):
-        scaled = Among(**{name: value * (1000 if name in ("own", "first", "load", "begun") else 1)
-                          for name, value in vars(self.AMONG).items()})
-        assert overlapping(scaled) == pytest.approx(overlapping(self.AMONG))
-        assert decoding_among(scaled, 0.7) == pytest.approx(1000 * decoding_among(self.AMONG, 0.7))
 
     def test_monotone_in_load_and_bounded(self):
         loads = np.geomspace(1e-12, 1e6, 200)

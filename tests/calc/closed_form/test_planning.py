@@ -64,48 +64,36 @@ class TestRatio:
         assert pool_replicas(replica(**q, prefill_replicas=0.5), ratio) == 0.5
 
 
-@pytest.fixture(scope="module")
-def inputs():
-    return catalogue.load_scenario("h200-r1-vllm-tp8").inputs()
-
-
+INPUTS = catalogue.load_scenario("h200-r1-vllm-tp8").inputs()
 RATES = 0.5, 2.0, 8.0, 1e6  # of a prefill pool [request/s]
 
 
-@pytest.fixture(scope="module")
-def pools(inputs):
-    """Sixteen cards that prefill at several rates beside 32 that decode in two stages."""
-    given = inputs | {"separate_pools": 1, "data_parallel": 2, "pipeline_parallel": 2,
-                      "concurrency": 64, "prefill_pool_devices": 16,
-                      "prefill_pool_rate": np.array(RATES)}
-    return given, evaluate(given, "mla")
-
 
 class TestTwoPools:
-    def test_rate_is_that_of_the_slowest_part(self, pools):
-        given, found = pools
+    def test_rate_of_the_slowest_part_and_best_split_of_cards(self):
+        """Sixteen cards that prefill at several rates beside 32 that decode in two stages.
+
+        Rates are proportional to cards: no other split of them has a higher rate.
+        """
+        given = INPUTS | {"separate_pools": 1, "data_parallel": 2, "pipeline_parallel": 2,
+                          "concurrency": 64, "prefill_pool_devices": 16,
+                          "prefill_pool_rate": np.array(RATES)}
+        found = evaluate(given, "mla")
         decode, ports = found["request_throughput"], 2 / found["kv_port_time"]
-        assert found["pools_rate"] == pytest.approx(
-            [min(rate, decode, ports) for rate in RATES])
+        assert found["pools_rate"] == pytest.approx([min(rate, decode, ports) for rate in RATES])
         thin = evaluate(given | {"network_bandwidth": 1e6}, "mla")
         assert thin["pools_rate"] == pytest.approx(2 / thin["kv_port_time"])
-
-    def test_best_split_of_cards(self, pools):
-        """Rates are proportional to cards: no other split of them has a higher rate."""
-        given, found = pools
-        devices = given["tensor_parallel"] * given["data_parallel"] * given["pipeline_parallel"]
-        cards = 16 + devices
+        devices = given["tensor_parallel"] * 2 * 2
+        cards = np.linspace(0, 16 + devices, 1001)
         for best, rate, prefill in zip(found["best_prefill_devices"], found["best_pools_rate"],
                                        RATES, strict=True):
-            def finished(split, per_card=prefill / 16):
-                decode = found["request_throughput"] / devices
-                return np.minimum(split * per_card, (cards - split) * decode)
+            finished = [np.minimum(split * prefill / 16, (16 + devices - split) * decode / devices)
+                        for split in (best, cards)]
+            assert finished[0] == pytest.approx(rate)
+            assert finished[1].max() <= rate * (1 + 1e-9)
 
-            assert finished(best) == pytest.approx(rate)
-            assert finished(np.linspace(0, cards, 1001)).max() <= rate * (1 + 1e-9)
-
-    def test_without_a_stated_prefill_pool(self, inputs):
-        found = evaluate(inputs | {"separate_pools": 1, "prefill_pool_rate": 0}, "mla")
+    def test_without_a_stated_prefill_pool(self):
+        found = evaluate(INPUTS | {"separate_pools": 1, "prefill_pool_rate": 0}, "mla")
         assert found["pools_rate"] == found["best_pools_rate"] == found["request_throughput"]
         assert found["best_prefill_devices"] == 0
 
@@ -113,9 +101,9 @@ class TestTwoPools:
 class TestServer:
     @pytest.mark.parametrize("stages", [1, 2, 4])
     @pytest.mark.parametrize("chunks", [1, 2, 8])
-    def test_pipeline_bubble(self, inputs, stages, chunks):
+    def test_pipeline_bubble(self, stages, chunks):
         """Chunk j is in stage s in slot j + s."""
-        found = evaluate(inputs | {"pipeline_parallel": stages, "input_tokens": 512 * chunks,
+        found = evaluate(INPUTS | {"pipeline_parallel": stages, "input_tokens": 512 * chunks,
                                    "max_num_batched_tokens": 512}, "mla")
         slots = {(s, j + s) for j in range(chunks) for s in range(stages)}
         last = max(slot for _, slot in slots) + 1
@@ -123,31 +111,29 @@ class TestServer:
 
     @pytest.mark.parametrize("context", [1024, 1025, 1039, 1040])
     @pytest.mark.parametrize("shared", [1, 4])
-    def test_block_waste(self, inputs, context, shared):
+    def test_block_waste(self, context, shared):
         block = 16 * shared  # over all ranks that share a request's cache
-        found = evaluate(inputs | {"context_tokens": context, "block_size": 16,
+        found = evaluate(INPUTS | {"context_tokens": context, "block_size": 16,
                                    "decode_context_parallel": shared}, "mla")
         places = ceil(context / block) * block
         assert found["block_waste"] == pytest.approx((places - context) / places)
 
-    def test_ridge_point(self, inputs):
-        found = evaluate(inputs | {"attention_peak": 800e12, "memory_bandwidth": 4e12}, "mla")
+    def test_ridge_point(self):
+        found = evaluate(INPUTS | {"attention_peak": 800e12, "memory_bandwidth": 4e12}, "mla")
         assert found["ridge_point"] == 200
-
-
-@pytest.fixture(scope="module")
-def given():
-    return catalogue.load_scenario("s1-expert-tiers-shares").inputs()
 
 
 class TestExperts:
     """Weights of routed experts in host memory and storage."""
 
+    GIVEN = catalogue.load_scenario("s1-expert-tiers-shares").inputs()
+
     @pytest.mark.parametrize(("offloaded", "fetched", "stored", "host", "storage"), [
         (0, 0, 0, 0, 0), (1, 0, 0, 1, 0), (0, 0.8, 0, 0.8, 0), (0, 0.8, 0.25, 0.6, 0.2),
         (0.5, 0.8, 0.25, 0.5 + 0.5 * 0.6, 0.5 * 0.2)])
-    def test_shares_of_host_and_storage(self, given, offloaded, fetched, stored, host, storage):
+    def test_shares_of_host_and_storage(self, offloaded, fetched, stored, host, storage):
         """Offloaded experts are in host memory; fetched ones there or in storage."""
+        given = self.GIVEN
         found = evaluate(given | {"offloaded_share": offloaded, "fetched_share": fetched,
                                   "stored_share": stored}, "mla")
         layers = given["num_hidden_layers"] - given["first_k_dense_replace"]
@@ -156,11 +142,12 @@ class TestExperts:
         assert found["host_expert_weights"] == pytest.approx(host * experts)
         assert found["storage_expert_weights"] == pytest.approx(storage * experts)
 
-    def test_loading_time_of_a_server(self, given):
+    def test_loading_time_of_a_server(self):
         """All cards of a server load their weights, and its host memory the experts."""
-        devices = (given["tensor_parallel"] * given["pipeline_parallel"] * given["data_parallel"])
+        given = self.GIVEN | {"storage_bandwidth": 3e9}
+        devices = given["tensor_parallel"] * given["pipeline_parallel"] * given["data_parallel"]
         for of_node in (2, devices, 4 * devices):
-            found = evaluate(given | {"devices_per_node": of_node, "storage_bandwidth": 3e9}, "mla")
+            found = evaluate(given | {"devices_per_node": of_node}, "mla")
             loaded = (min(of_node, devices) * found["weights_per_device"]
                       + found["host_expert_weights"])
             assert found["loading_time"] == pytest.approx(loaded / 3e9)

@@ -1,6 +1,6 @@
 """Steady state: hand calculations, limits, laws, and simulations with the same step times."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -13,7 +13,7 @@ from calc.answer.simulated import system_of
 from calc.closed_form.dealing import others_in_turn, shorter_of_two
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.overlaps import Among, decoding_among, overlapping
-from calc.closed_form.steady import Steady, gathering, pool_queue, steady_pace
+from calc.closed_form.steady import gathering, steady_pace
 from calc.closed_form.validity import NEAR
 from calc.serving.arrivals import ClosedLoop, poisson
 from calc.serving.metrics import summarise
@@ -33,24 +33,13 @@ def test_random_deployments_of_varying_lengths_are_near_their_simulation():
         assert (off <= NEVER).all()
 
 
-@pytest.fixture(scope="module")
-def inputs():
-    return catalogue.load_scenario("s2-910b1-awq").inputs()
-
-
-class TestLaws:
-    def test_a_lone_user_sees_a_burst_of_one(self, inputs):
-        found = evaluate(inputs | {"concurrency": 1}, "mla")
-        for name in ("ttft", "tpot", "e2e"):
-            assert found[f"steady_{name}"] == pytest.approx(found[name])
-        assert found["steady_queue"] == found["steady_stall"] == 0
-
-    @pytest.mark.parametrize("mixed", [0, 1])
-    def test_more_requests_in_flight_wait_longer_and_get_more_out(self, inputs, mixed):
-        found = evaluate(inputs | {"concurrency": np.arange(1, 200), "mixed_steps": mixed}, "mla")
-        for name in ("steady_tpot", "steady_throughput"):
-            assert (np.diff(found[name]) > 0).all()
-        assert (found["steady_ttft"] >= found["steady_ttft"][0]).all()
+@pytest.mark.parametrize("mixed", [0, 1])
+def test_more_requests_in_flight_wait_longer_and_get_more_out(mixed):
+    inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    found = evaluate(inputs | {"concurrency": np.arange(1, 200), "mixed_steps": mixed}, "mla")
+    for name in ("steady_tpot", "steady_throughput"):
+        assert (np.diff(found[name]) > 0).all()
+    assert (found["steady_ttft"] >= found["steady_ttft"][0]).all()
 
 
 STEP, CHUNK = 0.02, 0.15  # decode step of eight requests, chunk of 1,000 tokens [s]
@@ -82,7 +71,9 @@ class TestReplica:
         assert found.steady_queue == pytest.approx(mean_step - 0.001, rel=1e-2)
         assert found.steady_ttft == pytest.approx(0.001 + found.steady_queue + CHUNK)
         assert found.steady_e2e == pytest.approx(found.steady_ttft + later * found.steady_tpot)
-        assert found.steady_request_throughput == pytest.approx(8 / found.steady_e2e)
+        rate = 8 / found.steady_e2e
+        assert found.steady_request_throughput == pytest.approx(rate)
+        assert found.steady_throughput == pytest.approx((1 + later) * rate)
         assert found.steady_stall == pytest.approx(7 * CHUNK / later)
         assert found.steady_pace == STEP
 
@@ -190,41 +181,8 @@ class TestReplica:
         assert sent.stream_gap == pytest.approx(5 * sent.steady_tpot)
         drafted = steady_with(stream_interval=2, draft_tokens=2, mtp_acceptance=1)
         assert drafted.stream_gap == pytest.approx(3 * drafted.steady_tpot)
-        assert steady_with(stream_interval=500).stream_gap == pytest.approx(
-            100 * plain.steady_tpot)
-
-    @pytest.mark.parametrize("changes", [
-        {}, {"mixed_steps": 1}, {"open_arrivals": 1}, {"separate_pools": 1, "prefill_replicas": 1},
-        {"data_parallel": 4, "expert_parallel": 4, "n_routed_experts": 8, "think_time": 2}])
-    def test_doubled_times_halve_rates(self, changes):
-        """The unit of time is arbitrary: counts and shares do not change."""
-        q = replica(**changes)
-        long = replica(**changes | {"think_time": 2 * q.think_time, "front_end_rate": 0.5e9})
-        fast, slow = (steady_of(each, *linear_steps(each, step, step, step * 6.5e-3))
-                      for each, step in ((q, STEP), (long, 2 * STEP)))
-        for name in ("steady_ttft", "steady_tpot", "steady_e2e", "steady_queue", "busy_step"):
-            assert getattr(slow, name) == pytest.approx(2 * getattr(fast, name))
-        assert slow.steady_throughput == pytest.approx(fast.steady_throughput / 2)
-        for name in ("rank_busy", "random_share", "steady_users", "replica_others", "overlapping"):
-            assert getattr(slow, name) == pytest.approx(getattr(fast, name))
-
-    def test_arrays_of_deployments(self):
-        """Little's law for each, and the same values as one by one."""
-        rows = {"concurrency": [1, 2, 64, 64, 64, 64, 9], "mixed_steps": [0, 1, 1, 0, 0, 1, 0],
-                "think_time": [0, 3, 3, 0, 0, 0, 2], "separate_pools": [0, 0, 0, 1, 0, 0, 0],
-                "data_parallel": [1, 1, 4, 2, 1, 4, 4], "expert_parallel": [1, 1, 1, 1, 1, 4, 4],
-                "prefill_delay_steps": [0, 0, 0, 0, 0, 20, 0], "pipeline_parallel": [
-                    1, 1, 2, 1, 4, 1, 1], "output_tokens": [1, 101, 101, 101, 1, 11, 101]}
-        together = steady_with(**rows)
-        assert together.steady_users == pytest.approx(together.steady_request_throughput * (
-            together.steady_e2e + np.array(rows["think_time"])))
-        assert together.steady_throughput == pytest.approx(
-            together.steady_request_throughput * rows["output_tokens"])
-        for at in range(7):
-            alone = steady_with(**{name: values[at] for name, values in rows.items()})
-            for name in (field.name for field in fields(Steady)):
-                column = np.broadcast_to(getattr(together, name), 7)[at]
-                assert column == pytest.approx(getattr(alone, name), rel=1e-12), (name, at)
+        whole = steady_with(stream_interval=500)
+        assert whole.stream_gap == pytest.approx(100 * plain.steady_tpot)
 
 
 class TestCapacity:
@@ -233,7 +191,9 @@ class TestCapacity:
         ({"output_tokens": 1}, 1 / CHUNK),
         ({"prefix_hit_share": 0.9, "max_num_batched_tokens": 100}, 1 / 0.033),
         ({"separate_pools": 1, "prefill_replicas": 2}, 2 / CHUNK),
-        ({"open_arrivals": 1}, 1 / CHUNK), ({"front_end_rate": 1.5}, 1.5)])
+        ({"open_arrivals": 1}, 1 / CHUNK), ({"front_end_rate": 1.5}, 1.5),
+        ({"front_end_rate": 1.5, "data_parallel": 3}, 4.5),
+        ({"front_end_rate": 1.5, "data_parallel": 3, "open_arrivals": 1}, 4.5)])
     def test_saturated_rate(self, changes, rate):
         """Many users and short answers: prefill or the front end is the bottleneck."""
         found = steady_with(**{"concurrency": 10_000, "output_tokens": 2} | changes)
@@ -273,16 +233,6 @@ class TestCapacity:
         assert short.pool_wait * (gap + short.pool_wait) == pytest.approx(
             load * CHUNK / 2 / 2 * base / (base + load * 3 / 4))
         assert short.pool_wait < two.pool_wait
-
-    @pytest.mark.parametrize(("load", "service", "base"), [
-        (0.3, 0.7, 11.0), (5.0, 0.25, 4.0), (40.0, 3.0, 7.0), (2.0, 3.0, 2.0)])
-    def test_the_wait_for_a_prefill_replica_solves_its_equation(self, load, service, base):
-        """Those who wait find half of a service of the load: W (A + W - κ) = κ S / 2."""
-        wait = pool_queue(load, service, base)
-        assert wait > 0
-        assert wait * (base + wait - load) == pytest.approx(load * service / 2)
-        assert pool_queue(0.0, service, base) == 0
-        assert pool_queue(1e6, service, base) == pytest.approx(1e6 - base, rel=1e-4)
 
 
 class TestSmallerBatches:
@@ -343,19 +293,17 @@ class TestSimulations:
         delay = given.get("prefill_delay_steps", 0)
 
         def step_time(step):
-            new = sum(new for new, _ in step.prefill)
-            return STEP + 1.3e-4 * new
+            return STEP + 1.3e-4 * sum(new for new, _ in step.prefill)
 
-        pool = Pool(Limits(given["max_num_batched_tokens"], 1000,
-                           policy="mixed" if mixed else "prefill-first"), step_time,
-                    replicas=ranks, ranks=ranks, coordination="delay" if delay else "eager",
-                    delay_steps=delay)
+        limits = Limits(given["max_num_batched_tokens"], 1000,
+                        policy="mixed" if mixed else "prefill-first")
+        pool = Pool(limits, step_time, replicas=ranks, ranks=ranks, delay_steps=delay,
+                    coordination="delay" if delay else "eager")
         shapes = [(1000, tokens) for tokens in SPREAD]
         asking, think = round(float(found.steady_users)), changes.get("think_time", 0.0)
-        run = summarise(simulate(
-            poisson(float(found.steady_request_throughput), 600, shapes, 1)
-            if "open_arrivals" in changes else ClosedLoop(
-                asking, 40 * asking, shapes, think + 0.001, think > 0, ramp=2.0), pool))
+        loop = ClosedLoop(asking, 40 * asking, shapes, think + 0.001, think > 0, ramp=2.0)
+        run = summarise(simulate(loop if "open_arrivals" not in changes else poisson(
+            float(found.steady_request_throughput), 600, shapes, 1), pool))
         assert found.steady_tpot == pytest.approx(run.tpot.mean, rel=0.03)
         assert found.steady_ttft == pytest.approx(run.ttft.mean, rel=error)
 

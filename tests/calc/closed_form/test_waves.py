@@ -1,17 +1,15 @@
 """A wave of requests: throughput and latency, chunks, drafts, front ends, streaming, pools."""
 
-from dataclasses import fields
 from math import ceil
 
 import numpy as np
 import pytest
 from _fleet import ATTENTIONS, fleet, one, run, where
-from _replica import linear_steps, replica, step_of, wave_of
+from _replica import linear_steps, nothing_but, replica, step_of, wave_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
 from calc.closed_form.waves import (
     chunk,
     decode_step,
@@ -21,7 +19,6 @@ from calc.closed_form.waves import (
     prompts,
     token_pace,
 )
-from calc.physics.arrays import Inputs
 from calc.physics.breakdown import CLASSES, token_parts
 from calc.physics.decode_floor import Decode
 from calc.serving.requests import Limits, Request
@@ -124,33 +121,16 @@ class TestScheduler:
         self.both_ways(scenario.inputs(), scenario.model.attention, 4096, 256)
 
 
-SLOW, USERS = 2.0, 400  # request/s of a front end; request
+@pytest.mark.parametrize(("tensor", "ranks", "count"), [(1, 8, 3), (8, 4, 2), (2, 1, 48)])
+def test_ranks_that_share_experts_have_one_front_end(tensor, ranks, count):
+    q = replica(front_end_rate=2, data_parallel=ranks * count, tensor_parallel=tensor,
+                expert_parallel=tensor * ranks)
+    assert front_ends_rate(q) == pytest.approx(2 * count)
 
 
-@pytest.fixture(scope="module")
-def scenario():
-    return catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
-        "workload.input_tokens=64 token", "workload.output_tokens=16 token"])
-
-
-class TestFrontEnds:
-    """A server has a front end of its own: k equal servers let in k times what one does."""
-
-    @pytest.mark.parametrize(("tensor", "ranks", "count"), [(1, 8, 3), (8, 4, 2), (2, 1, 48)])
-    def test_ranks_that_share_experts_have_one(self, tensor, ranks, count):
-        q = Inputs({"front_end_rate": SLOW, "data_parallel": ranks * count,
-                    "tensor_parallel": tensor, "expert_parallel": tensor * ranks,
-                    "expert_tensor_parallel": 0})
-        assert front_ends_rate(q) == pytest.approx(SLOW * count)
-
-    @pytest.mark.parametrize("count", [1, 2, 48])
-    @pytest.mark.parametrize("opened", [0, 1])
-    def test_servers_that_wait_for_their_front_ends(self, scenario, count, opened):
-        found = evaluate(scenario.inputs() | {
-            "data_parallel": count, "front_end_rate": SLOW, "concurrency": USERS * count,
-            "open_arrivals": opened}, scenario.model.attention)
-        assert found["steady_request_throughput"] == pytest.approx(count * SLOW, rel=2 / USERS)
-        assert found["front_end_time"] == pytest.approx((USERS * count - 1) / (count * SLOW))
+def prompt_of(cached, new, **changes):
+    """Inputs with prompts of which some tokens are cached."""
+    return replica(input_tokens=cached + new, prefix_hit_share=cached / (cached + new), **changes)
 
 
 class TestPrompts:
@@ -160,22 +140,19 @@ class TestPrompts:
         (0, 1000, 1000, 1), (0, 1001, 1000, 2), (0, 999, 1000, 1), (500, 500, 500, 1),
         (500, 500, 499, 2), (256, 768, 100, 8), (0, 60, 1, 60)])
     def test_equal_chunks_and_what_is_cached_before_them(self, cached, new, budget, count):
-        q = replica(input_tokens=cached + new, prefix_hit_share=cached / (cached + new),
-                    max_num_batched_tokens=budget)
-        cut = prompts(q, 1)
+        cut = prompts(prompt_of(cached, new, max_num_batched_tokens=budget), 1)
         before = [cached + j * new / count for j in range(count)]  # chunk j of the prompt
         assert (cut.cached_tokens, cut.new_tokens, cut.prompt_chunks) == (cached, new, count)
         assert cut.prefill_tokens == pytest.approx(new / count)
         assert cut.prefill_cached == pytest.approx(np.mean(before))
+        assert prompts(replica(prefix_hit_share=1), 1).new_tokens == 1  # the last one
 
     @pytest.mark.parametrize(("cached", "new"), [(0, 50), (20, 60), (100, 28)])
     @pytest.mark.parametrize("limit", [0, 10, 40, 128, 1000])
     def test_positions_attended_by_new_tokens(self, cached, new, limit):
         """New token i attends to the prefix and i new tokens, at most to a window or selection."""
-        q = replica(input_tokens=cached + new, prefix_hit_share=cached / (cached + new),
-                    max_num_batched_tokens=64, sliding_window=limit, index_topk=limit / 4,
-                    compress_ratio=4)
-        cut = prompts(q, 1)
+        cut = prompts(prompt_of(cached, new, max_num_batched_tokens=64, sliding_window=limit,
+                                index_topk=limit / 4, compress_ratio=4), 1)
         seen = cached + np.arange(1, new + 1)
         limited = np.minimum(seen, limit or np.inf)
         assert cut.prefill_context_tokens == pytest.approx(seen.mean())
@@ -185,9 +162,7 @@ class TestPrompts:
 
     @pytest.mark.parametrize("budget", [60, 20, 1])
     def test_unfused_scores_include_the_rest_of_the_chunk(self, budget):
-        q = replica(input_tokens=100, prefix_hit_share=0.4, max_num_batched_tokens=budget,
-                    score_traffic=1)
-        cut = prompts(q, 1)
+        cut = prompts(prompt_of(40, 60, max_num_batched_tokens=budget, score_traffic=1), 1)
         ends = [40 + budget * ceil(i / budget) for i in range(1, 61)]  # of each token's chunk
         assert cut.prefill_multiplied == pytest.approx(np.mean(ends))
         assert cut.prefill_unfused == cut.prefill_absorbed == 1
@@ -205,10 +180,6 @@ class TestPrompts:
         before = sum(np.arange(n).sum() for n in lengths) / lengths.sum()
         assert single.prefill_cached == pytest.approx(before, abs=0.5)
 
-    def test_cached_prompt_computes_its_last_token(self):
-        cut = prompts(replica(prefix_hit_share=1), 1)
-        assert (cut.new_tokens, cut.prompt_chunks, cut.prefill_tokens) == (1, 1, 1)
-
     @pytest.mark.parametrize(("users", "prompt", "budget", "chunks"), [
         (1, 1000, 1000, 1), (2, 1000, 1000, 1), (3, 1000, 1000, 2), (9, 250, 1000, 2),
         (10, 250, 1000, 3), (4, 2500, 1000, 8), (5, 1, 1000, 1)])
@@ -222,10 +193,10 @@ class TestPrompts:
     @pytest.mark.parametrize("budget", [1000, 300, 70])
     @pytest.mark.parametrize("share", [0, 0.25])
     def test_chunks_of_a_prompt_add_up(self, budget, share):
-        q = replica(prefix_hit_share=share, max_num_batched_tokens=budget)
+        new, cached = 1000 * (1 - share), 1000 * share
+        q = prompt_of(cached, new, max_num_batched_tokens=budget)
         cut = prompts(q, 1)
         each, count = chunk(q, cut, cut.prefill_tokens), cut.prompt_chunks
-        new, cached = 1000 * (1 - share), 1000 * share
         positions = (cached + np.arange(1, new + 1)).sum()
         before = [cached + j * new / count for j in range(int(count))]
         assert count * each.tokens == pytest.approx(new)
@@ -237,8 +208,7 @@ class TestPrompts:
 
     def test_prompts_that_share_a_chunk(self):
         """Four prompts of 50 cached and 200 new tokens; 56 rows of each tile of 256 are empty."""
-        q = replica(input_tokens=250, prefix_hit_share=0.2, max_num_batched_tokens=800,
-                    prefill_tile_rows=256)
+        q = prompt_of(50, 200, max_num_batched_tokens=800, prefill_tile_rows=256)
         both = chunk(q, prompts(q, 5), prompts(q, 5).burst_tokens)
         assert (both.tokens, both.logit_rows, both.read) == (800, 4, 200)
         assert both.attended == pytest.approx(4 * np.arange(51, 251).sum())
@@ -248,8 +218,7 @@ class TestPrompts:
         (0, 1, 0), (300, 1, 1), (499, 1, 1), (500, 1, 0), (300, 3, 0)])
     def test_few_cached_tokens_are_not_expanded(self, cached, users, absorbed):
         """Fewer than 500 cached tokens of all prompts in a chunk are absorbed, not expanded."""
-        q = replica(input_tokens=1000 + cached, prefix_hit_share=cached / (1000 + cached),
-                    absorbed_prefix_tokens=500, max_num_batched_tokens=8000)
+        q = prompt_of(cached, 1000, absorbed_prefix_tokens=500, max_num_batched_tokens=8000)
         cut = prompts(q, users)
         made = chunk(q, cut, cut.burst_tokens if users > 1 else cut.prefill_tokens)
         of_all = cached * max(1, users - 1)
@@ -260,10 +229,9 @@ class TestPrompts:
 
 def decode_of(**given):
     """Decode batch of four requests with contexts of 1,000 tokens."""
-    known = dict.fromkeys((field.name for field in fields(Decode)), np.float64(0)) | {
-        f"decode_{name}_tokens": np.float64(1000) for name in (
-            "context", "attended", "multiplied", "window")} | {"decode_batch": np.float64(4)}
-    return Decode(**known | given)
+    known = {f"decode_{name}_tokens": 1000.0 for name in (
+        "context", "attended", "multiplied", "window")}
+    return nothing_but(Decode, **known | {"decode_batch": 4.0} | given)
 
 
 class TestDecodeStep:
@@ -279,8 +247,8 @@ class TestDecodeStep:
 
     def test_windows_limit_the_fullest_rank(self):
         """Longer contexts do not exceed a window of 900 or a selection of 1,000 tokens."""
-        d = decode_of(decode_window_tokens=np.float64(900), decode_attended_tokens=np.float64(800),
-                      context_deviation=np.float64(600))
+        d = decode_of(decode_window_tokens=900.0, decode_attended_tokens=800.0,
+                      context_deviation=600.0)
         q = replica(data_parallel=64, sliding_window=900, index_topk=1000)
         made, fullest = decode_step(q, d), fullest_cache(q, d)
         assert fullest > 1.25
@@ -291,8 +259,8 @@ class TestDecodeStep:
     @pytest.mark.parametrize("ranks", [1, 8, 64])
     def test_fullest_of_several_ranks(self, ranks):
         """Sampled: nine contexts per rank, with a standard deviation of 300 tokens."""
-        found = fullest_cache(replica(data_parallel=ranks), decode_of(
-            context_deviation=np.float64(300), decode_batch=np.float64(9)))
+        found = fullest_cache(replica(data_parallel=ranks),
+                              decode_of(context_deviation=300.0, decode_batch=9.0))
         sums = np.random.default_rng(5).normal(1000, 300, (2000, ranks, 9)).mean(axis=2)
         assert found == pytest.approx(max(1, sums.max(axis=1).mean() / 1000), rel=0.01)
 
@@ -304,8 +272,8 @@ class TestDrafts:
         """Steps of 30 ms, passes of 2 ms, and drafts that are never or always accepted."""
         step = step_of(0.03, draft_pass_time=0.002)
         for acceptance, tokens in ((0, 1), (1, 1 + drafts)):
-            draft, accepted, pace = token_pace(replica(
-                draft_tokens=drafts, draft_block=block, mtp_acceptance=acceptance), step)
+            q = replica(draft_tokens=drafts, draft_block=block, mtp_acceptance=acceptance)
+            draft, accepted, pace = token_pace(q, step)
             assert draft == pytest.approx(0.002 * passes)
             assert accepted == tokens
             assert pace == pytest.approx((0.03 + 0.002 * passes) / tokens)
@@ -427,15 +395,6 @@ class TestBurst:
         uneven = burst(9, data_parallel=2)  # five of them on one replica
         assert uneven.ttft == burst(5).ttft
         assert uneven.request_throughput == pytest.approx(9 / burst(5).e2e)
-
-    @pytest.mark.parametrize("prompt", [100, 1000, 2500])
-    def test_latency_increases_with_requests_and_prompts(self, prompt):
-        many = burst(np.arange(1.0, 60), prompt)
-        assert (np.diff(many.e2e) > 0).all()
-        longer = burst(20, prompt * np.arange(1.0, 3, 0.01))
-        assert (np.diff(longer.e2e) > 0).all()
-        alike = burst(20, np.arange(948.0, 1001))  # 19 chunks throughout
-        assert (np.diff(alike.ttft) > 0).all()
 
     def test_prefill_throughput(self):
         """Two ranks of four stages: each finishes 1,000 tokens every 150 ms / 4."""
