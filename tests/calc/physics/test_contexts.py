@@ -45,8 +45,7 @@ class TestLengths:
         answers = (np.full(DRAWS, float(ANSWER)) if not variation else
                    draw.gamma(variation**-2, ANSWER * variation**2, DRAWS))
         of = draw.choice(answers, DRAWS, p=answers / answers.sum())
-        contexts = draw.random(DRAWS) * of + prompt * (
-            1 + variation * draw.standard_normal(DRAWS))
+        contexts = draw.random(DRAWS) * of + prompt * (1 + variation * draw.standard_normal(DRAWS))
         q = Inputs({"input_tokens": prompt, "output_tokens": ANSWER,
                     "prompt_variation": variation, "answer_variation": variation})
         assert context_deviation(q) == pytest.approx(contexts.std(), rel=0.03)
