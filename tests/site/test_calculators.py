@@ -15,6 +15,7 @@ from calc.physics.breakdown import token_parts
 from calc.uncertainty.interval import interval
 from catalogue import deployment_names, load_scenario, read_scenario
 from catalogue.entries.trees import evaluate
+from notebooks.derive.crosscheck import DIFFERENCES
 from notebooks.derive.formulas.javascript import HELPERS, function
 from notebooks.pages.calculators.extras import CONTEXT_ONLY
 from notebooks.pages.calculators.links import link
@@ -71,8 +72,8 @@ def differences(state, found):
     inputs, attention = scenario.inputs(), scenario.model.attention
     known = calc.evaluate(inputs, attention)
     usable, values = float(known["usable_memory"]), found["values"]
-    # differences, as exact as what they are of; prompts in work at once next to one of them
-    scales = dict.fromkeys(MEMORY, usable) | {"overlap_about": 1.0}
+    # differences are as exact as what they are of
+    scales = {name: float(known[of]) for name, of in DIFFERENCES.items() if of in known}
     for name, number in {**inputs, **known}.items():
         if name in values and np.ndim(number) == 0 and far(
                 values[name], float(number), scales.get(name)):
