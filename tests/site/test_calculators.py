@@ -61,9 +61,9 @@ def page(browser, site):
     return browser
 
 
-def far(found, wanted, scale=None):
+def far(found, wanted, scale=0.0):
     return bool(np.isfinite(wanted)) if found is None else not (
-        found == wanted or abs(found - wanted) <= TOLERANCE * (scale or abs(wanted)))
+        found == wanted or abs(found - wanted) <= TOLERANCE * max(scale, abs(wanted)))
 
 
 def differences(state, found):
@@ -76,13 +76,13 @@ def differences(state, found):
     scales = {name: float(known[of]) for name, of in DIFFERENCES.items() if of in known}
     for name, number in {**inputs, **known}.items():
         if name in values and np.ndim(number) == 0 and far(
-                values[name], float(number), scales.get(name)):
+                values[name], float(number), scales.get(name, 0.0)):
             yield name
     own = {name: error.parts for name, error in own_errors(scenario).items()}
     own |= {name: own[burst] for name, burst in STEADY.items() if burst in own}
     bounds = interval(inputs, scenario.knobs(), attention, RANGED, own)
     for name, made in bounds.items():
-        scale = usable if name in MEMORY else made.central  # as exact as what it is off
+        scale = usable if name in MEMORY else abs(made.central)  # as exact as what it is off
         if any(far(found["ranges"][name][side], getattr(made, side), scale)
                for side in ("low", "high", "value")):
             yield f"interval of {name}"
