@@ -193,7 +193,8 @@ class Front:
         costs = _costs(columns, self.objectives)
         kept = self._kept_costs(costs)
         if kept.size * costs.shape[1] <= AT_ONCE:
-            return _beats(kept, costs).any(axis=0)
+            found: np.ndarray = np.any(_beats(kept, costs), axis=0)
+            return found
         beaten = np.ones(costs.shape[1], dtype=bool)
         beaten[_unbeaten(costs, kept)] = False
         return beaten

@@ -186,7 +186,8 @@ def _worth_pairing(one: Pools, others: list[Pools], asked: Wishes, kept: Front, 
     for own, other in ((prefill, decode), (decode, prefill)):
         best = {name: _best(column, SIGNS[name]) for name, column in other.items()
                 if name in SIGNS}
-        bounds = _at_best(*((own, best) if own is prefill else (best, own)), asked)
+        first, then = (own, best) if own is prefill else (best, own)
+        bounds = _at_best(first, then, asked)
         keep = np.ones(len(own["devices"]), bool)
         for excess in asked.excess(bounds).values():
             keep &= excess <= 0

@@ -43,7 +43,7 @@ class Knob:
         Args:
             score: of the standard normal distribution, a number or an array [1].
         """
-        return moved(*map(float, (self.value.low, self.value.value, self.value.high)), score)
+        return moved(float(self.value.low), float(self.value.value), float(self.value.high), score)
 
 
 def moved(low: float, median: float, high: float, score: Any) -> Any:
