@@ -41,8 +41,8 @@ test-site: book $(VENV)/.ready-test  ## build the book, test its pages (needs Ch
 nightly: test test-site  ## long series, 1000 examples per property, every page, two identical builds
 	$(BIN)/pytest -n logical --dist worksteal -m "nightly or hypothesis" --hypothesis-profile=nightly $(ARGS)
 
-bench: $(VENV)/.ready-test  ## measure speed; writes benchmarks/results.json
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.ready-test  ## [BESIDE=commit] [ARGS="PART … --python PATH"] speed beside a commit, into benchmarks/results.json
+	$(BIN)/python -m benchmarks $(if $(BESIDE),--beside $(BESIDE)) $(ARGS)
 
 answers: $(VENV)/.ready-test  ## record the answers to tools/answers/questions.txt; review them with git diff
 	OMP_NUM_THREADS=1 $(BIN)/python -m tools.answers --write

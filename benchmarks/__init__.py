@@ -1,1 +1,1 @@
-"""Measurements of speed, memory and size, by `make bench`; nothing here is a test."""
+"""Measurements of speed beside a reference commit, and long accuracy checks; no test."""

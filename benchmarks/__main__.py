@@ -1,67 +1,125 @@
-"""Measure the runtime and the build side by side, and keep the numbers in ``results.json``.
+"""Measure the speed of the working tree beside a reference commit, and record it.
 
-``python -m benchmarks [PART ...]``: calc, latency, catalogue, simulation, steady, search, answers,
-audit, sweep, size, build, tests; without names, all of them. ``--full`` streams 10^8 deployments,
-which takes minutes; ``--peers`` installs public tools into temporary environments (close to a
-gigabyte each) and measures them beside ``latency`` and ``search``. The build and the tests are
-measured on a copy of the tracked files in a temporary folder, so that the working tree is left
-alone.
+Parts beside the commit, which run if no part is named: search, evaluate, commands, catalogue. Each
+question is asked in a temporary worktree of the commit and in the working tree in turn; rows are
+processor times (user and system) of the fastest runs, and their ratio. Parts of the working tree
+alone: steady, answers, build, tests. The results file gets all rows at the end: those of a part
+that is measured whole replace its earlier ones, other parts stay.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import subprocess
 import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
-from benchmarks import (
-    answering,
-    auditing,
-    build,
-    catalogue,
-    latency,
-    runtime,
-    searching,
-    simulation,
-    size,
-    steady,
-    sweeping,
-)
+from benchmarks import answering, build, pairs, questions, steady
+from benchmarks.trees import Refused, Tree, reference
+from catalogue.reading.files import write_whole
+from tools.baseline import git
 
+COMMIT = "81e9daf0"  # the reference unless another one is named
 RESULTS = Path(__file__).with_name("results.json")
-PARTS: dict[str, Callable[[], dict]] = {
-    "calc": runtime.measure, "latency": latency.measure, "catalogue": catalogue.measure,
-    "simulation": simulation.measure, "steady": steady.measure,
-    "search": searching.measure, "answers": answering.measure, "audit": auditing.measure,
-    "sweep": sweeping.measure,
-    "size": size.measure, "build": build.measure, "tests": build.measure_tests,
-}
-OPTIONS = ("--full", "--peers")
+RUNS = 5
+PAIRED = {"search": questions.searches, "evaluate": questions.evaluations,
+          "commands": questions.commands, "catalogue": questions.catalogue}
+ALONE = {"steady": steady.measure, "answers": answering.measure,
+         "build": build.measure, "tests": build.measure_tests}
+Rows = dict[str, dict[str, Any]]
 
 
-def main(names: list[str]) -> int:
-    """Run the named parts, print and merge their results. Returns 2 for an unknown name.
-
-    A result is a value and its unit, and a note where there is something to say.
-    """
-    full, peers = (option in names for option in OPTIONS)
-    parts = PARTS | {"latency": partial(latency.measure, full, peers),
-                     "search": partial(searching.measure, peers)}
-    names = [name for name in names if name not in OPTIONS]
-    if unknown := sorted(set(names) - set(PARTS)):
-        print(f"benchmarks: there is no part '{unknown[0]}', expected {', '.join(PARTS)}.",
-              file=sys.stderr)
+def main(argv: list[str] | None = None) -> int:
+    """Measure, print and record. Returns 0, 1 if a part failed, or 2 for bad arguments."""
+    args = _parser().parse_args(argv)
+    if problem := _problem(args):
+        print(f"benchmarks: {problem}.", file=sys.stderr)
         return 2
-    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    for name in names or parts:
-        for key, (value, unit, *note) in parts[name]().items():
-            results[key] = {"value": float(f"{value:.4g}"), "unit": unit}
-            results[key] |= {"note": note[0]} if note else {}
-            print(f"{key:40} {value:14,.4g} {unit}", flush=True)
-    RESULTS.write_text(json.dumps(results, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    return 0
+    parts = args.parts or [*PAIRED]
+    commit = git("rev-parse", args.beside)[:12]
+    rows: Rows = {}
+    whole = set()
+    try:
+        with (nullcontext() if PAIRED.keys().isdisjoint(parts)
+              else reference(commit, args.python and args.python.absolute())) as then:
+            print(f"{'':38} {'then':>10} {'now':>10}       ratio, beside {commit}")
+            for part in parts:
+                try:
+                    for found in _measured(part, then, args.runs):
+                        for name, row in found.items():
+                            rows[name] = row | ({"beside": commit} if "then" in row else {})
+                            print(_line(name, row), flush=True)
+                    whole.add(part)
+                except Refused as error:
+                    print(f"benchmarks: {part} failed: {error}", file=sys.stderr)
+    except Refused as error:
+        print(f"benchmarks: no environment for {commit}, expected one by --python: {error}",
+              file=sys.stderr)
+    if rows:
+        old = json.loads(args.output.read_text("utf-8")) if args.output.exists() else {}
+        text = json.dumps(merged(old, rows, whole), indent=2, sort_keys=True, ensure_ascii=False)
+        write_whole(args.output, f"{text}\n".encode())
+    return int(len(whole) < len({*parts}))
 
 
-sys.exit(main(sys.argv[1:]))
+def merged(old: Rows, new: Rows, whole: Iterable[str]) -> Rows:
+    """Earlier rows with new ones, without those of `whole` parts and of parts that are gone."""
+    kept = {*PAIRED, *ALONE} - {*whole}
+    return {name: row for name, row in old.items() if name.partition("_")[0] in kept} | {
+        name: {key: float(f"{value:.4g}") if isinstance(value, float) else value
+               for key, value in row.items()} for name, row in new.items()}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help="what is measured")
+    parser.add_argument("--beside", default=COMMIT, metavar="COMMIT",
+                        help="reference commit (default %(default)s)")
+    parser.add_argument("--python", type=Path, metavar="PATH",
+                        help="interpreter with its packages (default: a new environment)")
+    parser.add_argument("--runs", type=int, default=RUNS, metavar="N",
+                        help="runs in each tree, at most (default %(default)s)")
+    parser.add_argument("--output", type=Path, default=RESULTS, metavar="FILE",
+                        help="results file (default benchmarks/results.json)")
+    return parser
+
+
+def _problem(args: argparse.Namespace) -> str:
+    """What is wrong with the arguments; empty where nothing is."""
+    if unknown := sorted({*args.parts} - {*PAIRED, *ALONE}):
+        return f"no part '{unknown[0]}', expected {', '.join([*PAIRED, *ALONE])}"
+    if args.python and not args.python.is_file():
+        return f"no interpreter '{args.python}'"
+    if args.runs < 1:
+        return f"--runs {args.runs}, expected at least 1"
+    try:
+        git("rev-parse", "--verify", f"{args.beside}^{{commit}}")
+    except subprocess.CalledProcessError:
+        return f"git knows no commit '{args.beside}'"
+    return ""
+
+
+def _measured(part: str, then: Tree | None, runs: int) -> Iterator[Rows]:
+    """Rows of a part, question by question."""
+    if part in ALONE:
+        yield {name: dict(zip(("value", "unit", "note"), row, strict=False))
+               for name, row in ALONE[part]().items()}
+    elif then:
+        for question in PAIRED[part](then):
+            yield pairs.compare(question, then, runs)
+
+
+def _line(name: str, row: dict[str, Any]) -> str:
+    first, second = (f"{row[key]:10,.4g}" if key in row else " " * 10
+                     for key in ("then", "now" if "now" in row else "value"))
+    ratio = f"{row['ratio']:.2f}" if "ratio" in row else row.get("note", "")
+    return f"{name:38} {first} {second} {row['unit']:6}{ratio}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,9 +1,8 @@
-"""First answers to goals: whether ``deploy`` writes them, and their limits hold simulated.
+"""First answers to goals: whether ``deploy`` writes them, and whether they keep limits simulated.
 
-Of every goal of the catalogue, and of goals drawn at random: models, cards, lengths, load, limits
-and objectives vary, few cards and one pool. Those that nothing meets are counted apart. What the
-catalogue's goals come to is kept in ``notebooks/pages/deciding/answers.json``, which the book
-tells.
+Goals are those of the catalogue, and small random ones: models, cards, lengths, load, limits and
+objectives vary. First answers to the catalogue's goals are stored in
+``notebooks/pages/deciding/answers.json`` for the book.
 """
 
 from __future__ import annotations
@@ -22,10 +21,11 @@ from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer
 from catalogue import ParamsError
 from catalogue.planning.goals import Goal
+from catalogue.reading.files import write_whole
 
 KEPT = catalogue.ROOT.parent / "notebooks/pages/deciding/answers.json"
-TEMPLATES = ("r1-matrix",)  # is asked of each card by itself
-COMPARED = ("v3-4x8-h800-pools",)  # asks whether two pools pay: beside the best in one pool
+TEMPLATES = ("r1-matrix",)  # of a question for each card
+COMPARED = ("v3-4x8-h800-pools",)  # also searched in one pool: whether two pools pay
 DRAWN = 60
 SEED = 20_261_123
 SMALL = ("space.pools=one", "space.chunks=8192", "space.drafts=0,1", "space.pipeline=1",
@@ -39,7 +39,7 @@ LIMITS = (("limits.tpot=60ms",), ("limits.tpot.p90=80ms",), ("limits.ttft.p90=5s
 
 
 def goal_of(number: int) -> Goal:
-    """A goal that is drawn: the same for the same number."""
+    """A random goal, the same for the same number."""
     draw = random.Random(SEED + number)
     prompt, answer = (int(2 ** draw.uniform(*ends)) for ends in ((8, 13), (6, 10.5)))
     cards = draw.choice((8, 16))
@@ -52,9 +52,9 @@ def goal_of(number: int) -> Goal:
 
 
 def judged(answer: Answer) -> dict[str, Any]:
-    """What becomes of the first answer: its engine, how many files, what its users see.
+    """Row, files of ``deploy``, sureness and simulation of the first deployment of an answer.
 
-    Raises ParamsError where ``deploy`` refuses what the answer says starts.
+    Raises ParamsError if ``deploy`` refuses a deployment for which the answer names a release.
     """
     group = answer.front[0]
     row, goal = group[0].row, answer.result.wishes.goal
@@ -71,61 +71,44 @@ def judged(answer: Answer) -> dict[str, Any]:
             "missed": len(answer.missed)}
 
 
-def passes(found: dict[str, Any]) -> bool:
-    """Whether a first answer is written by ``deploy``, and its limits hold simulated."""
-    kept = found["simulated"] is None or found["simulated"]["keeps"]
-    return bool(found["row"]["start"]["engine"] and found["files"] and kept)
+def passes(result: dict[str, Any]) -> bool:
+    """Whether ``deploy`` writes a first answer and its limits hold in the simulation."""
+    simulated = result["simulated"] is None or result["simulated"]["keeps"]
+    return bool(result["row"]["start"]["engine"] and result["files"] and simulated)
 
 
 def catalogue_goals() -> list[str]:
-    """Goals of the catalogue that are asked as they stand."""
+    """Goals of the catalogue without templates."""
     return [name for name in catalogue.names("goals") if name not in TEMPLATES]
 
 
-def measure() -> dict:
-    """How many first answers start and keep their limits, of the catalogue and of drawn goals."""
-    return of_catalogue() | of_drawn()
+def measure() -> dict[str, tuple]:
+    """Count first answers that pass, to goals of the catalogue, which are stored, and random ones.
 
-
-def of_catalogue() -> dict:
-    """Of the goals of the catalogue; what they come to is kept."""
-    kept = {}
-    for name in catalogue_goals():
-        answer = search(name)
-        kept[name] = judged(answer) if answer.met else None
-        if name in COMPARED:
-            kept[name]["one_pool"] = in_one_pool(name)
-    return counted(kept)
-
-
-def in_one_pool(name: str) -> dict[str, Any]:
-    """Tokens per card [token/s] of the best answer to a goal in one pool, and its weights."""
-    best = search(name, ["space.pools=one"]).front[0][0]
-    return {"precision": best.row.choice.precision,
+    The note of ``answers_drawn`` names random goals that end in an error.
+    """
+    stored: dict[str, Any] = {name: _result(search(name)) for name in catalogue_goals()}
+    for name in COMPARED:
+        best = search(name, ["space.pools=one"]).front[0][0]
+        stored[name]["one_pool"] = {
+            "precision": best.row.choice.precision,
             "throughput_per_card": best.amounts["throughput_per_card"].as_json()}
-
-
-def counted(kept: dict[str, Any]) -> dict:
-    """Keep first answers to the goals of the catalogue, and count those that pass."""
-    KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False, sort_keys=True) + "\n",
-                    encoding="utf-8")
-    met = [each for each in kept.values() if each]
-    return {"answers_catalogue": (len(kept), "goals"), "answers_catalogue_met": (len(met), "goals"),
-            "answers_catalogue_pass": (sum(map(passes, met)), "goals",
-                                       "deploy writes the first answer, limits kept simulated")}
-
-
-def of_drawn() -> dict:
-    """Of goals that are drawn at random; one that cannot be asked, or is refused, is named."""
-    wrong, met, passed = [], 0, 0
+    drawn, errors = [], []
     for number in range(DRAWN):
         try:
-            answer = search(goal_of(number))
-            found = judged(answer) if answer.met else None
+            drawn.append(_result(search(goal_of(number))))
         except ParamsError as error:
-            wrong.append(f"{number}: {error}")
-            continue
-        met += found is not None
-        passed += found is not None and passes(found)
-    return {"answers_drawn": (DRAWN, "goals", "; ".join(wrong) or "small ones, at random"),
-            "answers_drawn_met": (met, "goals"), "answers_drawn_pass": (passed, "goals")}
+            errors.append(f"{number}: {error}")
+    lines = json.dumps(stored, indent=1, ensure_ascii=False, sort_keys=True)
+    write_whole(KEPT, f"{lines}\n".encode())
+    rows: dict[str, tuple] = {"answers_drawn": (DRAWN, "goals", "; ".join(errors) or "random"),
+                              "answers_catalogue": (len(stored), "goals")}
+    for kind, results in (("drawn", drawn), ("catalogue", [*stored.values()])):
+        met = [result for result in results if result]
+        rows |= {f"answers_{kind}_met": (len(met), "goals"),
+                 f"answers_{kind}_pass": (sum(map(passes, met)), "goals")}
+    return rows
+
+
+def _result(answer: Answer) -> dict[str, Any] | None:
+    return judged(answer) if answer.met else None

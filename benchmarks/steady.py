@@ -1,38 +1,36 @@
-"""The closed form of a steady state beside a simulation of the same deployment, over random ones.
+"""Accuracy of the closed form of a steady state: random deployments compared with a simulation.
 
 Cards, layouts, lengths, prefix hits, drafts, chunks, scheduling and arrivals vary; the lengths of
-requests are log-normal. Both are what ``estimate`` takes: ``lasting`` and ``users_see``. A
-deployment counts if it fits with room for twice its users, if what arrives can leave, and if its
-simulation is one of seconds.
-
-``python -m benchmarks.steady FIRST COUNT`` prints each deployment from a seed of one's own on.
+requests are log-normal. Both sides are what ``estimate`` uses: ``lasting`` and ``users_see``. A
+deployment counts if its cache has room for twice its users, if the load stays below capacity, and
+if the simulation takes at most seconds.
 """
 
 from __future__ import annotations
 
 import random
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import catalogue
 from calc.answer.simulated import system_of
-from calc.answer.steady_state import Lasting, lasting
+from calc.answer.steady_state import lasting
 from calc.answer.users import MEANS, asked_of, cost, cycle, users_see
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.validity import NEAR
 
 DEPLOYMENTS = 300
-FIRST = 200_000  # seed of the benchmark's own deployments, of which none shaped the formulas
+FIRST = 200_000  # first seed; the formulas were not developed on these deployments
 VARIATION = 0.5  # of lengths, log-normal: standard deviation over mean
-NEVER = 1.5  # times too much or too little
+NEVER = 1.5  # factor of the simulation, or its inverse, beyond which a value is wrong
 ROOM = 2  # of the cache, over the users
-DEAREST = 8.0  # simulation of a deployment that counts [s]
+DEAREST = 8.0  # longest simulation of a deployment that counts [s]
 OF_EACH_USER, FEWEST = 8, 1000  # requests simulated, at most
-SPARE = 4  # times the users that may be in flight where arrivals come at random
+SPARE = 4  # requests in flight over users, at most, where arrivals are random
 BESIDE_RANDOM = 64
 BASES = ("h200-r1-sglang-tp8", "h200-r1-vllm-tp8", "h200-v32-vllm-dp8", "s2-910b1-awq")
 KINDS = ("one", "one", "several", "shared", "shared", "shared", "pools")
@@ -42,19 +40,17 @@ CARDS = 8  # of a node of those
 
 @dataclass(frozen=True)
 class Row:
-    """A deployment's closed form over its simulation.
+    """Ratios of the closed form to the simulation of one deployment.
 
     Attributes:
         seed: of the deployment.
         kind: ``one`` replica, several, several ranks that share experts, or two pools.
-        closed: the steady state in closed form.
-        ttft, tpot: over what the simulation gives [1].
-        doubts: why the closed form is said not to hold; empty where it is said to.
+        ttft, tpot: closed form over simulation [1].
+        doubts: reasons for which the runtime doubts the closed form.
     """
 
     seed: int
     kind: str
-    closed: Lasting
     ttft: float
     tpot: float
     doubts: tuple[str, ...]
@@ -65,7 +61,7 @@ def deployment(seed: int) -> tuple[str, catalogue.Scenario]:
 
     Prompts have 128 to 65,536 tokens, answers 32 to 1,024, users are 1 to 2,048, ranks up to 32.
 
-    Raises ParamsError for one that cannot be laid out.
+    Raises ParamsError for a layout that is impossible.
     """
     draw = random.Random(seed)
     kind = draw.choice(KINDS)
@@ -122,7 +118,7 @@ def _layout(nodes: int, tensor: int, data: int, expert: int) -> list[str]:
 
 
 def row(seed: int) -> Row | None:
-    """A deployment's closed form beside its simulation; None for one that does not count."""
+    """Compare closed form and simulation; None for a deployment that does not count."""
     try:
         kind, scenario = deployment(seed)
     except catalogue.ParamsError:
@@ -140,64 +136,37 @@ def row(seed: int) -> Row | None:
     seen = users_see(scenario, asked, system=system, wanted=MEANS, seed=seed)
     if not seen.summary.steady or not seen.tpot.values.size:
         return None
-    return Row(seed, kind, closed, closed.values["steady_ttft"] / seen.ttft.mean,
+    return Row(seed, kind, closed.values["steady_ttft"] / seen.ttft.mean,
                closed.values["steady_tpot"] / seen.tpot.mean, closed.doubts)
 
 
 def rows(first: int = FIRST) -> Iterator[Row]:
-    """Deployments that count, one seed after the other."""
+    """Deployments that count, from a seed on."""
     return (found for seed in count(first) if (found := row(seed)) is not None)
 
 
-def told(found: Sequence[Row]) -> dict[str, tuple]:
-    """How many rows are within ``NEAR`` and beyond ``NEVER``, where the closed form holds and in
-    all, and how often it is said to hold."""
-    held = [each for each in found if not each.doubts]
-    note = f"closed form beside simulation, {len(found)} random deployments"
-    numbers: dict[str, tuple] = {"steady_holds": (len(held) / len(found), "1", note)}
-    for of, some in (("", held), ("_of_all", found)):
+def measure() -> dict[str, tuple]:
+    """Shares of random deployments within ``NEAR`` and counts beyond ``NEVER``, where the runtime
+    trusts the closed form and over all; prints those that are not within ``NEAR``.
+    """
+    sample = list(islice(rows(), DEPLOYMENTS))
+    for one in sample:
+        if any(off(getattr(one, name)) > 1 + most for name, most in NEAR.items()):
+            print(f"  seed {one.seed}, {one.kind}: TTFT {one.ttft:.2f}, TPOT {one.tpot:.2f} times "
+                  f"that simulated ({', '.join(one.doubts) or 'no doubts'})", flush=True)
+    trusted = [one for one in sample if not one.doubts]
+    note = f"closed form beside simulation, {len(sample)} random deployments"
+    numbers: dict[str, tuple] = {"steady_holds": (len(trusted) / len(sample), "1", note)}
+    for suffix, some in (("", trusted), ("_of_all", sample)):
         for name, most in NEAR.items():
-            off = np.exp(np.abs(np.log([getattr(each, name) for each in some])))
+            factors = off([getattr(one, name) for one in some])
             numbers |= {
-                f"steady_{name}_within{of}": (float(np.mean(off <= 1 + most)), "1", note),
-                f"steady_{name}_beyond{of}": (int(np.sum(off > NEVER)), "deployment", note),
-                f"steady_{name}_worst{of}": (float(off.max()), "1", note)}
+                f"steady_{name}_within{suffix}": (float(np.mean(factors <= 1 + most)), "1", note),
+                f"steady_{name}_beyond{suffix}": (int(np.sum(factors > NEVER)), "1", note),
+                f"steady_{name}_worst{suffix}": (float(factors.max()), "1", note)}
     return numbers
 
 
-def measure() -> dict[str, tuple]:
-    """How often the closed form is as near to a simulation as it has to be, where it is said to
-    hold and over all of the random deployments; prints the deployments where it is not."""
-    found = list(islice(rows(), DEPLOYMENTS))
-    for each in found:
-        if short(each):
-            print(text(each), flush=True)
-    return told(found)
-
-
-def short(each: Row) -> bool:
-    """Whether a latency is further off than it may be."""
-    return any(abs(np.log(getattr(each, name))) > np.log(1 + most)
-               for name, most in NEAR.items())
-
-
-def text(each: Row) -> str:
-    """A row in words."""
-    why = ", ".join(each.doubts) or "said to hold"
-    return (f"  seed {each.seed}, {each.kind}: TTFT {each.ttft:.2f}, TPOT {each.tpot:.2f} times "
-            f"that simulated ({why})")
-
-
-def main() -> None:
-    """Print deployments from a seed on, and what they come to."""
-    first, number = int(sys.argv[1]), int(sys.argv[2])
-    found = []
-    for each in islice(rows(first), number):
-        found.append(each)
-        print(text(each), flush=True)
-    for name, (value, unit, *_) in told(found).items():
-        print(f"{name:40} {value:14,.4g} {unit}")
-
-
-if __name__ == "__main__":
-    main()
+def off(ratio: ArrayLike) -> np.ndarray:
+    """Factor between two times, their ratio or its inverse, whichever is at least 1 [1]."""
+    return np.exp(np.abs(np.log(ratio)))

@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = ROOT / "tools" / "baseline.yml"
 FOLDER = ROOT / ".baseline"  # ignored by Git
 SOURCE, TOOLS, STORE = FOLDER / "source", FOLDER / "path", FOLDER / "baseline.json"
+RATES = ROOT / "tools" / "rates.py"
 SITE = Path("_build", "html")
 SOURCES = ("book", "calc", "catalogue", "messages", "notebooks", "params", "_config.yml")
 TOLERANCE = 1e-9  # relative, of numbers
@@ -51,16 +52,16 @@ class Change(NamedTuple):
 def build(rev: str, site: Path | None) -> None:
     """Check a commit out, build its book unless `site` is given, and store its numbers."""
     if SOURCE.exists():
-        _git("worktree", "remove", "--force", str(SOURCE))
-    _git("worktree", "prune")
-    _git("worktree", "add", "--detach", str(SOURCE), rev)
+        git("worktree", "remove", "--force", str(SOURCE))
+    git("worktree", "prune")
+    git("worktree", "add", "--detach", str(SOURCE), rev)
     TOOLS.mkdir(exist_ok=True)
     (TOOLS / "tools").unlink(missing_ok=True)
     (TOOLS / "tools").symlink_to(ROOT / "tools")
     if site is None:
         subprocess.run([Path(sys.executable).with_name("jupyter-book"), "build", "book/"],
                        cwd=SOURCE, check=True, env=os.environ | {"PYTHONPATH": str(SOURCE)})
-    stored = {"commit": _git("rev-parse", rev), "numbers": numbers(site or SOURCE / SITE),
+    stored = {"commit": git("rev-parse", rev), "numbers": numbers(site or SOURCE / SITE),
               **_snapshot(SOURCE)}
     STORE.write_text(json.dumps(stored), "utf-8")
     print(f"{STORE.relative_to(ROOT)}: {len(stored['numbers'])} pages, "
@@ -81,7 +82,7 @@ def compare(settings: Mapping[str, Any], site: Path) -> int:
         questions.write_text(json.dumps(asked), "utf-8")
         old["answers"] |= _snapshot(SOURCE, "--questions", str(questions))
         STORE.write_text(json.dumps(old), "utf-8")
-    runs = [(_snapshot(SOURCE, "--rate"), _snapshot(ROOT, "--rate")) for _ in range(RUNS)]
+    runs = [(rates(SOURCE), rates(ROOT)) for _ in range(RUNS)]
     changes = [*value_changes(old, new), *speed_changes(runs)]
     if _is_built(site):
         changes += page_changes(old["numbers"], numbers(site), settings["pages"])
@@ -169,7 +170,7 @@ def _is_built(site: Path) -> bool:
     """Whether a site has pages; prints a note if they are older than the sources."""
     if not (files := [*site.rglob("*.html")]):
         return False
-    tracked = _git("ls-files", *SOURCES).splitlines()
+    tracked = git("ls-files", *SOURCES).splitlines()
     newest = max((path for name in tracked if (path := ROOT / name).is_file()),
                  key=lambda path: path.stat().st_mtime)
     if newest.stat().st_mtime > max(path.stat().st_mtime for path in files):
@@ -179,11 +180,31 @@ def _is_built(site: Path) -> bool:
 
 def _snapshot(root: Path, *arguments: str) -> Any:
     """Output of `tools.snapshot`, of this checkout, about the packages below `root`."""
-    path = os.pathsep.join(map(str, (TOOLS, root)))
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "tools.snapshot", *arguments], cwd=root, check=True,
-        stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"})
+    done = python_in(root, "-m", "tools.snapshot", *arguments, first=TOOLS, check=True)
     return json.loads(done.stdout)
+
+
+def rates(root: Path, python: Path | str = sys.executable) -> dict[str, float]:
+    """Evaluations per second of processor time by the packages below `root`: `tools.rates`."""
+    rates: dict[str, float] = json.loads(python_in(root, RATES, python=python, check=True).stdout)
+    return rates
+
+
+def python_in(root: Path, *arguments: str | Path, python: Path | str = sys.executable,
+              first: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run Python on one core in a checkout, with its packages.
+
+    Args:
+        root: the checkout.
+        arguments: of the interpreter.
+        python: the interpreter.
+        first: a folder of packages that come before those of the checkout.
+        options: of `subprocess.run`.
+    """
+    path = os.pathsep.join(str(folder) for folder in (first, root) if folder)
+    return subprocess.run(
+        [python, "-P", *arguments], cwd=root, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}, **options)
 
 
 def _short(value: Any) -> str:
@@ -192,7 +213,8 @@ def _short(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def _git(*arguments: str) -> str:
+def git(*arguments: str) -> str:
+    """Output of git in this checkout. Raises CalledProcessError."""
     return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True,
                           text=True).stdout.strip()
 

@@ -1,10 +1,10 @@
 """Print the numbers of a checkout as JSON: answers, quantities, cross-check, formulas, deploys.
 
-    python -m tools.snapshot [--rate | --questions FILE]
+    python -m tools.snapshot [--questions FILE]
 
-``--rate`` prints evaluations per second instead, ``--questions`` only the answers to the questions
-of a JSON list. Uses only public names of the project, so that it runs on older checkouts too:
-`tools.baseline` puts these tools before the packages of the checkout on the path.
+``--questions`` prints only the answers to the questions of a JSON list. Uses only public names of
+the project, so that it runs on older checkouts too: `tools.baseline` puts these tools before the
+packages of the checkout on the path.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import argparse
 import contextlib
 import json
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +26,6 @@ ROOT = Path(calc.__file__).parents[1]
 DEPLOYS = {  # name of a deploy directory -> arguments; of different engines, cards and pools
     "vllm": "h200-r1-vllm-tp8", "vllm-ascend": "v4-flash-16x910c", "sglang": "h200-r1-sglang-mtp",
     "sglang-amd": "mi355x-v4-pro-sglang", "two-pools": "a3-glm51-pd-tp1"}
-RATED = "h200-r1-vllm-tp8"
-SECONDS = 1.0  # of processor time for each rate
-SIZE = 1000  # deployments in an array
 
 
 def snapshot() -> dict[str, Any]:
@@ -72,35 +68,13 @@ def deployed(arguments: str) -> dict[str, str]:
                 for path in sorted(files.rglob("*")) if path.is_file()}
 
 
-def rates() -> dict[str, float]:
-    """Evaluated deployments per second of processor time, one by one and in an array."""
-    scenario = catalogue.load_scenario(RATED)
-    inputs = scenario.inputs()
-    many = inputs | {"concurrency": np.arange(1, SIZE + 1)}
-    return {"scalar": rate(inputs, scenario.model.attention),
-            "array": SIZE * rate(many, scenario.model.attention)}
-
-
-def rate(inputs: Any, attention: str) -> float:
-    """Calls of `calc.evaluate` per second of processor time."""
-    calc.evaluate(inputs, attention)
-    start, calls = time.process_time(), 0
-    while (elapsed := time.process_time() - start) < SECONDS:
-        calc.evaluate(inputs, attention)
-        calls += 1
-    return calls / elapsed
-
-
 def main() -> None:
     """Print."""
     parser = argparse.ArgumentParser(prog="python -m tools.snapshot",
                                      description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--rate", action="store_true", help="print evaluations per second")
     parser.add_argument("--questions", type=Path, help="answer the questions of a JSON file")
     args = parser.parse_args()
-    if args.rate:
-        result: Any = rates()
-    elif args.questions:
+    if args.questions:
         asked = json.loads(args.questions.read_text("utf-8"))
         result = {question: answer(question) for question in asked}
     else:

@@ -294,7 +294,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     if applied is not None:
         fitted = applied.bounds(bounds)
         own = {name: error for name, error in own.items() if name not in fitted}
-    quantities = {name: replace(_counted(fitted.get(name, bounds[name])), kind=stated[name],
+    quantities = {name: replace(counted(fitted.get(name, bounds[name])), kind=stated[name],
                                 own_error=own.get(name), name=name) for name in values}
     unsure = quantities[HEADROOM].low < 0 <= quantities[HEADROOM].high
     why = reasons(scenario, everything)
@@ -363,8 +363,12 @@ def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:
             bounds[name] = bounds[name].scaled(value / bounds[name].central)
 
 
-def _counted(amount: Amount) -> Amount:
-    """An amount as a number for people: what is counted has no fraction."""
+def counted(amount: Amount) -> Amount:
+    """An amount as a number for people: what is counted has no fraction.
+
+    Args:
+        amount: of one deployment.
+    """
     if amount.unit not in COUNTING:
         return amount.over(_number)
     return amount.over(lambda number: max(0, math.floor(number)))

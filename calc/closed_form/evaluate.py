@@ -22,18 +22,31 @@ from calc.closed_form.waves import (
     serving,
 )
 from calc.physics.arrays import Inputs, Number, ceil_div, double
-from calc.physics.cache import cache
+from calc.physics.cache import Cache, cache
 from calc.physics.communication import token_fanout
 from calc.physics.decode_floor import decode_floor
 from calc.physics.fetching import distances
-from calc.physics.memory import activations, added, budget, candidate_stages, weights
-from calc.physics.shapes import count_parameters
+from calc.physics.memory import (
+    Activations,
+    Added,
+    Memory,
+    Weights,
+    activations,
+    added,
+    budget,
+    candidate_stages,
+    weights,
+)
+from calc.physics.shapes import Parameters, count_parameters
 from calc.physics.step import step
 from calc.physics.timing.matmuls import slowest_clock
 from catalogue.deployments.layout import DEGREES
 from catalogue.entries.formulas import input_symbols
 
 PHASES = ("decode", "prefill", "burst")
+# quantities that take no step
+MEMORY_NAMES = frozenset(field.name for part in (
+    Parameters, Weights, Added, Cache, Activations, Memory) for field in fields(part))
 
 
 def check_names(inputs: Mapping[str, Number]) -> None:

@@ -7,12 +7,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import calc
-from calc.answer.estimate import Estimate
+from calc.answer.estimate import Estimate, counted
+from calc.answer.estimate import predicted as predicted_range
+from calc.answer.steady_state import lasting
+from calc.closed_form.evaluate import evaluate
 from calc.launching import bench
 from calc.launching.layout import layout
 from calc.launching.lengths import Longest, longest
@@ -30,6 +33,7 @@ from calc.launching.settings import Release, comment, extra_settings, release_of
 from calc.launching.watching import monitoring
 from calc.launching.watching.monitoring import Watched, watched
 from calc.launching.watching.predictions import predicted, runs
+from calc.layouts.feasible import has_room, not_loaded
 from catalogue import ParamsError, Scenario, load_pools, load_scenario
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, plain
@@ -122,14 +126,55 @@ def deployed(named: Mapping[str, Scenario], about: tuple[str, tuple[str, ...]],
     most = {name: longest(scenario, answers[name].quantities["kv_blocks"],
                           answers[name].everything["state_blocks_per_request"])
             for name, scenario in named.items()}
-    pools = _pools(named, releases, hosts, most, added)
-    router_files(pools)  # refuses pools that nothing joins
-    return Deployment(*about, pools, answers)
+    return Deployment(*about, _pools(named, releases, most, hosts, added), answers)
 
 
-def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release], hosts: Sequence[str],
-           most: Mapping[str, Longest], added: tuple[list[str], list[str]]) -> tuple[Pool, ...]:
-    """Pools on hosts; names are made up where none are given."""
+def check_start(named: Mapping[str, Scenario]) -> None:
+    """Refuse scenarios that :func:`deployed` refuses, without predictions: memory and flags alone.
+
+    Args:
+        named: ``serve``, or ``prefill`` and ``decode``, each naming an engine.
+
+    Raises ParamsError as :func:`deployment` does.
+    """
+    releases = {name: _release(scenario) for name, scenario in named.items()}
+    _pools(named, releases, {name: _room(scenario) for name, scenario in named.items()})
+
+
+def _room(scenario: Scenario) -> Longest:
+    """The longest request that a scenario's memory holds. Raises ParamsError where it holds too
+    little, or where more arrives than is answered."""
+    ranges = ((knob.name, knob.value.low, knob.value.high) for knob in scenario.knobs())
+    stated = (scenario.id, scenario.model.id, scenario.file.workload.model_dump_json())
+    return _room_of(_Asked((stated, *scenario.inputs().items(), *ranges), scenario))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A scenario by what its room for requests follows from: releases of an engine share it."""
+
+    numbers: tuple[tuple[Any, ...], ...]
+    scenario: Scenario = field(compare=False)
+
+
+@functools.lru_cache(maxsize=256)
+def _room_of(asked: _Asked) -> Longest:
+    scenario = asked.scenario
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    arriving = bool(inputs["open_arrivals"] or inputs["think_time"])
+    everything = evaluate(inputs, attention, decode=arriving)
+    if not has_room(everything) or not_loaded(scenario) or (
+            scenario.file.workload.output_tokens is None) or (
+            arriving and not lasting(scenario, inputs, everything).keeps_up):
+        runs(scenario, calc.estimate(scenario))  # says why, and what would run
+    return longest(scenario, counted(predicted_range(scenario, ["kv_blocks"])["kv_blocks"]),
+                   everything["state_blocks_per_request"])
+
+
+def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release],
+           most: Mapping[str, Longest], hosts: Sequence[str] = (),
+           added: tuple[list[str], list[str]] = ([], [])) -> tuple[Pool, ...]:
+    """Pools on hosts that a router joins; names are made up where none are given."""
     for host in hosts:
         if not _HOST.fullmatch(host):
             raise ParamsError(f"--hosts: {host[:60]!r} is no name of a host, expected letters, "
@@ -153,6 +198,7 @@ def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release], hosts
                           f"{len(hosts) - len(left)}, one per node.")
     if len({str(pool.release) for pool in found}) > 1:
         raise ParamsError("the two pools name two engines, expected one for both.")
+    router_files(found)  # refuses pools that nothing joins
     return tuple(found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from calc.launching.deployment import POOLS, deployed
+from calc.launching.deployment import POOLS, check_start
 from calc.launching.scripts import ENGINES
 from calc.layouts.choice import Row, Start, contents
 from calc.searching import load_goal
@@ -33,9 +33,8 @@ def start(goal: Goal, row: Row) -> Start:
     why = ""
     for engine in _releases(goal, row):
         try:
-            named = dict(zip(POOLS if row.prefill else ("serve",), _scenarios(goal, row, engine),
-                             strict=True))
-            deployed(named, (goal.id, ()))
+            check_start(dict(zip(POOLS if row.prefill else ("serve",),
+                                 _scenarios(goal, row, engine), strict=True)))
         except ParamsError as error:
             why = why or str(error).rstrip(".")
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -33,6 +33,7 @@ from catalogue import names as entries
 from catalogue.deployments.admission.rules import OF_PRECISION, precisions, problems
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.layout import SLICES
+from catalogue.deployments.physics_inputs import Placed, placed_inputs
 from catalogue.deployments.resolved import leaves_replica
 from catalogue.engines.released import AT, engine_meant, fitting
 from catalogue.entries.hardware import Device, Node
@@ -73,13 +74,16 @@ class Space:
         goal: the goal.
         resolve: makes a deployment of a choice, in place of a file of the goal's.
         dropped: combinations that were left out, by why.
+        joined: cells of bases as ``calc.searching.candidates`` numbers them, by whose they are.
     """
 
     goal: Goal
     resolve: Callable[[Choice], Scenario] | None = None
     dropped: Counter[str] = field(default_factory=Counter)
+    joined: dict[tuple[int, bool], Cells] = field(default_factory=dict, repr=False)
     _layouts: dict[tuple[str, int], tuple[Cells, int]] = field(default_factory=dict)
     _judge: Judge = field(default_factory=Judge)
+    _cells: dict[tuple[Any, ...], list[Cells]] = field(default_factory=dict, repr=False)
     _files: dict[tuple[Base, tuple[str, ...]], Scenario] = field(default_factory=dict)
     _inputs: dict[tuple[Base, str | None], tuple[Scenario, dict[str, Any]]] = field(
         default_factory=dict)
@@ -171,8 +175,15 @@ class Space:
     def cells(self, base: Base) -> list[Cells]:
         """Every deployment of a base but for its requests, by kind: layouts that divide model and
         cards into slices that engines load, each with every chunk, micro-batch and draft."""
-        layouts = self.layouts(base)
-        cells = self._every(at(layouts, self._kinds(base) < 0), base)
+        loaded = self._kinds(base) < 0
+        key = base.device, base.node, base.engine, self.most(base), loaded.tobytes()
+        if key not in self._cells:  # precisions differ in few rules
+            self._cells[key] = self._by_kind(base, loaded)
+        return self._cells[key]
+
+    def _by_kind(self, base: Base, loaded: np.ndarray) -> list[Cells]:
+        """Cells of the layouts that are loaded, by kind."""
+        cells = self._every(at(self.layouts(base), loaded), base)
         if not len(cells["data"]):
             return []
         columns = _kinds(load_node(base.node), cells)
@@ -290,13 +301,35 @@ class Space:
         Raises ParamsError as :meth:`first` does.
         """
         if (base, pool) not in self._inputs:
-            firsts = [self.first(base, cells, pool) for cells in kinds]
-            of_first, *rest = (first.inputs() for first in firsts)
-            self._inputs[base, pool] = firsts[0], {
+            first = self.first(base, kinds[0], pool)
+            of_first, *rest = self._of_kinds(base, kinds, pool)
+            self._inputs[base, pool] = first, first.inputs() | {
                 name: value if all(other[name] == value for other in rest)
                 else np.array([value, *(other[name] for other in rest)])
                 for name, value in of_first.items()}
         return self._inputs[base, pool]
+
+    def _of_kinds(self, base: Base, kinds: Sequence[Cells], pool: str | None
+                  ) -> list[Mapping[str, float]]:
+        """Inputs of cells of each kind, of those that differ between kinds."""
+        if self.resolve or base.engine:  # what an engine does may depend on more than the layout
+            return [self.first(base, cells, pool).inputs() for cells in kinds]
+        firsts: dict[tuple[str, ...], Scenario] = {}
+        of_kinds = []
+        for cells in kinds:
+            choice = replace(choice_at(base, cells, 0, 1), pool=pool)
+            mode = tuple(of_pool(choice, self.goal.demand.input_tokens))
+            if mode not in firsts:
+                firsts[mode] = self.first(base, cells, pool)
+            of_kinds.append((firsts[mode], Placed(
+                choice.nodes, choice.data, choice.expert,
+                "periodic" if choice.spares else "none")))
+        whole = {id(first): first.inputs() for first in firsts.values()}
+        some, *others = whole.values()
+        moved = [name for name, value in some.items()
+                 if any(other[name] != value for other in others)]
+        return [{name: whole[id(first)][name] for name in moved} | placed_inputs(first, cut)
+                for first, cut in of_kinds]
 
     def first(self, base: Base, cells: Cells, pool: str | None = None) -> Scenario:
         """The deployment of the first of some cells of one kind, whose inputs all of them have.

@@ -17,6 +17,7 @@ SAMPLE = 1 << 10  # rows among which the strongest are looked for
 STRONGEST = 64  # at most, that all rows are held against first
 PIECE = 1 << 14  # rows that are held against them at once: they stay in the cache
 BLOCK = 1 << 8  # rows that are held against each other at once
+AT_ONCE = 1 << 20  # numbers that are compared in one table
 THROUGH = 1 / 16  # share of a batch that the strongest may let through before others are chosen
 
 
@@ -190,8 +191,12 @@ class Front:
             columns: objectives of the rows, shape (n,) each.
         """
         costs = _costs(columns, self.objectives)
+        kept = self._kept_costs(costs)
+        if kept.size * costs.shape[1] <= AT_ONCE:
+            found: np.ndarray = np.any(_beats(kept, costs), axis=0)
+            return found
         beaten = np.ones(costs.shape[1], dtype=bool)
-        beaten[_unbeaten(costs, self._kept_costs(costs))] = False
+        beaten[_unbeaten(costs, kept)] = False
         return beaten
 
     def merge(self, other: Front) -> Front:

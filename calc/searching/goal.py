@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from calc.costing.tokens import MILLION
 from calc.layouts.choice import Choice, Row, scenario
 from calc.layouts.feasible import MEMORY, has_room
 from calc.layouts.space import Space, choice_at
+from calc.physics.arrays import Number
 from calc.physics.breakdown import bottleneck
 from calc.searching.candidates import at, candidate_cells
 from calc.uncertainty.amount import Amount
@@ -89,6 +90,8 @@ class Wishes:
         own: how many of them are the goal's.
         hours: device -> price of a card [money/s], of those that have one.
         unpriced: devices without a price.
+        margins: objectives, and whatever else is limited: of two the one that is farther from a
+            limit keeps it more surely.
     """
 
     goal: Goal
@@ -96,6 +99,7 @@ class Wishes:
     own: int
     hours: Mapping[str, Amount]
     unpriced: tuple[str, ...]
+    margins: dict[str, int] = field(default_factory=dict)
 
     @property
     def powered(self) -> bool:
@@ -171,19 +175,22 @@ class Wishes:
             "throughput": columns["concurrency"] * tokens / least,
             **dict.fromkeys(("ttft", "power"), np.zeros_like(pace))}, device)
 
-    def of_pair(self, columns: Mapping[str, np.ndarray], prefill: str, decode: str
+    def hour(self, device: str) -> float:
+        """What an hour of a card costs; without end where it has no price [money/s]."""
+        known = self.hours.get(device)
+        return math.inf if known is None else float(known.value)
+
+    def of_pair(self, columns: Mapping[str, np.ndarray], prefill: Number, decode: Number
                 ) -> dict[str, np.ndarray]:
         """:meth:`with_derived` of two pools, each on cards of its own device.
 
         Args:
             columns: of the pairs, ``prefill devices`` and ``decode devices`` among them.
-            prefill, decode: devices.
+            prefill, decode: what an hour of a card of each costs [money/s].
         """
-        found = self.with_derived(columns, decode)
-        hours = [self.hours.get(device) for device in (prefill, decode)]
+        found = self.with_derived(columns, "")
         if self.hours:
-            paid = sum(columns[f"{pool} devices"] * hour.value if hour else np.inf
-                       for pool, hour in zip(("prefill", "decode"), hours, strict=True))
+            paid = columns["prefill devices"] * prefill + columns["decode devices"] * decode
             with np.errstate(divide="ignore"):  # as of one pool
                 found["cost"] = MILLION * paid / columns["throughput"]
         return found
@@ -233,14 +240,12 @@ def stated_limits(goal: Goal) -> dict[str, float]:
     return {name: float(limit) for name, limit in (times | found).items() if limit is not None}
 
 
-def wishes(space: Space, goal: Goal | None = None, margins: bool = False) -> Wishes:
+def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     """What a goal asks, once it is known that it can be asked.
 
     Args:
         space: what it allows.
         goal: what is asked, where it is not the goal of the space.
-        margins: whether the margin to every limit is an objective too; else to those of which a
-            decode step alone gives a bound.
 
     Raises ParamsError for a goal that contradicts itself, with the arithmetic, and for one that
     asks for money where no card has a price.
@@ -263,11 +268,14 @@ def wishes(space: Space, goal: Goal | None = None, margins: bool = False) -> Wis
     if goal.objectives is None and unpriced:
         asked.remove("cost")  # a front of some devices only would leave the others out
     own = len(asked)
-    # what is best at central values need not keep its limits for sure
-    asked += [name for name in stated_limits(goal) if name not in asked and (
-        margins or goal.limits.sure is not None or name not in UNBOUNDED)]
-    objectives = {COLUMNS.get(name, name): OBJECTIVES[name] for name in asked}
-    return Wishes(goal, objectives, own, hours, tuple(unpriced))
+    # what is best at central values need not keep its limits for sure; of what a decode step gives
+    # no bound of, the margins are looked at only where that is so
+    limited = [name for name in stated_limits(goal) if name not in asked]
+    bounded = [name for name in limited
+               if goal.limits.sure is not None or name not in UNBOUNDED]
+    objectives, margins = ({COLUMNS.get(name, name): OBJECTIVES[name] for name in (*asked, *more)}
+                           for more in (bounded, limited))
+    return Wishes(goal, objectives, own, hours, tuple(unpriced), margins)
 
 
 def _contradictions(space: Space, goal: Goal) -> None:

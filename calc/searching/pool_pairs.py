@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
+from typing import Any
 
 import numpy as np
 
-from calc.answer.two_pools import balanced
+from calc.answer.two_pools import ROUNDING, balanced
 from calc.closed_form.planning import transfer_time
 from calc.closed_form.waves import front_ends_rate
 from calc.layouts.choice import Row
@@ -32,9 +32,11 @@ from catalogue import Scenario, load_precision
 from catalogue.planning.goals import Demand
 
 PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pause
-BLOCK = 1 << 9  # prefill pools that are paired at once
+BLOCK = 1 << 14  # pairs that are computed at once: their numbers stay in the cache
 FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, "port": -1}
 THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
+SIGNS = FIRST | THEN | {"power": -1, "hour": -1}
+FEW = 64  # pools of each kind that are paired first
 RATED = ("request_throughput", "prefill_time", "tpot")
 SETTINGS = (*AXES, "concurrency", "base")
 
@@ -142,19 +144,100 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None) -> Pairs:
     every, compared = before.pools if before else pools(space, asked), 0
     bases = [each.base for each in every]
     front, alone = Front(asked.objectives, ties=False), dict[str, Front]()
-    for one, two in product(every, every):
-        # of any card, caches pass between cards of one kind only
-        alike = bool(asked.goal.devices) or one.base.device == two.base.device
-        if one.prefill and two.decode and alike and _exchange(one.base, two.base):
-            for joined in _joined(one.prefill, two.decode, bases, asked, min(one.most, two.most)):
-                compared += len(joined["devices"])
-                within = _within(joined, asked)
-                front.add(within)
-                if one.base.precision == two.base.precision:
-                    alone.setdefault(one.base.precision, Front(asked.objectives, ties=False)
-                                     ).add(within)
+    for few in (FEW, None):  # first some of each, to hold the others against
+        for one in every:
+            decode = [two for two in every if two.decode and _exchange(one.base, two.base)
+                      # of any card, caches pass between cards of one kind only
+                      and (asked.goal.devices or one.base.device == two.base.device)]
+            if not (one.prefill and decode):
+                continue
+            own = one.base.precision
+            kept = alone.setdefault(own, Front(asked.objectives, ties=False))
+            for joined in _joined(*_worth_pairing(one, decode, asked, kept, few), asked):
+                same = np.array([base.precision == own for base in bases])[joined["decode base"]]
+                kept.add(at(joined, np.flatnonzero(same)))
+                front.add(at(joined, np.flatnonzero(~same)))
+            if few is None:
+                compared += sum(_count(one.prefill["devices"], two.decode["devices"],
+                                       asked.goal.cards.fewest, min(one.most, two.most))
+                                for two in decode)
+    for each in alone.values():
+        front.merge(each)
     fit = np.sum([each.tried for each in every], axis=0) if every else (0, 0)
     return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every)
+
+
+def _worth_pairing(one: Pools, others: list[Pools], asked: Wishes, kept: Front, few: int | None
+                   ) -> tuple[Cells, Cells]:
+    """Prefill pools of a base and decode pools of others that may be in a pair that is within the
+    limits and on a front, were the other pool the best in everything; or so many of them.
+
+    Args:
+        one, others: of the pools that prefill and decode.
+        asked: objectives and limits.
+        kept: the front.
+        few: of each that are best in the first objective; None for all.
+    """
+    prefill = _priced(one.prefill, asked.hour(one.base.device), one.most)
+    sides = [_priced(two.decode, asked.hour(two.base.device), min(one.most, two.most))
+             for two in others]
+    decode = {name: np.concatenate([side[name] for side in sides]) for name in sides[0]}
+    found = []
+    for own, other in ((prefill, decode), (decode, prefill)):
+        best = {name: _best(column, SIGNS[name]) for name, column in other.items()
+                if name in SIGNS}
+        first, then = (own, best) if own is prefill else (best, own)
+        bounds = _at_best(first, then, asked)
+        keep = np.ones(len(own["devices"]), bool)
+        for excess in asked.excess(bounds).values():
+            keep &= excess <= 0
+        if kept.rows:
+            keep &= ~kept.beats(bounds)
+        places = np.flatnonzero(keep)
+        if few is not None:
+            name, sign = next(iter(asked.objectives.items()))
+            places = places[np.argsort(-sign * bounds[name][places], kind="stable")[:few]]
+        found.append(at(own, places))
+    return found[0], found[1]
+
+
+def _priced(pools: Cells, hour: float, most: int) -> Cells:
+    """Pools with what an hour of a card costs and the most cards of a pair."""
+    whole = np.ones(len(pools["devices"]))
+    return {**pools, "hour": whole * hour, "most": whole * most}
+
+
+def _best(column: np.ndarray, sign: int) -> float:
+    """The best of some pools in one quantity, whatever the others are."""
+    return float(column.max() if sign > 0 else column.min())
+
+
+def _at_best(first: Mapping[str, Any], then: Mapping[str, Any], asked: Wishes
+             ) -> dict[str, np.ndarray]:
+    """What pairs of pools come to at best: nothing waits, and both are busy all the time."""
+    demand = asked.goal.demand
+    ttft = first["alone"] + np.maximum(first["port"], then["port"])
+    e2e = ttft + (demand.output_tokens - 1) * then["tpot"]
+    rate = np.minimum(first["rate"], np.minimum(then["rate"], then["received"]))
+    if demand.arrival_rate is not None:
+        rate = np.minimum(rate, demand.arrival_rate)
+    elif demand.users is not None:
+        rate = np.minimum(rate, demand.users / (e2e + (demand.think_time or 0.0)))
+    found = {"devices": first["devices"] + then["devices"], "prefill devices": first["devices"],
+             "decode devices": then["devices"], "ttft": ttft, "tpot": then["tpot"], "e2e": e2e,
+             "throughput": rate * (1 + ROUNDING) * demand.output_tokens}
+    if asked.powered:
+        found["power"] = first["power"] + then["power"]
+    shape = np.shape(ttft)
+    return asked.of_pair({name: np.broadcast_to(column, shape) for name, column in found.items()},
+                         first["hour"], then["hour"])
+
+
+def _count(first: np.ndarray, then: np.ndarray, fewest: int, most: int) -> int:
+    """Pairs of so many cards together."""
+    ordered = np.sort(then)
+    return int(np.sum(np.searchsorted(ordered, most - first, side="right")
+                      - np.searchsorted(ordered, fewest - first, side="left")))
 
 
 def _of_one(space: Space) -> Space:
@@ -306,33 +389,43 @@ def _residual(service: Number, variation: Number) -> Number:
     return service * (1 + variation ** 2) / 2
 
 
-def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes, most: int
-            ) -> Iterator[Cells]:
-    """Pairs that the cards allow, with what they come to, some at a time."""
-    goal = asked.goal
-    for start in range(0, len(first["devices"]), BLOCK):
-        part = slice(start, start + BLOCK)
-        cards = first["devices"][part][:, None] + then["devices"]
-        one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= most))
-        one = one + start
-        seen = combined(
-            {name: first[name][one] for name in ("rate", "residual", "alone", "port")},
-            {name: then[name][two] for name in ("rate", "tpot", "port", "received")}, asked)
-        serves = np.flatnonzero(seen["throughput"] > 0)
-        one, two = one[serves], two[serves]
-        found = {name: column[serves] for name, column in seen.items()}
-        found["devices"] = first["devices"][one] + then["devices"][two]
-        if asked.powered:
-            found["power"] = first["power"][one] + then["power"][two]
-        found |= {f"prefill {name}": first[name][one] for name in SETTINGS}
-        found |= {f"decode {name}": then[name][two] for name in SETTINGS}
-        yield asked.of_pair(found, bases[int(first["base"][0])].device,
-                            bases[int(then["base"][0])].device)
+def _joined(first: Cells, then: Cells, asked: Wishes) -> Iterator[Cells]:
+    """Pairs that the cards allow and that are within all limits, some at a time."""
+    count, left = len(then["devices"]), []
+    step = max(1, BLOCK // max(1, count))
+    for start in range(0, len(first["devices"]) if count else 0, step):
+        some = at(first, np.arange(start, min(start + step, len(first["devices"]))))
+        left.append(_paired(some, then, asked))
+        if sum(len(part["devices"]) for part in left) >= BLOCK:
+            yield _stacked(left)
+            left = []
+    if left:
+        yield _stacked(left)
 
 
-def _within(joined: Cells, asked: Wishes) -> Cells:
-    """Those within all limits."""
-    keep = np.ones(len(joined["devices"]), bool)
-    for excess in asked.excess(joined).values():
+def _stacked(parts: list[Cells]) -> Cells:
+    """Parts one after the other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _paired(first: Cells, then: Cells, asked: Wishes) -> Cells:
+    """Each pool with each, if the cards allow them and they are within all limits."""
+    cards, goal = first["devices"][:, None] + then["devices"], asked.goal
+    one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= then["most"]))
+    seen = combined(
+        {name: first[name][one] for name in ("rate", "residual", "alone", "port")},
+        {name: then[name][two] for name in ("rate", "tpot", "port", "received")}, asked)
+    serves = np.flatnonzero(seen["throughput"] > 0)
+    one, two = one[serves], two[serves]
+    found = {name: column[serves] for name, column in seen.items()}
+    found["devices"] = first["devices"][one] + then["devices"][two]
+    found |= {"prefill devices": first["devices"][one], "decode devices": then["devices"][two]}
+    if asked.powered:
+        found["power"] = first["power"][one] + then["power"][two]
+    found = asked.of_pair(found, first["hour"][one], then["hour"][two])
+    keep = np.ones(len(one), bool)
+    for excess in asked.excess(found).values():
         keep &= excess <= 0
-    return {name: column[keep] for name, column in joined.items()}
+    kept = np.flatnonzero(keep)
+    return {**at(found, kept), **{f"prefill {name}": first[name][one[kept]] for name in SETTINGS},
+            **{f"decode {name}": then[name][two[kept]] for name in SETTINGS}}

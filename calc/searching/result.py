@@ -19,6 +19,7 @@ from calc.layouts.choice import Choice, Row, Start, changes, distance, scenario,
 from calc.searching.candidates import DEGREES
 from calc.searching.goal import SHORT, left_out
 from calc.searching.percentiles import Simulated, simulated
+from calc.searching.pool_pairs import pairs
 from calc.searching.robust import (
     HOLDS,
     SURE,
@@ -33,7 +34,7 @@ from calc.searching.robust import (
     sample_rows,
     surely,
 )
-from calc.searching.search import MISS, SearchResult, search
+from calc.searching.search import MISS, SearchResult, farther
 from calc.uncertainty.amount import Amount
 from catalogue import load_scenario
 from catalogue.kernels import Quality, published_precision, quality
@@ -105,9 +106,10 @@ class Answer:
     @cached_property
     def _farther(self) -> list[Row]:
         """Deployments that are farther from a limit, the best at central values first."""
-        found = search(self.result.wishes.goal, space=self.result.space, margins=True,
-                       before=self.result)
-        return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
+        found = self.result
+        asked = replace(found.wishes, objectives=found.wishes.margins)
+        two = pairs(found.space, asked, found.pairs).rows() if found.pairs else []
+        return self._sorted(found.rows(farther(found)) + two)
 
     def _ranked(self, rows: Sequence[Row]) -> list[list[SampledRow]]:
         return ranked(self.result, sample_rows(self.result, rows[:2 * MOST_RANKED]), MOST_SIMULATED)

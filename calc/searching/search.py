@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,8 @@ from catalogue.reading.yamlfile import at_rest
 SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
 KEPT = (*AXES, "concurrency")
+CELL = (*KEPT, "kind", "steps", "waves")
+MOST_BEATEN = 1 << 18  # cells of a base that are kept to be computed later
 MANY = 4  # bases of each process, fewer are divided
 GROUP = 1 << 12  # deployments that are computed whole first, to hold the others against
 WORTH_IT = 100_000  # cells, of which several processes are started
@@ -60,21 +62,39 @@ class BaseResult:
         layouts: the best of each of several layouts, the best of them first.
         miss: within the memory, and least over a limit.
         short: least short of memory [B].
+        farther: within all limits, with all that is limited among the objectives.
+        beaten: those that are no better than one of the front at best, which may be farther from a
+            limit; None where they are too many to be kept.
     """
 
     front: Front
     layouts: dict[str, np.ndarray]
     miss: Best
     short: Best
+    farther: Front
+    beaten: list[Cells] | None = field(default_factory=list)
 
     @classmethod
-    def new(cls, objectives: Mapping[str, int]) -> BaseResult:
+    def new(cls, asked: Wishes) -> BaseResult:
         """A result before any layout is tried."""
-        return cls(Front(objectives, ties=False), {}, Best(MISS, 1), Best(SHORT, 1))
+        return cls(Front(asked.objectives, ties=False), {}, Best(MISS, 1), Best(SHORT, 1),
+                   Front(asked.margins or asked.objectives, ties=False))
+
+    def beat(self, cells: Cells) -> None:
+        """Remember cells that are no better than one of the front at best."""
+        if self.beaten is not None and len(cells["data"]):
+            self.beaten.append({name: cells[name] for name in CELL if name in cells})
+            if sum(len(part["data"]) for part in self.beaten) > MOST_BEATEN:
+                self.beaten = None
 
     def merge(self, other: BaseResult) -> None:
         """Take in what is kept of other cells of the same base."""
         self.front.merge(other.front)
+        self.farther.merge(other.farther)
+        if other.beaten is None:
+            self.beaten = None
+        for cells in other.beaten or ():
+            self.beat(cells)
         self.miss.merge(other.miss)
         self.short.merge(other.short)
         if other.layouts:
@@ -94,6 +114,7 @@ class SearchResult:
         pairs: of two pools, where the goal allows them.
         space: what was tried, for goals that may share it.
         draws: of its deployments what ``calc.searching.robust`` has drawn, once for each.
+        drawn_pools: of pools of its pairs, likewise.
     """
 
     wishes: Wishes
@@ -104,6 +125,7 @@ class SearchResult:
     space: Space = field(repr=False)
     pairs: Pairs | None = None
     draws: dict[tuple[Choice, ...], Any] = field(default_factory=dict, repr=False)
+    drawn_pools: dict[Choice, Any] = field(default_factory=dict, repr=False)
 
     def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:
         """Rows of a front or of the best, the best first, all or so many."""
@@ -128,7 +150,7 @@ class SearchResult:
         cells["concurrency"] = np.full(len(cells["data"]), choice.concurrency)
         if not len(cells["data"]) or not has_room(tried.spare(cells)[0]):
             return None
-        kept = BaseResult.new(self.wishes.objectives)
+        kept = BaseResult.new(self.wishes)
         _Work(self.wishes, self.bases[number], number, tried, first, SLAB, Funnel(), kept
               )._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
         return self.row(kept.front.rows, 0) if kept.front.rows else None
@@ -148,8 +170,7 @@ class SearchResult:
 
 @at_rest()
 def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
-           margins: bool = False, paired: bool = True, before: SearchResult | None = None
-           ) -> SearchResult:
+           paired: bool = True) -> SearchResult:
     """Try every deployment that a goal allows.
 
     >>> from catalogue import load
@@ -163,15 +184,13 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         slab: deployments that are in memory at once; the answer is the same for any.
         space: what the goal allows, where it is not what its file says; goals that differ in
             users, objectives and limits of quantities only may share one.
-        margins: whether what is nearer to no limit is kept besides the best.
         paired: whether two pools are tried where the goal allows them.
-        before: a search of the same demand and limits, whose pools are paired again.
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
-    asked = wishes(space := space or Space(goal), goal, margins)
+    asked = wishes(space := space or Space(goal), goal)
     bases = space.bases() if "one" in goal.space.pools else []
-    kept = [BaseResult.new(asked.objectives) for _ in bases]
+    kept = [BaseResult.new(asked) for _ in bases]
     found = SearchResult(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
     for number, part, funnel in _done(space, asked, bases, workers, slab):
         kept[number].merge(part)
@@ -180,10 +199,34 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         found.front.merge(each.front)
     found.funnel.counts += space.dropped
     if paired and "two" in goal.space.pools and "longest_context" not in asked.objectives:
-        found.pairs = pairs(space, asked, before.pairs if before else None)
+        found.pairs = pairs(space, asked)
     found.funnel.counts["front"] = len(next(iter(found.front.rows.values()), ()))
     found.funnel.counts["beaten"] -= found.funnel.counts["front"]
     return found
+
+
+@at_rest()
+def farther(found: SearchResult) -> Front:
+    """The front of all deployments with whatever is limited among the objectives.
+
+    Args:
+        found: a search; what it left out as no better at best is computed now.
+    """
+    asked = replace(found.wishes, objectives=found.wishes.margins)
+    front = Front(asked.objectives, ties=False)
+    for number, (base, own) in enumerate(zip(found.bases, found.of_bases, strict=True)):
+        front.merge(own.farther)
+        if own.beaten != [] and (joined := candidate_cells(
+                found.space, base, asked.goal.demand)):
+            tried, first, cells = joined
+            kept = BaseResult.new(asked)
+            work = _Work(asked, base, number, tried, first, SLAB, Funnel(), kept)
+            if own.beaten is None:
+                work.run(cells)
+            else:
+                work.served(own.beaten)
+            front.merge(kept.front)
+    return front
 
 
 Part = tuple[int, BaseResult, Funnel]  # number of a base, results of some of its cells, the rest
@@ -218,7 +261,7 @@ def _part(task: tuple[int, int, int]) -> Part:
     number, share, shares = task
     space, asked, bases, slab = _given
     base = bases[number]
-    kept, funnel = BaseResult.new(asked.objectives), Funnel()
+    kept, funnel = BaseResult.new(asked), Funnel()
     if share == 0:
         funnel.counts += space.left_out(base)
     if joined := candidate_cells(space, base, asked.goal.demand):
@@ -305,7 +348,8 @@ class _Work:
         bounds = self.asked.at_best(part, part[PACE], self.base.device)
         first[best_of_runs(part | bounds, self.asked.objectives)] = True  # of every layout, too
         for rows in map(np.flatnonzero, (first, ~first)):
-            self._served(at(part, rows[self._may_be_kept(at(bounds, rows))]))
+            some = at(part, rows)
+            self._served(at(some, np.flatnonzero(self._may_be_kept(some, at(bounds, rows)))))
 
     def _near_by_pace(self, part: Cells) -> None:
         """The nearest of those that decode too slowly: a miss by at least so much."""
@@ -313,7 +357,12 @@ class _Work:
         if len(some["data"]):
             self._missed(self._derived(some, self.tried.served(some)))
 
-    def _may_be_kept(self, bounds: Mapping[str, np.ndarray]) -> np.ndarray:
+    def served(self, parts: list[Cells]) -> None:
+        """Take in cells that fit, computed whole."""
+        for part in parts:
+            self._served(part)
+
+    def _may_be_kept(self, part: Cells, bounds: Mapping[str, np.ndarray]) -> np.ndarray:
         """Those that, at best, none of the same base beats, and that are within the limits or no
         farther over them than the nearest that was found, shape (n,).
         """
@@ -325,6 +374,7 @@ class _Work:
         if self.kept.front.rows:
             beaten = keep & self.kept.front.beats(bounds)
             self.funnel.counts["objective"] += int(beaten.sum())
+            self.kept.beat(at(part, np.flatnonzero(beaten)))
             keep &= ~beaten
         return keep
 
@@ -363,6 +413,8 @@ class _Work:
         if len(good["base"]):
             self.kept.front.add(good)
             self._layouts(good)
+            if self.asked.margins != self.asked.objectives:
+                self.kept.farther.add(good)
 
     def _derived(self, part: Cells, seen: Cells) -> Cells:
         """Settings, and all that objectives and limits need of what users see."""

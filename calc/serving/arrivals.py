@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import NormalDist
 from typing import Literal, get_args
 
@@ -82,14 +83,23 @@ def _factors(distribution: Distribution, variation: float) -> np.ndarray:
     """Lengths over their mean, at equal steps of probability."""
     if distribution == "constant":
         return np.ones(1)
-    below = (np.arange(DRAWN) + 0.5) / DRAWN
     if distribution == "exponential":
-        factors = -np.log1p(-below)
+        factors = -np.log1p(-_steps())
     else:
-        normal = NormalDist()
         sigma = math.sqrt(math.log1p(variation**2))
-        factors = np.exp(sigma * np.array([normal.inv_cdf(share) for share in below]))
+        factors = np.exp(sigma * _normal_steps())
     return factors / factors.mean()
+
+
+def _steps() -> np.ndarray:
+    """Equal steps of probability, shape (DRAWN,)."""
+    return (np.arange(DRAWN) + 0.5) / DRAWN
+
+
+@cache
+def _normal_steps() -> np.ndarray:
+    """Points of the standard normal distribution at those steps, shape (DRAWN,)."""
+    return np.array([NormalDist().inv_cdf(share) for share in _steps()])
 
 
 def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
+from calc.closed_form.evaluate import MEMORY_NAMES, evaluate
 from calc.uncertainty.amount import Amount
 from catalogue import symbols
 from catalogue.deployments.knobs import NORMAL_90, Knob
@@ -77,7 +77,7 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         column[2 * i + 1:2 * i + 3] = [[knob.value.low], [knob.value.high]]
         column[alone:] = knob.at(even_scores(knob.name))[:, np.newaxis]
         points |= dict.fromkeys(knob.symbols, column)
-    quantities = evaluate(points, attention)
+    quantities = evaluate(points, attention, decode=not MEMORY_NAMES.issuperset(names))
     found = [_points(quantities[name], count) for name in names]
     own_sides = [(*(own or {}).get(name, NONE), *NONE)[:len(NONE) * 2] for name in names]
     widths = [each.shape[1] for each in found]

@@ -42,11 +42,15 @@ def network_bandwidth(node: Node) -> float:
     return network.device_bandwidth.value * min(1.0, ports / cards)
 
 
-def link_inputs(scenario: Resolved) -> dict[str, float]:
-    """Bandwidths and topology; a scale-up fabric over several nodes counts as one large node."""
-    node = scenario.node
+def link_inputs(node: Node, nodes: float) -> dict[str, float]:
+    """Bandwidths and topology; a scale-up fabric over several nodes counts as one large node.
+
+    Args:
+        node: an entry of ``params/nodes/``.
+        nodes: of the deployment [1].
+    """
     inside = library.load("links", node.device_link)
-    if node.fabric_link and scenario.file.cluster.nodes.value > 1:
+    if node.fabric_link and nodes > 1:
         inside = library.load("links", node.fabric_link)
         size = scale_up_domain(node)
     else:
@@ -57,7 +61,8 @@ def link_inputs(scenario: Resolved) -> dict[str, float]:
     }
 
 
-def exchange_latencies(scenario: Resolved, exchange: Levels, mode: str) -> dict[str, Value]:
+def exchange_latencies(scenario: Resolved, exchange: Levels, mode: str, experts: float
+                       ) -> dict[str, Value]:
     """The latency of an exchange: of the card, and of the fabric that its slowest messages cross.
 
     Within a server there is no fabric. A latency between nodes that the card's file or the
@@ -68,8 +73,9 @@ def exchange_latencies(scenario: Resolved, exchange: Levels, mode: str) -> dict[
         scenario: the deployment.
         exchange: of the card's mechanisms, in the mode.
         mode: ``low_latency`` or ``normal``.
+        experts: ranks that share the experts [1].
     """
-    node, experts = scenario.node, scenario.file.parallelism.expert_parallel.value
+    node = scenario.node
     own = {"exchange_alpha": exchange.node.alpha}
     if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.file.mechanisms:
         return own

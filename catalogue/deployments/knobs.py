@@ -43,13 +43,22 @@ class Knob:
         Args:
             score: of the standard normal distribution, a number or an array [1].
         """
-        low, median, high = map(float, (self.value.low, self.value.value, self.value.high))
-        above, far = score > 0, abs(score) / NORMAL_90
-        end = high * above + low * (1 - above)
-        if low > 0:
-            return median * (end / median) ** far
-        moved = median + (end - median) * far
-        return (moved + abs(moved)) / 2
+        return moved(float(self.value.low), float(self.value.value), float(self.value.high), score)
+
+
+def moved(low: float, median: float, high: float, score: Any) -> Any:
+    """What stands so many standard deviations from its median; see :meth:`Knob.at`.
+
+    Args:
+        low, median, high: of its range.
+        score: of the standard normal distribution, a number or an array [1].
+    """
+    above, far = score > 0, abs(score) / NORMAL_90
+    end = high * above + low * (1 - above)
+    if low > 0:
+        return median * (end / median) ** far
+    stretched = median + (end - median) * far
+    return (stretched + abs(stretched)) / 2
 
 
 def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:

@@ -7,6 +7,8 @@ together. What the entries do not say is neutral in ``params/symbols.yml``.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -49,6 +51,7 @@ ALL_ALIKE = {"second_round_alpha": "collective_alpha", "gather_alpha": "collecti
 # of which other mechanism one takes the value, where it has none: prompts of sparse attention too
 FOLLOWING = ALL_ALIKE | {SPARSE_PREFILL: SPARSE_SHARE}
 SCALARS, IF_KNOWN = tuple(OfEvery.model_fields), tuple(IfKnown.model_fields)
+EXCHANGE_ALPHAS = ("exchange_alpha", NETWORK_ALPHA)
 OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of MLA's decode core
 SPARSE_FILL = "sparse_core_fill"  # of compressed entries: elsewhere fitted with the rest
 HYPER, STATE = "hyper_operators", "state_blocks"
@@ -78,18 +81,28 @@ def knobs(scenario: Resolved) -> list[Knob]:
     Raises ParamsError, via the catalogue, if a named entry does not exist.
     """
     stated, known, found = scenario.file.mechanisms, scenario.mechanisms, _priors(scenario)
-    given = {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
+    given = _given(scenario)
     named = {knob.name for knob in found}
     found += [Knob(name, value, (name,)) for name in (*STATED, *IF_KNOWN) if name not in named
               and name not in _lacking(scenario.model)
               and (value := known.get(name) or stated.get(_else(name)))]
-    own = (stated.get(k.name) or stated.get(_else(k.name)) or given.get(k.name) for k in found)
+    own = (_own(stated, given, knob.name) for knob in found)
     moved = {knob.name for knob in found}
     follow = {name: tuple(key for key, of in FOLLOWING.items() if of == name and key not in moved)
               for name in FOLLOWING.values()}
     return [Knob(knob.name, value or knob.value, knob.symbols + follow.get(knob.name, ()))
             if value or follow.get(knob.name) else knob
             for knob, value in zip(found, own, strict=True)]
+
+
+def _given(scenario: Resolved) -> dict[str, Value]:
+    """Mechanisms that its engine gives in place of priors, by name."""
+    return {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
+
+
+def _own(stated: Mapping[str, Value], given: Mapping[str, Value], name: str) -> Value | None:
+    """What holds of a mechanism in place of its prior: what is stated of it, or else given."""
+    return stated.get(name) or stated.get(_else(name)) or given.get(name)
 
 
 def _lacking(model: Model) -> tuple[str, ...]:
@@ -113,10 +126,8 @@ def _priors(scenario: Resolved) -> list[Knob]:
     found: list[Knob] = []
     name = scenario.device.mechanisms or USUAL[scenario.device.type]
     priors = library.load("mechanisms", name)
-    without = {"kv_imbalance": scenario.file.parallelism.data_parallel.value == 1
-               or _switched(scenario, "separate_pools"),  # no prompts between
-               "placement_residual": scenario.file.parallelism.balancing != "periodic",
-               "absorbed_copies": scenario.model.attention != "mla"}
+    cut = Placed.of(scenario)
+    without = _unplaced(scenario, cut) | {"absorbed_copies": scenario.model.attention != "mla"}
     without |= dict.fromkeys((*SPARSE, SPARSE_PREFILL), not scenario.model.index_topk)
     without |= dict.fromkeys(_lacking(scenario.model), True)
     narrow = widened_experts(priors, scenario.precision, multiplied(scenario))
@@ -133,10 +144,10 @@ def _priors(scenario: Resolved) -> list[Knob]:
         table = priors.sparse_attention_efficiency
         found.append(Knob(SPARSE_SHARE, table.wide if cached >= WIDE_BITS else table.narrow,
                           (SPARSE_SHARE,)))
-    mode = "normal" if _switched(scenario, "exchange_normal") else "low_latency"
+    mode = _mode(scenario)
     exchange = getattr(priors.all_to_all, mode)
-    found += [Knob(key, value, (key,))
-              for key, value in exchange_latencies(scenario, exchange, mode).items()]
+    found += [Knob(key, value, (key,)) for key, value in exchange_latencies(
+        scenario, exchange, mode, cut.experts).items()]
     found += [
         Knob("exchange_efficiency", exchange.node.efficiency, ("exchange_efficiency",)),
         Knob("exchange_network_efficiency", exchange.network.efficiency,
@@ -156,6 +167,67 @@ def _priors(scenario: Resolved) -> list[Knob]:
         found += [Knob(name, getattr(priors, name) or getattr(priors, key), (key,))
                   for key in paid for name in [shares.get(key, key)]]
     return found + _fetching(scenario)
+
+
+def _mode(scenario: Resolved) -> str:
+    """How an exchange sends: for throughput or for latency."""
+    return "normal" if _switched(scenario, "exchange_normal") else "low_latency"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What the inputs of a deployment depend on of its layout, besides the numbers of the cut.
+
+    Attributes:
+        nodes, replicas, experts: servers, data-parallel replicas, ranks that share the experts [1].
+        balancing: of the experts' load, as its file says it.
+    """
+
+    nodes: float
+    replicas: float
+    experts: float
+    balancing: str
+
+    @classmethod
+    def of(cls, scenario: Resolved) -> Placed:
+        """That of a deployment as its file has it."""
+        cut = scenario.file.parallelism
+        return cls(scenario.file.cluster.nodes.value, cut.data_parallel.value,
+                   cut.expert_parallel.value, cut.balancing)
+
+
+def placed_inputs(scenario: Resolved, cut: Placed) -> dict[str, float]:
+    """Inputs of a deployment that change when it is laid out otherwise (SI).
+
+    Of one without an engine: what engines do may depend on more of the layout.
+
+    Args:
+        scenario: the deployment, in any layout.
+        cut: how it is laid out.
+    """
+    priors = library.load("mechanisms", scenario.device.mechanisms or USUAL[scenario.device.type])
+    mode = _mode(scenario)
+    found = {name: getattr(priors, name)
+             for name, absent in _unplaced(scenario, cut).items() if not absent}
+    found |= exchange_latencies(scenario, getattr(priors.all_to_all, mode), mode, cut.experts)
+    stated, given = scenario.file.mechanisms, _given(scenario)
+    moved = (*_unplaced(scenario, cut), *EXCHANGE_ALPHAS)
+    return ({name: neutral()[name] for name in moved} | link_inputs(scenario.node, cut.nodes)
+            | _balance(cut) | {name: (_own(stated, given, name) or value).value
+                               for name, value in found.items()})
+
+
+def _unplaced(scenario: Resolved, cut: Placed) -> dict[str, bool]:
+    """Mechanisms that only some layouts have: whether this one has none."""
+    return {"kv_imbalance": cut.replicas == 1
+            or _switched(scenario, "separate_pools"),  # no prompts between
+            "placement_residual": cut.balancing != "periodic"}
+
+
+def _balance(cut: Placed) -> dict[str, float]:
+    """How the load of the experts is balanced."""
+    return {"balanced_placement": int(cut.balancing == "periodic"),
+            "even_routing": int(cut.balancing == "ideal")}
 
 
 def _switched(scenario: Resolved, name: str) -> bool:
@@ -240,14 +312,14 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
 def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str, float]:
     """Inputs of the physics that are not of model, precision, parallelism or workload (SI)."""
     found: dict[str, float] = dict(neutral())
-    found |= _compute(scenario) | link_inputs(scenario) | _host(scenario) | _operators(scenario)
+    cut = Placed.of(scenario)
+    found |= (_compute(scenario) | link_inputs(scenario.node, cut.nodes) | _host(scenario)
+              | _operators(scenario))
     for knob in mechanisms:
         found |= dict.fromkeys(knob.symbols, knob.value.value)
     found |= {name: value.value for name, value in scenario.mechanisms.items()
               if name in switches()}
-    balancing = scenario.file.parallelism.balancing
-    found |= {"balanced_placement": int(balancing == "periodic"),
-              "even_routing": int(balancing == "ideal")}
+    found |= _balance(cut)
     workload = scenario.file.workload
     if workload.requests:
         found["bench_requests"] = workload.requests.value

@@ -41,7 +41,7 @@ ASIDE = 1e-7  # relative, to either side of a kink
 # Whole parts of quotients: of very many blocks, the last may be lost to rounding.
 _QUOTIENTS, VERY_MANY = ("stage_kv_blocks", "kv_blocks"), 1e7
 # Differences of large numbers: what they are of the same size as.
-_DIFFERENCES = dict.fromkeys(
+DIFFERENCES = dict.fromkeys(
     ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"), "usable_memory") | {
     "steady_stall": "steady_tpot", "prompt_interruption": "busy_step",
     **dict.fromkeys(("prompt_growth", "riding_cores", "riding_time"), "prefill_step_time"),
@@ -160,7 +160,7 @@ def crosscheck_slopes(inputs: Mapping[str, Any], attention: str,
 
 def _elasticities(of: Gradient, inputs: Mapping[str, Any], name: str) -> dict[str, float]:
     """d ln(quantity) / d ln(input), or d quantity / d ln(input) of what may be negative."""
-    scale = 1.0 if name in _DIFFERENCES else of.value
+    scale = 1.0 if name in DIFFERENCES else of.value
     return {key: slope * float(inputs[key]) / scale
             for key, slope in of.slopes.items() if key in inputs}
 
@@ -262,7 +262,7 @@ def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
 
 def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -> Row:
     left, right = float(derived[name]), float(value)
-    size = max(abs(left), abs(right), derived[_DIFFERENCES[name]] if name in _DIFFERENCES else 0)
+    size = max(abs(left), abs(right), derived[DIFFERENCES[name]] if name in DIFFERENCES else 0)
     apart = abs(left - right)
     if name in _QUOTIENTS and size > VERY_MANY:
         apart = max(0.0, apart - 1)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import calc
 import catalogue
 from calc.physics.arrays import Inputs
-from calc.physics.decode_floor import distinct_experts, mean_context
+from calc.physics.decode_floor import mean_context
 from calc.physics.memory import candidate_stages, weights
 from calc.physics.shapes import count_parameters
 
@@ -80,24 +80,8 @@ class TestMemory:
         assert own["head_weights"] - tied["head_weights"] == (1 - copies) * own["embedding_weights"]
         assert tied["decode_dense_bytes"] == own["decode_dense_bytes"]
 
-    def test_budget_closes(self):
-        """Usable = reserve + weights and copies + activations + what is left for the cache."""
-        reserve, found = catalogue.load_scenario(AWQ).inputs()["runtime_reserve"], run(AWQ)
-        assert found["usable_memory"] == pytest.approx(reserve + sum(found[name] for name in (
-            "weights_per_device", "absorbed_copies_per_device", "activations_per_device",
-            "free_for_kv_per_device")), rel=1e-12)
-
 
 class TestDecode:
-    @given(st.integers(1, 512), st.integers(1, 4096))
-    def test_distinct_experts_are_those_routed_or_all(self, experts, tokens):
-        k = min(8, experts)
-        hit = distinct_experts(experts, k, tokens)
-        assert k * (1 - 1e-12) <= hit <= min(experts, k * tokens) * (1 + 1e-12)
-        assert distinct_experts(experts, k, 1) == pytest.approx(k)
-        assert distinct_experts(experts, k, 10**6) == pytest.approx(experts)
-        assert distinct_experts(0, 0, tokens) == 0
-
     @given(st.integers(0, 10**5), st.integers(1, 10**4))
     def test_mean_context_is_the_mean_over_the_tokens(self, prompt, output):
         seen = [prompt + i for i in range(1, output + 1)]
@@ -110,12 +94,11 @@ class TestDecode:
         few, many = run(concurrency=2), run(concurrency=2048)
         assert few["decode_expert_bytes"] < 0.1 * many["decode_expert_bytes"]
 
-    def test_throughput_and_latency_agree(self):
-        """Of all requests, X E2E = c n, and at most so with a first step and then floors."""
+    def test_throughput_ceiling(self):
+        """X E2E = c n with a first step and then floors."""
         found = run(AWQ, concurrency=64)
         fastest = found["decode_dense_time"] + (512 - 1) * found["tpot_floor"]
         assert found["throughput_ceiling"] * fastest == pytest.approx(64 * 512)
-        assert found["output_throughput"] * found["e2e"] == pytest.approx(64 * 512)
 
     def test_no_measured_row_is_below_the_floor(self):
         """A bound that a measurement undercuts is wrong: the whole grid of the 910B1 system."""

@@ -51,7 +51,7 @@ def test_the_books_extension_imports_neither_runtime_nor_notebooks():
 ROOMS = ("calc/physics", "calc/closed_form", "calc/costing")
 MODULES = [path.relative_to(PROJECT).as_posix() for room in ROOMS
            for path in sorted((PROJECT / room).rglob("*.py")) if path.name != "__init__.py"]
-REFERENCES = [f"tests/reference/{name}.py" for name in ("operators", "queueing", "bursts")]
+REFERENCES = [f"tests/reference/{name}.py" for name in ("operators", "queueing")]
 WITHOUT_UNIT = {"None", "bool", "str", "Pair", "dict[str, Pair]", "Prices", "Powers", "Function"}
 
 

@@ -8,7 +8,6 @@ quantity that comes in whole numbers is another one, or an engine takes another 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,12 @@ SHARES = (*EFFICIENCIES, PREFILL, "clock_factor", "load_overlap", "expert_load_o
 FASTER = (*RATES, *SHARES)
 # more of it is never faster: what is paid per kernel, message, step or request, and what is moved
 SLOWER = (*ALPHAS, "exchange_network_alpha", "exchange_expert_time", "exchange_token_time",
-          "operators_per_layer", "dequantisation_traffic",
           "gemm_tile_rows", "expert_tile_rows", "expert_tile_growth", "sliced_tile_growth",
-          "largest_expert_tile", "largest_sliced_tile",
+          "largest_expert_tile", "largest_sliced_tile", "operators_per_layer",
           "attention_operators", "hyper_operators", "routed_expert_operators",
-          "prefill_dequantisation_traffic",
-          "selection_traffic", "score_traffic", "placement_residual", "kv_imbalance",
-          "clock_spread", "multiply_add_flops",
+          "dequantisation_traffic", "prefill_dequantisation_traffic", "selection_traffic",
+          "score_traffic", "placement_residual", "kv_imbalance", "clock_spread",
+          "multiply_add_flops",
           *sorted(name for name, symbol in symbols().items() if symbol.kind == "matmul"
                   and name not in EFFICIENCIES),
           *sorted(name for name in symbols() if name.endswith((
@@ -41,21 +39,22 @@ SLOWER = (*ALPHAS, "exchange_network_alpha", "exchange_expert_time", "exchange_t
 # how drafts are met: of more that are accepted a token never takes longer
 ACCEPTED = ("mtp_acceptance", "acceptance_decay")
 # what is in neither list, and why
-UNORDERED = {
-    "of whole tiles a larger one may fit better": (
-        "core_tile_rows", "sparse_tile_rows", "prefill_tile_rows", "linear_chunk_tokens"),
-    "the fewer experts are hit, the fuller is the rank that has them": ("routing_skew",),
-    "what lies elsewhere is slower and leaves more room": (
-        "offloaded_share", "fetched_share", "stored_share", "host_group_tokens"),
-    "storage may be faster than the host's memory": ("host_hit_share",),
-    "room that is kept, which no step waits for": (
-        "memory_capacity", "system_reserve", "runtime_reserve", "state_blocks",
-        "exchange_buffer_tokens", "absorbed_copies"),
-    "0 or 1, of a format": tuple(f"{name}_dequantised" for name in (
-        "attention", "dense_mlp", "shared_expert", "routed_expert")),
-    "a network's shape": ("devices_per_node", "full_mesh", "switch_adds"),
-    "time that a token alone is spared, as long as it lasts": ("single_token_path",),
-    "rate of a queue, which a wave does not wait in": ("front_end_rate",)}
+UNORDERED = (
+    # of whole tiles a larger one may fit better
+    "core_tile_rows", "sparse_tile_rows", "prefill_tile_rows", "linear_chunk_tokens",
+    "routing_skew",  # the fewer experts are hit, the fuller is the rank that has them
+    # what lies elsewhere is slower and leaves more room
+    "offloaded_share", "fetched_share", "stored_share", "host_group_tokens",
+    "host_hit_share",  # storage may be faster than the host's memory
+    # room that is kept, which no step waits for
+    "memory_capacity", "system_reserve", "runtime_reserve", "state_blocks",
+    "exchange_buffer_tokens", "absorbed_copies",
+    # 0 or 1, of a format
+    "attention_dequantised", "dense_mlp_dequantised", "shared_expert_dequantised",
+    "routed_expert_dequantised",
+    "devices_per_node", "full_mesh", "switch_adds",  # a network's shape
+    "single_token_path",  # time that a token alone is spared, as long as it lasts
+    "front_end_rate")  # of a queue, which a wave does not wait in
 ORDERED = ("prior", "matmul", "precision", "device", "network", "host", "constant")
 """Kinds of inputs that have a place here; the others are sizes, layouts and switches."""
 
@@ -70,19 +69,6 @@ nearer to each other it does not say which is the better one."""
 Quantities = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Exempt:
-    """Of what there is an exception.
-
-    Attributes:
-        reason: a sentence.
-        met: inputs and quantities before and after a change -> whether it is met.
-    """
-
-    reason: str
-    met: Callable[[Quantities, Quantities, Quantities, Quantities], Any]
-
-
 def another(*names: str) -> Callable[..., Any]:
     """Whether one of several quantities is another number after the change."""
     return lambda _, before, __, after: np.logical_or.reduce(
@@ -94,10 +80,6 @@ def _replicas(inputs: Quantities, found: Quantities) -> Any:
                     pool_replicas(Inputs(inputs), found["pool_ratio"]), 0)
 
 
-def _other_replicas(old: Quantities, before: Quantities, new: Quantities, after: Quantities) -> Any:
-    return _replicas(old, before) != _replicas(new, after)
-
-
 def _absorbed(inputs: Quantities, found: Quantities) -> Any:
     """Whether a prompt alone, and several together, have few tokens cached: 0 to 2."""
     several = found["burst_tokens"] / found["prefill_tokens"]
@@ -105,35 +87,32 @@ def _absorbed(inputs: Quantities, found: Quantities) -> Any:
         "prefill_cached"]) for times in (1, several))
 
 
-EXCEPTIONS = {
-    "whole chunks": Exempt(
-        "An engine cuts prompts into whole chunks of equal length: with one less, the stages of a "
-        "pipeline have less to do at once, and a prompt waits for a longer one.",
-        another("prompt_chunks", "burst_chunks")),
-    "short prefixes": Exempt(
-        "Some engines expand what is cached of a prompt from a number of tokens on, and multiply "
-        "more below it.",
-        lambda old, before, new, after: _absorbed(old, before) != _absorbed(new, after)),
-    "dealt caches": Exempt(
-        "Ranks among which the cache of a request is dealt exchange what its prompt needs of it, "
-        "as soon as anything is found there.",
-        lambda old, before, _, after: (old["decode_context_parallel"] > 1)
-        & (before["cached_tokens"] <= 0) & (after["cached_tokens"] > 0)),
-    "captured graphs": Exempt(
-        "Of a step of more tokens than the largest captured graph the host launches each operator.",
-        lambda _, before, __, after: (before["decode_host_time"] <= 0)
-        & (after["decode_host_time"] > 0)),
-    "whole blocks": Exempt(
-        "A state that is no cache of tokens takes whole blocks of it: of larger blocks, fewer.",
-        another("request_blocks")),
-    "one share of all stages": Exempt(
-        "Where an engine uses a share of what weights leave, what the fullest stage leaves is "
-        "taken for that of all stages: more on one of them leaves the others a larger share.",
-        lambda old, *_: (old["share_of_left"] > 0) & (old["pipeline_parallel"] > 1)),
-    "whole replicas": Exempt(
-        "A pool that prefills has as many whole replicas as keep up: of a faster card one less, "
-        "which is busier.",
-        _other_replicas),
+# name -> inputs and quantities before and after a change -> whether the exception is met
+EXCEPTIONS: dict[str, Callable[[Quantities, Quantities, Quantities, Quantities], Any]] = {
+    # An engine cuts prompts into whole chunks of equal length: with one less, the stages of a
+    # pipeline have less to do at once, and a prompt waits for a longer one.
+    "whole chunks": another("prompt_chunks", "burst_chunks"),
+    # Some engines expand what is cached of a prompt from a number of tokens on, and multiply more
+    # below it.
+    "short prefixes": lambda old, before, new, after: (
+        _absorbed(old, before) != _absorbed(new, after)),
+    # Ranks among which the cache of a request is dealt exchange what its prompt needs of it, as
+    # soon as anything is found there.
+    "dealt caches": lambda old, before, _, after: (old["decode_context_parallel"] > 1) & (
+        before["cached_tokens"] <= 0) & (after["cached_tokens"] > 0),
+    # Of a step of more tokens than the largest captured graph the host launches each operator.
+    "captured graphs": lambda _, before, __, after: (
+        before["decode_host_time"] <= 0) & (after["decode_host_time"] > 0),
+    # A state that is no cache of tokens takes whole blocks of it: of larger blocks, fewer.
+    "whole blocks": another("request_blocks"),
+    # Where an engine uses a share of what weights leave, what the fullest stage leaves is taken
+    # for that of all stages: more on one of them leaves the others a larger share.
+    "one share of all stages": lambda old, *_: (
+        old["share_of_left"] > 0) & (old["pipeline_parallel"] > 1),
+    # A pool that prefills has as many whole replicas as keep up: of a faster card one less, which
+    # is busier.
+    "whole replicas": lambda old, before, new, after: (
+        _replicas(old, before) != _replicas(new, after)),
 }
 
 
@@ -142,5 +121,5 @@ def excepted(names: tuple[str, ...], old: Quantities, before: Quantities, new: Q
     """Whether one of some exceptions is met."""
     found = np.zeros(np.shape(after["e2e"]), bool)
     for name in names:
-        found |= EXCEPTIONS[name].met(old, before, new, after)
+        found |= EXCEPTIONS[name](old, before, new, after)
     return found

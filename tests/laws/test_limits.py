@@ -61,10 +61,3 @@ def test_users_who_think_without_end_are_independent_arrivals(fleet):
     independent = fleet.of(think_time=0, open_arrivals=1)
     return np.array([near(thinking[name], independent[name], within=1e-5)
                      for name in ("steady_ttft", "steady_tpot", "steady_e2e")])
-
-
-@law
-def test_an_infinite_link_moves_a_cache_in_the_latency_of_a_message(fleet):
-    found = fleet.of(network_bandwidth=fleet.inputs["network_bandwidth"] * FAST)
-    return near(found["kv_port_time"], fleet.inputs["network_alpha"],
-                within=1e-6, of=1e-6 * fleet.found["kv_port_time"])

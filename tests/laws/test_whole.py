@@ -91,13 +91,6 @@ def test_requests_have_room_exactly_where_the_blocks_hold_them(fleet, times):
 
 
 @law
-def test_need_and_headroom_are_what_is_usable(fleet):
-    found = fleet.found
-    return near(found["memory_per_device"] + found["headroom_per_device"],
-                found["usable_memory"], of=fleet.inputs["memory_capacity"])
-
-
-@law
 def test_prompts_and_answers_pay_for_requests_and_requests_for_cards(fleet):
     q, used = fleet.inputs, 0.4
     costs = token_costs(q, fleet.found, 2.0, used)

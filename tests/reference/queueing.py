@@ -8,29 +8,22 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 
-from calc.physics.arrays import Number, select
-
-
-def md1_wait(rate: Number, service: Number) -> Number:
+def md1_wait(rate: float, service: float) -> float:
     """Mean wait in the queue if every request takes the same time [s].
 
     W = ρ / (2 (1 - ρ)) D with ρ = λ D.
 
-    >>> float(md1_wait(0.5, 1.0))
+    >>> md1_wait(0.5, 1.0)
     0.5
 
     Args:
         rate: of arrivals, λ [request/s].
         service: time of a request on the server, D [s].
 
-    Infinite from saturation on.
-
     Source: Pollaczek-Khinchine formula, see https://db0nus869y26v.cloudfront.net/en/M/D/1_queue.
     """
-    left = 1 - np.multiply(rate, service)
-    return select(left > 0, rate * np.square(service) / (2 * np.where(left > 0, left, 1)), math.inf)
+    return rate * service**2 / (2 * (1 - rate * service))
 
 
 def md1_wait_below(wait: float, rate: float, service: float) -> float:
@@ -44,15 +37,8 @@ def md1_wait_below(wait: float, rate: float, service: float) -> float:
         rate: of arrivals, λ [request/s].
         service: time of a request on the server, D [s].
 
-    Raises ValueError without a steady state, or where the sum loses its digits.
-
     Source: Erlang 1909, see https://wikimili.com/en/M%2FD%2Fc_queue, with one server.
     """
-    if not 0 <= rate * service < 1:
-        raise ValueError(f"the server is used {rate * service:.3g} times its capacity, expected "
-                         "less than 1.")
-    if rate * wait > 20:
-        raise ValueError(f"λ t is {rate * wait:.3g}, the sum has lost its digits from 20 on.")
     total = 0.0
     for k in range(math.floor(wait / service) + 1):
         x = rate * (k * service - wait)
@@ -60,13 +46,13 @@ def md1_wait_below(wait: float, rate: float, service: float) -> float:
     return (1 - rate * service) * total
 
 
-def interrupted_pace(step: Number, interruption: Number, rate: Number) -> Number:
-    """Time per token where all wait for whoever is interrupted [s]; infinite from 1/D on.
+def interrupted_pace(step: float, interruption: float, rate: float) -> float:
+    """Time per token where all wait for whoever is interrupted [s].
 
     t = τ / (1 - λ D): at random moments, λ of them a second, all stand still for D. That of ranks
     that step together, while seldom two prefill at once.
 
-    >>> float(interrupted_pace(0.02, 0.4, 1.25))
+    >>> interrupted_pace(0.02, 0.4, 1.25)
     0.04
 
     Args:
@@ -74,11 +60,6 @@ def interrupted_pace(step: Number, interruption: Number, rate: Number) -> Number
         interruption: of each prefill, beyond the step that it takes the place of, D [s].
         rate: of prefills of all ranks, λ [1/s].
 
-    Raises ValueError for a negative argument.
-
     Source: notebooks/serving.md, section Ranks that wait for one another.
     """
-    if (np.less(step, 0) | np.less(interruption, 0) | np.less(rate, 0)).any():
-        raise ValueError("a rate or a time is negative.")
-    left = 1 - np.multiply(rate, interruption)
-    return select(left > 0, step / np.where(left > 0, left, 1), math.inf)
+    return step / (1 - rate * interruption)

@@ -9,7 +9,7 @@ beside what follows from who waits for whom:
   stream, one at attention while the other is at experts.
 - Within one batch shared experts wait for no token of others, and tokens travel back while the
   last matrix is multiplied.
-- What a host computes is awaited in its layer, or a layer later.
+- What a host computes is awaited in its layer.
 """
 
 from __future__ import annotations
@@ -34,14 +34,12 @@ class Way:
         halves: micro-batches [1].
         streams: whether each of two has a stream of its own.
         beside_exchange: whether experts run beside the exchange of their own batch.
-        deferred: whether what a host computes is awaited a layer later.
         launch: time of the host for a kernel [s].
     """
 
     halves: int = 1
     streams: bool = False
     beside_exchange: bool = False
-    deferred: bool = False
     launch: float = 0.0
 
 
@@ -87,7 +85,7 @@ def length(step: Layers, way: Way, apart: bool = False) -> float:
 
 def _batch(step: Layers, way: Way, apart: bool, machines: Machines) -> Batch:
     """A micro-batch on its way through the layers; when it is done."""
-    ready = awaited = 0.0
+    ready = 0.0
     every = step.dense_layers + step.moe_layers
     for piece in step.before:
         ready = yield from _done(piece, ready)
@@ -103,11 +101,8 @@ def _batch(step: Layers, way: Way, apart: bool, machines: Machines) -> Batch:
             continue
         ready = yield from _at(EXPERTS, way, machines, ready)
         ready = yield from _done(step.experts.choosing, ready)
-        if way.deferred:
-            ready, awaited = max(ready, awaited), (yield from _done(step.experts.on_host, ready))
         ready = yield from _experts(step.experts, way, apart, ready)
         machines.free[EXPERTS] = ready
-    ready = max(ready, awaited)
     for piece in step.after:
         ready = yield from _done(piece, ready)
     return ready
@@ -136,8 +131,7 @@ def _experts(experts: Experts, way: Way, apart: bool, chosen: float) -> Batch:
         arrived = yield from _done(experts.dispatch, done)
         most = yield from _done(Piece(CARD, multiplied), arrived)
         back = yield from _done(experts.combine, most)
-    if not way.deferred:
-        back = yield from _done(experts.on_host, back)
+    back = yield from _done(experts.on_host, back)
     return (yield from _done(experts.summed, back))
 
 

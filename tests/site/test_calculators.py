@@ -15,6 +15,7 @@ from calc.physics.breakdown import token_parts
 from calc.uncertainty.interval import interval
 from catalogue import deployment_names, load_scenario, read_scenario
 from catalogue.entries.trees import evaluate
+from notebooks.derive.crosscheck import DIFFERENCES
 from notebooks.derive.formulas.javascript import HELPERS, function
 from notebooks.pages.calculators.extras import CONTEXT_ONLY
 from notebooks.pages.calculators.links import link
@@ -60,9 +61,9 @@ def page(browser, site):
     return browser
 
 
-def far(found, wanted, scale=None):
+def far(found, wanted, scale=0.0):
     return bool(np.isfinite(wanted)) if found is None else not (
-        found == wanted or abs(found - wanted) <= TOLERANCE * (scale or abs(wanted)))
+        found == wanted or abs(found - wanted) <= TOLERANCE * max(scale, abs(wanted)))
 
 
 def differences(state, found):
@@ -71,17 +72,17 @@ def differences(state, found):
     inputs, attention = scenario.inputs(), scenario.model.attention
     known = calc.evaluate(inputs, attention)
     usable, values = float(known["usable_memory"]), found["values"]
-    # differences, as exact as what they are of; prompts in work at once next to one of them
-    scales = dict.fromkeys(MEMORY, usable) | {"overlap_about": 1.0}
+    # differences are as exact as what they are of
+    scales = {name: float(known[of]) for name, of in DIFFERENCES.items() if of in known}
     for name, number in {**inputs, **known}.items():
         if name in values and np.ndim(number) == 0 and far(
-                values[name], float(number), scales.get(name)):
+                values[name], float(number), scales.get(name, 0.0)):
             yield name
     own = {name: error.parts for name, error in own_errors(scenario).items()}
     own |= {name: own[burst] for name, burst in STEADY.items() if burst in own}
     bounds = interval(inputs, scenario.knobs(), attention, RANGED, own)
     for name, made in bounds.items():
-        scale = usable if name in MEMORY else made.central  # as exact as what it is off
+        scale = usable if name in MEMORY else abs(made.central)  # as exact as what it is off
         if any(far(found["ranges"][name][side], getattr(made, side), scale)
                for side in ("low", "high", "value")):
             yield f"interval of {name}"

@@ -35,6 +35,10 @@ requests_of_any_kind = st.lists(
         float(arrival), prompt, output, min(cached, prompt - 1)),
         st.integers(0, 300), st.integers(1, 60), st.integers(1, 12), st.integers(0, 40)),
     min_size=1, max_size=12)
+long_answers = st.lists(
+    st.builds(lambda arrival, prompt, output: Request(arrival / 4, prompt, output),
+              st.integers(0, 400), st.integers(1, 20), st.integers(1, 40)),
+    min_size=1, max_size=12)
 engines_of_any_kind = st.builds(
     Limits, st.integers(1, 50), st.integers(1, 6), st.one_of(st.none(), st.integers(24, 60)),
     st.sampled_from([1, 3, 8]).map(lambda size: max(3, size)), st.sampled_from(POLICIES),

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
 from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import Own, class_of, own_errors
-from calc.layouts.choice import Row, scenario
+from calc.layouts.choice import Choice, Row, scenario
 from calc.many.sweeps import decode_sweep
 from calc.searching.candidates import BURST, POWER_NAMES, STEADY, as_asked, site_draws
 from calc.searching.drawing.in_flight import DRAWS, ENOUGH, in_flight, least, of_load
@@ -20,7 +20,7 @@ from calc.searching.goal import Wishes
 from calc.searching.pool_pairs import RATED, as_served, combined, rated
 from calc.searching.search import SearchResult
 from catalogue import Scenario
-from catalogue.deployments.knobs import NORMAL_90, Knob
+from catalogue.deployments.knobs import NORMAL_90, Knob, moved
 
 SEED = 20_260_101
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
@@ -32,7 +32,7 @@ def draws_of(found: SearchResult, row: Row
     distance from what was measured adds, and without; and the deployment, of two pools the one
     that decodes."""
     goal, wishes = found.wishes.goal, found.wishes
-    pools = [_pool(found, scenario(goal, choice), choice.pool) for choice in row.choices]
+    pools = [_pool(found, choice) for choice in row.choices]
     if row.prefill is None:
         (quantities, deployed), = pools
         served = np.ones((1, DRAWS), bool)
@@ -68,7 +68,7 @@ def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
     else:
         columns |= {f"{pool} devices": np.full(DRAWS, choice.devices) for pool, choice in zip(
             ("prefill", "decode"), row.choices, strict=True)}
-        columns = wishes.of_pair(columns, row.prefill.device, row.choice.device)
+        columns = wishes.of_pair(columns, *(wishes.hour(choice.device) for choice in row.choices))
     hour = wishes.hours.get(row.choice.device)
     if hour is not None:
         scores = scores_of(f"hour {row.choice.device}")
@@ -77,12 +77,23 @@ def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
     return columns
 
 
-def _pool(found: SearchResult, deployed: Scenario, pool: str | None
-          ) -> tuple[dict[str, np.ndarray], Scenario]:
+def _pool(found: SearchResult, choice: Choice) -> tuple[dict[str, np.ndarray], Scenario]:
+    """Draws of one pool, or of a deployment that is none, and it; a pool stands in many pairs."""
+    if choice.pool is None:
+        return _drawn(found, scenario(found.wishes.goal, choice), None)
+    if choice not in found.drawn_pools:
+        found.drawn_pools[choice] = _drawn(
+            found, scenario(found.wishes.goal, choice), choice.pool)
+    return found.drawn_pools[choice]
+
+
+def _drawn(found: SearchResult, deployed: Scenario, pool: str | None
+           ) -> tuple[dict[str, np.ndarray], Scenario]:
     """Draws of one pool from the ranges of its inputs, without the formulas' own error."""
     inputs: dict[str, Any] = dict(deployed.inputs())
     for knob in deployed.knobs():
-        inputs |= dict.fromkeys(knob.symbols, knob.at(scores_of(_key(knob))))
+        inputs |= dict.fromkeys(knob.symbols, _moved(
+            _key(knob), float(knob.value.low), float(knob.value.value), float(knob.value.high)))
     demand = found.wishes.goal.demand
     names = BURST if demand.arrivals == "burst" else STEADY
     powered = POWER_NAMES if found.wishes.powered else ()
@@ -126,6 +137,12 @@ def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
             logs = logs + scores * np.where(scores < 0, down, up)
         found[name] = quantities[name] * np.exp(logs)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _moved(key: str, low: float, value: float, high: float) -> np.ndarray:
+    """Draws of what is stated within a range, shape (DRAWS,)."""
+    return moved(low, value, high, scores_of(key))
 
 
 def _key(knob: Knob) -> str:

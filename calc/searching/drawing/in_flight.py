@@ -40,6 +40,6 @@ def in_flight(deployed: Scenario, inputs: Mapping[str, Any], fixed: bool) -> np.
     usual = float(inputs["concurrency"])
     if fixed:
         return np.array([usual])
-    room = max(usual, float(evaluate(deployed.inputs(), deployed.model.attention)[
+    room = max(usual, float(evaluate(deployed.inputs(), deployed.model.attention, decode=False)[
         "max_concurrency"]))
     return np.unique(np.minimum(np.ceil(usual * np.array(MORE)), room))

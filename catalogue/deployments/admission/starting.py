@@ -9,7 +9,7 @@ from catalogue.deployments.admission.subject import Cut, Problem, Subject, told
 from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES
 from catalogue.deployments.profiles import Starts
 from catalogue.engines.released import fitting
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 
 say = messages("catalogue/deployments/admission/starting")
 
@@ -80,10 +80,12 @@ def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
                     drafts=cut.drafts)
     if cut.pipeline == 1 or not cut.drafts or subject.stages_draft:
         return None
-    engines = [subject.engine] if subject.engine else fitting(subject.device)
-    return told(DRAFTS, "draft_tokens", lambda: say(
-        "drafted-tokens-in-pipeline-stages", drafts=cut.drafts, pipeline=cut.pipeline,
-        engine=(", ".join(engines), "、".join(engines))), drafts=cut.drafts, stages=cut.pipeline)
+
+    def text() -> Pair:
+        engines = [subject.engine] if subject.engine else fitting(subject.device)
+        return say("drafted-tokens-in-pipeline-stages", drafts=cut.drafts, pipeline=cut.pipeline,
+                   engine=(", ".join(engines), "、".join(engines)))
+    return told(DRAFTS, "draft_tokens", text, drafts=cut.drafts, stages=cut.pipeline)
 
 
 def layout_problem(engine: Starts, subject: Subject, cut: Cut) -> Problem | None:

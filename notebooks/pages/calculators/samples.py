@@ -61,7 +61,7 @@ def _number(draw: random.Random, extra: Extra) -> Triple:
     assert rule is not None
     high = rule.maximum if rule.maximum is not None else 2000.0 if rule.unit != "s" else 1e-4
     if rule.integer:
-        value = draw.randint(int(rule.minimum), int(high))
+        value = draw.randint(int(rule.minimum) + rule.exclusive, int(high))
         return value, value, value
     ends = sorted(rule.minimum + draw.uniform(0.02, 1) * (high - rule.minimum) for _ in range(3))
     return (ends[1], ends[0], ends[2]) if draw.random() < 0.7 else (ends[1], ends[1], ends[1])

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from _replica import linear_steps, replica, steady_of, wave_of
 
 import catalogue
 from calc.answer.simulated import system_of
-from calc.closed_form.benches import bench_count
+from calc.closed_form.benches import bench_count, benched
 from calc.closed_form.evaluate import evaluate
+from calc.closed_form.waves import prompts
 from calc.physics.arrays import Inputs
 from calc.serving.arrivals import ClosedLoop
 from calc.serving.simulation import simulate
@@ -51,19 +53,6 @@ def test_it_lies_between_the_steady_state_and_the_burst(name):
     assert arriving["bench_ttft"] == arriving["steady_ttft"]
 
 
-def test_later_requests_wait_for_a_burst_again_the_less_lengths_vary():
-    """Answers of one length end together; the share falls as 1 / (1 + width of their ends)."""
-    equal, varied = (evaluate(inputs(SERVERS[0], answer_variation=varies), "mla")
-                     for varies in (0.0, 0.3))
-    for found, width in ((equal, 0.0), (varied, 12**0.5 * 0.3 * (ANSWER - 1))):
-        again = (found["later_ttft"] - found["steady_ttft"]) / (
-            found["wave_ttft"] - found["steady_ttft"])
-        assert again == pytest.approx(1 / (1 + width))
-        share = USERS / found["bench_count"]
-        assert found["bench_ttft"] == pytest.approx(
-            share * found["wave_ttft"] + (1 - share) * found["later_ttft"])
-
-
 @pytest.mark.parametrize(("users", "output", "stated", "count"), [
     (2, 10, 0, 16),  # at least sixteen
     (4, 10, 0, 16), (5, 10, 0, 20),  # four waves
@@ -72,3 +61,33 @@ def test_later_requests_wait_for_a_burst_again_the_less_lengths_vary():
 def test_requests_of_a_benchmark(users, output, stated, count):
     q = Inputs({"concurrency": users, "output_tokens": output, "bench_requests": stated})
     assert bench_count(q) == count
+
+
+@pytest.mark.parametrize(("changes", "wave", "again"), [
+    # prefill first: eight prompts of 150 ms, and again after each round
+    ({}, 4.5 * 0.15, 4.5 * 0.15),
+    # mixed steps: later requests wait for a full chunk and take one
+    ({"mixed_steps": 1, "max_num_batched_tokens": 1008}, 4.5 * 0.15, 2 * 0.15),
+    # ranks in lockstep: seven of eight also wait for the first chunk
+    ({"data_parallel": 8, "expert_parallel": 8, "n_routed_experts": 8}, (1 + 7 / 8) * 0.15,
+     (1 + 7 / 8) * 0.15),
+    # two chunks of 85 ms in three slots of two stages, after the whole of the first chunk
+    ({"data_parallel": 8, "expert_parallel": 8, "n_routed_experts": 8, "pipeline_parallel": 2,
+      "max_num_batched_tokens": 500}, (3 / 2 + 7 / 8) * 0.085, (3 / 2 + 7 / 8) * 0.085)])
+def test_benchmark_by_hand(changes, wave, again):
+    q = replica(**changes, bench_requests=20)
+    steps = decode, _, burst = linear_steps(q, 0.02, 0.02, 1.3e-4)
+    lasting = steady_of(q, *steps)
+    ranks = q.data_parallel
+    found = benched(q, prompts(q, 8 / ranks), wave_of(q, *steps), lasting, decode, burst)
+    assert (found.bench_count, found.wave_ttft) == (20, pytest.approx(wave))
+    assert found.later_ttft == pytest.approx(again)
+    assert found.bench_ttft == pytest.approx((8 * wave + 12 * again) / 20)
+    # think times of four steps, or answers that end at different steps, separate requests
+    for more, together in (({"think_time": 0.08}, 1 / 5), ({"answer_variation": 0.8}, 1 / (
+            1 + 12**0.5 * 0.8 * 100))):
+        q = replica(**changes | more)
+        lasting = steady_of(q, *steps)
+        found = benched(q, prompts(q, 8 / ranks), wave_of(q, *steps), lasting, decode, burst)
+        assert found.later_ttft == pytest.approx(
+            lasting.steady_ttft + together * (again - lasting.steady_ttft))

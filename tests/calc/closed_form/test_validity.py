@@ -1,4 +1,4 @@
-"""Where the closed form is doubted: each condition at its limit, where it holds not yet, and above.
+"""Where the closed form is doubted: each condition at its limit, where it is not met, and beyond.
 
 Eight ranks share the experts unless a case says otherwise; each case names all that is met.
 """
@@ -13,7 +13,7 @@ RANKS = {"tensor_parallel": 1, "expert_parallel": 8, "expert_tensor_parallel": 0
          "prefill_delay_steps": 0, "front_end_rate": 100}
 STEADY = {"steady_stall": 0.0, "steady_tpot": 0.25, "prompt_span": 0.25, "random_share": 0.0,
           "group_busy": 0.0, "steady_request_throughput": 2.0, "steady_e2e": 5.0}
-OFTEN, TWO_GROUPS, APART = {"random_share": 0.51}, {"data_parallel": 16}, {"separate_pools": 1}
+OFTEN, TWO_GROUPS = {"random_share": 0.51}, {"data_parallel": 16}
 ALWAYS, ALONE, HOLDING = {"group_busy": 0.876}, {"expert_parallel": 1}, {"prefill_delay_steps": 1}
 
 
@@ -26,40 +26,33 @@ def met(given):
     return {name for name, doubted in doubts(Inputs(inputs), found).items() if doubted}
 
 
-@pytest.mark.parametrize(("given", "names"), [
-    ({}, set()),
+@pytest.mark.parametrize(("given", "name", "limit", "beyond", "names"), [
     # most requests come at random, and half of a token's time is prompts of other ranks
-    (OFTEN | {"stalled": 0.51}, {"shared"}),
-    (OFTEN | {"stalled": 0.5}, set()),
-    ({"random_share": 0.5, "stalled": 0.51}, set()),
-    (OFTEN | {"stalled": 0.51} | ALONE, {"in_turn"}),  # eight replicas, each by itself
+    (OFTEN, "stalled", 0.5, 0.51, {"shared"}),
+    (OFTEN | {"data_parallel": 2, "expert_parallel": 2}, "stalled", 0.5, 0.51, {"shared"}),
+    ({"stalled": 0.51}, "random_share", 0.5, 0.51, {"shared"}),
+    (OFTEN | ALONE, "stalled", 0.5, 0.51, {"in_turn"}),  # eight replicas, each by itself
     # nearly all steps have a prompt: three quarters of the time, or prompts that go first
-    (ALWAYS | {"stalled": 0.76}, {"shared"}),
-    (ALWAYS | {"stalled": 0.75}, set()),
-    ({"group_busy": 0.875, "stalled": 0.76}, set()),
-    (ALWAYS | {"mixed_steps": 0}, {"shared"}),
-    ({"mixed_steps": 0}, set()),
+    (ALWAYS, "stalled", 0.75, 0.76, {"shared"}),
+    ({"stalled": 0.76}, "group_busy", 0.875, 0.876, {"shared"}),
+    (ALWAYS, "mixed_steps", 1, 0, {"shared"}),
+    ({"mixed_steps": 0}, "group_busy", 0.875, 0.876, {"shared"}),
     # no more requests in flight than ranks, 8 of them: 1.6 a second for five seconds
-    (OFTEN | {"stalled": 0.41, "steady_request_throughput": 1.6}, {"few"}),
-    (OFTEN | {"stalled": 0.41, "steady_request_throughput": 1.7}, set()),
-    (OFTEN | {"stalled": 0.4, "steady_request_throughput": 1.6}, set()),
-    (OFTEN | APART | {"stalled": 0.41, "steady_request_throughput": 1.6}, set()),
+    (OFTEN | {"stalled": 0.41}, "steady_request_throughput", 1.7, 1.6, {"few"}),
+    (OFTEN | {"steady_request_throughput": 1.6}, "stalled", 0.4, 0.41, {"few"}),
+    (OFTEN | {"steady_request_throughput": 1.6, "stalled": 0.41}, "separate_pools", 1, 0, {"few"}),
     # prompts that are held back: of more than a chunk, or many at random
-    (HOLDING | {"prompt_span": 1.01}, {"held"}),
-    (HOLDING | {"prompt_span": 1.0}, set()),
-    (HOLDING | {"prompt_span": 0.51, "prompt_variation": 1}, {"held"}),
-    (HOLDING | {"prompt_span": 0.5, "prompt_variation": 1}, set()),
-    (HOLDING | OFTEN | {"stalled": 0.51}, {"held", "shared"}),
-    (HOLDING | ALONE | {"prompt_span": 1.01}, set()),
+    (HOLDING, "prompt_span", 1.0, 1.01, {"held"}),
+    (HOLDING | {"prompt_variation": 1}, "prompt_span", 0.5, 0.51, {"held"}),
+    (HOLDING | OFTEN, "stalled", 0.5, 0.51, {"held", "shared"}),
+    (HOLDING | {"prompt_span": 1.01}, "expert_parallel", 1, 8, {"held"}),
     # requests are dealt to two groups of ranks in turn
-    (TWO_GROUPS | {"stalled": 0.51}, {"in_turn"}),
-    (TWO_GROUPS | {"stalled": 0.5}, set()),
-    (TWO_GROUPS | APART | {"stalled": 0.51}, set()),
+    (TWO_GROUPS, "stalled", 0.5, 0.51, {"in_turn"}),
+    (TWO_GROUPS | {"stalled": 0.51}, "separate_pools", 1, 0, {"in_turn"}),
     # half of what the front ends let in, of one server or of two
-    ({"steady_request_throughput": 50.0}, set()),
-    ({"steady_request_throughput": 50.1}, {"front_end"}),
-    (TWO_GROUPS | {"steady_request_throughput": 100.0}, set()),
-    (TWO_GROUPS | {"steady_request_throughput": 100.1}, {"front_end"}),
-])
-def test_a_condition_is_met_above_its_limit_and_by_what_it_speaks_of(given, names):
-    assert met(given) == names
+    ({}, "steady_request_throughput", 50.0, 50.1, {"front_end"}),
+    (TWO_GROUPS, "steady_request_throughput", 100.0, 100.1, {"front_end"})])
+def test_a_condition_is_met_beyond_its_limit_and_by_what_it_speaks_of(given, name, limit, beyond,
+                                                                      names):
+    assert met(given | {name: limit}) == set()
+    assert met(given | {name: beyond}) == names

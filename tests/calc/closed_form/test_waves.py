@@ -1,17 +1,26 @@
 """A wave of requests: throughput and latency, chunks, drafts, front ends, streaming, pools."""
 
+from math import ceil
+
 import numpy as np
 import pytest
 from _fleet import ATTENTIONS, fleet, one, run, where
+from _replica import linear_steps, nothing_but, replica, step_of, wave_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
-from calc.closed_form.planning import pool_replicas
-from calc.closed_form.waves import first_held, front_ends_rate
-from calc.physics.arrays import Inputs
+from calc.closed_form.waves import (
+    chunk,
+    decode_step,
+    front_ends_rate,
+    fullest_cache,
+    prefill_throughput,
+    prompts,
+    token_pace,
+)
 from calc.physics.breakdown import CLASSES, token_parts
+from calc.physics.decode_floor import Decode
 from calc.serving.requests import Limits, Request
 from calc.serving.scheduling import schedule
 from calc.serving.step_times import Clock
@@ -22,17 +31,10 @@ FEW = settings(max_examples=6)
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 
 
-def assert_never(wrong, *shown):
-    assert not where(wrong, *shown), where(wrong, *shown)
-
-
 def assert_close(left, right, scale=0.0):
-    assert_never(np.abs(left - right) > ROUNDING * np.maximum(
-        scale, np.maximum(np.abs(left), np.abs(right))), left, right)
-
-
-def assert_at_most(less, more):
-    assert_never(less > more + ROUNDING * np.abs(more), less, more)
+    scale = np.maximum(scale, np.maximum(np.abs(left), np.abs(right)))
+    wrong = where(np.abs(left - right) > ROUNDING * scale, left, right)
+    assert not wrong, wrong
 
 
 @both
@@ -58,40 +60,6 @@ class TestLaws:
         pieces = token_parts(inputs, found)
         busy = sum(abs(piece) for piece in pieces.values())
         assert_close(sum(pieces.values()), found["tpot"], busy)
-
-    @FEW
-    @given(SEEDS)
-    def test_the_first_token_is_between_its_own_prefill_and_everybody_s(self, attention, seed):
-        inputs = fleet(attention, seed)
-        found = run(inputs, attention)
-        sent = np.where(inputs["separate_pools"] > 0, found["kv_transfer_time"], 0)
-        earliest = inputs["request_overhead"] + sent + found["prefill_time"]
-        assert_at_most(earliest, found["ttft"])
-        assert_at_most(found["ttft"], earliest + found["burst_time"])
-        assert_never(found["decode_stall"] < -ROUNDING * found["tpot"], found["decode_stall"])
-
-    @FEW
-    @given(SEEDS)
-    def test_the_order_of_prompts_moves_waiting_between_first_and_later_tokens(
-            self, attention, seed):
-        inputs = fleet(attention, seed) | {"separate_pools": 0}
-        inputs["output_tokens"] = np.maximum(2, inputs["output_tokens"])
-        together, in_turn = (run(inputs, attention, prefill_together=flag) for flag in (1, 0))
-        assert_close(together["e2e"], in_turn["e2e"])
-        assert_at_most(in_turn["ttft"], together["ttft"])
-        assert_at_most(together["tpot"], in_turn["tpot"])
-
-    @FEW
-    @given(SEEDS, st.integers(1, 500))
-    def test_half_of_c_plus_1_prefills_where_each_prompt_fills_a_chunk(self, attention, seed, c):
-        inputs = fleet(attention, seed) | {
-            "pipeline_parallel": 1, "prefix_hit_share": 0, "prefill_together": 0,
-            "separate_pools": 0, "output_tokens": 100}
-        inputs["max_num_batched_tokens"] = inputs["input_tokens"]
-        found = run(inputs, attention, concurrency=c * inputs["data_parallel"])
-        waited = found["ttft"] - inputs["request_overhead"]
-        assert_close(waited, (c + 1) / 2 * found["prefill_time"], found["ttft"])
-        assert_close(found["decode_stall"], (c - 1) / 2 * found["prefill_time"] / 99)
 
     @FEW
     @given(SEEDS, st.integers(1, 40))
@@ -120,22 +88,6 @@ class TestLaws:
         for name in set(CLASSES) - {"attention"}:
             assert_close(pieces * cut[f"prefill_{name}_flops"], whole[f"prefill_{name}_flops"])
 
-    @FEW
-    @given(SEEDS)
-    def test_prompts_without_a_pause_and_drafts(self, attention, seed):
-        inputs = fleet(attention, seed)
-        inputs["concurrency"] = inputs["data_parallel"] * (1 + np.ceil(inputs["concurrency"]))
-        found = run(inputs, attention)
-        others = inputs["concurrency"] - inputs["data_parallel"]
-        assert_close(found["prefill_throughput"] * found["burst_time"],
-                     others * found["new_tokens"])
-        each = 1 + inputs["draft_tokens"]
-        assert_close(found["decode_tokens"], found["decode_batch"] * each)
-        assert_at_most(1, found["tokens_per_step"])
-        assert_at_most(found["tokens_per_step"], each)
-        none = run(inputs, attention, mtp_acceptance=0, accepted_length=0)
-        assert (none["tokens_per_step"] == 1).all()
-        assert (none["decode_step_time"] == found["decode_step_time"]).all()
 
 class TestScheduler:
     """The scheduler on the runtime's clock and the closed form are two ways to one request."""
@@ -169,49 +121,286 @@ class TestScheduler:
         self.both_ways(scenario.inputs(), scenario.model.attention, 4096, 256)
 
 
-@pytest.mark.parametrize(("interval", "output", "held", "apart", "time"), [
-    (1, 9, 1, 0, 0), (5, 9, 1, 0, 4 * 0.3), (5, 9, 0.5, 0, 2 * 0.3), (5, 3, 1, 0, 2 * 0.3),
-    (5, 9, 0, 0, 0), (5, 9, 1, 1, 0)])
-def test_a_first_token_waits_for_those_that_are_sent_with_it(interval, output, held, apart, time):
-    q = Inputs({"stream_interval": interval, "output_tokens": output, "first_token_held": held,
-                "separate_pools": apart})
-    assert first_held(q, 0.3) == pytest.approx(time)
+@pytest.mark.parametrize(("tensor", "ranks", "count"), [(1, 8, 3), (8, 4, 2), (2, 1, 48)])
+def test_ranks_that_share_experts_have_one_front_end(tensor, ranks, count):
+    q = replica(front_end_rate=2, data_parallel=ranks * count, tensor_parallel=tensor,
+                expert_parallel=tensor * ranks)
+    assert front_ends_rate(q) == pytest.approx(2 * count)
 
 
-@pytest.mark.parametrize(("ratio", "data", "ranks", "replicas"), [
-    (3.0, 1, 1, 3), (3.1, 1, 1, 4), (0.2, 1, 1, 1), (0.5, 5, 1, 3), (1.0, 8, 4, 8), (1.1, 8, 4, 12),
-    (3 * (1 + 5e-9), 1, 1, 3), (3 * (1 + 1e-8), 1, 1, 4)])  # one that keeps up but for rounding
-def test_prefill_replicas_that_keep_up_come_in_whole_groups(ratio, data, ranks, replicas):
-    layout = {"prefill_replicas": 0, "data_parallel": data, "tensor_parallel": 1,
-              "expert_parallel": ranks, "expert_tensor_parallel": 0}
-    assert pool_replicas(Inputs(layout), ratio) == replicas
-    assert pool_replicas(Inputs(layout | {"prefill_replicas": 0.5}), ratio) == 0.5
+def prompt_of(cached, new, **changes):
+    """Inputs with prompts of which some tokens are cached."""
+    return replica(input_tokens=cached + new, prefix_hit_share=cached / (cached + new), **changes)
 
 
-SLOW, USERS = 2.0, 400  # request/s of a front end; request
+class TestPrompts:
+    """Chunks of a prompt and packed chunks of a burst, counted token by token."""
+
+    @pytest.mark.parametrize(("cached", "new", "budget", "count"), [
+        (0, 1000, 1000, 1), (0, 1001, 1000, 2), (0, 999, 1000, 1), (500, 500, 500, 1),
+        (500, 500, 499, 2), (256, 768, 100, 8), (0, 60, 1, 60)])
+    def test_equal_chunks_and_what_is_cached_before_them(self, cached, new, budget, count):
+        cut = prompts(prompt_of(cached, new, max_num_batched_tokens=budget), 1)
+        before = [cached + j * new / count for j in range(count)]  # chunk j of the prompt
+        assert (cut.cached_tokens, cut.new_tokens, cut.prompt_chunks) == (cached, new, count)
+        assert cut.prefill_tokens == pytest.approx(new / count)
+        assert cut.prefill_cached == pytest.approx(np.mean(before))
+        assert prompts(replica(prefix_hit_share=1), 1).new_tokens == 1  # the last one
+
+    @pytest.mark.parametrize(("cached", "new"), [(0, 50), (20, 60), (100, 28)])
+    @pytest.mark.parametrize("limit", [0, 10, 40, 128, 1000])
+    def test_positions_attended_by_new_tokens(self, cached, new, limit):
+        """New token i attends to the prefix and i new tokens, at most to a window or selection."""
+        cut = prompts(prompt_of(cached, new, max_num_batched_tokens=64, sliding_window=limit,
+                                index_topk=limit / 4, compress_ratio=4), 1)
+        seen = cached + np.arange(1, new + 1)
+        limited = np.minimum(seen, limit or np.inf)
+        assert cut.prefill_context_tokens == pytest.approx(seen.mean())
+        assert cut.prefill_in_window == pytest.approx(limited.mean())
+        assert cut.prefill_attended == pytest.approx(limited.mean())
+        assert cut.prefill_unfused == 0
+
+    @pytest.mark.parametrize("budget", [60, 20, 1])
+    def test_unfused_scores_include_the_rest_of_the_chunk(self, budget):
+        cut = prompts(prompt_of(40, 60, max_num_batched_tokens=budget, score_traffic=1), 1)
+        ends = [40 + budget * ceil(i / budget) for i in range(1, 61)]  # of each token's chunk
+        assert cut.prefill_multiplied == pytest.approx(np.mean(ends))
+        assert cut.prefill_unfused == cut.prefill_absorbed == 1
+
+    def test_means_over_tokens_of_prompts_of_two_lengths(self):
+        """Prompts of 500 and 1,500 tokens, equally likely; half of each is cached."""
+        lengths = np.array([500, 1500])
+        cut = prompts(replica(prompt_variation=lengths.std() / lengths.mean(),
+                              prefix_hit_share=0.5), 1)
+        of_a_token = (lengths / 2 * lengths).sum() / lengths.sum()  # E[n²/2]/E[n]
+        assert cut.biased_cached_tokens == cut.biased_new_tokens == pytest.approx(of_a_token)
+        assert (cut.cached_tokens, cut.new_tokens) == (500, 500)
+        # with chunks of one token: mean over tokens of the tokens before them
+        single = prompts(replica(prompt_variation=0.5, max_num_batched_tokens=1), 1)
+        before = sum(np.arange(n).sum() for n in lengths) / lengths.sum()
+        assert single.prefill_cached == pytest.approx(before, abs=0.5)
+
+    @pytest.mark.parametrize(("users", "prompt", "budget", "chunks"), [
+        (1, 1000, 1000, 1), (2, 1000, 1000, 1), (3, 1000, 1000, 2), (9, 250, 1000, 2),
+        (10, 250, 1000, 3), (4, 2500, 1000, 8), (5, 1, 1000, 1)])
+    def test_packed_chunks_of_a_burst(self, users, prompt, budget, chunks):
+        """The tokens of all prompts but the first fill one chunk after another."""
+        cut = prompts(replica(input_tokens=prompt, max_num_batched_tokens=budget), users)
+        tokens = max(1, users - 1) * prompt  # a lone request has none; its own stands in
+        assert cut.burst_chunks == chunks == len(range(0, tokens, budget))
+        assert cut.burst_requests * prompt == cut.burst_tokens * cut.burst_chunks == tokens
+
+    @pytest.mark.parametrize("budget", [1000, 300, 70])
+    @pytest.mark.parametrize("share", [0, 0.25])
+    def test_chunks_of_a_prompt_add_up(self, budget, share):
+        new, cached = 1000 * (1 - share), 1000 * share
+        q = prompt_of(cached, new, max_num_batched_tokens=budget)
+        cut = prompts(q, 1)
+        each, count = chunk(q, cut, cut.prefill_tokens), cut.prompt_chunks
+        positions = (cached + np.arange(1, new + 1)).sum()
+        before = [cached + j * new / count for j in range(int(count))]
+        assert count * each.tokens == pytest.approx(new)
+        assert count * each.logit_rows == pytest.approx(1)  # of the last token
+        assert count * each.attended == count * each.in_window == pytest.approx(positions)
+        assert count * each.read == count * each.expanded == pytest.approx(sum(before))
+        assert (each.indexed, each.read_keys, each.absorbed, each.core_missing) == (0, 0, 0, 0)
+        assert not each.decoding
+
+    def test_prompts_that_share_a_chunk(self):
+        """Four prompts of 50 cached and 200 new tokens; 56 rows of each tile of 256 are empty."""
+        q = prompt_of(50, 200, max_num_batched_tokens=800, prefill_tile_rows=256)
+        both = chunk(q, prompts(q, 5), prompts(q, 5).burst_tokens)
+        assert (both.tokens, both.logit_rows, both.read) == (800, 4, 200)
+        assert both.attended == pytest.approx(4 * np.arange(51, 251).sum())
+        assert both.core_missing == pytest.approx(4 * 56)
+
+    @pytest.mark.parametrize(("cached", "users", "absorbed"), [
+        (0, 1, 0), (300, 1, 1), (499, 1, 1), (500, 1, 0), (300, 3, 0)])
+    def test_few_cached_tokens_are_not_expanded(self, cached, users, absorbed):
+        """Fewer than 500 cached tokens of all prompts in a chunk are absorbed, not expanded."""
+        q = prompt_of(cached, 1000, absorbed_prefix_tokens=500, max_num_batched_tokens=8000)
+        cut = prompts(q, users)
+        made = chunk(q, cut, cut.burst_tokens if users > 1 else cut.prefill_tokens)
+        of_all = cached * max(1, users - 1)
+        assert made.absorbed == absorbed
+        assert made.read_keys == pytest.approx(absorbed * of_all)
+        assert made.expanded == pytest.approx((1 - absorbed) * of_all)
 
 
-@pytest.fixture(scope="module")
-def scenario():
-    return catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
-        "workload.input_tokens=64 token", "workload.output_tokens=16 token"])
+def decode_of(**given):
+    """Decode batch of four requests with contexts of 1,000 tokens."""
+    known = {f"decode_{name}_tokens": 1000.0 for name in (
+        "context", "attended", "multiplied", "window")}
+    return nothing_but(Decode, **known | {"decode_batch": 4.0} | given)
 
 
-class TestFrontEnds:
-    """A server has a front end of its own: k equal servers let in k times what one does."""
+class TestDecodeStep:
+    @pytest.mark.parametrize(("drafts", "excess"), [(0, 1.0), (2, 1.0), (0, 1.5), (3, 1.25)])
+    def test_each_request_has_a_token_and_its_drafts(self, drafts, excess):
+        q = replica(draft_tokens=drafts, kv_imbalance=excess)
+        made = decode_step(q, decode_of())
+        assert made.tokens == made.logit_rows == 4 * (1 + drafts)
+        assert made.attended == made.in_window == made.tokens * 1000 * excess
+        assert made.read == made.read_keys == made.read_in_window == 4 * 1000 * excess
+        assert (made.expanded, made.absorbed, made.indexed) == (0, 1, 0)
+        assert made.decoding
 
-    @pytest.mark.parametrize(("tensor", "ranks", "count"), [(1, 8, 3), (8, 4, 2), (2, 1, 48)])
-    def test_ranks_that_share_experts_have_one(self, tensor, ranks, count):
-        q = Inputs({"front_end_rate": SLOW, "data_parallel": ranks * count,
-                    "tensor_parallel": tensor, "expert_parallel": tensor * ranks,
-                    "expert_tensor_parallel": 0})
-        assert front_ends_rate(q) == pytest.approx(SLOW * count)
+    def test_windows_limit_the_fullest_rank(self):
+        """Longer contexts do not exceed a window of 900 or a selection of 1,000 tokens."""
+        d = decode_of(decode_window_tokens=900.0, decode_attended_tokens=800.0,
+                      context_deviation=600.0)
+        q = replica(data_parallel=64, sliding_window=900, index_topk=1000)
+        made, fullest = decode_step(q, d), fullest_cache(q, d)
+        assert fullest > 1.25
+        assert made.in_window == 4 * 900
+        assert made.read == 4 * 1000  # mean 800, up to the limit
+        assert made.indexed == made.read_keys == 4 * 1000 * fullest
 
-    @pytest.mark.parametrize("count", [1, 2, 48])
-    @pytest.mark.parametrize("opened", [0, 1])
-    def test_servers_that_wait_for_their_front_ends(self, scenario, count, opened):
-        found = evaluate(scenario.inputs() | {
-            "data_parallel": count, "front_end_rate": SLOW, "concurrency": USERS * count,
-            "open_arrivals": opened}, scenario.model.attention)
-        assert found["steady_request_throughput"] == pytest.approx(count * SLOW, rel=2 / USERS)
-        assert found["front_end_time"] == pytest.approx((USERS * count - 1) / (count * SLOW))
+    @pytest.mark.parametrize("ranks", [1, 8, 64])
+    def test_fullest_of_several_ranks(self, ranks):
+        """Sampled: nine contexts per rank, with a standard deviation of 300 tokens."""
+        found = fullest_cache(replica(data_parallel=ranks),
+                              decode_of(context_deviation=300.0, decode_batch=9.0))
+        sums = np.random.default_rng(5).normal(1000, 300, (2000, ranks, 9)).mean(axis=2)
+        assert found == pytest.approx(max(1, sums.max(axis=1).mean() / 1000), rel=0.01)
+
+
+class TestDrafts:
+    @pytest.mark.parametrize(("drafts", "block", "passes"), [
+        (0, 1, 0), (1, 1, 1), (3, 1, 3), (3, 2, 2), (4, 2, 2), (4, 8, 1)])
+    def test_draft_passes_and_tokens_per_step(self, drafts, block, passes):
+        """Steps of 30 ms, passes of 2 ms, and drafts that are never or always accepted."""
+        step = step_of(0.03, draft_pass_time=0.002)
+        for acceptance, tokens in ((0, 1), (1, 1 + drafts)):
+            q = replica(draft_tokens=drafts, draft_block=block, mtp_acceptance=acceptance)
+            draft, accepted, pace = token_pace(q, step)
+            assert draft == pytest.approx(0.002 * passes)
+            assert accepted == tokens
+            assert pace == pytest.approx((0.03 + 0.002 * passes) / tokens)
+
+    def test_each_draft_needs_those_before_it(self):
+        """Conditional acceptance 0.8, 0.4, 0.2."""
+        q = replica(draft_tokens=3, mtp_acceptance=0.8, acceptance_decay=0.5)
+        assert token_pace(q, step_of(1))[1] == pytest.approx(1 + 0.8 * (1 + 0.4 * (1 + 0.2)))
+        stated = replica(draft_tokens=3, mtp_acceptance=0.8, accepted_length=2.5)
+        assert token_pace(stated, step_of(1))[1] == 2.5
+        assert token_pace(replica(draft_tokens=1, accepted_length=2.5), step_of(1))[1] == 2
+
+    def test_break_even_acceptance_of_one_draft(self):
+        alone, checked, drafting = 0.020, 0.023, 0.002
+        even = (checked + drafting) / alone - 1
+        *_, pace = token_pace(replica(draft_tokens=1, mtp_acceptance=even),
+                              step_of(checked, draft_pass_time=drafting))
+        assert pace == pytest.approx(alone)
+
+
+FIXED, TOKEN, STEP = 0.05, 1e-4, 0.02  # of a chunk [s], of its tokens [s/token], of decoding [s]
+BURSTS = [(1, 1000, 1000), (2, 1000, 1000), (8, 1000, 1000), (9, 250, 1000), (5, 250, 1000),
+          (4, 2000, 1000), (3, 1000, 8000), (7, 1000, 3000), (4, 3000, 1000)]
+
+
+def burst(users=8, prompt=1000, budget=1000, **changes):
+    """Latencies if a chunk takes 50 ms + 0.1 ms per token, and a decode step 20 ms."""
+    q = replica(concurrency=users, input_tokens=prompt, max_num_batched_tokens=budget, **changes)
+    return wave_of(q, *linear_steps(q, STEP, FIXED, TOKEN))
+
+
+def ends_of(users, prompt, budget, stages=1):
+    """Time of the first token of each request [s], chunk by chunk through all stages."""
+    count, rest = ceil(prompt / budget), users - 1
+    slot = (FIXED + TOKEN * prompt / count) / stages
+    alone = slot * (count + stages - 1)  # chunk j is in stage s in slot j + s
+    packed = ceil(rest * prompt / budget)
+    later = (FIXED + TOKEN * rest * prompt / packed) / stages if rest else 0
+    return np.array([alone] + [alone + later * ceil(i * packed / rest)
+                               for i in range(1, rest + 1)])
+
+
+class TestBurst:
+    """Hand calculations of bursts, chunk by chunk."""
+
+    @pytest.mark.parametrize(("users", "prompt", "budget"), BURSTS)
+    @pytest.mark.parametrize("stages", [1, 4])
+    def test_first_and_later_tokens(self, users, prompt, budget, stages):
+        ends, found = ends_of(users, prompt, budget, stages), burst(
+            users, prompt, budget, pipeline_parallel=stages, request_overhead=0.003)
+        whole = 0.003 + ends.max() + 100 * STEP  # all prompts first, then all decode
+        assert found.ttft == pytest.approx(0.003 + ends.mean())
+        assert found.e2e == pytest.approx(whole)
+        assert found.tpot == pytest.approx(STEP + (ends.max() - ends.mean()) / 100)
+        assert found.request_throughput == pytest.approx(users / whole)
+        assert found.output_throughput == pytest.approx(101 * users / whole)
+        assert found.input_throughput == pytest.approx(prompt * users / whole)
+
+    @pytest.mark.parametrize(("users", "prompt", "budget"), BURSTS)
+    def test_scheduler_with_the_same_step_times(self, users, prompt, budget):
+        """The first request arrives just before the others."""
+        def step_time(step):
+            new = sum(new for new, _ in step.prefill)
+            return FIXED + TOKEN * new if new else STEP
+
+        served = schedule([Request(1e-9 * (i > 0), prompt, 101) for i in range(users)],
+                          Limits(budget, users, policy="prefill-first"), step_time)
+        found = burst(users, prompt, budget)
+        for name in ("ttft", "tpot", "e2e"):
+            mean = np.mean([getattr(outcome, name) for outcome in served.outcomes])
+            assert getattr(found, name) == pytest.approx(mean, rel=1e-6)
+
+    @given(st.integers(2, 40), st.integers(1, 5000), st.integers(100, 3000))
+    def test_mean_end_of_prompts_that_do_not_fill_chunks(self, users, prompt, budget):
+        """The exact mean is later by less than half a chunk."""
+        ends, found = ends_of(users, prompt, budget), burst(users, prompt, budget)
+        half = found.burst_time / ceil((users - 1) * prompt / budget) / 2
+        assert -1e-9 <= ends.mean() - found.ttft < half
+        assert found.e2e == pytest.approx(ends.max() + 100 * STEP)
+
+    def test_first_tokens_sent_together(self):
+        together, in_turn = burst(prefill_together=1), burst()
+        assert together.ttft == pytest.approx(8 * 0.15)
+        assert together.decode_stall == 0
+        assert together.tpot == pytest.approx(STEP)
+        assert together.e2e == pytest.approx(in_turn.e2e)
+
+    def test_separate_pools(self):
+        """No stall; a request occupies the decode pool for its 101 tokens only."""
+        q = replica(separate_pools=1)
+        found = wave_of(q, *linear_steps(q, STEP, FIXED, TOKEN), transfer=0.4)
+        assert found.ttft == pytest.approx(burst().ttft + 0.4)
+        assert found.tpot == pytest.approx(STEP)
+        assert found.request_throughput == pytest.approx(8 / (101 * STEP))
+
+    @pytest.mark.parametrize(("held", "interval", "later"), [(0, 5, 0), (1, 5, 4), (0.5, 3, 1),
+                                                             (1, 500, 100)])
+    def test_held_first_token_does_not_change_the_latency(self, held, interval, later):
+        sent = burst(first_token_held=held, stream_interval=interval)
+        assert sent.ttft == pytest.approx(burst().ttft + later * burst().tpot)
+        assert sent.tpot == pytest.approx(burst().tpot * (1 - later / 100))
+        assert sent.e2e == pytest.approx(burst().e2e)
+        apart = burst(first_token_held=held, stream_interval=interval, separate_pools=1)
+        assert apart.tpot == pytest.approx(STEP)
+
+    def test_answers_of_one_token(self):
+        """The rate counts all eight prompts, of which the mean TTFT is only half."""
+        found = burst(output_tokens=1)
+        assert found.e2e == found.ttft == pytest.approx(4.5 * 0.15)
+        assert found.request_throughput == pytest.approx(8 / (8 * 0.15))
+
+    def test_twice_the_replicas_double_the_rate(self):
+        one_, two = burst(8, front_end_rate=4), burst(16, data_parallel=2, front_end_rate=4)
+        for name in ("ttft", "tpot", "e2e", "burst_time", "decode_stall"):
+            assert getattr(two, name) == getattr(one_, name)
+        for name in ("request_throughput", "output_throughput", "input_throughput"):
+            assert getattr(two, name) == pytest.approx(2 * getattr(one_, name))
+        assert (one_.front_end_time, two.front_end_time) == (7 / 4, 15 / 8)
+        uneven = burst(9, data_parallel=2)  # five of them on one replica
+        assert uneven.ttft == burst(5).ttft
+        assert uneven.request_throughput == pytest.approx(9 / burst(5).e2e)
+
+    def test_prefill_throughput(self):
+        """Two ranks of four stages: each finishes 1,000 tokens every 150 ms / 4."""
+        q = replica(data_parallel=2, pipeline_parallel=4, concurrency=2 * 9, input_tokens=500)
+        *_, packed = linear_steps(q, STEP, FIXED, TOKEN)
+        rate = prefill_throughput(q, prompts(q, 9), packed)
+        assert rate == pytest.approx(2 * 1000 / (0.15 / 4))
+        endless = burst(2e6, 500, data_parallel=2, pipeline_parallel=4, output_tokens=1)
+        assert endless.input_throughput == pytest.approx(rate, rel=1e-4)

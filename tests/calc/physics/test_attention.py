@@ -5,8 +5,8 @@ or prompts that ranks share.
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, fleet_alike, run, where
 from _fleet import alike as sampled
+from _fleet import fleet_alike, run, where
 
 import calc
 import catalogue
@@ -18,7 +18,6 @@ from catalogue.deployments.scenario import model_inputs
 
 SEEDS = range(3)
 DENSE, SPARSE = "h200-r1-vllm-tp8", "h200-v32-vllm-tp8"
-every = pytest.mark.parametrize("attention", ATTENTIONS)
 both = pytest.mark.parametrize("attention", ["mla", "gqa"])  # compressed entries are on every rank
 
 
@@ -122,16 +121,15 @@ class TestSparse:
             61 * scores * inputs["selection_traffic"])
 
 
-class TestUnfused:
-    """Prefill whose scores are tensors in memory, for want of a fused kernel."""
+@pytest.mark.parametrize(("changes", "positions"), [
+    ({"input_tokens": 1000}, 1000), ({"input_tokens": 300, "max_num_batched_tokens": 1}, 150.5),
+    # four chunks of 1,000 tokens after 1,000 cached: 2,000, 3,000, 4,000 and 5,000
+    ({"input_tokens": 5000, "prefix_hit_share": 0.2, "max_num_batched_tokens": 1000}, 3500)])
+def test_unfused_scores_meet_every_position_up_to_the_end_of_a_chunk(changes, positions):
+    """Scores of prefill are tensors in memory, for want of a fused kernel."""
+    _, found = deployment(DENSE, **changes, score_traffic=32.0)
+    assert found["prefill_multiplied"] == pytest.approx(positions)
 
-    @pytest.mark.parametrize(("changes", "positions"), [
-        ({"input_tokens": 1000}, 1000), ({"input_tokens": 300, "max_num_batched_tokens": 1}, 150.5),
-        # four chunks of 1,000 tokens after 1,000 cached: 2,000, 3,000, 4,000 and 5,000
-        ({"input_tokens": 5000, "prefix_hit_share": 0.2, "max_num_batched_tokens": 1000}, 3500)])
-    def test_a_chunk_meets_every_position_up_to_its_end(self, changes, positions):
-        _, found = deployment(DENSE, **changes, score_traffic=32.0)
-        assert found["prefill_multiplied"] == pytest.approx(positions)
 
 # two key heads of 3 are 6 elements, six value heads of 5 are 30; both and queries are 42
 LINEAR = {"hidden_size": 7, "linear_num_key_heads": 2, "linear_num_value_heads": 6,
@@ -230,21 +228,20 @@ def dealt(attention):
 
 
 @both
-class TestSharedCache:
-    def test_a_group_holds_and_reads_the_cache_once_and_multiplies_as_much(self, attention):
-        inputs = dealt(attention)
-        shared = inputs["tensor_parallel"]
-        alone, group = (run(inputs, attention, decode_context_parallel=size)
-                        for size in (1, shared))
-        np.testing.assert_array_equal(alone["kv_blocks"], group["kv_blocks"])
-        room = group["blocks_per_request"] * inputs["block_size"] * shared
-        assert not where(room < inputs["context_tokens"], room)
-        assert not where(room - inputs["context_tokens"] >= inputs["block_size"] * shared)
-        assert not where(group["max_concurrency"] < alone["max_concurrency"])
-        np.testing.assert_allclose(group["decode_core_flops"], alone["decode_core_flops"])
-        np.testing.assert_allclose(group["decode_kv_bytes"] * shared, alone["decode_kv_bytes"])
-        np.testing.assert_allclose(group["decode_head_rows"], alone["decode_head_rows"] * shared)
-        assert not any(np.any(alone[f"{phase}_context_exchange_time"]) for phase in PHASES)
+def test_a_group_holds_and_reads_the_cache_once_and_multiplies_as_much(attention):
+    inputs = dealt(attention)
+    shared = inputs["tensor_parallel"]
+    alone, group = (run(inputs, attention, decode_context_parallel=size) for size in (1, shared))
+    np.testing.assert_array_equal(alone["kv_blocks"], group["kv_blocks"])
+    room = group["blocks_per_request"] * inputs["block_size"] * shared
+    assert not where(room < inputs["context_tokens"], room)
+    assert not where(room - inputs["context_tokens"] >= inputs["block_size"] * shared)
+    assert not where(group["max_concurrency"] < alone["max_concurrency"])
+    np.testing.assert_allclose(group["decode_core_flops"], alone["decode_core_flops"])
+    np.testing.assert_allclose(group["decode_kv_bytes"] * shared, alone["decode_kv_bytes"])
+    np.testing.assert_allclose(group["decode_head_rows"], alone["decode_head_rows"] * shared)
+    assert not any(np.any(alone[f"{phase}_context_exchange_time"]) for phase in PHASES)
+
 
 def test_eight_ranks_hold_eight_times_the_requests_and_fill_their_tiles():
     """TP8 leaves 16 heads to a rank, a quarter of a tile; four ranks together fill one."""

@@ -11,6 +11,11 @@ from calc.physics.decode_floor import tokens_per_step
 from catalogue.deployments.knobs import DENSE
 
 ROUNDED = 1 + 1e-12
+EXTREMES = {
+    "hbm_efficiency": [0.05, 0.3, 1.0], "expert_streaming_efficiency": [0.05, 0.9, 1.0],
+    "mla_efficiency": [0.05, 0.9, 1.0], "routing_skew": [0.0, 0.5, 4.0], "draft_tokens": [0, 1, 3],
+    "mtp_acceptance": [0.0, 0.8, 1.0], "micro_batches": [1, 2], "output_tokens": [1, 2, 100],
+    "attention_weight_bytes": [0.5, 1, 4.0], "activation_element_bytes": [1, 2, 4.0]}
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 
 
@@ -20,17 +25,8 @@ both = pytest.mark.parametrize("attention", ATTENTIONS)
 def test_no_estimate_is_faster_than_the_floor(attention, seed):
     """Also with what pulls a floor up or an estimate down drawn from its extremes."""
     rng = np.random.default_rng(seed)
-    result = run(fleet(attention, seed) | {
-        "hbm_efficiency": rng.choice([0.05, 0.3, 1.0], SIZE),
-        "expert_streaming_efficiency": rng.choice([0.05, 0.9, 1.0], SIZE),
-        "mla_efficiency": rng.choice([0.05, 0.9, 1.0], SIZE),
-        "routing_skew": rng.choice([0.0, 0.5, 4.0], SIZE),
-        "draft_tokens": rng.choice([0, 1, 3], SIZE),
-        "mtp_acceptance": rng.choice([0.0, 0.8, 1.0], SIZE),
-        "micro_batches": rng.choice([1, 2], SIZE),
-        "attention_weight_bytes": rng.choice([0.5, 1, 4.0], SIZE),
-        "activation_element_bytes": rng.choice([1, 2, 4.0], SIZE),
-        "output_tokens": rng.choice([1, 2, 100], SIZE)}, attention)
+    extremes = {name: rng.choice(values, SIZE) for name, values in EXTREMES.items()}
+    result = run(fleet(attention, seed) | extremes, attention)
     assert not where(result["tpot_floor"] > result["tpot"] * ROUNDED, result["tpot"])
     assert not where(result["tpot_floor"] * result["tokens_per_step"]
                      > result["decode_step_time"] * ROUNDED, result["decode_step_time"])
@@ -62,16 +58,12 @@ def test_the_floor_is_all_of_a_step_that_only_reads(attention):
 HALF, EIGHTH = 0.5, 0.5 * 0.25  # of the first draft; of the second, taken half as often
 
 
-@pytest.mark.parametrize(("drafts", "tokens"), [
-    (0, 1), (1, 1 + HALF), (1.5, 1 + HALF + EIGHTH / 2), (2, 1 + HALF + EIGHTH),
-    (3, 1 + HALF + EIGHTH + EIGHTH / 8)])
-def test_a_draft_counts_with_all_before_it(drafts, tokens):
-    assert tokens_per_step(0.5, 0.5, drafts) == tokens
-    assert tokens_per_step(0.5, 0.5, np.array([drafts, 3.0]))[0] == tokens
-
-
-@pytest.mark.parametrize(("acceptance", "drafts", "stated", "tokens"), [
-    (1.0, 7, 0, 8), (1.0, 8, 0, 9), (1.0, 9, 0, 9),  # counted up to eight
-    (0.5, 2, 0, 1.75), (0.5, 2, 1.25, 1.25), (0.5, 2, 3, 3), (0.5, 2, 4, 3)])
-def test_accepted_drafts_up_to_eight_or_a_stated_length(acceptance, drafts, stated, tokens):
-    assert tokens_per_step(acceptance, 1.0, drafts, stated) == tokens
+@pytest.mark.parametrize(("acceptance", "decay", "drafts", "stated", "tokens"), [
+    # each draft counts with all before it
+    (0.5, 0.5, 0, 0, 1), (0.5, 0.5, 1, 0, 1 + HALF), (0.5, 0.5, 1.5, 0, 1 + HALF + EIGHTH / 2),
+    (0.5, 0.5, 2, 0, 1 + HALF + EIGHTH), (0.5, 0.5, 3, 0, 1 + HALF + EIGHTH + EIGHTH / 8),
+    (1, 1, 7, 0, 8), (1, 1, 8, 0, 9), (1, 1, 9, 0, 9),  # counted up to eight
+    (0.5, 1, 2, 0, 1.75), (0.5, 1, 2, 1.25, 1.25), (0.5, 1, 2, 3, 3), (0.5, 1, 2, 4, 3)])
+def test_accepted_drafts_up_to_eight_or_a_stated_length(acceptance, decay, drafts, stated, tokens):
+    assert tokens_per_step(acceptance, decay, drafts, stated) == tokens
+    assert tokens_per_step(acceptance, decay, np.array([drafts, 3.0]), stated)[0] == tokens

@@ -31,6 +31,7 @@ class TestDistinct:
         assert distinct_experts(n, k, 0, skew) == pytest.approx(0, abs=1e-9)
         assert distinct_experts(n, k, 1e200, skew) == pytest.approx(n, rel=1e-9)
         assert distinct_experts(n, n, 7.5, skew) == n
+        assert distinct_experts(0, 0, 7.5, skew) == 0
 
     @given(SHAPES, SKEWS, SKEWS, st.floats(1, 1e5), st.floats(1.01, 100))
     def test_more_tokens_read_more_but_less_each_and_skew_reads_less(self, shape, skew, other,

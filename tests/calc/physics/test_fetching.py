@@ -73,36 +73,34 @@ class TestTiers:
 
 
 @both
-class TestLaws:
-    @settings(max_examples=3)
-    @given(seeds)
-    def test_each_level_supplies_what_it_has_and_the_slowest_of_three_decides(self, attention,
-                                                                              seed):
-        inputs = fleet(attention, seed)
-        found = run(inputs, attention)
-        elsewhere = inputs["fetched_share"] * inputs["n_routed_experts"]
-        stored, slack = inputs["stored_share"] * elsewhere, 1e-9 * inputs["n_routed_experts"]
-        devices = (inputs["tensor_parallel"] * inputs["pipeline_parallel"]
-                   * inputs["data_parallel"])
-        loads = (1 - inputs["offloaded_share"]) * (inputs["fetched_share"] > 0) * (
-            found["moe_layers"] * found["routed_expert_parameters"]
-            * inputs["offloaded_weight_bytes"] / (found["routed_ranks"] * found["expert_slices"]))
-        for phase in PHASES:
-            read = np.minimum(inputs["n_routed_experts"], found[f"{phase}_distinct_experts"] * (
-                1 + found[f"{phase}_rank_imbalance"]))
-            lacking, deepest = (found[f"{phase}_{name}_experts"] for name in ("missing", "storage"))
-            assert (lacking <= np.minimum(elsewhere, read) + slack).all()
-            assert (read - lacking <= inputs["n_routed_experts"] - elsewhere + slack).all()
-            assert (deepest <= np.minimum(stored, lacking) + slack).all()
-            assert (lacking - deepest <= elsewhere - stored + slack).all()
-            times = (
-                loads * lacking / (inputs["host_link_bandwidth"] * inputs["host_link_efficiency"]),
-                loads * (lacking - deepest) * devices / (
-                    inputs["host_memory_bandwidth"] * inputs["host_stream_efficiency"]),
-                loads * deepest / inputs["storage_bandwidth"]
-                * np.minimum(inputs["devices_per_node"], devices))
-            np.testing.assert_allclose(found[f"{phase}_fetch_time"], np.maximum.reduce(times),
-                                       rtol=1e-9, atol=1e-20)
+@settings(max_examples=3)
+@given(seeds)
+def test_each_level_supplies_what_it_has_and_the_slowest_of_three_decides(attention, seed):
+    inputs = fleet(attention, seed)
+    found = run(inputs, attention)
+    elsewhere = inputs["fetched_share"] * inputs["n_routed_experts"]
+    stored, slack = inputs["stored_share"] * elsewhere, 1e-9 * inputs["n_routed_experts"]
+    devices = inputs["tensor_parallel"] * inputs["pipeline_parallel"] * inputs["data_parallel"]
+    loads = (1 - inputs["offloaded_share"]) * (inputs["fetched_share"] > 0) * (
+        found["moe_layers"] * found["routed_expert_parameters"]
+        * inputs["offloaded_weight_bytes"] / (found["routed_ranks"] * found["expert_slices"]))
+    for phase in PHASES:
+        read = np.minimum(inputs["n_routed_experts"], found[f"{phase}_distinct_experts"] * (
+            1 + found[f"{phase}_rank_imbalance"]))
+        lacking, deepest = (found[f"{phase}_{name}_experts"] for name in ("missing", "storage"))
+        assert (lacking <= np.minimum(elsewhere, read) + slack).all()
+        assert (read - lacking <= inputs["n_routed_experts"] - elsewhere + slack).all()
+        assert (deepest <= np.minimum(stored, lacking) + slack).all()
+        assert (lacking - deepest <= elsewhere - stored + slack).all()
+        times = (
+            loads * lacking / (inputs["host_link_bandwidth"] * inputs["host_link_efficiency"]),
+            loads * (lacking - deepest) * devices / (
+                inputs["host_memory_bandwidth"] * inputs["host_stream_efficiency"]),
+            loads * deepest / inputs["storage_bandwidth"]
+            * np.minimum(inputs["devices_per_node"], devices))
+        np.testing.assert_allclose(found[f"{phase}_fetch_time"], np.maximum.reduce(times),
+                                   rtol=1e-9, atol=1e-20)
+
 
 class TestHitShares:
     """What is found where nothing is stated: at random, up to the most popular kept."""

@@ -4,11 +4,10 @@ Each law is tried on a hundred random shapes and layouts at once (``_fleet``), w
 latencies, shares and lengths that hypothesis draws anew for every example.
 """
 
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from _fleet import ALPHAS, ATTENTIONS, EFFICIENCIES, RATES, fleet, run, sampled, where
+from _fleet import ATTENTIONS, fleet, run, sampled, where
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +15,6 @@ import catalogue
 from calc.closed_form.evaluate import PHASES, evaluate
 from calc.physics.breakdown import CLASSES, DEVICE, bound_by, parts
 from calc.physics.timing.matmuls import operator_time
-from laws.order import RATES_OUT, TIMES
 
 ROUNDING = 1e-9  # relative: sums of a dozen numbers in floating point
 SEEDS = st.integers(0, 2**32 - 1)
@@ -53,8 +51,8 @@ class TestParts:
             found = {name.removeprefix(f"{phase}_"): value for name, value in every.items()}
             busy = {name: halves * found[f"{name}_time"] for name in DEVICE}
             assert_close(sum(busy[name] for name in across), found["communication_time"])
-            assert_close(sum(busy[name] for name in busy if name not in across),
-                         found["compute_time"])
+            own = sum(busy[name] for name in busy if name not in across)
+            assert_close(own, found["compute_time"])
             pieces, step = parts(inputs, every, phase), found["step_time"]
             size = sum(abs(piece) for piece in pieces.values())
             assert not where(abs(sum(pieces.values()) - step) > ROUNDING * size, step)
@@ -91,29 +89,23 @@ class TestParts:
         assert not any(np.any(found[f"{phase}_communication_time"]) for phase in PHASES)
 
     def test_one_token_is_never_faster_than_its_bytes_nor_hidden_work_negative(self, attention):
-        inputs = sampled(attention) | {"host_overlap": 0, "micro_batches": 1}
-        found = run(inputs, attention, concurrency=1, single_token_path=3e-3)
+        inputs = sampled(attention) | {"concurrency": 1, "micro_batches": 1}
+        found = run(inputs, attention, host_overlap=0, single_token_path=3e-3)
         moved = sum(found[f"decode_{name}_bytes"] for name in (*CLASSES, "vector"))
         assert_at_most(moved / inputs["memory_bandwidth"], found["decode_device_time"])
-        hiding = run(sampled(attention), attention, concurrency=1, host_overlap=1,
-                     micro_batches=1, single_token_path=1.0)
+        hiding = run(inputs, attention, host_overlap=1, single_token_path=1.0)
         assert not where(hiding["decode_device_time"] < 0)
 
 
 @both
-class TestDrafting:
-    def test_a_step_larger_than_its_graph_is_launched_kernel_by_kernel(self, attention):
-        inputs = sampled(attention) | {"captured": 1, "host_time_per_operator": 1e-5}
-        eager, found = (run(inputs, attention, captured=flag) for flag in (0, 1))
-        fits = eager["decode_tokens"] / inputs["micro_batches"] <= inputs["largest_graph"]
-        assert fits.any()
-        assert not fits.all()
-        np.testing.assert_array_equal(
-            found["decode_host_time"], np.where(fits, 0, eager["decode_host_time"]))
-        times = [run(inputs, attention, largest_graph=size) for size in (1, 64, 4096, 1e9)]
-        for smaller, larger in pairwise(times):
-            assert not where(larger["decode_step_time"] > smaller["decode_step_time"])
-            np.testing.assert_array_equal(smaller["prefill_host_time"], larger["prefill_host_time"])
+def test_a_step_larger_than_its_graph_is_launched_kernel_by_kernel(attention):
+    inputs = sampled(attention) | {"captured": 1, "host_time_per_operator": 1e-5}
+    eager, found = (run(inputs, attention, captured=flag) for flag in (0, 1))
+    fits = eager["decode_tokens"] / inputs["micro_batches"] <= inputs["largest_graph"]
+    assert 0 < fits.mean() < 1
+    np.testing.assert_array_equal(
+        found["decode_host_time"], np.where(fits, 0, eager["decode_host_time"]))
+    np.testing.assert_array_equal(found["prefill_host_time"], eager["prefill_host_time"])
 
 
 def test_a_drafting_prompt_passes_one_layer_more_of_sixty_one():
@@ -137,56 +129,34 @@ def test_an_operator_takes_between_the_longer_and_the_sum_of_arithmetic_and_byte
 
 
 @both
-class TestLimits:
-    """A step at its ends, as the chapter on latency derives them."""
-
-    def test_hidden_time_is_proportional_to_its_share_and_a_slow_host_decides(self, attention):
-        inputs = sampled(attention) | {"host_overlap": 0, "draft_tokens": 0}
-        none, some, whole = (run(inputs, attention, overlap_efficiency=share)
-                             for share in (0, 0.25, 1))
-        slow = run(inputs, attention, captured=0, host_time_per_operator=1e6)
-        for phase in PHASES:
-            device = f"{phase}_device_time"
-            np.testing.assert_allclose(some[device], 0.75 * none[device] + 0.25 * whole[device],
-                                       rtol=ROUNDING)
-            np.testing.assert_allclose(slow[f"{phase}_step_time"], slow[f"{phase}_host_time"]
-                                       + inputs["host_gap_per_step"], rtol=ROUNDING)
+def test_hidden_time_is_proportional_to_its_share_and_a_slow_host_decides(attention):
+    inputs = sampled(attention) | {"host_overlap": 0, "draft_tokens": 0}
+    none, some, whole = (run(inputs, attention, overlap_efficiency=x) for x in (0, 0.25, 1))
+    slow = run(inputs, attention, captured=0, host_time_per_operator=1e6)
+    for phase in PHASES:
+        device = f"{phase}_device_time"
+        assert_close(some[device], 0.75 * none[device] + 0.25 * whole[device])
+        assert_close(slow[f"{phase}_step_time"],
+                     slow[f"{phase}_host_time"] + inputs["host_gap_per_step"])
 
 
 @both
-class TestOrder:
-    """Better hardware never hurts; one input at a time: ``tests/laws/test_monotone.py``."""
-
-    @FEW
-    @given(SEEDS, st.floats(1.001, 100))
-    def test_everything_better_at_once(self, attention, seed, factor):
-        inputs = fleet(attention, seed)
-        better = {name: inputs[name] * factor for name in RATES}
-        better |= {name: np.minimum(1, inputs[name] * factor) for name in EFFICIENCIES}
-        better |= {name: inputs[name] / factor for name in ALPHAS}
-        before, after = run(inputs, attention), run(inputs, attention, **better)
-        for name in TIMES:
-            assert_at_most(after[name], before[name])
-        for name in RATES_OUT:
-            assert_at_most(before[name], after[name])
-
-    @FEW
-    @given(SEEDS, st.integers(1, 300))
-    def test_a_step_of_more_requests_is_never_faster_and_yields_no_less(self, attention, seed,
-                                                                        batch):
-        """Save where a single token has a path of its own, or hits experts that the cards have in
-        another proportion than more tokens can, or begins a group that reads its experts anew, or
-        whose experts take larger tiles.
-        """
-        inputs = fleet(attention, seed)
-        plain = inputs | {"single_token_path": 0.0, "host_group_tokens": 0.0, "largest_graph": 1e9,
-                          "expert_tile_growth": 0.0, "sliced_tile_growth": 0.0,
-                          # a hit rate beyond what the cards keep holds for few tokens only
-                          "device_hit_share": 1 - inputs["fetched_share"],
-                          "host_hit_share": 1 - inputs["stored_share"]}
-        ranks = inputs["data_parallel"] * inputs["pipeline_parallel"]
-        for ways in (inputs, plain):
-            smaller, larger = (run(ways, attention, concurrency=b * ranks)["decode_step_time"]
-                               for b in (batch, batch + 1))
-            assert_at_most(smaller, larger)
-        assert_at_most(batch / smaller, (batch + 1) / larger)
+@FEW
+@given(SEEDS, st.integers(1, 300))
+def test_a_step_of_more_requests_is_never_faster_and_yields_no_less(attention, seed, batch):
+    """Save where a single token has a path of its own, or hits experts that the cards have in
+    another proportion than more tokens can, or begins a group that reads its experts anew, or
+    whose experts take larger tiles.
+    """
+    inputs = fleet(attention, seed)
+    plain = inputs | {"single_token_path": 0.0, "host_group_tokens": 0.0, "largest_graph": 1e9,
+                      "expert_tile_growth": 0.0, "sliced_tile_growth": 0.0,
+                      # a hit rate beyond what the cards keep holds for few tokens only
+                      "device_hit_share": 1 - inputs["fetched_share"],
+                      "host_hit_share": 1 - inputs["stored_share"]}
+    ranks = inputs["data_parallel"] * inputs["pipeline_parallel"]
+    for ways in (inputs, plain):
+        smaller, larger = (run(ways, attention, concurrency=b * ranks)["decode_step_time"]
+                           for b in (batch, batch + 1))
+        assert_at_most(smaller, larger)
+    assert_at_most(batch / smaller, (batch + 1) / larger)

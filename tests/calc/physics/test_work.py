@@ -49,12 +49,12 @@ def assert_rows_sum_to_the_classes(inputs, attention):
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
-class TestRandom:
-    def test_rows_sum_to_the_classes(self, attention):
-        drawn = fleet(attention, 11)
-        for index in range(0, 100, 3):
-            assert_rows_sum_to_the_classes(one(sampled(attention), index), attention)
-            assert_rows_sum_to_the_classes(one(drawn, index), attention)
+def test_rows_sum_to_the_classes(attention):
+    drawn = fleet(attention, 11)
+    for index in range(0, 100, 3):
+        assert_rows_sum_to_the_classes(one(sampled(attention), index), attention)
+        assert_rows_sum_to_the_classes(one(drawn, index), attention)
+
 
 @pytest.mark.parametrize("name", catalogue.deployment_names()[::8])
 def test_rows_sum_to_the_classes_of_deployments_of_the_catalogue(name):

@@ -100,6 +100,12 @@ def test_front_and_counts_are_those_of_plain_loops(seed):
     assert result.front
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(60))
+def test_fronts_of_random_goals_match_plain_loops(seed):
+    assert agrees(seed).same
+
+
 FEW = ("devices=nvidia-h20,ascend-910b2", "cards.most=16", "cards.fewest=1", "space.pools=one",
        "precisions=w8a8-int8,w4a16-awq", *SMALL)
 

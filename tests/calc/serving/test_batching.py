@@ -6,14 +6,21 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from _engines import POLICIES, affine, engines_of_any_kind, limits, requests_of_any_kind, tokens
+from _engines import (
+    POLICIES,
+    affine,
+    engines_of_any_kind,
+    limits,
+    long_answers,
+    requests_of_any_kind,
+    tokens,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calc.serving.batching import Engine
 from calc.serving.requests import Contexts, Job, Limits, Outcome, Request, Step
 from calc.serving.scheduling import group_duration, schedule
-from reference.bursts import burst_ttft
 
 ONE_STEP = affine(1.0, 0.0)
 
@@ -68,10 +75,9 @@ class TestBlocks:
         assert [record.preempted for record in served.steps][:3] == [(), (1,), ()]
         first, second = served.outcomes
         assert (first.preemptions, second.preemptions, served.preemptions) == (0, 1, 1)
-        again = next(s.step for s in served.steps if s.start >= first.finished)
-        assert again.prefill == ((5, 0),)  # the prompt and the token that it had
 
     @pytest.mark.parametrize(("requests", "chunk", "again"), [
+        ([Request(0.0, 4, 4)] * 2, 100, ((5, 0),)),  # the prompt and the token that it had
         ([Request(0.0, 4, 4), Request(0.0, 4, 4, 2)], 100, ((3, 2),)),  # a stated prefix stays
         ([Request(0.0, 4, 4)] * 3, 8, ((5, 0), (3, 0)))])  # before those who wait
     def test_what_a_preempted_request_computes_again(self, requests, chunk, again):
@@ -130,28 +136,6 @@ class TestBlocks:
             schedule([Request(0.0, 40, 10)], engine, ONE_STEP)
         assert schedule([Request(0.0, 40, 9)], engine, ONE_STEP).outcomes[0].ttft == 1.0
 
-    @given(requests_of_any_kind, engines_of_any_kind, st.integers(0, 5), st.integers(0, 12))
-    def test_blocks_are_conserved(self, requests, engine_limits, state, spare):
-        """Of a cache that is hardly larger than the longest request with its state."""
-        longest = max(engine_limits.blocks(each.most_cached) for each in requests)
-        blocks = None if engine_limits.kv_blocks is None else longest + state + spare
-        engine = Engine(replace(engine_limits, kv_blocks=blocks, state_blocks_per_request=state))
-        for number, request in enumerate(requests):
-            engine.submit(Job(number, request))
-        clock, everything = 0.0, math.inf if blocks is None else blocks
-        while engine.load:
-            engine.receive(engine.idle)
-            engine.plan(clock)
-            held = sum(job.blocks + state for job in engine.running if job.blocks)
-            assert engine.free >= 0
-            assert engine.free + held == everything
-            assert all(job.blocks * engine_limits.block_size >= job.computed + new
-                       for job, new in engine.planned)
-            assert not any(job.blocks for job in engine.waiting)
-            clock += 1
-            engine.complete(clock)
-        assert engine.free == everything
-
 
 class TestStates:
     @pytest.mark.parametrize("policy", POLICIES)
@@ -192,12 +176,6 @@ def step_by_step(requests, engine_limits, step_time):
         engine.complete(clock)
         engine.still = 0
     return tuple(job.outcome() for job in jobs), steps
-
-
-long_answers = st.lists(
-    st.builds(lambda arrival, prompt, output: Request(arrival / 4, prompt, output),
-              st.integers(0, 400), st.integers(1, 20), st.integers(1, 40)),
-    min_size=1, max_size=12)
 
 
 class TestLaws:
@@ -282,12 +260,11 @@ def engine_of(*requests, busy=(), steps=0, **more):
 
 
 class TestEngine:
-    LONG = Request(0.0, 4, 3)
-
     @pytest.mark.parametrize(("prompt", "may"), [(6, True), (7, False)])
     def test_a_prompt_needs_free_blocks(self, prompt, may):
         """Of ten blocks four are taken."""
-        engine = engine_of(self.LONG, Request(0.0, prompt, 1), steps=1, kv_blocks=10, chunk=4)
+        engine = engine_of(Request(0.0, 4, 3), Request(0.0, prompt, 1), steps=1, kv_blocks=10,
+                           chunk=4)
         assert engine.can_prefill is may
 
     @pytest.mark.parametrize(("requests", "more", "steps"), [
@@ -353,7 +330,6 @@ def test_blocks_of_tokens_states_and_shared_texts():
     (lambda: schedule([Request(0.0, 1, 1)], limits(), affine(-1.0, 0.0)), "takes -1.0 s"),
     (lambda: group_duration([Step(((1, 0), (1, 1)), (3,))] * 2, lambda steps: math.inf, 0.0),
      "a step with 4 chunks and 2 decoding requests takes inf s"),
-    (lambda: burst_ttft(9, 1, 8, 1.0, 0.0, 0, 2, "mixed"), "more requests decode"),
 ])
 def test_invalid_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
@@ -361,21 +337,20 @@ def test_invalid_arguments_are_refused(make, message):
     assert Limits(1, 1, 1, 1, reserved_output=0.0).reserved_output == 0
 
 
-class TestBurst:
-    """Equal prompts at once: the closed form and the scheduler are two ways to one number."""
-
-    @given(st.integers(1, 24), st.integers(1, 90), st.integers(1, 100), st.integers(0, 50),
-           st.integers(0, 9), st.integers(0, 5), st.sampled_from(POLICIES))
-    def test_one_token_each(self, c, prompt, chunk, t0, t1, gap, policy):
-        served = schedule([Request(0.0, prompt, 1)] * c, limits(chunk, c, policy),
-                          affine(t0, t1), gap)
-        mean = sum(outcome.ttft for outcome in served.outcomes) / c
-        assert burst_ttft(c, prompt, chunk, t0, t1, gap, 1, policy) == mean
-
-    @given(st.integers(1, 24), st.integers(1, 90), st.integers(0, 80), st.integers(2, 20),
-           st.integers(0, 50), st.integers(0, 9), st.sampled_from(POLICIES))
-    def test_with_decoding(self, c, prompt, more, output, t0, t1, policy):
-        served = schedule([Request(0.0, prompt, output)] * c, limits(c + more, c, policy),
-                          affine(t0, t1))
-        mean = sum(outcome.ttft for outcome in served.outcomes) / c
-        assert burst_ttft(c, prompt, c + more, t0, t1, 0, output, policy) == mean
+@given(st.integers(1, 24), st.integers(1, 90), st.integers(1, 100), st.integers(1, 20),
+       st.integers(0, 50), st.integers(0, 9), st.integers(0, 5), st.sampled_from(POLICIES))
+def test_a_burst_of_equal_prompts_is_packed_into_full_chunks(c, prompt, chunk, output, t0, t1, gap,
+                                                             policy):
+    """Of F(j) prompts that are done after step j, F(j - 1) - F(j - o) decode in a mixed step."""
+    chunk += c  # a token of each fits
+    served = schedule([Request(0.0, prompt, output)] * c, limits(chunk, c, policy),
+                      affine(t0, t1), gap)
+    done, filled, clock, total = [0], 0, 0, 0
+    while filled < c * prompt:
+        before = max(0, len(done) - (output if policy == "mixed" else 1))
+        decoding = done[-1] - done[before]
+        new = min(chunk - decoding, c * prompt - filled)
+        filled, clock = filled + new, clock + gap + t0 + t1 * (new + decoding)
+        done.append(filled // prompt)
+        total += (done[-1] - done[-2]) * clock
+    assert sum(outcome.ttft for outcome in served.outcomes) == total

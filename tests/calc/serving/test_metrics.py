@@ -33,8 +33,7 @@ RUN = Run((
     outcome(0.0, 0.5, 2.0, 7.0, 40, 6, preempted=2, hit=8, evicted=3),
     outcome(4.0, 4.0, 4.25, 4.5, 10, 2, evicted=1),
     outcome(5.0, 5.25, 5.5, 5.5, 30, 1, preempted=1, hit=10),
-    outcome(6.0, 6.5, 7.0, 8.0, 20, 3, hit=7, evicted=2),
-    outcome(9.0, 9.0, 9.5, 10.0)),
+    outcome(6.0, 6.5, 7.0, 8.0, 20, 3, hit=7, evicted=2), outcome(9.0, 9.0, 9.5, 10.0)),
     {"serve": (np.array([[0, 4], [5, 8], [8.5, 12]]), np.array([[0.0, 3.0]]))}, 0.0)
 """Of the first four, three are over when the window begins at 3 s; the last comes at 9 s."""
 

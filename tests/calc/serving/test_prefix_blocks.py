@@ -127,20 +127,19 @@ class TestShares:
         assert [outcome.hit_tokens for outcome in run.outcomes] == [0, 50, 130, 210]
 
 
-class TestMemory:
-    """Less memory finds less, where requests come one after another; LRU is a stack algorithm."""
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("seed", range(2))
+def test_more_blocks_find_no_less(policy, seed):
+    """Where requests come one after another: LRU is a stack algorithm."""
+    requests = sharing(poisson(1.0, 250, [(100, 5), (70, 30), (160, 1)], seed=seed),
+                       Prefixes(8, 64), seed=seed)
+    runs = [simulate(requests, Pool(limits(60, 1, policy, block_size=16, kv_blocks=blocks),
+                                    STEP)) for blocks in (11, 19, 27, 35, 60, 120, 4000)]
+    assert all(less <= more for less, more in pairwise(map(share, runs)))
+    assert share(runs[0]) < share(runs[-1]) / 2
+    evicted = [sum(outcome.evicted for outcome in run.outcomes) for run in runs]
+    assert evicted[0] > 0 == evicted[-1]
 
-    @pytest.mark.parametrize("policy", POLICIES)
-    @pytest.mark.parametrize("seed", range(2))
-    def test_more_blocks_find_no_less(self, policy, seed):
-        requests = sharing(poisson(1.0, 250, [(100, 5), (70, 30), (160, 1)], seed=seed),
-                           Prefixes(8, 64), seed=seed)
-        runs = [simulate(requests, Pool(limits(60, 1, policy, block_size=16, kv_blocks=blocks),
-                                        STEP)) for blocks in (11, 19, 27, 35, 60, 120, 4000)]
-        assert all(less <= more for less, more in pairwise(map(share, runs)))
-        assert share(runs[0]) < share(runs[-1]) / 2
-        evicted = [sum(outcome.evicted for outcome in run.outcomes) for run in runs]
-        assert evicted[0] > 0 == evicted[-1]
 
 class TestLaws:
     @given(requests_of_any_kind, engines_of_any_kind)
@@ -155,25 +154,31 @@ class TestLaws:
         assert kept.steps == served.steps
         assert [replace(outcome, evicted=0) for outcome in kept.outcomes] == list(served.outcomes)
 
-    @given(requests_of_any_kind, engines_of_any_kind, texts_of_any_kind)
-    def test_blocks_are_conserved(self, requests, engine_limits, drawn):
-        engine = Engine(engine_limits)
-        for number, request in enumerate(with_texts(requests, drawn)):
+    @given(requests_of_any_kind, engines_of_any_kind, st.one_of(st.none(), texts_of_any_kind),
+           st.integers(0, 5), st.integers(0, 12))
+    def test_blocks_are_conserved(self, requests, engine_limits, drawn, state, spare):
+        """Of a cache that is hardly larger than the longest request with its state."""
+        longest = max(engine_limits.blocks(each.most_cached) for each in requests)
+        blocks = None if engine_limits.kv_blocks is None else longest + state + spare
+        engine = Engine(replace(engine_limits, kv_blocks=blocks, state_blocks_per_request=state))
+        for number, request in enumerate(with_texts(requests, drawn) if drawn else requests):
             engine.submit(Job(number, request))
-        everything = math.inf if engine_limits.kv_blocks is None else engine_limits.kv_blocks
+        clock, everything = 0.0, math.inf if blocks is None else blocks
 
         def in_use():
-            own = sum(job.blocks - sum(max(0, min(end, job.held) - begin)
-                                       for _, begin, end in job.spans) for job in engine.running)
+            own = sum(job.blocks + state - sum(max(0, min(end, job.held) - begin)
+                                               for _, begin, end in job.spans)
+                      for job in engine.running if job.blocks)
             return own + engine.prefix_cache.in_use
 
-        clock = 0.0
         while engine.load:
+            engine.receive(engine.idle)
             engine.plan(clock)
             assert engine.free >= engine.prefix_cache.idle  # so that those in use are not evicted
             assert engine.free + in_use() == everything
             assert all(job.blocks * engine_limits.block_size >= job.computed + new
                        for job, new in engine.planned)
+            assert not any(job.blocks for job in engine.waiting)
             clock += 1
             engine.complete(clock)
         assert engine.free == everything

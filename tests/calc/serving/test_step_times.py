@@ -49,46 +49,36 @@ def clock(name, drafting=False, expected=(), **changed):
     return Clock(scenario.inputs() | changed, scenario.model.attention, drafting, expected)
 
 
+def without_gap(inputs, attention, composition):
+    """Time of a step until the host's gap before the next one [s]."""
+    return timed(inputs, attention, composition).step_time - inputs["host_gap_per_step"]
+
+
 @both
 class TestCompositions:
-    @pytest.mark.parametrize("drafts", [0, 1])
-    def test_prompts_alone(self, attention, drafts):
-        ways = {"draft_tokens": drafts}
-        for index, (inputs, step) in enumerate(drawn(attention, ways)):
-            prompts = Step(step.prefill[:1 + index % 2], ())
-            found = timed(inputs, attention, chunks(inputs_of(inputs), prompts))
-            assert Clock(inputs, attention)(prompts) == pytest.approx(
-                found.step_time - inputs["host_gap_per_step"], rel=ROUNDING)
-
     @pytest.mark.parametrize("ways", [
-        {"index_topk": 512, "dense_prefill_tokens": 3000, "whole_selection": 0},
-        {"index_topk": 512, "dense_prefill_tokens": 0, "whole_selection": 1},
-        {"index_topk": 0, "score_traffic": 32.0},
-        {"index_topk": 0, "score_traffic": 0, "absorbed_prefix_tokens": 2000},
-        {"prefill_tile_rows": 2048}], ids=str)
-    def test_prompts_of_every_kind_of_attention(self, attention, ways):
-        for inputs, step in drawn(attention, UNDIVIDED | ways, count=12):
-            prompts = Step(step.prefill, ())
-            found = timed(inputs, attention, chunks(inputs_of(inputs), prompts))
-            assert Clock(inputs, attention)(prompts) == pytest.approx(
-                found.step_time - inputs["host_gap_per_step"], rel=ROUNDING)
-
-    def test_answers_alone(self, attention):
-        for inputs, step in drawn(attention, {}):
-            found = timed(inputs, attention, answers(inputs_of(inputs), step.decode))
-            taken = Clock(inputs, attention)(Step((), step.decode))
-            assert taken == pytest.approx(
-                found.step_time - inputs["host_gap_per_step"], rel=ROUNDING)
+        {}, {"draft_tokens": 1},
+        UNDIVIDED | {"index_topk": 512, "dense_prefill_tokens": 3000, "whole_selection": 0},
+        UNDIVIDED | {"index_topk": 512, "dense_prefill_tokens": 0, "whole_selection": 1},
+        UNDIVIDED | {"index_topk": 0, "score_traffic": 32.0},
+        UNDIVIDED | {"index_topk": 0, "score_traffic": 0, "absorbed_prefix_tokens": 2000},
+        UNDIVIDED | {"prefill_tile_rows": 2048}], ids=range(7))
+    def test_prompts_alone_and_answers_alone(self, attention, ways):
+        for index, (inputs, step) in enumerate(drawn(attention, ways, count=20)):
+            q, prompts = inputs_of(inputs), Step(step.prefill[:2 - index % 3 // 2], ())
+            for only, counted in ((prompts, chunks(q, prompts)),
+                                  (Step((), step.decode), answers(q, step.decode))):
+                assert Clock(inputs, attention)(only) == pytest.approx(
+                    without_gap(inputs, attention, counted), rel=ROUNDING)
 
     @divided
     def test_cores_of_requests_that_decode_beside_prompts_are_added(self, attention, halves):
         for inputs, step in drawn(attention, UNDIVIDED | {"micro_batches": halves}):
             q = inputs_of(inputs)
-            prompts, riding = (timed(inputs, attention, composition) for composition in (
-                chunks(q, step), answers(q, step.decode)))
+            riding = timed(inputs, attention, answers(q, step.decode))
             cores = halves * sum(getattr(riding, name) for name in CORES)
             assert Clock(inputs, attention)(step) == pytest.approx(
-                prompts.step_time - inputs["host_gap_per_step"] + cores, rel=ROUNDING)
+                without_gap(inputs, attention, chunks(q, step)) + cores, rel=ROUNDING)
 
 class TestAnswers:
     @pytest.mark.parametrize("count", [1, 31, 32, 33, 65])
@@ -96,9 +86,8 @@ class TestAnswers:
     def test_a_step_among_many_takes_its_own_time(self, count, blocks):
         """Times of 32 numbers of requests and 8 contexts are computed together."""
         taken, step = clock(ALONE), Step((), (16 * blocks,) * count)
-        found = timed(taken.inputs, "mla", answers(inputs_of(taken.inputs), step.decode))
-        assert taken(step) == pytest.approx(
-            found.step_time - taken.inputs["host_gap_per_step"], rel=1e-12)
+        counted = answers(inputs_of(taken.inputs), step.decode)
+        assert taken(step) == pytest.approx(without_gap(taken.inputs, "mla", counted), rel=1e-12)
         assert taken(Step((), Contexts(step.decode))) == taken(step)
 
     @pytest.mark.parametrize(("contexts", "blocks"), [

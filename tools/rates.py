@@ -1,0 +1,63 @@
+"""Print evaluated deployments per second of processor time as JSON: one by one, in arrays, decode.
+
+    PYTHONPATH=CHECKOUT python -P tools/rates.py
+
+Imports only public names of `calc` and `catalogue`, and no other tool, so that it measures older
+checkouts too: `tools.baseline` and the benchmarks start it on two of them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import calc
+import catalogue
+
+MIXED = ("h200-r1-vllm-tp8", "h200-r1-sglang-tp8", "s0-scenario-1", "s2-910b1-awq")
+ATTENTION = "mla"  # of these deployments; the first is also evaluated alone
+MOST = 4096  # requests, and tokens of a prompt or an answer
+SECONDS = 1.0  # of processor time for each rate
+SIZE, DECODED = 10_000, 100_000  # deployments in an array of all quantities, and of decode steps
+
+
+def rates() -> dict[str, float]:
+    """Deployments per second of one core: all quantities of one and of arrays, TPOT of arrays."""
+    many, more = mixed(SIZE), mixed(DECODED)
+    alone = catalogue.load_scenario(MIXED[0]).inputs()
+    return {"scalar": rate(lambda: calc.evaluate(alone, ATTENTION)),
+            "array": SIZE * rate(lambda: calc.evaluate(many, ATTENTION)),
+            "decode": DECODED * rate(lambda: calc.decode_sweep(more, ATTENTION, threads=1))}
+
+
+def mixed(count: int) -> dict[str, Any]:
+    """Inputs of random deployments: cards, layouts and workloads vary, shape (count,) each.
+
+    An input that all deployments share is a scalar.
+    """
+    draw = np.random.default_rng(1)
+    rows = [catalogue.load_scenario(name).inputs() for name in MIXED]
+    columns = {name: np.array([row[name] for row in rows], float) for name in rows[0]}
+    which = draw.integers(0, len(rows), count)
+    inputs = {name: column[which] if np.ptp(column) else rows[0][name]
+              for name, column in columns.items()}
+    return inputs | {name: draw.integers(1, MOST, count).astype(float)
+                     for name in ("concurrency", "input_tokens", "output_tokens")}
+
+
+def rate(call: Callable[[], object]) -> float:
+    """Calls per second of processor time, by the fastest one of `SECONDS`."""
+    call()
+    end, fastest = time.process_time() + SECONDS, float("inf")
+    while (start := time.process_time()) < end:
+        call()
+        fastest = min(fastest, time.process_time() - start)
+    return 1 / fastest
+
+
+if __name__ == "__main__":
+    print(json.dumps(rates()))
