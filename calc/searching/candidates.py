@@ -309,8 +309,15 @@ def batches(most: int, listed: list[int] | None) -> np.ndarray:
     return tried[tried <= most]
 
 
-def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int = SLAB
-           ) -> Iterator[Cells]:
+def held(cells: Cells, most: np.ndarray, listed: list[int] | None) -> np.ndarray:
+    """How many of the batches that are tried each cell holds, shape (n,) [1]."""
+    of_rank = most // cells["data"]
+    tried = batches(int(of_rank.max(initial=0)), listed)
+    return np.searchsorted(tried, of_rank, side="right")
+
+
+def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int = SLAB,
+           fewest: Number = 0) -> Iterator[Cells]:
     """Every cell with every batch that it holds, so many requests on each of its ranks.
 
     Some at a time; ``row`` tells the cells of each part apart.
@@ -320,14 +327,15 @@ def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int =
         most: requests in flight that each holds, shape (n,).
         listed: requests of a rank, by the goal.
         slab: deployments of a part.
+        fewest: requests in flight that are of use, one number or shape (n,).
     """
-    of_rank = most // cells["data"]
-    tried = batches(int(of_rank.max(initial=0)), listed)
-    every = np.searchsorted(tried, of_rank, side="right")
+    tried = batches(int((most // cells["data"]).max(initial=0)), listed)
+    skipped = np.searchsorted(tried, np.broadcast_to(fewest, most.shape) / cells["data"])
+    every = np.maximum(held(cells, most, listed) - skipped, 0)
     for part in slabs(every, slab):
         counts = every[part]
         rows = np.repeat(np.arange(len(counts)), counts)
-        starts = np.repeat(np.cumsum(counts) - counts, counts)
+        starts = np.repeat(np.cumsum(counts) - counts - skipped[part], counts)
         found = {name: np.repeat(column[part], counts) for name, column in cells.items()}
         yield found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
                        "row": rows}

@@ -26,7 +26,7 @@ from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
 from calc.physics.arrays import Inputs, Number
 from calc.physics.cache import cache
-from calc.searching.candidates import CandidateCells, at, candidate_cells, filled
+from calc.searching.candidates import CandidateCells, at, candidate_cells, filled, held
 from calc.searching.goal import Wishes
 from catalogue import Scenario, load_precision
 from catalogue.planning.goals import Demand
@@ -124,9 +124,9 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
             tried, deployed, cells = joined
             if keep is not None:
                 cells = at(cells, np.flatnonzero(keep(base, cells)))
-            for columns in _pool(pool, tried, asked, cells, deployed):
-                counts[pool] += len(columns["devices"])
-                if able := _able(columns, asked):
+            for count, columns in _pool(pool, tried, asked, cells, deployed):
+                counts[pool] += count
+                if columns and (able := _able(columns, asked)):
                     best.add(able | {"base": np.full(len(able["devices"]), number)})
         found.append(Pools(base, each.most(base), kept["prefill"].rows, kept["decode"].rows,
                            (counts["prefill"], counts["decode"])))
@@ -255,19 +255,41 @@ def _exchange(one: Base, two: Base) -> bool:
 
 
 def _able(pools: Cells, asked: Wishes) -> Cells:
-    """Pools that alone keep what is asked of the time of a token and of the rate; the others are
-    in no pair that does. Nothing where there is none."""
-    limits, demand = asked.limits, asked.goal.demand
-    wanted = max(demand.arrival_rate or 0.0, limits.get("throughput", 0.0) / demand.output_tokens)
-    keep = pools["rate"] >= wanted
-    if "tpot" in pools and "tpot" in limits:
-        keep &= pools["tpot"] <= limits["tpot"]
+    """Pools that may be in a pair within the limits, whatever the other one is. Nothing where there
+    is none."""
+    limits = asked.limits
+    keep = pools["rate"] * (1 + 2 * ROUNDING) >= _needed(
+        asked, pools.get("tpot", limits.get("tpot", np.inf)))
+    if "tpot" in pools:
+        keep &= pools["tpot"] <= limits.get("tpot", np.inf)
+    else:
+        keep &= pools["alone"] + pools["port"] < limits.get("ttft", np.inf)
     return {name: column[keep] for name, column in pools.items()} if keep.any() else {}
 
 
+def _needed(asked: Wishes, tpot: Number) -> Number:
+    """Requests per second that a pair within the limits finishes at least; it grows no faster than
+    what its tokens take.
+
+    Users who ask again are, by Little's law, that rate times their turn, which the limits bound.
+
+    Args:
+        asked: demand and limits.
+        tpot: of the pair [s].
+    """
+    demand, limits = asked.goal.demand, asked.limits
+    rate = limits.get("throughput", 0.0) / demand.output_tokens
+    if demand.arrival_rate is not None or demand.users is None:
+        return max(rate, demand.arrival_rate or 0.0)
+    stay = np.minimum(limits.get("ttft", np.inf) + (demand.output_tokens - 1) * tpot,
+                      limits.get("e2e", np.inf))
+    return np.maximum(rate, demand.users / (stay + (demand.think_time or 0.0)))
+
+
 def _pool(pool: str, tried: CandidateCells, asked: Wishes, cells: Cells, deployed: Scenario
-          ) -> Iterator[Cells]:
-    """What pools come to: columns of ``FIRST`` or ``THEN``, and settings."""
+          ) -> Iterator[tuple[int, Cells]]:
+    """Pools that fit, by number, and what those that pairs may need come to: columns of ``FIRST``
+    or ``THEN``, and settings."""
     if not len(cells["data"]):
         return
     # a prefill pool drafts nothing, of a decode pool the chunk does not matter
@@ -276,24 +298,31 @@ def _pool(pool: str, tried: CandidateCells, asked: Wishes, cells: Cells, deploye
     cells = {name: column[plain] for name, column in cells.items()}
     if not len(cells["data"]):
         return
-    for part in (_prefilling if pool == "prefill" else _decoding)(tried, asked, cells):
-        if len(part["data"]):
-            yield _columns(pool, tried, asked, part, deployed)
+    for count, part in (_prefilling if pool == "prefill" else _decoding)(tried, asked, cells):
+        yield count, _columns(pool, tried, asked, part, deployed) if len(part["data"]) else {}
 
 
-def _prefilling(tried: CandidateCells, _: Wishes, cells: Cells) -> Iterator[Cells]:
+def _prefilling(tried: CandidateCells, _: Wishes, cells: Cells) -> Iterator[tuple[int, Cells]]:
     """Prefill pools that hold their requests."""
     cells = cells | {"concurrency": PROMPTS * cells["data"]}
-    yield at(cells, np.flatnonzero(has_room(tried.spare(cells))))
+    fit = at(cells, np.flatnonzero(has_room(tried.spare(cells))))
+    yield len(fit["data"]), fit
 
 
-def _decoding(tried: CandidateCells, asked: Wishes, cells: Cells) -> Iterator[Cells]:
-    """Decode pools with every number of requests that they hold, of those that are asked for."""
-    users = asked.goal.demand.users
+def _decoding(tried: CandidateCells, asked: Wishes, cells: Cells) -> Iterator[tuple[int, Cells]]:
+    """Decode pools with every number of requests that they hold, of those that are asked for and
+    that finish what a pair needs: no token comes sooner than with one request on each rank."""
+    demand, listed = asked.goal.demand, asked.goal.space.batches
     most = tried.holds(cells)
-    if users is not None:
-        most = np.minimum(most, np.ceil(users / cells["data"]).astype(int) * cells["data"])
-    yield from filled(cells | tried.prefilling(cells), most, asked.goal.space.batches)
+    if demand.users is not None:
+        most = np.minimum(most, np.ceil(demand.users / cells["data"]).astype(int) * cells["data"])
+    cells = cells | tried.prefilling(cells)
+    alone = cells | {"concurrency": cells["data"]}
+    soonest = tried.quantities(alone | tried.packing(alone), ("tpot",))["tpot"]
+    fewest = demand.output_tokens * soonest * _needed(asked, soonest) * (1 - 2 * ROUNDING)
+    yield int(held(cells, most, listed).sum()), at(cells, np.arange(0))
+    for part in filled(cells, most, listed, fewest=fewest):
+        yield 0, part
 
 
 def _columns(pool: str, tried: CandidateCells, asked: Wishes, part: Cells,
