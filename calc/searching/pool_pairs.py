@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from calc.answer.two_pools import ROUNDING, balanced
+from calc.closed_form.latencies import FAST
 from calc.closed_form.planning import transfer_time
-from calc.closed_form.waves import front_ends_rate
+from calc.closed_form.waves import decode_pool_rate, front_ends_rate
 from calc.layouts.choice import Row
 from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
@@ -37,7 +38,7 @@ FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, 
 THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
 SIGNS = FIRST | THEN | {"power": -1, "hour": -1}
 FEW = 64  # pools of each kind that are paired first
-RATED = ("request_throughput", "prefill_time", "tpot")
+RATED = {"prefill": ("request_throughput", "prefill_time"), "decode": (FAST,)}
 SETTINGS = (*AXES, "concurrency", "base")
 
 
@@ -242,6 +243,8 @@ def _count(first: np.ndarray, then: np.ndarray, fewest: int, most: int) -> int:
 
 def _of_one(space: Space) -> Space:
     """What a goal allows of each pool: the fewest cards that it asks for are those of both."""
+    if space.goal.cards.fewest == 1:
+        return space
     cards = space.goal.cards.model_copy(update={"fewest": 1})
     return Space(space.goal.model_copy(update={"cards": cards}), space.resolve)
 
@@ -316,9 +319,7 @@ def _decoding(tried: CandidateCells, asked: Wishes, cells: Cells) -> Iterator[tu
     most = tried.holds(cells)
     if demand.users is not None:
         most = np.minimum(most, np.ceil(demand.users / cells["data"]).astype(int) * cells["data"])
-    cells = cells | tried.prefilling(cells)
-    alone = cells | {"concurrency": cells["data"]}
-    soonest = tried.quantities(alone | tried.packing(alone), ("tpot",))["tpot"]
+    soonest = tried.quantities(cells | {"concurrency": cells["data"]}, (FAST,))[FAST]
     fewest = demand.output_tokens * soonest * _needed(asked, soonest) * (1 - 2 * ROUNDING)
     yield int(held(cells, most, listed).sum()), at(cells, np.arange(0))
     for part in filled(cells, most, listed, fewest=fewest):
@@ -329,7 +330,10 @@ def _columns(pool: str, tried: CandidateCells, asked: Wishes, part: Cells,
              deployed: Scenario) -> Cells:
     """Settings, rates and times of pools, shape (n,) each, and what they draw when busy [W]."""
     inputs, demand = tried.columns(part), asked.goal.demand
-    seen = tried.quantities(part | tried.packing(part), RATED)
+    if pool == "prefill":
+        part = part | tried.decoding(part) | tried.prefilling(part)
+        part |= tried.packing(part)
+    seen = tried.quantities(part, RATED[pool])
     found = rated(pool, inputs, seen, tried.attention, demand)
     if asked.powered:  # at their own rate, which is at least that of the pair
         tokens = 1 if pool == "prefill" else demand.output_tokens
@@ -346,7 +350,7 @@ def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], a
     Args:
         pool: ``prefill`` or ``decode``.
         inputs: its input symbols in SI units.
-        seen: its quantities ``RATED``.
+        seen: its quantities ``RATED[pool]``.
         attention: ``mla`` or ``gqa``.
         demand: of the goal.
     """
@@ -355,13 +359,13 @@ def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], a
     port, _ = transfer_time(q, cache(attention, q))
     ranks = inputs["data_parallel"]
     received = ranks / port
-    finished = np.minimum(seen["request_throughput"], front_ends_rate(q))
     if pool == "prefill":
-        rate = np.minimum(finished, received)
+        rate = np.minimum.reduce(np.broadcast_arrays(
+            seen["request_throughput"], front_ends_rate(q), received))
         return {"rate": rate, "residual": _residual(ranks / rate, inputs["prompt_variation"]),
                 "alone": inputs["request_overhead"] + seen["prefill_time"], "port": port}
-    return {"rate": finished, "tpot": seen["tpot"], "port": port,
-            "received": received}
+    return {"rate": np.minimum(decode_pool_rate(q, seen[FAST]), front_ends_rate(q)),
+            "tpot": seen[FAST], "port": port, "received": received}
 
 
 def combined(first: Mapping[str, np.ndarray], then: Mapping[str, np.ndarray], asked: Wishes,

@@ -102,7 +102,7 @@ def _drawn(found: SearchResult, deployed: Scenario, pool: str | None
     counts = in_flight(deployed, inputs, pool == "prefill" or not (pool or loaded))
     inputs = {name: np.tile(value, len(counts)) if np.ndim(value) else value
               for name, value in inputs.items()} | {"concurrency": np.repeat(counts, DRAWS)}
-    wanted = [*(names.values() if pool is None else RATED), *loaded.values(), *powered]
+    wanted = [*(names.values() if pool is None else RATED[pool]), *loaded.values(), *powered]
     seen = {name: column.reshape(len(counts), DRAWS) for name, column in decode_sweep(
         inputs, deployed.model.attention, wanted, threads=1).items()}
     inputs = {name: value.reshape(len(counts), DRAWS) if np.ndim(value) else value
