@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 Rows = dict[str, np.ndarray]
-SAMPLE = 1 << 10  # rows among which the strongest are looked for
+FEW = 1 << 7  # rows that are compared without looking for the strongest
+SAMPLE, SAMPLED = 1 << 10, 1 / 16  # rows among which those are looked for, at most; of all
 STRONGEST = 64  # at most, that all rows are held against first
 PIECE = 1 << 14  # rows that are held against them at once: they stay in the cache
 BLOCK = 1 << 8  # rows that are held against each other at once
@@ -41,7 +42,7 @@ def front(columns: Mapping[str, np.ndarray], objectives: Mapping[str, int]) -> n
     """
     costs = _costs(columns, objectives)
     kept = np.arange(costs.shape[1])
-    while len(kept) > SAMPLE:
+    while len(kept) > FEW:
         left = kept[_unbeaten(costs[:, kept], _strongest(costs[:, kept]))]
         few = len(left) <= len(kept) / 2
         kept = left
@@ -69,7 +70,8 @@ def _costs(columns: Mapping[str, np.ndarray], objectives: Mapping[str, int]) -> 
 
 def _strongest(costs: np.ndarray) -> np.ndarray:
     """A few rows that beat most of the others, the one that beats most of the rest first."""
-    step = -(-costs.shape[1] // SAMPLE)
+    count = costs.shape[1]
+    step = -(-count // min(SAMPLE, max(FEW, int(SAMPLED * count))))
     sample = costs[:, ::step]
     best = sample[:, _sorted_front(sample)]
     beaten = _no_worse(best, sample)
@@ -173,7 +175,7 @@ class Front:
         self.count += size
         if not size:
             return self
-        if size <= SAMPLE:  # fewer than the strongest would be looked for among
+        if size <= FEW:
             self._take(columns)
             return self
         if self._strong is None:

@@ -51,6 +51,9 @@ PACE = "steady_pace"
 KNOWN = (*DECODED, *PREFILLED, *sweeps.PACKED)
 OF_MEMORY = ("chunk", "utilization")  # on which decode steps do not depend
 DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context")
+# on which the steps of prompts depend, besides what differs by kind and whether there are drafts
+OF_PROMPTS = ("tensor", "pipeline", "expert", "slices", "spares", "context", "chunk",
+              "micro_batches")
 NEAR = 24  # layouts of each offer and precision that are kept besides the front
 POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name in STEP_NAMES),
                "draft_time", "tokens_per_step")
@@ -65,13 +68,11 @@ class CandidateCells:
             in which the column ``kind`` of a cell says the place.
         attention: ``mla`` or ``gqa``.
         demand: of the goal.
-        threads: that share the work.
     """
 
     inputs: Mapping[str, Any]
     attention: str
     demand: Demand
-    threads: int = 1
 
     def columns(self, cells: Cells) -> dict[str, Any]:
         """Inputs of cells: their settings, those that all share as one number."""
@@ -98,8 +99,8 @@ class CandidateCells:
         inputs = self.columns(cells)
         if longest is not None:
             inputs["context_tokens"] = longest
-        return sweep(inputs, self.attention, ["headroom_per_device"], decode=False,
-                     threads=self.threads)["headroom_per_device"]
+        return sweep(inputs, self.attention, ["headroom_per_device"],
+                     decode=False)["headroom_per_device"]
 
     def holds(self, cells: Cells) -> np.ndarray:
         """Most requests in flight that each holds [request], shape (n,).
@@ -110,8 +111,7 @@ class CandidateCells:
         """
         ranks = cells["data"]
         alone = sweep(self.columns(cells | {"concurrency": ranks}), self.attention,
-                      ["max_concurrency", "headroom_per_device"], decode=False,
-                      threads=self.threads)
+                      ["max_concurrency", "headroom_per_device"], decode=False)
         high = np.minimum(alone["max_concurrency"].astype(int), MOST_IN_FLIGHT) // ranks  # a rank
         low, tries = np.zeros_like(high), 0
         at_low, room, over = np.ones_like(high), alone["headroom_per_device"], np.zeros(len(high))
@@ -167,7 +167,7 @@ class CandidateCells:
     def prefilling(self, cells: Cells) -> Cells:
         """Chunks of a prompt alone, which do not depend on the requests in flight: what
         :meth:`served` takes from cells that have it."""
-        return self._of_alike(cells | {"concurrency": cells["data"]}, ("waves",), PREFILLED)
+        return self._of_alike(cells | {"concurrency": cells["data"]}, ("waves", "like"), PREFILLED)
 
     def packing(self, cells: Cells) -> Cells:
         """Chunks of a burst, of cells that have their steps, which :meth:`served` takes likewise:
@@ -178,7 +178,7 @@ class CandidateCells:
             inputs = self.columns(at(cells, some)) | {"input_tokens": self.demand.input_tokens}
             cut = prompts(Inputs(inputs), requests[some].astype(float))
             cells = cells | {"packed": np.unique(cut.burst_tokens, return_inverse=True)[1][which]}
-        return self._of_alike(cells, ("waves", "packed"), sweeps.PACKED)
+        return self._of_alike(cells, ("waves", "like", "packed"), sweeps.PACKED)
 
     def _of_alike(self, cells: Cells, keys: Sequence[str], names: Sequence[str]) -> Cells:
         """Quantities of steps, shape (n,) each, computed once of all cells of equal keys."""
@@ -191,8 +191,7 @@ class CandidateCells:
 
     def _of_steps(self, cells: Cells, names: Sequence[str]) -> Cells:
         known = {name: cells[name] for name in KNOWN if name in cells}
-        return decode_sweep(self.columns(cells), self.attention, names, threads=self.threads,
-                            known=known)
+        return decode_sweep(self.columns(cells), self.attention, names, threads=1, known=known)
 
     def quantities(self, cells: Cells, names: Sequence[str]) -> Cells:
         """Quantities of waves by their own names, shape (n,) each."""
@@ -210,7 +209,7 @@ class CandidateCells:
         Raises ParamsError for a card of which nobody says what it or its server draws.
         """
         inputs = self.columns(cells)
-        found = decode_sweep(inputs, self.attention, POWER_NAMES, threads=self.threads)
+        found = decode_sweep(inputs, self.attention, POWER_NAMES, threads=1)
         return _rounded(site_draws(inputs, found, deployed, throughput, {
             name: share.value for name, share in
             shares_of(powers_of(deployed.device.id)).items()}))
@@ -367,18 +366,17 @@ def best_of_runs(columns: Cells, objectives: Mapping[str, int]) -> np.ndarray:
     return places[np.diff(runs[places], prepend=0) > 0]
 
 
-def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None = None,
-                    threads: int = 1
+def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None = None
                     ) -> tuple[CandidateCells, Scenario, Cells] | None:
     """All cells of a base: how they are tried, one of them, and their settings; None of none.
 
     Args:
         space: what the goal allows.
         base: whose cells they are; ``kind`` will tell those of each kind apart, ``steps`` those
-            whose decode steps differ at equal requests in flight, ``waves`` those whose prompts do.
+            whose decode steps differ at equal requests in flight, ``waves`` and ``like`` those
+            whose steps of prompts do.
         demand: that is asked of them.
         pool: that they are, of two.
-        threads: that share the work.
     """
     every, plain = space.cells(base), pool == "prefill"  # such a pool drafts nothing
     kinds = [cells for cells in every if not (plain and cells["drafts"][0])]
@@ -387,16 +385,28 @@ def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None =
     first, inputs = space.inputs(base, kinds, pool)
     if (key := (id(every), plain)) not in space.joined:  # of every precision of a card
         space.joined[key] = _numbered(kinds)
-    return (CandidateCells(inputs, first.model.attention, demand, threads), first,
-            dict(space.joined[key]))
+    cells = dict(space.joined[key])
+    cells["like"] = _alike(inputs, cells["kind"])
+    if inputs["fetched_share"] > 0:  # every card of a deployment reads from the same host
+        cells["like"] = distinct([cells["like"], cells["data"]])[1]
+    return CandidateCells(inputs, first.model.attention, demand), first, cells
+
+
+def _alike(inputs: Mapping[str, Any], kinds: np.ndarray) -> np.ndarray:
+    """Of each kind the number of those with the same inputs."""
+    if not (varied := [values for values in inputs.values() if isinstance(values, np.ndarray)]):
+        return np.zeros_like(kinds)
+    return np.unique(np.stack(varied), axis=1, return_inverse=True)[1].reshape(-1)[kinds]
 
 
 def _numbered(kinds: Sequence[Cells]) -> Cells:
     """Cells of all kinds, with numbers of those that are alike."""
     cells = {name: np.concatenate([cells[name] for cells in kinds]) for name in kinds[0]}
     cells["kind"] = np.repeat(np.arange(len(kinds)), [len(cells["data"]) for cells in kinds])
-    steps = distinct([cells[name] for name in ("kind", *AXES) if name not in OF_MEMORY])[1]
-    return cells | {"steps": steps, "waves": distinct([steps, cells["chunk"]])[1]}
+    drafting = (cells["drafts"] > 0).astype(int)
+    return cells | {
+        "steps": distinct([cells[name] for name in ("kind", *AXES) if name not in OF_MEMORY])[1],
+        "waves": distinct([drafting, *(cells[name] for name in OF_PROMPTS)])[1]}
 
 
 def least_of_each(kinds: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -102,8 +102,8 @@ class Pools:
     tried: tuple[int, int]
 
 
-def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray] | None = None,
-          threads: int = 2) -> list[Pools]:
+def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray] | None = None
+          ) -> list[Pools]:
     """Every pool of every base that a goal allows, but for those that another one beats, and those
     that alone do not keep what is asked.
 
@@ -111,7 +111,6 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
         space: what the goal allows.
         asked: its demand and limits.
         keep: of which cells of a base pools are made, shape (n,); all of them, if absent.
-        threads: that share the work.
     """
     each, found = _of_one(space), []
     drawing = {"power": -1} if asked.powered else {}
@@ -120,7 +119,7 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
                 "decode": Front(THEN | drawing, ties=False)}
         counts = dict.fromkeys(kept, 0)
         for pool, best in kept.items():
-            if not (joined := candidate_cells(each, base, asked.goal.demand, pool, threads)):
+            if not (joined := candidate_cells(each, base, asked.goal.demand, pool)):
                 continue
             tried, deployed, cells = joined
             if keep is not None:

@@ -45,7 +45,7 @@ from catalogue.reading.yamlfile import at_rest
 SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
 KEPT = (*AXES, "concurrency")
-CELL = (*KEPT, "kind", "steps", "waves")
+CELL = (*KEPT, "kind", "steps", "waves", "like")
 MOST_BEATEN = 1 << 18  # cells of a base that are kept to be computed later
 MANY = 4  # bases of each process, fewer are divided
 GROUP = 1 << 12  # deployments that are computed whole first, to hold the others against
