@@ -335,11 +335,16 @@ class _Work:
             self._served(part)
             return
         part |= self.tried.decoding(part)
-        if limit is not None:
-            fast = part[PACE] <= limit
-            self.funnel.counts["pace"] += int((~fast).sum())
-            self._near_by_pace(at(part, np.flatnonzero(~fast)))
-            part = at(part, np.flatnonzero(fast))
+        late = part[PACE] > (np.inf if limit is None else limit)
+        self.funnel.counts["pace"] += int(late.sum())
+        slow = np.flatnonzero(late)  # of each kind the nearest: a miss by at least so much
+        slow = slow[least_of_each(part["kind"][slow], part[PACE][slow])]
+        part = at(part, np.concatenate([slow, np.flatnonzero(~late)]))
+        part |= self.tried.prefilling(part)
+        part |= self.tried.packing(part)
+        near, part = (at(part, rows) for rows in np.split(np.arange(len(part["data"])), [len(slow)]))
+        if len(slow):
+            self._missed(self._derived(near, self.tried.served(near)))
         if not self.asked.bounded:
             self._served(part)
             return
@@ -350,12 +355,6 @@ class _Work:
         for rows in map(np.flatnonzero, (first, ~first)):
             some = at(part, rows)
             self._served(at(some, np.flatnonzero(self._may_be_kept(some, at(bounds, rows)))))
-
-    def _near_by_pace(self, part: Cells) -> None:
-        """The nearest of those that decode too slowly: a miss by at least so much."""
-        some = at(part, least_of_each(part["kind"], part[PACE]))
-        if len(some["data"]):
-            self._missed(self._derived(some, self.tried.served(some)))
 
     def served(self, parts: list[Cells]) -> None:
         """Take in cells that fit, computed whole."""
