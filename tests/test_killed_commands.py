@@ -1,8 +1,10 @@
-"""Killed commands leave no orphaned process and no temporary file."""
+"""Killed commands leave no orphaned process and no temporary file; interrupted ones tell what they
+have."""
 
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -65,3 +67,27 @@ def test_no_process_and_no_file_is_left(command: tuple[str, ...], number: signal
         assert start(command, tmp_path).wait() == 0
     files = [path for path in tmp_path.rglob("*") if path.is_file() or path.name.startswith(".")]
     assert all(path.parent == parts and path.suffix == ".parquet" for path in files), files
+
+
+@pytest.mark.parametrize(("command", "under_way", "told"), [
+    (("search", "r1-80-users-910b", "--workers=1"), "pool", "at central values"),
+    (("capacity", "h200-v32-vllm-dp8", "--load=azure-conversation", "--requests=3000000"),
+     "busiest hour", "all of this is closed form"),
+    (("decide", "h200-v32-vllm-dp8", "--tornado", "--sensitivity", "--samples=65536"), "values",
+     "fewer samples than asked for, or missing")], ids=["search", "capacity", "decide"])
+def test_an_interrupted_command_tells_what_it_has(command: tuple[str, ...], under_way: str,
+                                                  told: str) -> None:
+    """A terminal is shown what is under way from two seconds on."""
+    reader, terminal = pty.openpty()
+    begun = time.monotonic()
+    with subprocess.Popen([sys.executable, "-m", "calc", *command], cwd=ROOT, text=True,
+                          stdout=subprocess.PIPE, stderr=terminal) as running:
+        os.close(terminal)
+        shown = b""
+        while under_way.encode() not in shown:
+            shown += os.read(reader, 4096)
+        assert time.monotonic() - begun > 2
+        running.send_signal(signal.SIGINT)
+        answer, _ = running.communicate(timeout=LIMIT)
+    os.close(reader)
+    assert (running.returncode, "Interrupted" in answer, told in answer) == (130, True, True)

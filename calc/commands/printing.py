@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -180,14 +179,6 @@ def console() -> Console:
 def tell(screen: Console, part: RenderableType) -> None:
     """Print a text as it stands, in no colours and never broken; or a table, as wide as it may."""
     screen.print(part, highlight=False, soft_wrap=isinstance(part, str))
-
-
-@contextlib.contextmanager
-def working(at: str) -> Iterator[None]:
-    """Says on a terminal what takes its time meanwhile; nothing elsewhere."""
-    screen = Console(stderr=True, markup=False)
-    with screen.status(at) if screen.is_terminal else contextlib.nullcontext():
-        yield
 
 
 def print_columns(rows: Sequence[Sequence[str]], texts: int) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from calc.launching.deployment import POOLS, check_start
 from calc.launching.scripts import ENGINES
 from calc.layouts.choice import Row, Start, contents
+from calc.many.processes import Told, silent
 from calc.searching import load_goal
 from calc.searching.result import Answer
 from catalogue import ParamsError, Scenario, load_device, load_model, load_precision, made_scenario
@@ -69,11 +70,12 @@ def _releases(goal: Goal, row: Row) -> Iterator[str]:
             versions, key=lambda version: CANDIDATE in version))
 
 
-def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1) -> Answer:
+def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
+           told: Told = silent) -> Answer:
     """What meets a goal and is started by a release: as ``calc.searching.load_goal.search``.
 
     >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
     >>> answer.start(answer.best).text
     'start with: deploy --engine sglang@0.5.23'
     """
-    return load_goal.search(goal, settings, workers, start)
+    return load_goal.search(goal, settings, workers, start, told)

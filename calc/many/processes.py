@@ -1,4 +1,4 @@
-"""How a process of several begins, that another one waits for."""
+"""How a process of several begins, that another one waits for; how far they are."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from typing import Any, TypeVar
 
 Done = TypeVar("Done")
 ENDING = (signal.SIGINT, signal.SIGTERM)
+Told = Callable[[str, int, int], None]  # what is under way, how much of it is done, of how much
+
+
+def silent(what: str, done: int, of: int) -> None:
+    """Tell nobody how far something is."""
 
 
 def quietly(begin: Callable[..., None], *given: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from calc.many.processes import Told, silent
 from calc.searching.result import Answer, Starts
 from calc.searching.search import search as found_of
 from catalogue import ParamsError, load
@@ -54,7 +55,7 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
 
 
 def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
-           starts: Starts | None = None) -> Answer:
+           starts: Starts | None = None, told: Told = silent) -> Answer:
     """What meets a goal: every deployment that it allows is tried.
 
     >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
@@ -66,11 +67,12 @@ def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
         settings: ``KEY=VALUE`` with dotted keys, for a goal that is not loaded.
         workers: processes that share the work; the answer is the same.
         starts: which release starts a deployment; None to tell also what none starts.
+        told: how far the search is, as ``calc.searching.search`` has it.
 
     Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself.
     """
     asked = goal if isinstance(goal, Goal) else load_goal(goal, settings)
-    return Answer(found_of(asked, workers=workers), starts=starts)
+    return Answer(found_of(asked, workers=workers, told=told), starts=starts)
 
 
 def _setting(text: str) -> tuple[str, Override]:

@@ -25,6 +25,7 @@ from calc.layouts.choice import Row
 from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
+from calc.many.processes import Told, silent
 from calc.physics.arrays import Inputs, Number
 from calc.physics.cache import cache
 from calc.searching.candidates import CandidateCells, at, candidate_cells, filled, held
@@ -52,6 +53,7 @@ class Pairs:
         tried: pools of either kind that fit; pairs that were compared.
         alike: the front of those in one precision, by its name.
         pools: of each base, which pairs were made of.
+        whole: whether they are of all bases: else it was interrupted.
     """
 
     bases: list[Base]
@@ -59,6 +61,7 @@ class Pairs:
     tried: tuple[int, int, int]
     alike: dict[str, Front] = field(repr=False)
     pools: list[Pools] = field(repr=False)
+    whole: bool = True
 
     def rows(self, precision: str | None = None) -> list[Row]:
         """The pairs on the front, of all or of those in one precision, the best in the first
@@ -103,7 +106,7 @@ class Pools:
 
 
 def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray] | None = None
-          ) -> list[Pools]:
+          ) -> Iterator[Pools]:
     """Every pool of every base that a goal allows, but for those that another one beats, and those
     that alone do not keep what is asked.
 
@@ -112,7 +115,7 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
         asked: its demand and limits.
         keep: of which cells of a base pools are made, shape (n,); all of them, if absent.
     """
-    each, found = _of_one(space), []
+    each = _of_one(space)
     drawing = {"power": -1} if asked.powered else {}
     for number, base in enumerate(each.bases()):
         kept = {"prefill": Front(FIRST | drawing, ties=False),
@@ -128,20 +131,27 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
                 counts[pool] += count
                 if columns and (able := _able(columns, asked)):
                     best.add(able | {"base": np.full(len(able["devices"]), number)})
-        found.append(Pools(base, each.most(base), kept["prefill"].rows, kept["decode"].rows,
-                           (counts["prefill"], counts["decode"])))
-    return found
+        yield Pools(base, each.most(base), kept["prefill"].rows, kept["decode"].rows,
+                    (counts["prefill"], counts["decode"]))
 
 
-def pairs(space: Space, asked: Wishes, before: Pairs | None = None) -> Pairs:
-    """Every pair of pools that a goal allows.
+def pairs(space: Space, asked: Wishes, before: Pairs | None = None,
+          told: Told = silent) -> Pairs:
+    """Every pair of pools that a goal allows; when it is interrupted, of those that it has.
 
     Args:
         space: what the goal allows.
         asked: its objectives and limits.
         before: of the same demand and limits, whose pools are paired again.
+        told: of ``two`` pools, of how many bases they were computed, and of how many they will be.
     """
-    every, compared = before.pools if before else pools(space, asked), 0
+    every, whole, compared = list(before.pools if before else ()), True, 0
+    try:
+        for found in () if before else pools(space, asked):
+            every.append(found)
+            told("two", len(every), len(space.bases()))
+    except KeyboardInterrupt:
+        whole = False
     bases = [each.base for each in every]
     front, alone = Front(asked.objectives, ties=False), dict[str, Front]()
     for few in (FEW, None):  # first some of each, to hold the others against
@@ -164,7 +174,7 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None) -> Pairs:
     for each in alone.values():
         front.merge(each)
     fit = np.sum([each.tried for each in every], axis=0) if every else (0, 0)
-    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every)
+    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every, whole)
 
 
 def _worth_pairing(one: Pools, others: list[Pools], asked: Wishes, kept: Front, few: int | None

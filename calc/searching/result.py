@@ -78,9 +78,12 @@ class Answer:
     @cached_property
     def candidates(self) -> list[Row]:
         """Deployments of the front, of one pool and of two, the best at central values first."""
+        return [each.row for each in self.sure.front] if self.sure else self.central_front
+
+    @property
+    def central_front(self) -> list[Row]:
+        """The front at central values, of one pool and of two, the best first."""
         found = self.result
-        if self.sure:
-            return [each.row for each in self.sure.front]
         return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
 
     @cached_property

@@ -20,7 +20,7 @@ from calc.layouts.choice import Choice, Row
 from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Best, Front
-from calc.many.processes import mapped, quietly
+from calc.many.processes import Told, mapped, quietly, silent
 from calc.searching.candidates import (
     PACE,
     SLAB,
@@ -168,9 +168,22 @@ class SearchResult:
                             if np.isfinite(value)}, over)
 
 
+class Stopped(KeyboardInterrupt):
+    """A search that was interrupted.
+
+    Attributes:
+        result: what it has found.
+        done, of: offers in each precision that were tried in one pool, and all of them.
+    """
+
+    def __init__(self, result: SearchResult, done: int) -> None:
+        super().__init__()
+        self.result, self.done, self.of = result, done, len(result.bases)
+
+
 @at_rest()
 def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
-           paired: bool = True) -> SearchResult:
+           paired: bool = True, told: Told = silent) -> SearchResult:
     """Try every deployment that a goal allows.
 
     >>> from catalogue import load
@@ -185,21 +198,36 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         space: what the goal allows, where it is not what its file says; goals that differ in
             users, objectives and limits of quantities only may share one.
         paired: whether two pools are tried where the goal allows them.
+        told: how far it is: of ``one`` pool and of ``two``, bases done and all of them.
 
-    Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
+    Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed;
+    Stopped, with what was found until then, when it is interrupted.
     """
     asked = wishes(space := space or Space(goal), goal)
     bases = space.bases() if "one" in goal.space.pools else []
     kept = [BaseResult.new(asked) for _ in bases]
     found = SearchResult(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
-    for number, part, funnel in _done(space, asked, bases, workers, slab):
-        kept[number].merge(part)
-        found.funnel.merge(funnel)
-    for each in kept:
+    done = set()
+    try:
+        for number, part, funnel in _done(space, asked, bases, workers, slab):
+            kept[number].merge(part)
+            found.funnel.merge(funnel)
+            done.add(number)
+            told("one", len(done), len(bases))
+        if paired and "two" in goal.space.pools and "longest_context" not in asked.objectives:
+            found.pairs = pairs(space, asked, told=told)
+    except KeyboardInterrupt:
+        raise Stopped(_ended(found), len(done)) from None
+    if found.pairs and not found.pairs.whole:
+        raise Stopped(_ended(found), len(done))
+    return _ended(found)
+
+
+def _ended(found: SearchResult) -> SearchResult:
+    """A result with the front of all bases."""
+    for each in found.of_bases:
         found.front.merge(each.front)
-    found.funnel.counts += space.dropped
-    if paired and "two" in goal.space.pools and "longest_context" not in asked.objectives:
-        found.pairs = pairs(space, asked)
+    found.funnel.counts += found.space.dropped
     found.funnel.counts["front"] = len(next(iter(found.front.rows.values()), ()))
     found.funnel.counts["beaten"] -= found.funnel.counts["front"]
     return found
@@ -342,7 +370,8 @@ class _Work:
         part = at(part, np.concatenate([slow, np.flatnonzero(~late)]))
         part |= self.tried.prefilling(part)
         part |= self.tried.packing(part)
-        near, part = (at(part, rows) for rows in np.split(np.arange(len(part["data"])), [len(slow)]))
+        every = np.arange(len(part["data"]))
+        near, part = (at(part, rows) for rows in np.split(every, [len(slow)]))
         if len(slow):
             self._missed(self._derived(near, self.tried.served(near)))
         if not self.asked.bounded:

@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from calc.many.processes import Told, silent
 from calc.sensitivity.plans import Plan
 from calc.sensitivity.sampling import priors, sample_quantity, scored
 from catalogue import ParamsError
 
 SAMPLES, LEAST, MOST = 1024, 64, 1 << 16  # of the design; a power of two
 SEED = 11
+BLOCK = 1 << 16  # rows of a design that are computed at once
 CONFIDENCE = 0.95
 
 
@@ -64,17 +66,19 @@ class Sensitivity:
         return vars(self) | {"indices": [vars(index) for index in self.indices]}
 
 
-def sensitivity(plan: Plan, name: str, samples: int = SAMPLES) -> Sensitivity:
+def sensitivity(plan: Plan, name: str, samples: int = SAMPLES, told: Told = silent
+                ) -> Sensitivity:
     """First-order and total indices of every input of a plan; arguments as of
     :func:`sensitivities`.
 
     Raises ParamsError for a number of samples that is no power of two, or where nothing moves.
     """
-    found, = sensitivities(plan, name, [samples])
+    found, = sensitivities(plan, name, [samples], told)
     return found
 
 
-def sensitivities(plan: Plan, name: str, sizes: Sequence[int]) -> list[Sensitivity]:
+def sensitivities(plan: Plan, name: str, sizes: Sequence[int], told: Told = silent
+                  ) -> list[Sensitivity]:
     """The indices from designs of several sizes: a smaller one is the beginning of a larger.
 
     Args:
@@ -82,6 +86,9 @@ def sensitivities(plan: Plan, name: str, sizes: Sequence[int]) -> list[Sensitivi
         name: of a quantity.
         sizes: samples of each design, powers of two; the quantity is computed so many times the
             number of inputs and two more.
+        told: of how many rows of the largest design the quantity is computed.
+
+    Interrupted, it gives the indices from the largest design whose rows are all computed.
 
     Raises ParamsError as :func:`sensitivity` does.
     """
@@ -95,8 +102,18 @@ def sensitivities(plan: Plan, name: str, sizes: Sequence[int]) -> list[Sensitivi
     problem = {"num_vars": len(found.names), "names": list(found.names),
                "bounds": [[0.0, 1.0]] * len(found.names)}
     shares = design.sample(problem, max(sizes), calc_second_order=False, seed=SEED)
-    values = sample_quantity(plan, found.knobs[0], found.own[0], scored(shares), name)
-    each = len(found.names) + 2
+    scores, each, parts = scored(shares), len(found.names) + 2, list[np.ndarray]()
+    try:
+        for start in range(0, len(scores), BLOCK):
+            told(name, start, len(scores))
+            parts.append(sample_quantity(plan, found.knobs[0], found.own[0],
+                                         scores[start:start + BLOCK], name))
+    except KeyboardInterrupt:
+        whole = sum(map(len, parts)) // each
+        if whole < LEAST:
+            raise
+        sizes = [1 << (whole.bit_length() - 1)]
+    values = np.concatenate(parts)
     return [_analysed(problem, values[:samples * each], samples, f"{name} of '{plan.scenario.id}'")
             for samples in sizes]
 

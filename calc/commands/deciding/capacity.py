@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -13,6 +13,7 @@ from calc.closed_form.validity import doubt_words
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.deciding.answered import sentences, steps
 from calc.commands.printing import (
+    INTERRUPTED,
     OK,
     amount,
     caveats_of,
@@ -23,14 +24,17 @@ from calc.commands.printing import (
     spoken,
     tell,
     translated,
-    working,
 )
+from calc.commands.progress import progress
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.subject import Cut
 from catalogue.messages import messages
 from catalogue.reading.amounts import NONE, plain
 from catalogue.reading.units import parse
+
+if TYPE_CHECKING:
+    from calc.capacity.day import Day
 
 common = messages("common")
 say = messages("calc/commands/deciding/capacity")
@@ -81,30 +85,59 @@ def run(args: argparse.Namespace) -> int:
     given = _given(args)
     answer: dict[str, Any] = {"scenario": scenario.id} | caveats_of(scenario)
     parts: list[Callable[..., None]] = []
-    if given["requests"] is not None:
-        with working(spoken(say("working", check=not args.no_check))):
-            answer |= _day(scenario, args, given)
-        parts += [_print_day, _print_failures]
-        if given["turns"]:
-            answer["tiers"] = _tiers(scenario, given, answer)
-            parts.append(_print_tiers)
-        if args.regret:
-            answer["regret"] = _regret(scenario, args, given)
-            parts.append(_print_regret)
-    if args.cards:
-        answer["cards"] = _cards(scenario, given)
-        parts.append(_print_cards)
-    if not parts:
+    asked = _asked(scenario, args, given, answer)
+    if not asked:
         raise ParamsError(spoken(say("nothing-asked")))
+    with progress() as told:
+        try:
+            for number, (part, compute, shown) in enumerate(asked):
+                told(spoken(say("working", part=part)), number, len(asked))
+                answer |= compute()
+                parts += shown
+        except KeyboardInterrupt:
+            if not parts:
+                raise
+            answer["interrupted"] = part
     if args.json:
         print_json(answer)
     else:
         screen = console()
         for line in resting_on(scenario):
             tell(screen, line)
-        for part in parts:
-            part(screen, answer, given)
-    return OK
+        for show in parts:
+            show(screen, answer, given)
+        if "interrupted" in answer:
+            tell(screen, spoken(say("interrupted", part=answer["interrupted"])))
+    return INTERRUPTED if "interrupted" in answer else OK
+
+
+Part = tuple[str, Callable[[], dict[str, Any]], list[Callable[..., None]]]
+
+
+def _asked(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any],
+           answer: dict[str, Any]) -> list[Part]:
+    """What is asked for, part by part: its name, what computes it, what prints it.
+
+    Args:
+        scenario: the deployment.
+        args, given: what is asked, as text and as numbers.
+        answer: of the parts before.
+    """
+    parts: list[Part] = []
+    if given["requests"] is not None:
+        day = _day(scenario, args, given)
+        parts.append(("day", lambda: next(day), [_print_day, _print_failures]))
+        if not args.no_check:
+            parts.append(("check", lambda: next(day), []))
+        if given["turns"]:
+            parts.append(("tiers", lambda: {"tiers": _tiers(scenario, given, answer)},
+                          [_print_tiers]))
+        if args.regret:
+            parts.append(("regret", lambda: {"regret": _regret(scenario, args, given)},
+                          [_print_regret]))
+    if args.cards:
+        parts.append(("cards", lambda: {"cards": _cards(scenario, given)}, [_print_cards]))
+    return parts
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
@@ -193,8 +226,9 @@ def _limits(given: dict[str, Any]) -> Any:
     return Limits(given["ttft"], given["tpot"], given["share"])
 
 
-def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) -> dict[str, Any]:
-    """Replicas by the hour and the servers that they stand in."""
+def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]
+         ) -> Iterator[dict[str, Any]]:
+    """Replicas by the hour and the servers that they stand in: in closed form, then simulated."""
     from calc.capacity.availability import failures_of, fleet_of, spares_for
     from calc.capacity.day import check, day
     from calc.capacity.replicas import Replica
@@ -204,22 +238,25 @@ def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) ->
     failures = failures_of(scenario.device.id)
     loading = float(evaluate(replica.inputs, replica.attention)["loading_time"])
     start = loading + float(failures.start.value)
+    per_server, promise = int(scenario.node.devices_per_node.value), given["promise"]
+
+    def told(found: Day) -> dict[str, Any]:
+        fleets = {case: fleet_of(found.bought, replica.devices, per_server, failures, loading,
+                                 given["spares"], case) for case in ("low", "central", "high")}
+        spares = promise and {case: spares_for(promise, fleet) for case, fleet in fleets.items()}
+        return {"load": args.load, "percentile": given["share"], "day": found.as_json(),
+                "failures": {
+                    **fleets["central"].as_json(), "source": failures.id,
+                    "share_low": fleets["low"].share, "share_high": fleets["high"].share,
+                    "promise": promise, "spares_for_promise": spares}}
+
     try:
         found = day(replica, curve, given["requests"], limits, start=start,
                     think=given["think_time"])
-        if not args.no_check:
-            found = check(found, scenario, curve, limits, seed=given["seed"])
+        yield told(found)
+        yield told(check(found, scenario, curve, limits, seed=given["seed"]))
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
-    per_server = int(scenario.node.devices_per_node.value)
-    fleets = {case: fleet_of(found.bought, replica.devices, per_server, failures, loading,
-                             given["spares"], case) for case in ("low", "central", "high")}
-    promise = given["promise"]
-    return {"load": args.load, "percentile": given["share"], "day": found.as_json(), "failures": {
-        **fleets["central"].as_json(), "source": failures.id,
-        "share_low": fleets["low"].share, "share_high": fleets["high"].share,
-        "promise": promise, "spares_for_promise": promise and {
-            case: spares_for(promise, fleet) for case, fleet in fleets.items()}}}
 
 
 def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) -> list[Any]:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.printing import (
+    INTERRUPTED,
     OK,
     amount,
     console,
@@ -21,6 +22,8 @@ from calc.commands.printing import (
     tell,
 )
 from calc.commands.printing import interval as span
+from calc.commands.progress import progress
+from calc.many.processes import Told
 from calc.sensitivity.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
 from calc.sensitivity.elasticities import Elasticity, answers_of
 from calc.sensitivity.information import CARDS, DRAWS, RATE, Information, between, to_buy
@@ -39,7 +42,7 @@ from calc.sensitivity.plans import (
     unit_of,
 )
 from calc.sensitivity.probability import Doubt, doubt
-from calc.sensitivity.sensitivity import MOST, Sensitivity, sensitivity
+from calc.sensitivity.sensitivity import MOST, SAMPLES, Sensitivity, sensitivity
 from calc.sensitivity.tornado import OWN, Tornado, tornado
 from catalogue import ParamsError, load_prices, symbols
 from catalogue.messages import Pair, messages
@@ -53,6 +56,7 @@ TOLD = 12  # rows of a table
 FEW = 3  # inputs of a sentence
 USED = "utilisation"  # a path of its own: share of the throughput that is used
 CURRENCIES = ("USD", "CNY")
+Shown = tuple[Any, list[Any]]  # an answer as plain data, and as lines and tables
 WAYS = ("elasticities", "tornado", "sensitivity", "information", "breakeven")
 
 
@@ -93,17 +97,34 @@ def run(args: argparse.Namespace) -> int:
     plan = plan_of(args.scenario, args.settings, "")
     check_quantity(plan, name)
     ways = [way for way in WAYS if getattr(args, way)] or ["tornado", "elasticities"]
-    done = {way: DO[way](args, plan, name) for way in ways}
+    done: dict[str, Shown] = {}
+    stopped = False
+    with progress() as told:
+        try:
+            for way in ways:
+                told(spoken(say("working", way=way)), 0, 0)
+                done[way] = DO[way](args, plan, name, lambda _, some, of: told(
+                    spoken(say("working", way="sensitivity")), some, of))
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            stopped = True
+    if sampled := done.get("sensitivity"):
+        stopped |= sampled[0]["samples"] < (_samples(args.samples) or [SAMPLES])[0]
+    code = INTERRUPTED if stopped else OK
     if args.json:
         print_json({"scenario": plan.scenario.id, "quantity": name, "unit": unit_of(name),
-                    **{way: found[0] for way, found in done.items()}})
-        return OK
+                    **{way: found[0] for way, found in done.items()},
+                    **({"interrupted": way} if stopped else {})})
+        return code
     screen = console()
     tell(screen, _heading(plan, name))
     for _, shown in done.values():
         for part in shown:
             tell(screen, part)
-    return OK
+    if stopped:
+        tell(screen, spoken(say("interrupted", way=way)))
+    return code
 
 
 def _heading(plan: Plan, name: str) -> str:
@@ -115,7 +136,7 @@ def _heading(plan: Plan, name: str) -> str:
 # --- one deployment -------------------------------------------------------------------------------
 
 
-def _elasticities(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
+def _elasticities(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Shown:
     found = answers_of(plan, name)
     return [vars(one) for one in found], _told_elasticities(found, name)
 
@@ -132,7 +153,7 @@ def _told_elasticities(found: Sequence[Elasticity], name: str) -> list[Any]:
     return [table, spoken(say("slopes"))]
 
 
-def _tornado(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
+def _tornado(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Shown:
     found = tornado(plan, name)
     table = Table(*map(spoken, (common("input"), common("range"), quantity_label(name),
                                 say("swing"))), title=spoken(say("each-alone")))
@@ -152,8 +173,9 @@ def _deciding(found: Tornado) -> str:
                       own=any(bar.name == OWN for bar in found.bars[:1])))
 
 
-def _sensitivity(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
-    found = sensitivity(plan, name, *_samples(args.samples))
+def _sensitivity(args: argparse.Namespace, plan: Plan, name: str, told: Told) -> Shown:
+    samples, = _samples(args.samples) or [SAMPLES]
+    found = sensitivity(plan, name, samples, told)
     return found.as_json(), _told_indices(found)
 
 
@@ -171,7 +193,7 @@ def _told_indices(found: Sensitivity) -> list[Any]:
 # --- two deployments, or how many -----------------------------------------------------------------
 
 
-def _breakeven(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
+def _breakeven(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Shown:
     if args.breakeven == USED:
         return _against_service(args, plan)
     other = against(plan, args.scenario, args.settings, args.against)
@@ -188,7 +210,7 @@ def _breakeven(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, li
                   *([_told_doubt(unsure, plan, other, path)] if unsure else [])]
 
 
-def _against_service(args: argparse.Namespace, plan: Plan) -> tuple[Any, list[Any]]:
+def _against_service(args: argparse.Namespace, plan: Plan) -> Shown:
     """From which utilisation cards are cheaper than a service that is paid by the token."""
     from calc.costing.rates import card_hour, stated, unpriced, way_of
     from calc.sensitivity.against_service import utilisation
@@ -249,7 +271,7 @@ def _told_doubt(found: Doubt, plan: Plan, other: Plan, path: Path) -> str:
                       other=f"{found.second:.0%}"))
 
 
-def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
+def _information(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Shown:
     draws, = _samples(args.samples) or [DRAWS]
     price, currency = _money(args.price)
     if args.demand is not None:

@@ -27,6 +27,7 @@ from calc.commands.deciding.answered import (
 )
 from calc.commands.deciding.missing import nearest, sentence, why_none
 from calc.commands.printing import (
+    INTERRUPTED,
     OK,
     cannot_be_written,
     console,
@@ -37,6 +38,7 @@ from calc.commands.printing import (
     translated,
 )
 from calc.commands.printing import amount as human
+from calc.commands.progress import progress
 from calc.layouts.change import set_line
 from catalogue import ParamsError
 from catalogue.messages import Pair, messages
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
     from calc.searching.result import Answer
     from calc.searching.robust import SampledRow
     from calc.searching.same_cards import Relaxed
+    from calc.searching.search import Stopped
+    from catalogue.planning.goals import Goal
 
 say = messages("calc/commands/deciding/search")
 
@@ -78,9 +82,8 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a goal that cannot be used, or contradicts itself.
     """
-    from calc.launching.starting import search
     from calc.searching.load_goal import load_goal
-    from calc.searching.same_cards import inside, relaxed
+    from calc.searching.search import Stopped
 
     flags = [f"{key}={getattr(args, flag)}" for flag, key in FLAGS.items()
              if getattr(args, flag) is not None] + ["space.any_engine=true"] * args.any_engine
@@ -90,17 +93,66 @@ def run(args: argparse.Namespace) -> int:
     if args.relax and (goal.limits.sure is not None or goal.space.pools != ["one"] or any(
             [*stated] != ["mean"] for stated in goal.limits.times.values())):
         raise ParamsError(spoken(say("relax")))
-    answer = search(goal, workers=args.workers)
-    wider = relaxed(goal, args.workers) if args.relax else []
-    near = inside(answer)
+    try:
+        answer, near, wider, data = _found(goal, args)
+    except Stopped as stopped:
+        _tell_stopped(stopped, args.json)
+        return INTERRUPTED
     files = _written(answer, near, Path(args.out)) if args.out and answer.met else []
     if args.json:
-        print_json(answer.as_json() | _missing(answer) | {"inside": near and answer.beside(near)}
-                   | ({"files": [str(path) for path in files]} if files else {})
-                   | ({"relaxed": [each.as_json() for each in wider]} if args.relax else {}))
+        print_json(data | ({"files": [str(path) for path in files]} if files else {}))
     else:
         _print(answer, near, files, wider)
     return OK if answer.met else UNMET
+
+
+def _found(goal: Goal, args: argparse.Namespace
+           ) -> tuple[Answer, Row | None, list[Relaxed], dict[str, Any]]:
+    """The answer, the best that lies inside of what was measured, with wider limits; all as data.
+
+    Raises Stopped when it is interrupted.
+    """
+    from calc.launching.starting import search
+    from calc.searching.same_cards import inside, relaxed
+    from calc.searching.search import Stopped
+
+    with progress() as told:
+        answer = search(goal, workers=args.workers, told=lambda pools, done, of: told(
+            spoken(say("trying", pools=pools)), done, of))
+        told(spoken(say("ranking")), 0, 0)
+        try:
+            near = inside(answer)
+            wider = relaxed(goal, args.workers) if args.relax else []
+            data = answer.as_json() | _missing(answer) | {"inside": near and answer.beside(near)}
+        except KeyboardInterrupt:
+            raise Stopped(answer.result, len(answer.result.bases)) from None
+    return answer, near, wider, data | (
+        {"relaxed": [each.as_json() for each in wider]} if args.relax else {})
+
+
+def _tell_stopped(stopped: Stopped, as_json: bool) -> None:
+    """What an interrupted search has: the best at central values."""
+    from calc.searching.result import MOST_TOLD, Answer
+
+    found = stopped.result
+    rows = Answer(found).central_front[:MOST_TOLD]
+    two = len(found.pairs.pools) if found.pairs else 0
+    tried = {"one": [stopped.done, len(found.bases)], "two": [
+        two, len(found.space.bases()) if "two" in found.wishes.goal.space.pools else 0]}
+    if as_json:
+        print_json({"goal": found.wishes.goal.id, "interrupted": tried,
+                    "front": [row.as_json() for row in rows]})
+        return
+    screen = console()
+    tell(screen, spoken(say("stopped", found=len(rows), **{
+        f"{pools}_{name}": count for pools, counts in tried.items()
+        for name, count in zip(("done", "of"), counts, strict=True)})))
+    for number, row in enumerate(rows, 1):
+        seen = listing(f"{head(name)} {amount(name, row.quantities[name])}"
+                       for name in TOLD if name in row.quantities)
+        tell(screen, f"{number:>3}. {sentences([row_label(row), seen])}")
+        if row.prefill is None:
+            tell(screen, f"     {set_line(row.choice.settings())}")
 
 
 def _missing(answer: Answer) -> dict[str, Any]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from calc.commands.arguments import add_settings
@@ -26,11 +23,11 @@ from calc.commands.printing import (
     spoken,
     tell,
 )
+from calc.commands.progress import progress
 from calc.sweeping.axes import axis
 from calc.sweeping.chunks import BEYOND, ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY
 from calc.sweeping.definition import CHUNK, Sweep, is_sweep, read
 from calc.sweeping.plan import PER_DEVICE
-from calc.sweeping.running import Progress as Told
 from calc.sweeping.running import Result, swept
 from catalogue import ParamsError, symbols
 from catalogue.messages import messages
@@ -74,8 +71,9 @@ def run(args: argparse.Namespace) -> int:
     if args.workers is not None and args.workers < 1:
         raise ParamsError(spoken(say("workers", count=args.workers)))
     try:
-        with _progress() as told:
-            result = swept(sweep, args.out, args.workers, args.scheduler, told)
+        with progress() as told:
+            result = swept(sweep, args.out, args.workers, args.scheduler,
+                           partial(told, spoken(say("chunks"))))
     except KeyboardInterrupt:
         print(spoken(say("interrupted", kept=bool(args.out))), file=sys.stderr)
         return INTERRUPTED
@@ -106,17 +104,6 @@ def _asked(args: argparse.Namespace) -> Sweep:
     if is_sweep(args.scenario):
         return read(Path(args.scenario), **given)
     return Sweep(args.scenario, given.pop("axes", ()), **given)
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Told]:
-    """A bar on a terminal's standard error; nothing elsewhere."""
-    screen = Console(stderr=True)
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                  TimeRemainingColumn(), console=screen, transient=True,
-                  disable=not screen.is_terminal) as bar:
-        task = bar.add_task(spoken(say("chunks")), total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
 def _print(result: Result) -> None:

@@ -338,11 +338,31 @@ two-pools-of =
     .zh = { $rate }（{ $pools }）
 
 working =
-    .en = { $check ->
-        [yes] the busiest hour is simulated step by step, which --no-check leaves out …
-       *[no] replicas of every hour …
+    .en = { $part ->
+        [day] replicas of every hour
+        [check] the busiest hour, simulated step by step, which --no-check leaves out
+        [tiers] tiers of caches
+        [regret] layouts and how many of them to buy
+       *[cards] layouts of more cards
     }
-    .zh = { $check ->
-        [yes] 正在逐步仿真最忙的一小时（--no-check 可省去）……
-       *[no] 正在计算每小时的副本数……
+    .zh = { $part ->
+        [day] 每小时的副本数
+        [check] 逐步仿真最忙的一小时（--no-check 可省去）
+        [tiers] 各级缓存
+        [regret] 各布局及其采购数量
+       *[cards] 更多卡的布局
+    }
+
+interrupted =
+    .en = Interrupted: { $part ->
+        [check] the busiest hour was not simulated to its end, all of this is closed form.
+        [tiers] there is no answer on tiers of caches, nor on what follows them.
+        [regret] there is no answer on how many to buy, nor on what follows it.
+       *[cards] there is no answer on more cards.
+    }
+    .zh = 已中断：{ $part ->
+        [check] 最忙的一小时未仿真完，以上均为闭式结果。
+        [tiers] 各级缓存及其后各项未算出。
+        [regret] 采购数量及其后各项未算出。
+       *[cards] 更多卡的布局未算出。
     }

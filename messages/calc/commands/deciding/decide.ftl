@@ -323,3 +323,27 @@ no-money =
 two-pools =
     .en = two pools
     .zh = 两个池
+
+working =
+    .en = { $way ->
+        [sensitivity] values of the quantity
+        [information] what measuring each input is worth
+        [breakeven] where one becomes better than the other
+       *[other] each input alone
+    }
+    .zh = { $way ->
+        [sensitivity] 该量的取值
+        [information] 测量各输入的价值
+        [breakeven] 寻找优劣转折处
+       *[other] 逐一改变各输入
+    }
+
+interrupted =
+    .en = Interrupted: { $way ->
+        [sensitivity] the shares of variance are of fewer samples than asked for, or missing.
+       *[other] what follows is not known.
+    }
+    .zh = 已中断：{ $way ->
+        [sensitivity] 方差份额的样本少于要求，或未算出。
+       *[other] 其余各项未算出。
+    }

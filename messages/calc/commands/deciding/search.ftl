@@ -277,3 +277,27 @@ grid =
 funnel =
     .en = Of { $tried } deployments, all of them tried: { $parts }.{ $grid } Not among them: experts on the host, cards of several kinds in one pool, spare experts other than space.spares lists.
     .zh = 共 { $tried } 个部署，全部试过：{ $parts }。{ $grid }未包括：专家放在主机侧、一个池中混用多种卡、space.spares 所列以外的冗余专家。
+
+trying =
+    .en = { $pools ->
+        [one] cards and precisions in one pool
+       *[two] cards and precisions in two pools
+    }
+    .zh = { $pools ->
+        [one] 单池：卡型与精度
+       *[two] 双池：卡型与精度
+    }
+
+ranking =
+    .en = drawing and simulating the best, asking which releases start them
+    .zh = 对最优部署抽样、仿真，并核对可启动的引擎版本
+
+stopped =
+    .en = Interrupted: of the combinations of card and precision { $one_done } of { $one_of } were tried in one pool and { $two_done } of { $two_of } in two. { $found ->
+        [0] Nothing that meets the goal was found until then.
+       *[other] The best of these at central values, neither drawn nor simulated nor asked of a release:
+    }
+    .zh = 已中断：卡型与精度的组合，单池已试 { $one_done }/{ $one_of }，双池已试 { $two_done }/{ $two_of }。{ $found ->
+        [0] 此前未找到满足目标的部署。
+       *[other] 以下为其中按中心值最优者，均未抽样、未仿真、未核对引擎版本：
+    }
