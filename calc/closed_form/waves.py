@@ -286,15 +286,15 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     ttft, tpot = plus(ttft, held), minus(tpot, held / later)
     e2e = ttft + (q.output_tokens - 1) * tpot
     # the whole wave, whose prompts every request waits for, before its first token or after it
-    rate = either(apart, lambda: decode_pool_rate(q, tpot), lambda: q.concurrency / (
-        q.request_overhead + prefilled + (q.output_tokens - 1) * unstalled))
+    rate = q.concurrency / either(
+        apart, lambda: held_by_decode_pool(q, tpot),
+        lambda: q.request_overhead + prefilled + (q.output_tokens - 1) * unstalled)
     return Serving(alone, rest, wait, let_in, ttft, stall, draft, accepted, tpot, e2e, rate,
                    rate * q.output_tokens, rate * q.input_tokens)
 
 
-def decode_pool_rate(q: Any, tpot: Number) -> Number:
-    """Requests that a decode pool of its own finishes: it holds each for its output tokens only
-    [request/s].
+def held_by_decode_pool(q: Any, tpot: Number) -> Number:
+    """How long a decode pool of its own holds a request: for its output tokens only [s].
 
     Args:
         q: input symbols as attributes.
@@ -302,7 +302,7 @@ def decode_pool_rate(q: Any, tpot: Number) -> Number:
 
     Source: notebooks/serving.md, section Two pools in balance.
     """
-    return q.concurrency / (q.output_tokens * tpot)
+    return q.output_tokens * tpot
 
 
 def prefill_throughput(q: Any, p: Prompts, burst: Step) -> Number:

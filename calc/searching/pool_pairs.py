@@ -2,11 +2,12 @@
 
 What a pair comes to depends on each pool by a few numbers only (cards, requests per second, time of
 a prompt or of a token, time through its ports), and gets no better when one of them gets worse. So
-only pools are paired that no other of the same cards beats in all of these; the front of the pairs
-is that of all pairs. Users who ask again are the exception: those who wait longer for a prompt or
-for their tokens ask less often and load the other pool less. Nobody buys the slower pool for that,
-so it is left out there too. Each pair is a steady state: what waits for prefill is in its TTFT, and
-the requests that its decode pool holds are those of its rate (``calc.answer.two_pools.balanced``).
+only pools are paired that no other of the same cards beats in all of these, of those that the
+limits leave to be in any pair; the front of the pairs is that of all pairs. Users who ask again are
+the exception: those who wait longer for a prompt or for their tokens ask less often and load the
+other pool less. Nobody buys the slower pool for that, so it is left out there too. Each pair is a
+steady state: what waits for prefill is in its TTFT, and the requests that its decode pool holds are
+those of its rate (``calc.answer.two_pools.balanced``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from calc.answer.two_pools import ROUNDING, balanced
 from calc.closed_form.latencies import FAST
 from calc.closed_form.planning import transfer_time
-from calc.closed_form.waves import decode_pool_rate, front_ends_rate
+from calc.closed_form.waves import front_ends_rate, held_by_decode_pool
 from calc.layouts.choice import Row
 from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
@@ -373,8 +374,9 @@ def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], a
             seen["request_throughput"], front_ends_rate(q), received))
         return {"rate": rate, "residual": _residual(ranks / rate, inputs["prompt_variation"]),
                 "alone": inputs["request_overhead"] + seen["prefill_time"], "port": port}
-    return {"rate": np.minimum(decode_pool_rate(q, seen[FAST]), front_ends_rate(q)),
-            "tpot": seen[FAST], "port": port, "received": received}
+    finished = inputs["concurrency"] / held_by_decode_pool(q, seen[FAST])
+    return {"rate": np.minimum(finished, front_ends_rate(q)), "tpot": seen[FAST], "port": port,
+            "received": received}
 
 
 def combined(first: Mapping[str, np.ndarray], then: Mapping[str, np.ndarray], asked: Wishes,

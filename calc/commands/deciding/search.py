@@ -136,17 +136,16 @@ def _tell_stopped(stopped: Stopped, as_json: bool) -> None:
 
     found = stopped.result
     rows = Answer(found).central_front[:MOST_TOLD]
-    two = len(found.pairs.pools) if found.pairs else 0
-    tried = {"one": [stopped.done, len(found.bases)], "two": [
-        two, len(found.space.bases()) if "two" in found.wishes.goal.space.pools else 0]}
+    one, two = stopped.done, len(found.pairs.pools) if found.pairs else 0
+    of_one, goal = len(found.bases), found.wishes.goal
+    of_two = len(found.space.bases()) if "two" in goal.space.pools else 0
     if as_json:
-        print_json({"goal": found.wishes.goal.id, "interrupted": tried,
+        print_json({"goal": goal.id, "interrupted": {"one": [one, of_one], "two": [two, of_two]},
                     "front": [row.as_json() for row in rows]})
         return
     screen = console()
-    tell(screen, spoken(say("stopped", found=len(rows), **{
-        f"{pools}_{name}": count for pools, counts in tried.items()
-        for name, count in zip(("done", "of"), counts, strict=True)})))
+    tell(screen, spoken(say("stopped", found=len(rows), one=f"{one:,}", of_one=f"{of_one:,}",
+                            two=f"{two:,}", of_two=f"{of_two:,}")))
     for number, row in enumerate(rows, 1):
         seen = listing(f"{head(name)} {amount(name, row.quantities[name])}"
                        for name in TOLD if name in row.quantities)

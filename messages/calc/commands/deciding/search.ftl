@@ -293,11 +293,11 @@ ranking =
     .zh = 对最优部署抽样、仿真，并核对可启动的引擎版本
 
 stopped =
-    .en = Interrupted: of the combinations of card and precision { $one_done } of { $one_of } were tried in one pool and { $two_done } of { $two_of } in two. { $found ->
+    .en = Interrupted: of the combinations of card and precision { $one } of { $of_one } were tried in one pool and { $two } of { $of_two } in two. { $found ->
         [0] Nothing that meets the goal was found until then.
        *[other] The best of these at central values, neither drawn nor simulated nor asked of a release:
     }
-    .zh = 已中断：卡型与精度的组合，单池已试 { $one_done }/{ $one_of }，双池已试 { $two_done }/{ $two_of }。{ $found ->
+    .zh = 已中断：卡型与精度的组合，单池已试 { $one }/{ $of_one }，双池已试 { $two }/{ $of_two }。{ $found ->
         [0] 此前未找到满足目标的部署。
        *[other] 以下为其中按中心值最优者，均未抽样、未仿真、未核对引擎版本：
     }
