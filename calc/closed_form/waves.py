@@ -223,6 +223,22 @@ def prefill_time(q: Any, p: Prompts, prefill: Step) -> Number:
     return prefill.step_time * ((p.prompt_chunks + stages - 1) / stages)
 
 
+def prefilled_in(q: Any, p: Prompts, requests_per_rank: Number, prefill: Step, burst: Step
+                 ) -> tuple[Number, Number]:
+    """Time until a prompt is prefilled alone, and what the rest of a burst takes after it [s].
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        requests_per_rank: of the burst on the fullest data-parallel rank [request].
+        prefill, burst: the mean chunk of a prompt alone, and that of the rest of a burst.
+
+    Source: notebooks/serving.md, section A prompt in chunks.
+    """
+    several = select(requests_per_rank > 1, burst.step_time, 0)
+    return prefill_time(q, p, prefill), per(several * p.burst_chunks, q.pipeline_parallel)
+
+
 def front_ends_rate(q: Any) -> Number:
     """Requests that all front ends of a deployment let in at most [request/s].
 
@@ -267,9 +283,8 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     """
     stages = q.pipeline_parallel
     c = requests_per_rank
-    alone = prefill_time(q, p, prefill)
+    alone, rest = prefilled_in(q, p, c, prefill, burst)
     several = select(c > 1, burst.step_time, 0)
-    rest = per(several * p.burst_chunks, stages)
     per_prompt = maximum(1, p.burst_chunks / p.burst_requests)
     wait = several * (p.burst_chunks + per_prompt) / (2 * stages)
     prefilled = alone + rest

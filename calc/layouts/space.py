@@ -328,7 +328,9 @@ class Space:
         some, *others = whole.values()
         moved = [name for name, value in some.items()
                  if any(other[name] != value for other in others)]
-        return [{name: whole[id(first)][name] for name in moved} | placed_inputs(first, cut)
+        placed = {(id(first), cut): placed_inputs(first, cut) for first, cut in {
+            (id(first), cut): (first, cut) for first, cut in of_kinds}.values()}
+        return [{name: whole[id(first)][name] for name in moved} | placed[id(first), cut]
                 for first, cut in of_kinds]
 
     def first(self, base: Base, cells: Cells, pool: str | None = None) -> Scenario:

@@ -180,6 +180,11 @@ class CandidateCells:
             cells = cells | {"packed": np.unique(cut.burst_tokens, return_inverse=True)[1][which]}
         return self._of_alike(cells, ("waves", "like", "packed"), sweeps.PACKED)
 
+    def prompted(self, cells: Cells) -> Cells:
+        """Cells with their chunks of a prompt alone and of a burst."""
+        cells = cells | self.prefilling(cells)
+        return cells | self.packing(cells)
+
     def _of_alike(self, cells: Cells, keys: Sequence[str], names: Sequence[str]) -> Cells:
         """Quantities of steps, shape (n,) each, computed once of all cells of equal keys."""
         if keys[0] not in cells:
@@ -195,7 +200,7 @@ class CandidateCells:
 
     def quantities(self, cells: Cells, names: Sequence[str]) -> Cells:
         """Quantities of waves by their own names, shape (n,) each."""
-        return {name: _rounded(column)
+        return {name: rounded(column)
                 for name, column in self._of_steps(cells, names).items()}
 
     def power(self, cells: Cells, deployed: Scenario, throughput: np.ndarray) -> np.ndarray:
@@ -210,7 +215,7 @@ class CandidateCells:
         """
         inputs = self.columns(cells)
         found = decode_sweep(inputs, self.attention, POWER_NAMES, threads=1)
-        return _rounded(site_draws(inputs, found, deployed, throughput, {
+        return rounded(site_draws(inputs, found, deployed, throughput, {
             name: share.value for name, share in
             shares_of(powers_of(deployed.device.id)).items()}))
 
@@ -222,7 +227,7 @@ class CandidateCells:
             if steps[0] not in cells:
                 cells = cells | compute(cells)
         found = self._of_steps(cells, [*wanted.values(), *names])
-        seen = {name: _rounded(found[symbol]) for name, symbol in wanted.items()}
+        seen = {name: rounded(found[symbol]) for name, symbol in wanted.items()}
         return seen | {name: found[name] for name in names}
 
 
@@ -268,7 +273,7 @@ def as_asked(demand: Demand, seen: Cells) -> Cells:
     return seen | {"throughput": np.broadcast_to(rate * demand.output_tokens, seen["e2e"].shape)}
 
 
-def _rounded(numbers: np.ndarray) -> np.ndarray:
+def rounded(numbers: np.ndarray) -> np.ndarray:
     """Numbers to so many bits, so that what is equal compares so."""
     bits = np.ascontiguousarray(numbers, dtype=np.float64).view(np.int64)
     return ((bits + (1 << (SPARE_BITS - 1))) & -(1 << SPARE_BITS)).view(np.float64)

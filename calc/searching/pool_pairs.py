@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from calc.answer.two_pools import ROUNDING, balanced
 from calc.closed_form.latencies import FAST
 from calc.closed_form.planning import transfer_time
-from calc.closed_form.waves import front_ends_rate, held_by_decode_pool
+from calc.closed_form.waves import front_ends_rate, held_by_decode_pool, prefilled_in, prompts
 from calc.layouts.choice import Row
 from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
@@ -29,7 +30,7 @@ from calc.many.fronts import Front
 from calc.many.processes import Told, silent
 from calc.physics.arrays import Inputs, Number
 from calc.physics.cache import cache
-from calc.searching.candidates import CandidateCells, at, candidate_cells, filled, held
+from calc.searching.candidates import CandidateCells, at, candidate_cells, filled, held, rounded
 from calc.searching.goal import Wishes
 from catalogue import Scenario, load_precision
 from catalogue.planning.goals import Demand
@@ -40,7 +41,7 @@ FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, 
 THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
 SIGNS = FIRST | THEN | {"power": -1, "hour": -1}
 FEW = 64  # pools of each kind that are paired first
-RATED = {"prefill": ("request_throughput", "prefill_time"), "decode": (FAST,)}
+RATED = {"prefill": ("prefill_step_time", "burst_step_time"), "decode": (FAST,)}
 SETTINGS = (*AXES, "concurrency", "base")
 
 
@@ -341,9 +342,10 @@ def _columns(pool: str, tried: CandidateCells, asked: Wishes, part: Cells,
     """Settings, rates and times of pools, shape (n,) each, and what they draw when busy [W]."""
     inputs, demand = tried.columns(part), asked.goal.demand
     if pool == "prefill":
-        part = part | tried.decoding(part) | tried.prefilling(part)
-        part |= tried.packing(part)
-    seen = tried.quantities(part, RATED[pool])
+        part = tried.prompted(part)
+        seen = {name: rounded(part[name]) for name in RATED[pool]}
+    else:
+        seen = tried.quantities(part, RATED[pool])
     found = rated(pool, inputs, seen, tried.attention, demand)
     if asked.powered:  # at their own rate, which is at least that of the pair
         tokens = 1 if pool == "prefill" else demand.output_tokens
@@ -370,10 +372,13 @@ def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], a
     ranks = inputs["data_parallel"]
     received = ranks / port
     if pool == "prefill":
-        rate = np.minimum.reduce(np.broadcast_arrays(
-            seen["request_throughput"], front_ends_rate(q), received))
-        return {"rate": rate, "residual": _residual(ranks / rate, inputs["prompt_variation"]),
-                "alone": inputs["request_overhead"] + seen["prefill_time"], "port": port}
+        requests = q.concurrency / q.data_parallel
+        steps: Any = (SimpleNamespace(step_time=seen[name]) for name in RATED[pool])
+        alone, rest = prefilled_in(q, prompts(q, requests), requests, *steps)
+        alone = q.request_overhead + alone
+        rate = np.minimum(np.minimum(q.concurrency / (alone + rest), front_ends_rate(q)), received)
+        return {"rate": rate, "residual": _residual(ranks / rate, q.prompt_variation),
+                "alone": alone, "port": port}
     finished = inputs["concurrency"] / held_by_decode_pool(q, seen[FAST])
     return {"rate": np.minimum(finished, front_ends_rate(q)), "tpot": seen[FAST], "port": port,
             "received": received}

@@ -368,8 +368,7 @@ class _Work:
         slow = np.flatnonzero(late)  # of each kind the nearest: a miss by at least so much
         slow = slow[least_of_each(part["kind"][slow], part[PACE][slow])]
         part = at(part, np.concatenate([slow, np.flatnonzero(~late)]))
-        part |= self.tried.prefilling(part)
-        part |= self.tried.packing(part)
+        part = self.tried.prompted(part)
         every = np.arange(len(part["data"]))
         near, part = (at(part, rows) for rows in np.split(every, [len(slow)]))
         if len(slow):
