@@ -74,13 +74,15 @@ class Space:
         goal: the goal.
         resolve: makes a deployment of a choice, in place of a file of the goal's.
         dropped: combinations that were left out, by why.
-        joined: cells of bases as ``calc.searching.candidates`` numbers them, by whose they are.
+        joined: cells of bases by kind and as ``calc.searching.candidates`` numbers them, by whose
+            they are and which pool.
     """
 
     goal: Goal
     resolve: Callable[[Choice], Scenario] | None = None
     dropped: Counter[str] = field(default_factory=Counter)
-    joined: dict[tuple[int, bool], Cells] = field(default_factory=dict, repr=False)
+    joined: dict[tuple[int, str | None], tuple[list[Cells], Cells]] = field(
+        default_factory=dict, repr=False)
     _layouts: dict[tuple[str, int], tuple[Cells, int]] = field(default_factory=dict)
     _judge: Judge = field(default_factory=Judge)
     _cells: dict[tuple[Any, ...], list[Cells]] = field(default_factory=dict, repr=False)

@@ -383,18 +383,27 @@ def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None =
         demand: that is asked of them.
         pool: that they are, of two.
     """
-    every, plain = space.cells(base), pool == "prefill"  # such a pool drafts nothing
-    kinds = [cells for cells in every if not (plain and cells["drafts"][0])]
+    every = space.cells(base)
+    if (key := (id(every), pool)) not in space.joined:  # of every precision of a card
+        kinds = [some for cells in every if len((some := _of_pool(cells, pool))["data"])]
+        space.joined[key] = kinds, _numbered(kinds) if kinds else {}
+    kinds, cells = space.joined[key]
     if not kinds:
         return None
     first, inputs = space.inputs(base, kinds, pool)
-    if (key := (id(every), plain)) not in space.joined:  # of every precision of a card
-        space.joined[key] = _numbered(kinds)
-    cells = dict(space.joined[key])
-    cells["like"] = _alike(inputs, cells["kind"])
+    cells = {**cells, "like": _alike(inputs, cells["kind"])}
     if inputs["fetched_share"] > 0:  # every card of a deployment reads from the same host
         cells["like"] = distinct([cells["like"], cells["data"]])[1]
     return CandidateCells(inputs, first.model.attention, demand), first, cells
+
+
+def _of_pool(cells: Cells, pool: str | None) -> Cells:
+    """Cells of a kind that a pool may have: one that prefills drafts nothing, of one that decodes
+    the chunk does not matter."""
+    if pool is None:
+        return cells
+    return at(cells, np.flatnonzero((cells["drafts"] == 0) if pool == "prefill" else (
+        cells["chunk"] == cells["chunk"].min())))
 
 
 def _alike(inputs: Mapping[str, Any], kinds: np.ndarray) -> np.ndarray:

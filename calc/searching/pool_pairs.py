@@ -306,12 +306,6 @@ def _pool(pool: str, tried: CandidateCells, asked: Wishes, cells: Cells, deploye
     or ``THEN``, and settings."""
     if not len(cells["data"]):
         return
-    # a prefill pool drafts nothing, of a decode pool the chunk does not matter
-    plain = (cells["drafts"] == 0) if pool == "prefill" else (
-        cells["chunk"] == cells["chunk"].min())
-    cells = {name: column[plain] for name, column in cells.items()}
-    if not len(cells["data"]):
-        return
     for count, part in (_prefilling if pool == "prefill" else _decoding)(tried, asked, cells):
         yield count, _columns(pool, tried, asked, part, deployed) if len(part["data"]) else {}
 

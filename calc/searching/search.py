@@ -51,6 +51,7 @@ MANY = 4  # bases of each process, fewer are divided
 GROUP = 1 << 12  # deployments that are computed whole first, to hold the others against
 WORTH_IT = 100_000  # cells, of which several processes are started
 MISS = "miss"
+EVERY = slice(None)
 
 
 @dataclass
@@ -80,10 +81,10 @@ class BaseResult:
         return cls(Front(asked.objectives, ties=False), {}, Best(MISS, 1), Best(SHORT, 1),
                    Front(asked.margins or asked.objectives, ties=False))
 
-    def beat(self, cells: Cells) -> None:
-        """Remember cells that are no better than one of the front at best."""
-        if self.beaten is not None and len(cells["data"]):
-            self.beaten.append({name: cells[name] for name in CELL if name in cells})
+    def beat(self, cells: Cells, rows: np.ndarray | slice = EVERY) -> None:
+        """Remember cells that are no better than one of the front at best, of these rows."""
+        if self.beaten is not None and len(cells["data"][rows]):
+            self.beaten.append(at({name: cells[name] for name in CELL if name in cells}, rows))
             if sum(len(part["data"]) for part in self.beaten) > MOST_BEATEN:
                 self.beaten = None
 
@@ -330,16 +331,17 @@ class _Work:
 
     def _fit(self, part: Cells) -> None:
         """Those of the demand's own number of requests that the memory holds."""
-        short = ~has_room(spare := self.tried.spare(part))
-        self.funnel.counts["memory"] += int(short.sum())
-        self._short(at(part, np.flatnonzero(short)), -spare[short])
-        self._bounded(at(part, np.flatnonzero(~short)))
+        fit = has_room(spare := self.tried.spare(part))
+        short = np.flatnonzero(~fit)
+        self.funnel.counts["memory"] += len(short)
+        self._short(part, short, -spare[short])
+        self._bounded(at(part, np.flatnonzero(fit)))
 
-    def _short(self, part: Cells, missing: np.ndarray) -> None:
-        """Of each kind the one that lacks least of what its memory is to hold [B]."""
-        least = least_of_each(part["kind"], missing)
+    def _short(self, part: Cells, rows: np.ndarray, missing: np.ndarray) -> None:
+        """Of each kind that which lacks least of what its memory is to hold [B], of these rows."""
+        least = least_of_each(part["kind"][rows], missing)
         if len(least):
-            self.kept.short.add(self._named(at(part, least) | {SHORT: missing[least]}))
+            self.kept.short.add(self._named(at(part, rows[least]) | {SHORT: missing[least]}))
 
     def _filled(self, cells: Cells) -> Iterator[Cells]:
         """Every cell with every number of requests that it holds, some at a time."""
@@ -349,7 +351,7 @@ class _Work:
         some = at(cells, np.flatnonzero(none))
         some["concurrency"] = some["data"]
         if none.any():
-            self._short(some, -self.tried.spare(some))
+            self._short(some, np.arange(len(some["data"])), -self.tried.spare(some))
         cells = cells | self.tried.prefilling(cells)
         yield from filled(cells, most, self.asked.goal.space.batches, self.slab)
 
@@ -369,10 +371,10 @@ class _Work:
         slow = slow[least_of_each(part["kind"][slow], part[PACE][slow])]
         part = at(part, np.concatenate([slow, np.flatnonzero(~late)]))
         part = self.tried.prompted(part)
-        every = np.arange(len(part["data"]))
-        near, part = (at(part, rows) for rows in np.split(every, [len(slow)]))
         if len(slow):
+            near = at(part, slice(len(slow)))
             self._missed(self._derived(near, self.tried.served(near)))
+        part = at(part, slice(len(slow), None))
         if not self.asked.bounded:
             self._served(part)
             return
@@ -381,17 +383,17 @@ class _Work:
         bounds = self.asked.at_best(part, part[PACE], self.base.device)
         first[best_of_runs(part | bounds, self.asked.objectives)] = True  # of every layout, too
         for rows in map(np.flatnonzero, (first, ~first)):
-            some = at(part, rows)
-            self._served(at(some, np.flatnonzero(self._may_be_kept(some, at(bounds, rows)))))
+            self._served(at(part, self._may_be_kept(part, rows, at(bounds, rows))))
 
     def served(self, parts: list[Cells]) -> None:
         """Take in cells that fit, computed whole."""
         for part in parts:
             self._served(part)
 
-    def _may_be_kept(self, part: Cells, bounds: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Those that, at best, none of the same base beats, and that are within the limits or no
-        farther over them than the nearest that was found, shape (n,).
+    def _may_be_kept(self, part: Cells, rows: np.ndarray, bounds: Mapping[str, np.ndarray]
+                     ) -> np.ndarray:
+        """Those rows that, at best, none of the same base beats, and that are within the limits or
+        no farther over them than the nearest that was found.
         """
         near, keep = self.kept.miss.rows.get(MISS), np.ones(len(bounds["devices"]), bool)
         if near is not None:
@@ -401,9 +403,9 @@ class _Work:
         if self.kept.front.rows:
             beaten = keep & self.kept.front.beats(bounds)
             self.funnel.counts["objective"] += int(beaten.sum())
-            self.kept.beat(at(part, np.flatnonzero(beaten)))
+            self.kept.beat(part, rows[beaten])
             keep &= ~beaten
-        return keep
+        return rows[keep]
 
     def _reaching(self, part: Cells) -> None:
         """Of each cell the fewest requests in flight at which it serves what is asked."""
