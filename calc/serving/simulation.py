@@ -236,8 +236,9 @@ class _Group:
             engine.receive(idle)
         prefill, pool = self._may_prefill(), self.pool
         steps = [engine.plan(start, prefill) if engine.load else IDLE for engine in self.engines]
+        decoded = 0 if any(step.prefill for step in steps) else before + 1
         for engine in self.engines:  # all of them look for requests between the same steps
-            engine.decoded = 0 if any(step.prefill for step in steps) else before + 1
+            engine.decoded = decoded
         self.planned = start, start + group_duration(
             steps, pool.group_time or self._slowest, pool.gap)
         return steps
