@@ -22,6 +22,7 @@ from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Best, Front
 from calc.many.processes import Told, mapped, quietly, silent
 from calc.searching.candidates import (
+    DEGREES,
     PACE,
     SLAB,
     CandidateCells,
@@ -367,45 +368,47 @@ class _Work:
         part |= self.tried.decoding(part)
         late = part[PACE] > (np.inf if limit is None else limit)
         self.funnel.counts["pace"] += int(late.sum())
-        slow = np.flatnonzero(late)  # of each kind the nearest: a miss by at least so much
+        slow, fast = np.flatnonzero(late), np.flatnonzero(~late)
+        # of each kind the nearest of those: a miss by at least so much
         slow = slow[least_of_each(part["kind"][slow], part[PACE][slow])]
-        part = at(part, np.concatenate([slow, np.flatnonzero(~late)]))
-        part = self.tried.prompted(part)
+        some = at({name: part[name] for name in (*DEGREES, "devices", "concurrency", PACE)}, fast)
+        first, bounds = np.ones(len(fast), bool), dict[str, np.ndarray]()
+        if self.asked.bounded:
+            bounds = self.asked.at_best(some, some[PACE], self.base.device)
+            first = np.arange(len(fast)) % (1 + len(fast) // GROUP) == 0  # of every kind
+            first[best_of_runs(some | bounds, self.asked.objectives)] = True  # of every layout, too
+        begun = self.tried.prompted(at(part, np.concatenate([slow, fast[first]])))
         if len(slow):
-            near = at(part, slice(len(slow)))
+            near = at(begun, slice(len(slow)))
             self._missed(self._derived(near, self.tried.served(near)))
-        part = at(part, slice(len(slow), None))
-        if not self.asked.bounded:
-            self._served(part)
-            return
-        count = len(part["data"])
-        first = np.arange(count) % (1 + count // GROUP) == 0  # of every kind
-        bounds = self.asked.at_best(part, part[PACE], self.base.device)
-        first[best_of_runs(part | bounds, self.asked.objectives)] = True  # of every layout, too
-        for rows in map(np.flatnonzero, (first, ~first)):
-            self._served(at(part, self._may_be_kept(part, rows, at(bounds, rows))))
+        self._may_be_served(at(begun, slice(len(slow), None)), at(bounds, first))
+        if not first.all():
+            self._may_be_served(at(part, fast[~first]), at(bounds, ~first))
 
     def served(self, parts: list[Cells]) -> None:
         """Take in cells that fit, computed whole."""
         for part in parts:
             self._served(part)
 
-    def _may_be_kept(self, part: Cells, rows: np.ndarray, bounds: Mapping[str, np.ndarray]
-                     ) -> np.ndarray:
-        """Those rows that, at best, none of the same base beats, and that are within the limits or
-        no farther over them than the nearest that was found.
+    def _may_be_served(self, part: Cells, bounds: Mapping[str, np.ndarray]) -> None:
+        """Compute those that, at best, none of the same base beats, and that are within the limits
+        or no farther over them than the nearest that was found.
+
+        Args:
+            part: cells.
+            bounds: what they are at best; nothing where that is not known.
         """
-        near, keep = self.kept.miss.rows.get(MISS), np.ones(len(bounds["devices"]), bool)
-        if near is not None:
+        near, keep = self.kept.miss.rows.get(MISS), np.ones(len(part["data"]), bool)
+        if bounds and near is not None:
             for excess in self.asked.excess(bounds).values():
                 keep &= excess <= near[0]
             self.funnel.counts["pace"] += int((~keep).sum())
-        if self.kept.front.rows:
+        if bounds and self.kept.front.rows:
             beaten = keep & self.kept.front.beats(bounds)
             self.funnel.counts["objective"] += int(beaten.sum())
-            self.kept.beat(part, rows[beaten])
+            self.kept.beat(part, np.flatnonzero(beaten))
             keep &= ~beaten
-        return rows[keep]
+        self._served(at(part, np.flatnonzero(keep)))
 
     def _reaching(self, part: Cells) -> None:
         """Of each cell the fewest requests in flight at which it serves what is asked."""
