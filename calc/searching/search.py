@@ -32,6 +32,7 @@ from calc.searching.candidates import (
     best_of_runs,
     candidate_cells,
     filled,
+    held,
     least_of_each,
     slabs,
 )
@@ -324,11 +325,31 @@ class _Work:
                 part["concurrency"] = np.full(len(part["data"]), demand.users)
                 self._fit(part)
             return
-        for part in self._filled(cells):
-            if demand.arrival_rate is None and demand.users is None:
-                self._bounded(part)
-            else:
+        cells, most = self._held(cells)
+        listed = self.asked.goal.space.batches
+        if demand.arrival_rate is not None or demand.users is not None:
+            for part in filled(cells, most, listed, self.slab):
                 self._reaching(part)
+            return
+        fewest = self._fewest(cells)
+        for part in filled(cells, most, listed, self.slab, fewest):
+            self._bounded(part)
+        ranks = cells["data"]
+        too_few = np.minimum(most, (np.ceil(fewest / ranks) - 1) * ranks).astype(int)
+        if self.kept.front.rows:  # nobody asks for what is least over a limit
+            self.funnel.counts["pace"] += int(held(cells, too_few, listed).sum())
+            return
+        for part in filled(cells, too_few, listed, self.slab):
+            self._bounded(part)
+
+    def _fewest(self, cells: Cells) -> np.ndarray:
+        """Requests in flight below which the throughput that is asked for is out of reach: no token
+        comes sooner than with one request on each rank, shape (n,)."""
+        wanted, tokens = self.asked.limits.get("throughput"), self.asked.goal.demand.output_tokens
+        if wanted is None or not len(cells["data"]):
+            return np.zeros(len(cells["data"]))
+        soonest = self.tried.pace(cells | {"concurrency": cells["data"]})
+        return wanted / tokens * max(1, tokens - 1) * soonest
 
     def _fit(self, part: Cells) -> None:
         """Those of the demand's own number of requests that the memory holds."""
@@ -344,8 +365,8 @@ class _Work:
         if len(least):
             self.kept.short.add(self._named(at(part, rows[least]) | {SHORT: missing[least]}))
 
-    def _filled(self, cells: Cells) -> Iterator[Cells]:
-        """Every cell with every number of requests that it holds, some at a time."""
+    def _held(self, cells: Cells) -> tuple[Cells, np.ndarray]:
+        """Cells with their chunks of a prompt alone, and how many requests each holds."""
         most = self.tried.holds(cells)
         none = most < cells["data"]
         self.funnel.counts["memory"] += int(none.sum())
@@ -353,8 +374,7 @@ class _Work:
         some["concurrency"] = some["data"]
         if none.any():
             self._short(some, np.arange(len(some["data"])), -self.tried.spare(some))
-        cells = cells | self.tried.prefilling(cells)
-        yield from filled(cells, most, self.asked.goal.space.batches, self.slab)
+        return cells | self.tried.prefilling(cells), most
 
     def _bounded(self, part: Cells) -> None:
         """Without those that decode too slowly, or could be no better than one that was found."""
