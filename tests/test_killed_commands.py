@@ -89,5 +89,4 @@ def test_an_interrupted_command_tells_what_it_has(command: tuple[str, ...], unde
         assert time.monotonic() - begun > 2
         running.send_signal(signal.SIGINT)
         answer, _ = running.communicate(timeout=LIMIT)
-    os.close(reader)
     assert (running.returncode, "Interrupted" in answer, told in answer) == (130, True, True)

@@ -15,9 +15,6 @@ from calc.closed_form.evaluate import evaluate
 from calc.closed_form.waves import held_by_decode_pool, prefilled_in, prompts
 from calc.physics.arrays import Inputs
 
-SEEDS = st.integers(0, 2**32 - 1)
-FEW = settings(max_examples=4)
-both = pytest.mark.parametrize("attention", ATTENTIONS)
 # symbol -> without it, and with it
 MECHANISMS = {
     "micro_batches": (1, 2), "host_overlap": (0, 0.5), "single_batch_overlap": (0, 1),
@@ -26,7 +23,7 @@ MECHANISMS = {
     "open_arrivals": (0, 1), "pipeline_parallel": (1, 2), "scheduler_recv_interval": (1, 8),
     "prompt_variation": (0, 0.5), "answer_variation": (0, 0.5), "steps_ahead": (0, 1),
     "offloaded_share": (0, 0.5), "first_token_held": (0, 1), "front_end_rate": (1e6, 20),
-    "shared_expert_ranks": (0, 1), "concurrency": (1, 40)}
+    "concurrency": (1, 40)}
 
 
 def same(left, right, name=""):
@@ -34,9 +31,9 @@ def same(left, right, name=""):
                        equal_nan=True), (name, left, right)
 
 
-@both
-@FEW
-@given(SEEDS)
+@pytest.mark.parametrize("attention", ATTENTIONS)
+@settings(max_examples=4)
+@given(st.integers(0, 2**32 - 1))
 def test_a_deployment_alone_is_the_same_among_others(attention, seed):
     inputs = fleet(attention, seed)
     every = run(inputs, attention)
@@ -65,20 +62,18 @@ class TestPools:
 
     @pytest.mark.parametrize("requests", [1, 2, 40])
     def test_a_burst_is_prefilled_after_its_first_prompt(self, requests):
-        inputs = catalogue.load_scenario("h200-r1-vllm-tp8").inputs()
-        q, steps = Inputs(inputs), [SimpleNamespace(step_time=each) for each in (0.2, 0.3)]
+        q = Inputs(catalogue.load_scenario("h200-r1-vllm-tp8").inputs())
+        steps = [SimpleNamespace(step_time=each) for each in (0.2, 0.3)]
         cut = prompts(q, float(requests))
         alone, rest = prefilled_in(q, cut, requests, *steps)
-        same(alone, 0.2 * cut.prompt_chunks)
-        same(rest, 0.0 if requests == 1 else 0.3 * cut.burst_chunks)
+        same((alone, rest), (0.2 * cut.prompt_chunks, (requests > 1) * 0.3 * cut.burst_chunks))
 
     def test_stages_share_the_rest_of_a_burst(self):
         inputs = catalogue.load_scenario("h200-r1-vllm-tp8").inputs() | {"pipeline_parallel": 4.0}
         q, steps = Inputs(inputs), [SimpleNamespace(step_time=0.2)] * 2
         cut = prompts(q, 8.0)
         alone, rest = prefilled_in(q, cut, 8, *steps)
-        same(alone, 0.2 * (cut.prompt_chunks + 3) / 4)
-        same(rest, 0.2 * cut.burst_chunks / 4)
+        same((alone, rest), (0.2 * (cut.prompt_chunks + 3) / 4, 0.2 * cut.burst_chunks / 4))
 
     def test_a_decode_pool_holds_its_requests_for_all_their_tokens(self):
         """By Little's law: as many as it has in flight, at its rate."""
