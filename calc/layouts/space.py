@@ -330,8 +330,10 @@ class Space:
         some, *others = whole.values()
         moved = [name for name, value in some.items()
                  if any(other[name] != value for other in others)]
-        placed = {(id(first), cut): placed_inputs(first, cut) for first, cut in {
-            (id(first), cut): (first, cut) for first, cut in of_kinds}.values()}
+        placed: dict[tuple[int, Placed], dict[str, float]] = {}
+        for first, cut in of_kinds:
+            if (id(first), cut) not in placed:
+                placed[id(first), cut] = placed_inputs(first, cut)
         return [{name: whole[id(first)][name] for name in moved} | placed[id(first), cut]
                 for first, cut in of_kinds]
 

@@ -181,9 +181,11 @@ class CandidateCells:
         return self._of_alike(cells, ("waves", "like", "packed"), sweeps.PACKED)
 
     def prompted(self, cells: Cells) -> Cells:
-        """Cells with their chunks of a prompt alone and of a burst."""
-        cells = cells | self.prefilling(cells)
-        return cells | self.packing(cells)
+        """Cells with their chunks of a prompt alone and of a burst, where they lack them."""
+        for steps, compute in ((PREFILLED, self.prefilling), (sweeps.PACKED, self.packing)):
+            if steps[0] not in cells:
+                cells = cells | compute(cells)
+        return cells
 
     def _of_alike(self, cells: Cells, keys: Sequence[str], names: Sequence[str]) -> Cells:
         """Quantities of steps, shape (n,) each, computed once of all cells of equal keys."""
@@ -222,11 +224,9 @@ class CandidateCells:
     def served(self, cells: Cells, names: tuple[str, ...] = ()) -> Cells:
         """What users see, and quantities by their own names, shape (n,) each."""
         wanted = BURST if self.demand.arrivals == "burst" else STEADY
-        for steps, compute in ((DECODED, self.decoding), (PREFILLED, self.prefilling),
-                               (sweeps.PACKED, self.packing)):
-            if steps[0] not in cells:
-                cells = cells | compute(cells)
-        found = self._of_steps(cells, [*wanted.values(), *names])
+        if DECODED[0] not in cells:
+            cells = cells | self.decoding(cells)
+        found = self._of_steps(self.prompted(cells), [*wanted.values(), *names])
         seen = {name: rounded(found[symbol]) for name, symbol in wanted.items()}
         return seen | {name: found[name] for name in names}
 

@@ -12,7 +12,7 @@ those of its rate (``calc.answer.two_pools.balanced``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -129,9 +129,13 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
             tried, deployed, cells = joined
             if keep is not None:
                 cells = at(cells, np.flatnonzero(keep(base, cells)))
-            for count, columns in _pool(pool, tried, asked, cells, deployed):
-                counts[pool] += count
-                if columns and (able := _able(columns, asked)):
+            if not len(cells["data"]):
+                continue
+            counts[pool], parts = (_prefilling(tried, cells) if pool == "prefill"
+                                   else _decoding(tried, asked, cells))
+            for part in parts:
+                if len(part["data"]) and (able := _able(
+                        _columns(pool, tried, asked, part, deployed), asked)):
                     best.add(able | {"base": np.full(len(able["devices"]), number)})
         yield Pools(base, each.most(base), kept["prefill"].rows, kept["decode"].rows,
                     (counts["prefill"], counts["decode"]))
@@ -282,8 +286,8 @@ def _able(pools: Cells, asked: Wishes) -> Cells:
 
 
 def _needed(asked: Wishes, tpot: Number) -> Number:
-    """Requests per second that a pair within the limits finishes at least; it grows no faster than
-    what its tokens take.
+    """Least request rate of a pair within the limits [request/s]; a longer time per token lowers
+    it, but by a smaller factor.
 
     Users who ask again are, by Little's law, that rate times their turn, which the limits bound.
 
@@ -300,35 +304,26 @@ def _needed(asked: Wishes, tpot: Number) -> Number:
     return np.maximum(rate, demand.users / (stay + (demand.think_time or 0.0)))
 
 
-def _pool(pool: str, tried: CandidateCells, asked: Wishes, cells: Cells, deployed: Scenario
-          ) -> Iterator[tuple[int, Cells]]:
-    """Pools that fit, by number, and what those that pairs may need come to: columns of ``FIRST``
-    or ``THEN``, and settings."""
-    if not len(cells["data"]):
-        return
-    for count, part in (_prefilling if pool == "prefill" else _decoding)(tried, asked, cells):
-        yield count, _columns(pool, tried, asked, part, deployed) if len(part["data"]) else {}
-
-
-def _prefilling(tried: CandidateCells, _: Wishes, cells: Cells) -> Iterator[tuple[int, Cells]]:
-    """Prefill pools that hold their requests."""
+def _prefilling(tried: CandidateCells, cells: Cells) -> tuple[int, Iterable[Cells]]:
+    """How many prefill pools hold their requests, and those."""
     cells = cells | {"concurrency": PROMPTS * cells["data"]}
     fit = at(cells, np.flatnonzero(has_room(tried.spare(cells))))
-    yield len(fit["data"]), fit
+    return len(fit["data"]), [fit]
 
 
-def _decoding(tried: CandidateCells, asked: Wishes, cells: Cells) -> Iterator[tuple[int, Cells]]:
-    """Decode pools with every number of requests that they hold, of those that are asked for and
-    that finish what a pair needs: no token comes sooner than with one request on each rank."""
+def _decoding(tried: CandidateCells, asked: Wishes, cells: Cells) -> tuple[int, Iterable[Cells]]:
+    """How many decode pools there are, each with every number of requests that it holds, of those
+    that are asked for; and those that may finish what a pair needs, some at a time.
+
+    No token comes sooner than with one request on each rank.
+    """
     demand, listed = asked.goal.demand, asked.goal.space.batches
     most = tried.holds(cells)
     if demand.users is not None:
         most = np.minimum(most, np.ceil(demand.users / cells["data"]).astype(int) * cells["data"])
     soonest = tried.quantities(cells | {"concurrency": cells["data"]}, (FAST,))[FAST]
     fewest = demand.output_tokens * soonest * _needed(asked, soonest) * (1 - 2 * ROUNDING)
-    yield int(held(cells, most, listed).sum()), at(cells, np.arange(0))
-    for part in filled(cells, most, listed, fewest=fewest):
-        yield 0, part
+    return int(held(cells, most, listed).sum()), filled(cells, most, listed, fewest=fewest)
 
 
 def _columns(pool: str, tried: CandidateCells, asked: Wishes, part: Cells,

@@ -176,12 +176,12 @@ class Stopped(KeyboardInterrupt):
 
     Attributes:
         result: what it has found.
-        done, of: offers in each precision that were tried in one pool, and all of them.
+        done: how many of its bases were tried in one pool.
     """
 
     def __init__(self, result: SearchResult, done: int) -> None:
         super().__init__()
-        self.result, self.done, self.of = result, done, len(result.bases)
+        self.result, self.done = result, done
 
 
 @at_rest()
@@ -219,10 +219,10 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
             told("one", len(done), len(bases))
         if paired and "two" in goal.space.pools and "longest_context" not in asked.objectives:
             found.pairs = pairs(space, asked, told=told)
+            if not found.pairs.whole:
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
         raise Stopped(_ended(found), len(done)) from None
-    if found.pairs and not found.pairs.whole:
-        raise Stopped(_ended(found), len(done))
     return _ended(found)
 
 
