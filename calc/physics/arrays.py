@@ -93,11 +93,19 @@ def either(condition: Number, yes: Callable[[], Number], no: Callable[[], Number
 
     Source: definition, as :func:`select`.
     """
+    alike = _alike(condition)
+    if alike is None:
+        return np.where(condition, yes(), no())
+    return yes() if alike else no()
+
+
+def _alike(condition: Number) -> bool | None:
+    """The truth of a condition that is the same in every row; None where rows differ."""
     if getattr(condition, "ndim", 0) == 0:
-        return yes() if condition else no()
+        return bool(condition)
     if condition.all():
-        return yes()
-    return np.where(condition, yes(), no()) if condition.any() else no()
+        return True
+    return None if condition.any() else False
 
 
 def largest(number: Number) -> Number:
@@ -112,7 +120,7 @@ def largest(number: Number) -> Number:
 
 
 def anywhere(condition: Number) -> bool:
-    """Whether a condition holds in any row.
+    """Whether a condition holds for at least one deployment.
 
     Args:
         condition: booleans, never traced.
@@ -166,7 +174,7 @@ def clip(number: Number, low: Number, high: Number) -> Number:
 
 
 def is_absent(term: Number) -> bool:
-    """Whether a term is the number 0 in every row, as that of a mechanism that a model lacks.
+    """Whether a term is a scalar zero, as that of a mechanism that no deployment has.
 
     Args:
         term: of any unit.
@@ -270,14 +278,11 @@ def both(condition: Number, yes: Callable[[], tuple[Number, Number]],
 
     Source: definition, as :func:`select`.
     """
-    if getattr(condition, "ndim", 0) == 0:
-        return yes() if condition else no()
-    if condition.all():
-        return yes()
-    if not condition.any():
-        return no()
-    first, second = (np.where(condition, *pair) for pair in zip(yes(), no(), strict=True))
-    return first, second
+    alike = _alike(condition)
+    if alike is None:
+        first, second = (np.where(condition, *pair) for pair in zip(yes(), no(), strict=True))
+        return first, second
+    return yes() if alike else no()
 
 
 def ceil_div(whole: Number, part: Number) -> Number:

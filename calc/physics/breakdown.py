@@ -191,7 +191,8 @@ def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
 
 @once
 def hides(q: Any) -> bool:
-    """Whether anything of a step can run beside something longer, in any deployment.
+    """Whether any deployment overlaps work: two micro-batches, shared experts beside the exchange,
+    or the host beside the card.
 
     Args:
         q: input symbols as attributes.
@@ -239,7 +240,7 @@ def hidden_time(q: Any, b: Busy) -> Number:
 
 
 def _more_hidden(q: Any, step: Any, changed: Callable[[Busy], Busy]) -> Number:
-    """What is hidden of a step after a change of what is busy in it, less what was before [s]."""
+    """By how much the overlapped time of a step changes with its work [s]."""
     if not hides(q):
         return 0.0
     return hidden_time(q, changed(busy_in(q, step))) - step.hidden_time
