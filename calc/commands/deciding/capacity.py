@@ -45,6 +45,8 @@ MOST_REQUESTS = 1e12  # of a day
 LARGEST = 1e18  # of any other option, in SI units
 PERCENT = 100
 DOUBTED = " ~"  # beside what the closed form may be off for
+# of an answer: its name, the function that computes it, those that print it
+Part = tuple[str, Callable[[], dict[str, Any]], list[Callable[..., None]]]
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -111,12 +113,9 @@ def run(args: argparse.Namespace) -> int:
     return INTERRUPTED if "interrupted" in answer else OK
 
 
-Part = tuple[str, Callable[[], dict[str, Any]], list[Callable[..., None]]]
-
-
 def _asked(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any],
            answer: dict[str, Any]) -> list[Part]:
-    """What is asked for, part by part: its name, what computes it, what prints it.
+    """The parts of the answer that the options ask for, in their order.
 
     Args:
         scenario: the deployment.
@@ -240,7 +239,7 @@ def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]
     start = loading + float(failures.start.value)
     per_server, promise = int(scenario.node.devices_per_node.value), given["promise"]
 
-    def told(found: Day) -> dict[str, Any]:
+    def as_data(found: Day) -> dict[str, Any]:
         fleets = {case: fleet_of(found.bought, replica.devices, per_server, failures, loading,
                                  given["spares"], case) for case in ("low", "central", "high")}
         spares = promise and {case: spares_for(promise, fleet) for case, fleet in fleets.items()}
@@ -253,8 +252,8 @@ def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]
     try:
         found = day(replica, curve, given["requests"], limits, start=start,
                     think=given["think_time"])
-        yield told(found)
-        yield told(check(found, scenario, curve, limits, seed=given["seed"]))
+        yield as_data(found)
+        yield as_data(check(found, scenario, curve, limits, seed=given["seed"]))
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
 

@@ -131,7 +131,7 @@ def _found(goal: Goal, args: argparse.Namespace
 
 
 def _tell_stopped(stopped: Stopped, as_json: bool) -> None:
-    """What an interrupted search has: the best at central values."""
+    """Print the best deployments that an interrupted search has found, at central values."""
     from calc.searching.result import MOST_TOLD, Answer
 
     found = stopped.result

@@ -1,6 +1,7 @@
 """A wave of requests: throughput and latency, chunks, drafts, front ends, streaming, pools."""
 
 from math import ceil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,15 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
+from calc.closed_form.evaluate import evaluate
 from calc.closed_form.waves import (
     chunk,
     decode_step,
     front_ends_rate,
     fullest_cache,
+    held_by_decode_pool,
     prefill_throughput,
+    prefilled_in,
     prompts,
     token_pace,
 )
+from calc.physics.arrays import Inputs
 from calc.physics.breakdown import CLASSES, token_parts
 from calc.physics.decode_floor import Decode
 from calc.serving.requests import Limits, Request
@@ -404,3 +409,33 @@ class TestBurst:
         assert rate == pytest.approx(2 * 1000 / (0.15 / 4))
         endless = burst(2e6, 500, data_parallel=2, pipeline_parallel=4, output_tokens=1)
         assert endless.input_throughput == pytest.approx(rate, rel=1e-4)
+
+
+class TestPartsOfPools:
+    """What the two pools of a pair take of a request."""
+
+    @pytest.mark.parametrize("requests", [1, 2, 40])
+    def test_a_burst_is_prefilled_after_its_first_prompt(self, requests):
+        q = Inputs(catalogue.load_scenario("h200-r1-vllm-tp8").inputs())
+        steps = [SimpleNamespace(step_time=each) for each in (0.2, 0.3)]
+        cut = prompts(q, float(requests))
+        alone, rest = prefilled_in(q, cut, requests, *steps)
+        assert_close(alone, 0.2 * cut.prompt_chunks)
+        assert_close(rest, (requests > 1) * 0.3 * cut.burst_chunks)
+
+    def test_stages_share_the_rest_of_a_burst(self):
+        inputs = catalogue.load_scenario("h200-r1-vllm-tp8").inputs() | {"pipeline_parallel": 4.0}
+        q, steps = Inputs(inputs), [SimpleNamespace(step_time=0.2)] * 2
+        cut = prompts(q, 8.0)
+        alone, rest = prefilled_in(q, cut, 8, *steps)
+        assert_close(alone, 0.2 * (cut.prompt_chunks + 3) / 4)
+        assert_close(rest, 0.2 * cut.burst_chunks / 4)
+
+    def test_a_decode_pool_holds_its_requests_for_all_their_tokens(self):
+        """By Little's law: as many as it has in flight, at its rate."""
+        scenario = catalogue.load_scenario("h200-r1-vllm-tp8")
+        inputs = scenario.inputs() | {"separate_pools": 1.0, "concurrency": 24.0}
+        found = evaluate(inputs, scenario.model.attention)
+        held = held_by_decode_pool(Inputs(inputs), found["tpot"])
+        assert_close(held, inputs["output_tokens"] * found["tpot"])
+        assert_close(found["request_throughput"] * held, 24)
