@@ -13,16 +13,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import MEMORY_NAMES, evaluate
+from calc.closed_form.evaluate import MEMORY_NAMES, check_names, evaluate
+from calc.closed_form.latencies import SERVED_NAMES, STEADY_NAMES, latencies
+from calc.physics.arrays import SCALAR, Inputs, double
 from calc.uncertainty.amount import Amount
 from catalogue import symbols
-from catalogue.deployments.knobs import NORMAL_90, Knob
+from catalogue.deployments.knobs import NORMAL_90, Knob, moved
 
 TAIL = 0.1  # what an 80% interval leaves out on either side
 HALF_MEAN = math.sqrt(2 / math.pi)  # mean size of a normal variable; of its cube, twice as much
@@ -75,9 +77,10 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         value = inputs[knob.symbols[0]]
         column = np.full((count, *np.shape(value)) if np.ndim(value) else (count, 1), value, float)
         column[2 * i + 1:2 * i + 3] = [[knob.value.low], [knob.value.high]]
-        column[alone:] = knob.at(even_scores(knob.name))[:, np.newaxis]
+        column[alone:] = _drawn(knob.name, *map(float, (
+            knob.value.low, knob.value.value, knob.value.high)))
         points |= dict.fromkeys(knob.symbols, column)
-    quantities = evaluate(points, attention, decode=not MEMORY_NAMES.issuperset(names))
+    quantities = _quantities(points, attention, names)
     found = [_points(quantities[name], count) for name in names]
     own_sides = [(*(own or {}).get(name, NONE), *NONE)[:len(NONE) * 2] for name in names]
     widths = [each.shape[1] for each in found]
@@ -85,7 +88,8 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         np.concatenate(found, axis=1), np.repeat([(each[:alone] > 0).all() for each in found],
                                                    widths),
         _sides(own_sides, widths))), strict=True)
-    scalar, known = all(np.ndim(value) == 0 for value in inputs.values()), symbols()
+    scalar = not any(np.ndim(value) for value in inputs.values() if not isinstance(value, SCALAR))
+    known = symbols()
     result = {}
     for name, points_, column in zip(names, found, columns, strict=True):
         low, middle, high, central = (
@@ -93,6 +97,23 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         result[name] = Amount(middle, low, high, known[name].unit if name in known else "1",
                               central=central, name=name)
     return result
+
+
+def _quantities(points: Mapping[str, Any], attention: str, names: Sequence[str]
+                ) -> Mapping[str, Any]:
+    """Chosen quantities, of steps alone where no other is chosen."""
+    if not (SERVED_NAMES | STEADY_NAMES).issuperset(names):
+        return evaluate(points, attention, decode=not MEMORY_NAMES.issuperset(names))
+    check_names(points)
+    return latencies(attention, Inputs({name: double(each) for name, each in points.items()}),
+                     names)
+
+
+@lru_cache(maxsize=4096)
+def _drawn(name: str, low: float, value: float, high: float) -> np.ndarray:
+    """An input in the joint draws, shape (``JOINT``, 1)."""
+    found: np.ndarray = moved(low, value, high, even_scores(name))[:, np.newaxis]
+    return found
 
 
 def share_not_negative(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
