@@ -1,1 +1,1 @@
-"""Cards over time: a day, failures, growth, tiers, regret; nothing is printed."""
+"""Cards over time: a day, failures, growth, tiers; nothing is printed."""

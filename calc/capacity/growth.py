@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from calc.capacity.replicas import MOST_OVERFLOW, Limits
-from calc.capacity.tables import Cut, Tables, Way, is_wide, layouts, own_way, requests_of, ways
+from calc.capacity.tables import Cut, Tables, Way, is_wide, layouts, requests_of, ways
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.validity import doubt_words, doubts
 from calc.layouts.feasible import HEADROOM, has_room
@@ -91,7 +91,7 @@ def _told(way: Way) -> dict[str, Any]:
 
 
 def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
-         own: bool = False, tables: Tables | None = None) -> Best | None:
+         tables: Tables | None = None) -> Best | None:
     """The best layout of so many cards; None where none holds the model within limits.
 
     Args:
@@ -99,11 +99,9 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
         devices: cards [1].
         limits: of the means; ``limits.share`` is not looked at.
         narrow: whether the experts of a replica stay in one server.
-        own: whether steps are the deployment's own: neither drafts nor micro-batches are tried.
         tables: of the deployment, where several answers share them.
     """
-    cuts = layouts(scenario, devices, narrow, mixed=True)
-    choices = list(dict.fromkeys(cuts, own_way(scenario)).items()) if own else ways(scenario, cuts)
+    choices = ways(scenario, layouts(scenario, devices, narrow, mixed=True))
     if not choices:
         return None
     tables, counts = tables or Tables(scenario), requests_of(choices)

@@ -68,16 +68,10 @@ def ways(scenario: Scenario, cuts: Sequence[Cut]) -> list[Choice]:
     """How steps of cuts are tried: with the deployment's own drafts, none, and one where the model
     has a layer that drafts; in micro-batches where ranks exchange tokens that they may hide.
     """
-    layers = scenario.model.num_nextn_predict_layers
-    drafts = sorted({own_way(scenario)[0], *((0, 1) if layers and layers.value else ())})
+    layers, own = scenario.model.num_nextn_predict_layers, scenario.inputs()["draft_tokens"]
+    drafts = sorted({int(own), *((0, 1) if layers and layers.value else ())})
     return [(cut, (drafted, batches)) for cut in cuts for drafted in drafts
             for batches in ((1, 2) if cut[3] > cut[0] else (1,))]
-
-
-def own_way(scenario: Scenario) -> Way:
-    """How the steps of a deployment are its own: drafted tokens and micro-batches."""
-    inputs = scenario.inputs()
-    return int(inputs["draft_tokens"]), int(inputs["micro_batches"])
 
 
 def requests_of(choices: Sequence[Choice]) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -40,7 +40,6 @@ common = messages("common")
 say = messages("calc/commands/deciding/capacity")
 
 USUAL_SHARE = "99"  # percentile, unless told otherwise
-GROWTH = (0.7, 1.0, 1.5)  # of the load, low, as expected and high, unless told otherwise
 MOST_REQUESTS = 1e12  # of a day
 LARGEST = 1e18  # of any other option, in SI units
 PERCENT = 100
@@ -68,11 +67,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                           ("host-memory", say("help-host-memory"))):
         command.add_argument(f"--{name}", help=spoken(meaning))
     command.add_argument("--storage", default="0 B", help=spoken(say("help-storage")))
-    command.add_argument("--regret", action="store_true", help=spoken(say("help-regret")))
-    command.add_argument("--growth", default=",".join(map(str, GROWTH)),
-                         help=spoken(say("help-growth")))
-    command.add_argument("--late", help=spoken(say("help-late")))
-    command.add_argument("--price", help=spoken(say("help-price")))
     command.add_argument("--cards", action="store_true", help=spoken(say("help-cards")))
     command.add_argument("--seed", default="0", help=spoken(common("help-seed")))
     add_settings(command)
@@ -131,9 +125,6 @@ def _asked(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any],
         if given["turns"]:
             parts.append(("tiers", lambda: {"tiers": _tiers(scenario, given, answer)},
                           [_print_tiers]))
-        if args.regret:
-            parts.append(("regret", lambda: {"regret": _regret(scenario, args, given)},
-                          [_print_regret]))
     if args.cards:
         parts.append(("cards", lambda: {"cards": _cards(scenario, given)}, [_print_cards]))
     return parts
@@ -156,26 +147,18 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "turns": _number(args, "turns", "1", 2, most=1000, whole=True),
         "host_memory": _number(args, "host_memory", "B", 0),
         "storage": _number(args, "storage", "B", 0),
-        "late": _number(args, "late", "1", 1),
         "seed": _number(args, "seed", "1", 0, most=2**31, whole=True),
-        "share": None if args.percentile == "mean" else _percentile(args.percentile),
-        "growth": _growth(args.growth)}
+        "share": None if args.percentile == "mean" else _percentile(args.percentile)}
     if (numbers["users"] is None) != (numbers["questions"] is None):
         raise ParamsError(spoken(say("users-and-questions")))
     if numbers["users"] is not None:
         numbers["requests"] = numbers["users"] * numbers["questions"]
     if (numbers["requests"] is None) != (args.load is None):
         raise ParamsError(spoken(say("load-and-requests")))
-    for name, needs in (("turns", "think_time"), ("turns", "requests"), ("promise", "requests"),
-                        ("late", "requests")):
+    for name, needs in (("turns", "think_time"), ("turns", "requests"), ("promise", "requests")):
         if numbers[name] is not None and numbers[needs] is None:
             raise ParamsError(spoken(say("expected-as-well", name=name,
                                          needed=f"--{needs.replace('_', '-')}")))
-    for wrong, name, needed in (
-            (args.price is not None and not args.regret, "price", "--regret"),
-            (args.regret and numbers["requests"] is None, "regret", say("load-needed"))):
-        if wrong:
-            raise ParamsError(spoken(say("expected-as-well", name=name, needed=needed)))
     return numbers
 
 
@@ -206,17 +189,6 @@ def _percentile(text: str) -> float:
     if not 50 <= percentile <= 99.9:
         raise ParamsError(spoken(say("no-percentile", text=text[:40])))
     return percentile / PERCENT
-
-
-def _growth(text: str) -> dict[str, float]:
-    try:
-        numbers = [float(part) for part in text.split(",")]
-    except ValueError:
-        numbers = []
-    if len(numbers) != len(GROWTH) or not all(
-            0 < each < LARGEST for each in numbers) or numbers != sorted(numbers):
-        raise ParamsError(spoken(say("no-growth", text=text[:40])))
-    return dict(zip(("low", "central", "high"), numbers, strict=True))
 
 
 def _limits(given: dict[str, Any]) -> Any:
@@ -271,21 +243,6 @@ def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) ->
                        float(load("loads", answer["load"]).variation.value),
                        answer["day"]["replicas"], given["host_memory"], given["storage"])
     return [{**each.tiers[-1].as_json(), "replicas": each.replicas} for each in found]
-
-
-def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) -> dict[str, Any]:
-    from calc.capacity.options import decision_table, in_money, layouts
-    from calc.costing.rates import card_hour
-
-    hour = card_hour(scenario.device, reader=args.price)
-    curve, limits = load("loads", args.load), _limits(given)
-    found = layouts(scenario, limits, float(curve.variation.value))
-    if not any(layout.most["central"] for layout in found):
-        raise ParamsError(spoken(say("no-layout", scenario=scenario.id)))
-    made = decision_table(found, curve, given["requests"], given["growth"], given["late"])
-    return made.as_json() | {"money": hour and {
-        "currency": hour.currency, "hour": hour.per(f"{hour.currency}/h"), "source": hour.source,
-        "largest": in_money(made, hour)}}
 
 
 def _cards(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
@@ -362,39 +319,6 @@ def _print_tiers(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> 
                       amount(tier["fetch"], "s"), amount(tier["recompute"], "s"),
                       f"{amount(tier['break_even'] or 0.0, 'B')}/s", f"{tier['replicas'] or NONE}")
     screen.print(table)
-
-
-def _print_regret(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
-    found = answer["regret"]
-    cases = [dict(zip(("load", "speed"), case.split(", "), strict=True)) for case in found["cases"]]
-    table = Table(spoken(say("candidate")), *(
-        spoken(say("regret-case", plain=plain, load=case["load"], speed=case["speed"]))
-        for plain, case in zip(found["cases"], cases, strict=True)), spoken(say("largest-regret")))
-    shown = {found["least_regret"], found["least_cost"], found["central"]}
-    for name, costs, regrets in zip(found["candidates"], found["costs"], found["regrets"],
-                                    strict=True):
-        if name in shown or given["late"] is None:
-            table.add_row(name, *(NONE if each is None else f"{each:,.0f}" for each in costs),
-                          NONE if None in regrets else f"{max(regrets):,.0f}")
-    tell(screen, spoken(say("card-hours")))
-    screen.print(table)
-    tell(screen, spoken(say("least-regret", regret=found["least_regret"], cost=found["least_cost"],
-                            central=found["central"])))
-    money = found["money"]
-    lines = [say("no-price")] if money is None else [
-        say("in-money", price=_ends(money["hour"], ".3g"), currency=money["currency"],
-            source=money["source"]),
-        *(say("candidate-money", name=name, amount=_ends(largest, ",.0f"),
-              currency=money["currency"])
-          for name, largest in zip(found["candidates"], money["largest"], strict=True)
-          if name in shown and largest)]
-    for line in lines:
-        tell(screen, spoken(line))
-
-
-def _ends(ends: Sequence[float], style: str) -> str:
-    value, low, high = (format(each, style) for each in ends)
-    return value if low == high else spoken(say("ends", value=value, low=low, high=high))
 
 
 def _print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:

@@ -38,7 +38,7 @@ ASKED = (
     f"decide {R1} --information --demand 50000token/s --late 2 --samples 1024",
     f"sweep {R1} --axis workload.concurrency=1..64:x2 --max output_throughput --min tpot",
     f"simulate {AWQ} --rate 0.2 --requests 20 --prefix-tokens 64",
-    f"{DAY} --regret --late 2 --promise 0.99", f"capacity {R1} --cards --tpot 60ms", GOAL,
+    f"{DAY} --promise 0.99", f"capacity {R1} --cards --tpot 60ms", GOAL,
     "validate --system s2-other-engine", "validate --energy", "calibrate s2-other-engine-tpot",
     f"discrepancy --leaning {AWQ}", "audit --claim S1-046",
     f"kernels list --tables {KERNELS}", f"kernels check --tables {KERNELS}",

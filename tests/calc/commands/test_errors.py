@@ -40,7 +40,7 @@ SENTENCES = [
     (f"cost {R1} --price 2", "expected a price such as 2 USD/h"),
     (f"sweep {R1} --axis workload.concurrency", "workload.concurrency"),
     (f"capacity {R1}", "nothing is asked for"),
-    (f"{DAY} --growth 3,2,1", "three rising numbers"), (f"{DAY} --promise 1", "at most 1"),
+    (f"{DAY} --promise 1", "at most 1"),
     (f"{DAY} --turns 3", "expected --think-time as well"), (f"{DAY} --ttft 1GB", "wrong unit"),
     (f"{DAY} --ttft 1us", "which more replicas do not mend"),
     (f"decide {AWQ} --breakeven concurrency", "expected --against beside it"),

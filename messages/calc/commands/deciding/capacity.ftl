@@ -63,23 +63,6 @@ help-storage =
     .en = of a server's drives for caches, e.g. '4 TB'
     .zh = 每台服务器用于缓存的硬盘，例如 '4 TB'
 
-help-regret =
-    .en = layouts compared where inputs are slow or fast and the load grows less or more
-    .zh = 在输入偏慢或偏快、负载增长或少或多的各情形下比较切分
-
-help-growth =
-    .en = low, expected and high load, over the one that is given
-    .zh = 负载的低、预期、高三种取值与所给负载之比
-
-help-late =
-    .en = price of a card's hour found later over one bought now: how many replicas to buy
-    .zh = 事后补买与现在购买的卡时价之比：应买多少副本
-
-# number: an example
-help-price =
-    .en = of a card's hour, in place of the catalogue's, for the regret in money: '2 USD/h' or '1.5..2.5 USD/h'
-    .zh = 卡时价，代替目录中的，用于把遗憾折成金额：'2 USD/h' 或 '1.5..2.5 USD/h'
-
 # number: the sizes
 help-cards =
     .en = the best layout of 8 to 384 cards, and two pools; limits hold for means
@@ -100,10 +83,6 @@ load-and-requests =
 expected-as-well =
     .en = --{ $name }: expected { $needed } as well.
     .zh = --{ $name }：还应给出 { $needed }。
-
-load-needed =
-    .en = --load and --requests
-    .zh = --load 与 --requests
 
 out-of-range =
     .en = { $option }: expected { $whole ->
@@ -131,15 +110,6 @@ out-of-range =
 no-percentile =
     .en = --percentile { $text }: expected 'mean', or a number of at least 50 and at most 99.9.
     .zh = --percentile { $text }：应为 'mean'，或 50 至 99.9 之间的数。
-
-# number: the ends
-no-growth =
-    .en = --growth { $text }: expected three rising numbers above 0 for a low, an expected and a high load, e.g. 0.7,1,1.5.
-    .zh = --growth { $text }：应为三个大于 0 的递增数，依次为低、预期、高负载，例如 0.7,1,1.5。
-
-no-layout =
-    .en = '{ $scenario }': no layout meets the limits, expected higher ones.
-    .zh = '{ $scenario }'：没有切分满足限制，应放宽限制。
 
 # number: the least
 no-layout-of =
@@ -243,57 +213,6 @@ tier =
        *[storage] 硬盘
     }
 
-candidate =
-    .en = candidate
-    .zh = 候选
-
-# only in .en: $plain
-regret-case =
-    .en = { $plain }
-    .zh = { $load ->
-        [low] 低
-        [high] 高
-       *[central] 预期
-    }负载，{ $speed ->
-        [low] 偏慢
-        [high] 偏快
-       *[central] 常速
-    }
-
-largest-regret =
-    .en = largest regret
-    .zh = 最大遗憾
-
-card-hours =
-    .en = card-hours of a day, by load and speed:
-    .zh = 一天的卡时，按负载与速度：
-
-least-regret =
-    .en = least regret: { $regret }; least mean cost: { $cost }; best as expected: { $central }
-    .zh = 遗憾最小：{ $regret }；平均成本最低：{ $cost }；按预期最优：{ $central }
-
-no-price =
-    .en = no price of this card's hour is known, see --price
-    .zh = 没有这种卡的卡时价，可用 --price 给出
-
-in-money =
-    .en = a card's hour at { $price } { $currency } ({ $source }); largest regret of a day, with both ends of the price:
-    .zh = 卡时价 { $price } { $currency ->
-        [USD] 美元
-       *[CNY] 元
-    }（{ $source }）；一天的最大遗憾，按价格的两端：
-
-candidate-money =
-    .en = { " " } { $name }: { $amount } { $currency }
-    .zh = { " " } { $name }：{ $amount } { $currency ->
-        [USD] 美元
-       *[CNY] 元
-    }
-
-ends =
-    .en = { $value } ({ $low }–{ $high })
-    .zh = { $value }（{ $low }–{ $high }）
-
 best-layout =
     .en = best layout
     .zh = 最优切分
@@ -342,14 +261,12 @@ working =
         [day] replicas of every hour
         [check] the busiest hour, simulated step by step, which --no-check leaves out
         [tiers] tiers of caches
-        [regret] layouts and how many of them to buy
        *[cards] layouts of more cards
     }
     .zh = { $part ->
         [day] 每小时的副本数
         [check] 逐步仿真最忙的一小时（--no-check 可省去）
         [tiers] 各级缓存
-        [regret] 各布局及其采购数量
        *[cards] 更多卡的布局
     }
 
@@ -357,12 +274,10 @@ interrupted =
     .en = Interrupted: { $part ->
         [check] the busiest hour was not simulated to its end, all of this is closed form.
         [tiers] there is no answer on tiers of caches, nor on what follows them.
-        [regret] there is no answer on how many to buy, nor on what follows it.
        *[cards] there is no answer on more cards.
     }
     .zh = 已中断：{ $part ->
         [check] 最忙的一小时未仿真完，以上均为闭式结果。
         [tiers] 各级缓存及其后各项未算出。
-        [regret] 采购数量及其后各项未算出。
        *[cards] 更多卡的布局未算出。
     }

@@ -1,4 +1,4 @@
-"""What the chapter on a day shows of conversations, of their tiers, and of how many to buy."""
+"""What the chapter on a day shows of conversations and of their tiers."""
 
 from __future__ import annotations
 
@@ -11,20 +11,16 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.answer.simulated import system_of
 from calc.capacity.day import Cached, Day, Replica, with_tiers
-from calc.capacity.options import decision_table, in_money, layouts
-from calc.capacity.regret import DecisionTable
 from calc.capacity.tiers import Population, Talk
-from calc.costing.rates import card_hour
 from calc.serving.arrivals import ClosedLoop, Prefixes
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate
-from calc.uncertainty.amount import Amount
-from catalogue.messages import LANGUAGES, Pair, join, messages
+from catalogue.messages import LANGUAGES, join, messages
 from catalogue.reading.units import MINUTE
 from notebooks.pages.deciding.capacity.days import DayPlan
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import cited, draw, number, numbers, show, table
+from notebooks.show.display import draw, number, numbers, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -34,8 +30,6 @@ NAMES = {"device": say("on-cards"), "host": common("host-memory"), "storage": sa
 STORAGE = 4e12  # of a server's drives for caches, in the table [B]
 SHARES = (0.1, 0.2, 0.4, 0.8)  # of the cards' cache, with which runs are made
 USERS, TURNS_SIMULATED, THOUGHT = 40, 4000, 60.0
-GROWTH = {"low": 0.7, "central": 1.0, "high": 1.5}
-LATER = (1.0, 1.25, 1.5, 2.0, 3.0)  # price of a card's hour found later, over one bought now
 MOST_FOUND = 0.95
 HALVINGS = 8  # of the hits that are sought: to half a per cent
 GB = 1e9
@@ -156,56 +150,3 @@ def curve(talk: Talk, rate: float, points: list[tuple[float, float]], lang: str)
     figures.log_ticks(axes.xaxis, min(tokens), max(tokens))
     axes.legend(loc="upper left", fontsize=8.5)
     return drawing
-
-
-def buying(page: DayPlan) -> None:
-    """Layouts and numbers of replicas: least regret, least mean cost, best as expected."""
-    found = [layout for layout in layouts(page.scenario, page.limits,
-                                          float(page.load.variation.value))
-             if layout.most["central"]]
-    plain, hour = decision_table(found, page.load, page.requests, GROWTH), card_hour(
-        page.scenario.device)
-
-    def cost(case: str, heading: Pair) -> Column:
-        at = plain.cases.index(case)
-        return Column(lambda row: _whole(plain.costs[row[0], at]), heading)
-
-    table(enumerate(zip(plain.candidates, found, strict=True)), [
-        Column(lambda row: row[1][0], say("layout-of-replica")),
-        Column(lambda row: row[1][1].devices, common("number-of-cards")),
-        cost("low, high", say("little-load-fast")), cost("central, central", say("as-expected")),
-        cost("high, low", say("much-load-slow")),
-        Column(lambda row: _whole(plain.regrets[row[0]].max()), say("largest-regret"))])
-    rows = [(late, decision_table(found, page.load, page.requests, GROWTH, late))
-            for late in LATER]
-    table(rows, [
-        Column(0, say("price-later-over-now"), fmt_sig),
-        Column(lambda row: row[1].least_regret, say("least-regret")),
-        Column(lambda row: row[1].least_cost, say("least-mean-cost")),
-        Column(lambda row: row[1].central, say("best-as-expected")),
-        Column(lambda row: _whole(row[1].regrets[row[1].candidates.index(
-            row[1].least_regret)].max()), say("regret-of-first-card-hours")),
-        *([Column(lambda row: _money(row[1], hour), say("in-day", currency=hour.currency))]
-          if hour else [])])
-    low, central, high = (fmt_sig(growth, 2) for growth in GROWTH.values())
-    show(*say("costs-are-in-card-hours", low=low, central=central, high=high))
-    if hour:
-        prices = hour.per(f"{hour.currency}/h")
-        show(*say("card-hour-costs-interval-is", prices=_interval(prices), currency=hour.currency,
-                  source=cited(hour.source)))
-
-
-def _money(one: DecisionTable, hour: Amount) -> str | None:
-    """The largest regret of the candidate of least regret, with both ends of the price."""
-    worst = in_money(one, hour)[one.candidates.index(one.least_regret)]
-    return _interval(worst) if worst else None
-
-
-def _interval(amounts: tuple[float, float, float]) -> str:
-    value, low, high = (fmt_sig(each, 3) for each in amounts)
-    return f"{value} ({low}–{high})" if low != high else value
-
-
-def _whole(hours: float) -> str | None:
-    """Card-hours, of what can be had."""
-    return fmt_int(round(hours)) if np.isfinite(hours) else None
