@@ -276,7 +276,7 @@ class Answer:
         return self._sorted([row for name in dict.fromkeys(
             base.precision for base in self.result.bases) if (row := self.of_precision(name))])
 
-    @property
+    @cached_property
     def devices(self) -> list[Row]:
         """The best of each device, the best first; without a cost, where it counts, the last."""
         tops: dict[str, list[Row]] = {}

@@ -87,20 +87,30 @@ def _known(catalogue: Engine, version: str, flags: Mapping[str, Any],
            environment: Mapping[str, Any], about: Mapping[str, Mapping[str, Any]]
            ) -> dict[str, Any]:
     """Values by the names that conditions use: as given, else as they are by default."""
-    found: dict[str, Any] = {}
-    for entry in catalogue.entries.get("arguments", {}).values():
-        state, names = entry.at(version), entry.names(version) or (entry.name,)
-        default = None if state is None else UNKNOWN if state.dynamic else _plain(state.default)
-        found |= dict.fromkeys(map(bare, names), default)
+    defaults, variables = _defaults(catalogue, version)
+    found = dict(defaults)
     for name, value in flags.items():
         known = catalogue.find(name)
         names = known.names(version) if known else ()
         found |= dict.fromkeys(map(bare, (name, *names)),
                                True if value is None else _plain(value))
-    defaults = {name: state.default for name, entry in catalogue.entries.get(
-        "variables", {}).items() if (state := entry.at(version)) is not None and not state.dynamic}
-    return found | dict(about) | {"env": {
-        name: _plain(value) for name, value in (defaults | dict(environment)).items()}}
+    return found | dict(about) | {"env": variables | {
+        name: _plain(value) for name, value in environment.items()}}
+
+
+def _defaults(catalogue: Engine, version: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Flags and variables as they are by default in a release, by the names of conditions."""
+    if version not in catalogue.defaults:
+        flags: dict[str, Any] = {}
+        for entry in catalogue.entries.get("arguments", {}).values():
+            state, names = entry.at(version), entry.names(version) or (entry.name,)
+            default = None if state is None else UNKNOWN if state.dynamic else _plain(state.default)
+            flags |= dict.fromkeys(map(bare, names), default)
+        catalogue.defaults[version] = flags, {
+            name: _plain(state.default)
+            for name, entry in catalogue.entries.get("variables", {}).items()
+            if (state := entry.at(version)) is not None and not state.dynamic}
+    return catalogue.defaults[version]
 
 
 def _plain(value: Any) -> Any:

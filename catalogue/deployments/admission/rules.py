@@ -22,7 +22,7 @@ from catalogue.deployments.precision_support import missing_dtypes, nearest
 from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engines.released import AT
 from catalogue.entries.deployments import Precision
-from catalogue.kernels import kernel_problem
+from catalogue.kernels import kernel_of, kernel_problem
 from catalogue.kernels.releases import nearest as replacing
 from catalogue.messages import Pair, join, messages
 
@@ -110,14 +110,17 @@ def no_kernel_problem(subject: Subject, cut: Cut) -> Problem | None:
     if engine and engine.partition(AT)[0] not in library.names("profiles"):
         return None  # a reader's own: nothing is known of its kernels
     asked, device, classes = subject.precision, subject.device, _on_device(subject)
-    text = kernel_problem(asked, device, subject.engine, model=subject.model, classes=classes)
-    if text is None:
+    if kernel_of(asked, device, engine, model=subject.model, classes=classes) is not None:
         return None
-    near = replacing(asked, device, subject.engine, subject.model, classes)
-    return told(KERNEL, "precision", lambda: say(
-        "no-kernel", english=text.rstrip("."), engine=subject.engine or "", named=bool(
-            subject.engine), device=device.id, precision=asked.id,
-        nearest=near.id if near else "", near=bool(near)))
+
+    def words() -> Pair:
+        text = kernel_problem(asked, device, engine, model=subject.model, classes=classes) or ""
+        near = replacing(asked, device, engine, subject.model, classes)
+        return say("no-kernel", english=text.rstrip("."), engine=engine or "", named=bool(engine),
+                   device=device.id, precision=asked.id, nearest=near.id if near else "",
+                   near=bool(near))
+
+    return told(KERNEL, "precision", words)
 
 
 def length_problem(subject: Subject, _: Cut) -> Problem | None:
