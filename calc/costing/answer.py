@@ -109,7 +109,7 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
         return _amounts(scenario, inputs, quantities, prices, q, asked)
 
     money = dict.fromkeys((*TOKENS, *OWNED, *RETURNS), currency)
-    amounts = propagate_uncertainty(computed, uncertain, money | UNITS)
+    amounts = propagate_uncertainty(computed, uncertain, money | UNITS, at_once=True)
     if "payback" in amounts:
         amounts["payback"] = _inverse(amounts["payback"])
     central = {name: one.value if isinstance(one, Amount) else one

@@ -17,7 +17,8 @@ Function = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any],
-                          units: Mapping[str, str] | None = None) -> dict[str, Amount]:
+                          units: Mapping[str, str] | None = None, at_once: bool = False
+                  ) -> dict[str, Amount]:
     """What a function of uncertain inputs gives, with 80% intervals.
 
     Each input is moved alone to either end, and all of them together in some draws; the moves are
@@ -34,6 +35,8 @@ def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any]
         function: from numbers by name to results by name, which may be arrays of one shape.
         inputs: each exact, or with its ends.
         units: SI units of results, ``1`` unless told.
+        at_once: whether the function takes arrays; all points of the inputs, which are numbers, are
+            then handed to it together, shape (points,).
 
     Returns results with their medians and ends; what they are at the inputs' values is central.
     """
@@ -46,9 +49,19 @@ def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any]
         together = {name: _draws(name, one) for name, one in unsure.items()}
         points += [central | {name: column[draw] for name, column in together.items()}
                    for draw in range(JOINT)]
-    results = [function(point) for point in points]
-    return {name: _combined([result[name] for result in results], (units or {}).get(name, "1"))
-            for name in results[0]}
+    if at_once and unsure:
+        found = function(central | {name: np.array([point[name] for point in points])
+                                    for name in unsure})
+        results = {name: np.broadcast_to(result, len(points)) for name, result in found.items()}
+    else:
+        each = [function(point) for point in points]
+        results = {name: np.array(np.broadcast_arrays(*(one[name] for one in each)))
+                   for name in each[0]}
+    unit = dict.fromkeys(results, "1") | dict(units or {})
+    if not unsure:
+        return {name: Amount.exactly(result[0], unit[name]) for name, result in results.items()}
+    return {name: Amount(middle, low, high, unit[name], central=value)
+            for name, (middle, low, high, value) in _combined(results, len(points)).items()}
 
 
 def _draws(name: str, one: Amount) -> np.ndarray:
@@ -59,17 +72,18 @@ def _draws(name: str, one: Amount) -> np.ndarray:
         even_scores(name)) for value, low, high in rows], axis=1).reshape(JOINT, *shape)
 
 
-def _combined(points: list[Any], unit: str) -> Amount:
-    """A result as given, then moved to either end of each input in turn, then in joint draws."""
-    value = points[0]
-    if len(points) == 1:
-        return Amount.exactly(value, unit)
-    if len(points) == ALONE:
-        return Amount(value, np.minimum.reduce(points), np.maximum.reduce(points), unit)
-    arrays = np.array(np.broadcast_arrays(*points), dtype=float)
-    shape = arrays.shape[1:]
-    flat = arrays.reshape(len(points), -1)
-    in_log = np.full(flat.shape[1], (flat[:-JOINT] > 0).all())
-    low, middle, high = (each.reshape(shape)[()] for each in held_quantiles(
-        flat, in_log, np.zeros((2 * len(NONE), flat.shape[1]))))
-    return Amount(middle, low, high, unit, central=value)
+def _combined(results: Mapping[str, np.ndarray], count: int) -> dict[str, tuple[Any, ...]]:
+    """Median, ends and central value of results as given, then moved to either end of each input in
+    turn, then in joint draws: ``count`` points, the first axis of each result."""
+    if count == ALONE:
+        return {name: (points[0], points.min(axis=0), points.max(axis=0), points[0])
+                for name, points in results.items()}
+    flat = [points.reshape(count, -1).astype(float) for points in results.values()]
+    widths = [each.shape[1] for each in flat]
+    in_log = np.repeat([bool((each[:-JOINT] > 0).all()) for each in flat], widths)
+    quantiles = np.stack(held_quantiles(np.concatenate(flat, axis=1), in_log,
+                                        np.zeros((2 * len(NONE), sum(widths)))))
+    apart = np.split(quantiles, np.cumsum(widths)[:-1], axis=1)
+    return {name: (middle, low, high, points[0]) for (name, points), each in zip(
+        results.items(), apart, strict=True) for low, middle, high in [
+            each.reshape(3, *points.shape[1:])]}
