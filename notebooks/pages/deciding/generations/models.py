@@ -18,6 +18,7 @@ from calc.closed_form.evaluate import evaluate
 from calc.costing.rates import card_hour
 from calc.costing.tokens import token_costs
 from calc.layouts.choice import UTILIZATION, Choice, scenario
+from calc.layouts.feasible import has_room
 from calc.searching.load_goal import load_goal
 from calc.sensitivity.plans import BATCHES, Plan
 from catalogue.deployments.precision_support import nearest
@@ -73,7 +74,7 @@ def plan(model: str, device: str, precision: str, tensor: int, context: int,
     return Plan(precision, made, made.inputs(), tuple(made.knobs()))
 
 
-def asked(made: Plan, moves: Mapping[str, float] | None = None) -> Mapping[str, Any]:
+def asked(made: Plan, moves: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
     """All quantities of a deployment, some inputs moved."""
     return evaluate({**made.inputs, **(moves or {})}, made.scenario.model.attention)
 
@@ -222,9 +223,9 @@ def served(model: str, device: str, context: int, precision: str = "") -> Served
 def within_limit(made: Plan) -> tuple[float, int]:
     """The most tokens [token/s] that memory and limit allow, and its requests [1]; or zeros."""
     users = BATCHES * float(made.inputs["data_parallel"])
-    moves = {"concurrency": users}
-    kept = made.fits(moves) & (made.at(moves, "tpot") <= LIMIT)
-    given = np.where(kept, made.at(moves, "output_throughput"), 0)
+    found = asked(made, {"concurrency": users})
+    kept = has_room(found["headroom_per_device"]) & (found["tpot"] <= LIMIT)
+    given = np.where(kept, found["output_throughput"], 0)
     best = int(given.argmax())
     return (float(given[best]), int(users[best])) if kept.any() else (0.0, 0)
 

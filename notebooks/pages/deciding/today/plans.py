@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 import catalogue
-from calc.answer.estimate import Estimate, estimate, predicted
-from calc.costing.answer import CostOptions, cost
+from calc.answer.estimate import predicted
+from calc.closed_form.evaluate import evaluate
+from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.rates import card_hour, prices_of
 from calc.layouts.choice import BLOCKS
 from calc.layouts.feasible import reasons
@@ -54,6 +55,7 @@ FP4 = "fp8-mxfp4"  # without a matrix unit for it, vLLM widens the experts: noth
 WIDEST = 16  # cards of tensor parallelism, over two servers
 MEMORY = 0.9  # that an engine may use, of every plan
 DRAWS = 512  # a power of two
+RATE = "output_throughput"
 
 Key = tuple[str, tuple[str, ...]]
 
@@ -126,7 +128,7 @@ class Replica:
     Attributes:
         key: the plan that it was made of, and what was set.
         made: as a function of its inputs.
-        found: all quantities of it.
+        found: its memory.
         count: how many there are.
     """
 
@@ -147,7 +149,7 @@ class Replica:
         most = self.made.most_users(users, Limit("tpot", LIMIT))
         if not most:
             return 0.0, 0
-        return self.count * self.made.median(most, "output_throughput"), self.count * most
+        return self.count * self.made.median(most, RATE), self.count * most
 
     @property
     def held(self) -> int:
@@ -160,9 +162,10 @@ _made = cache(plan_of)
 
 @cache
 def _evaluated(key: Key) -> tuple[Plan, Mapping[str, Any]] | None:
-    """A deployment with all quantities; None of one that cannot be cut so."""
+    """A deployment with its memory; None of one that cannot be cut so."""
     try:
-        return _made(*key), asked(_made(*key))
+        made = _made(*key)
+        return made, evaluate(made.inputs, made.scenario.model.attention, decode=False)
     except catalogue.LayoutError:
         return None
 
@@ -170,11 +173,6 @@ def _evaluated(key: Key) -> tuple[Plan, Mapping[str, Any]] | None:
 @cache
 def _paced(key: Key) -> Amount:
     return predicted(_made(*key).scenario, ["tpot"])["tpot"]
-
-
-@cache
-def _estimated(key: Key) -> Estimate:
-    return estimate(_made(*key).scenario)
 
 
 def _dealt(reference: str, settings: tuple[str, ...], count: int) -> Iterator[Replica]:
@@ -286,9 +284,8 @@ class Served:
         hour = hour_of(self.reference)
         if hour is None or self.best is None:
             return None
-        made, found = self.best.made.scenario, _estimated(self.best.key)
-        ranged = cost(made, found.everything, found.quantities["output_throughput"],
-                      prices_of(made.device), CostOptions(price=hour)).amounts["per_million_output"]
+        ranged = _costs(self.best.made.scenario, CostOptions(price=hour)).amounts[
+            "per_million_output"]
         places = self.best.count * float(self.best.made.inputs["concurrency"])
         return ranged.scaled(places / demanded(self.reference)[0])  # some may stay empty
 
@@ -300,9 +297,12 @@ def hour_of(reference: str) -> Amount | None:
     printed = card_hour(plan.device)
     if printed is not None:
         return printed
-    found = estimate(plan)
-    return cost(plan, found.everything, found.quantities["output_throughput"],
-                prices_of(plan.device), CostOptions()).hour_of_parts
+    return _costs(plan, CostOptions()).hour_of_parts
+
+
+def _costs(made: Scenario, options: CostOptions) -> Cost:
+    return cost(made, evaluate(made.inputs(), made.model.attention), predicted(made, [RATE])[RATE],
+                prices_of(made.device), options)
 
 
 @cache
@@ -326,8 +326,8 @@ def served(reference: str, model: str) -> Served:
         else max(names, key=held.__getitem__))
     most = max((each for each in tried[precision] if each.held),
                key=lambda each: each.count * within_limit(each.made)[0], default=None)
-    rate, served_users = max((each.within_limit() for each in (most, fastest.get(precision))
-                              if each), default=(0.0, 0))
+    either = {each.key: each for each in (most, fastest.get(precision)) if each}
+    rate, served_users = max((each.within_limit() for each in either.values()), default=(0.0, 0))
     return Served(reference, model, precision, held[precision], fastest.get(precision),
                   served_users, rate)
 
