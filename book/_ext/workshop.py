@@ -97,6 +97,8 @@ def fork_kernel(cmd: list[str], env: dict[str, str] | None = None, cwd: str | No
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.environ |= env or {}
         os.chdir(cwd or ".")
+        if files := sys.modules.get("catalogue.reading.yamlfile"):
+            files.at_rest().__enter__()  # for as long as the page runs
         asyncio.set_event_loop(asyncio.new_event_loop())  # the inherited one is the parent's
         from ipykernel.kernelapp import IPKernelApp
 
