@@ -203,10 +203,11 @@ class Engine:
         Under ``mixed`` they do whoever arrives: a prompt has what is left of a step. None but the
         last ends a request, and none finds too few blocks. What prefixes share changes no sooner
         than somebody takes a block. What is set aside for output to come is looked at in every
-        step.
+        step, unless those who wait lack a place anyway.
         """
         limits = self.limits
-        if self.preempted or (self.waiting and limits.policy != "mixed"):
+        if self.preempted or (self.waiting and limits.policy != "mixed" and not (
+                self.tried and len(self.running) >= limits.max_num_seqs)):
             return 0
         steps = min([job.request.output_tokens - job.generated for job in self.running])
         if self.shared or (not self._suffices()
