@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -256,9 +257,14 @@ class Clock:
             experts = self._experts((rows * SHARED + count)[:, np.newaxis],
                                     columns * SHARED + count, decoding)
             self._groups[key] = np.broadcast_arrays(
-                *(experts - self._experts(0.0, 0.0, decoding)).parts(),
+                *(experts - self._without_tokens[decoding]).parts(),
                 np.empty((SHARED, SHARED)))[:-1]
         return Busy(*(part[row, column] for part in self._groups[key]))
+
+    @functools.cached_property
+    def _without_tokens(self) -> tuple[Busy, Busy]:
+        """What a rank does whose group has no token, by whether it decodes."""
+        return self._experts(0.0, 0.0, decoding=False), self._experts(0.0, 0.0, decoding=True)
 
     def _experts(self, tokens: Number, busiest: Number, decoding: bool) -> Busy:
         """A rank that has nothing of its own, among others with so many tokens."""
