@@ -45,7 +45,7 @@ def names(kind: str) -> list[str]:
     """Identifiers of all entries of a kind, sorted."""
     folder = ROOT / kind
     record(folder, listing=True)
-    return sorted(path.stem for path in folder.glob("*.yml"))
+    return yamlfile.names_in(folder)
 
 
 @lru_cache(maxsize=4096)

@@ -176,6 +176,8 @@ def firsts() -> Iterator[Callable[[], object]]:
     if stored := sys.modules.get("notebooks.derive.formulas.exported"):
         yield lambda: [stored.order(stored.select(stored.load_formulas(), attention))
                        for attention in stored.VARIANTS]  # asks each what it needs
+    if checked := sys.modules.get("notebooks.derive.crosscheck"):
+        yield checked.bounds_of_steps
     if figures := sys.modules.get("notebooks.show.figures"):
         yield lambda: figures.svg(figures.axes()[0])  # finds the fonts
 

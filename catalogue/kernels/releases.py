@@ -109,12 +109,12 @@ def tables() -> dict[str, Kernels]:
 
     Raises ParamsError, with file and line, for an engine or a release that is not known.
     """
-    return {name: _sound(library.locate("kernels", name)) for name in library.names("kernels")}
+    return {name: _sound(library.file_of("kernels", name)) for name in library.names("kernels")}
 
 
 def _tables_of(engine: str) -> dict[str, Kernels]:
     """Those of one engine; the releases of others, which tables are checked with, are not read."""
-    return {name: _sound(library.locate("kernels", name)) for name in library.names("kernels")
+    return {name: _sound(library.file_of("kernels", name)) for name in library.names("kernels")
             if library.load("kernels", name).engine == engine}
 
 
@@ -282,7 +282,7 @@ def kernel_of(precision: Precision, device: Device, engine: str | None = None,
 
 def _order(kernel: Kernel) -> tuple[bool, bool, bool]:
     """What sorts kernels: native ones, of engines that a deployment can name and start, first."""
-    engine = tables()[kernel.engine].engine
+    engine = library.load("kernels", kernel.engine).engine
     started = engine is not None and library.load("profiles", engine).flags is not None
     return kernel.weight_only, engine is None, not started
 

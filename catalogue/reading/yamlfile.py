@@ -153,6 +153,16 @@ def at_rest() -> Iterator[None]:
             _at_hand.clear()
 
 
+def names_in(folder: Path) -> list[str]:
+    """Names of the parameter files in a folder, without their ending, sorted."""
+    key = "names", folder, False
+    if (found := _at_hand.get(key)) is None:
+        found = sorted(path.stem for path in folder.glob("*.yml"))
+        if _at_rest:
+            _at_hand[key] = found
+    return [*found]
+
+
 @contextlib.contextmanager
 def following() -> Iterator[dict[Path, Seen]]:
     """The files that are read meanwhile, with what stands in them."""

@@ -101,7 +101,7 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
 
 
 @functools.cache
-def _bounds() -> dict[str, tuple[Any, Any]]:
+def bounds_of_steps() -> dict[str, tuple[Any, Any]]:
     """What no step is below, and none above, as trees, by phase."""
     return {phase: (to_tree(bounds.least(phase)), to_tree(bounds.most(phase)))
             for phase in PHASES}
@@ -118,7 +118,7 @@ def hold_within_bounds(computed: Mapping[str, Any], inputs: Mapping[str, Any]) -
     """
     known = {**{name: float(value) for name, value in computed.items() if np.ndim(value) == 0},
              **{name: float(value) for name, value in inputs.items()}}
-    for phase, (least, most) in _bounds().items():
+    for phase, (least, most) in bounds_of_steps().items():
         low, high = (float(evaluate_tree(bound, known)) for bound in (least, most))
         time = known[f"{phase}_step_time"]
         if not low * (1 - TOLERANCE) <= time <= high * (1 + TOLERANCE):

@@ -30,9 +30,9 @@ from notebooks.pages.calculators.offers import (
     PERCENT,
     SIZES,
     card_of,
-    cards,
     deployed,
     engines,
+    placed,
 )
 from notebooks.pages.calculators.offers import precisions as multiplied
 from notebooks.pages.calculators.scripts import BLOCKS, CHUNKS, fields, start
@@ -117,21 +117,21 @@ def state_of(scenario: Scenario) -> tuple[dict[str, Any], list[Pair]] | None:
     None for a card or a model that is not offered, and for a layout that is not.
     """
     file, without = scenario.file, list[Pair]()
-    card = card_of(scenario)
-    if card not in cards():
+    card, offered = card_of(scenario), placed(scenario.device.id)
+    if card not in offered:
         card = card.partition(AT)[0]
     engine = scenario.running.profile.id if scenario.running else NO_ENGINE
     if not runs_experts(engine):
         engine = NO_ENGINE  # its experts are on the host, which is not offered
-    if card not in cards() or scenario.model.id not in MODELS or engine not in engines(card):
+    if card not in offered or scenario.model.id not in MODELS or engine not in engines(card):
         return None
-    precision, offered = scenario.precision.id, multiplied(card, scenario.model.id)
-    if not offered:
+    precision, known = scenario.precision.id, multiplied(card, scenario.model.id)
+    if not known:
         return None
-    if precision not in offered:
+    if precision not in known:
         asked = scenario.precision.name
         other = next(entry for entry in nearest(scenario.device, scenario.precision)
-                     if entry.id in offered)
+                     if entry.id in known)
         precision = other.id
         without.append(say("they-do-not-take-its", asked=(asked["en"], asked["zh"]),
                            other=(other.name["en"], other.name["zh"])))

@@ -87,10 +87,16 @@ def cards() -> list[str]:
 
     What no release is known to have a kernel for, as a card that is only announced, is not offered.
     """
-    devices = (load_device(name) for name in names("devices"))
-    held = [card for card in devices if card.type != "host" and card.node and not card.dies
-            and precisions(card.id)]
-    return [f"{card.id}{server}" for card in held for server in ("", *_others(str(card.node)))]
+    return [each for name in names("devices") for each in placed(name)]
+
+
+@functools.cache
+def placed(device: str) -> list[str]:
+    """A device among the :func:`cards`: in each of its servers, or nowhere."""
+    card = load_device(device) if device in names("devices") else None
+    if not (card and card.type != "host" and card.node and not card.dies and precisions(card.id)):
+        return []
+    return [f"{card.id}{server}" for server in ("", *_others(str(card.node)))]
 
 
 @functools.cache
