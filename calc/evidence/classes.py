@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Protocol, cast, get_args
 
-from calc.evidence.nearness import Nearness, nearness, place, widened
+from calc.evidence.nearness import Nearness, distance, nearness, place, widened
 from calc.uncertainty.interval import Sides
 from catalogue import Scenario, library
 from catalogue.deployments.physics_inputs import USUAL
@@ -281,8 +281,8 @@ def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = Non
         requests: in flight over all cards, a number or an array [request]; None for its own.
         load: of ``LOADS``; None for its own, which is none of a queue.
     """
-    distance = near(scenario, requests).distance
-    return {name: replace(own, distance=distance)
+    beyond = distance(place(scenario, requests), *_measured_beside(scenario))
+    return {name: replace(own, distance=beyond)
             for name, own in errors_of_class(scenario, load).items()}
 
 
@@ -329,10 +329,17 @@ def near(scenario: Scenario, requests: Any = None,
         requests: in flight over all cards, a number or an array [request]; None for its own.
         measured: what each system covers; None for what is stored.
     """
-    name, itself = class_of(scenario), _measured_as(scenario)
+    return nearness(place(scenario, requests), class_of(scenario),
+                    *_measured_beside(scenario, measured))
+
+
+def _measured_beside(scenario: Scenario, measured: Mapping[str, Covered] | None = None
+                     ) -> tuple[Sequence[str], dict[str, Covered]]:
+    """The classes that a deployment is held against, and all that was measured but itself."""
     known = discrepancy().measured if measured is None else measured
-    others = {key: each for key, each in known.items() if key != itself}
-    return nearness(place(scenario, requests), name, ladder(of_maker(name)), others)
+    itself = _measured_as(scenario)
+    return ladder(of_maker(class_of(scenario))), {
+        key: each for key, each in known.items() if key != itself}
 
 
 def _measured_as(scenario: Scenario) -> str:

@@ -74,7 +74,7 @@ class Nearness:
     @property
     def distance(self) -> Any:
         """Doublings beyond what was measured, over all axes; 0 inside."""
-        return sum((axis.beyond for axis in self.axes), 0.0)
+        return _beyond(self.axes)
 
     @property
     def outside(self) -> list[Axis]:
@@ -131,14 +131,28 @@ def nearness(at: Mapping[str, Any], of: str, steps: Sequence[str],
     name, found = within(steps, measured)
     if not found:
         return Nearness(of, (), None, 0.0)
-    known = ranges(found.values())
-    axes = [Axis(axis, at[axis], known[axis], _doublings(axis, at[axis], *known[axis]))
-            for axis in AXES]
-    axes += [Axis(axis, at[axis], known[axis], 0.0 if at[axis] in known[axis] else UNNAMED)
-             for axis in NAMES]
     between = {key: _between(at, each) for key, each in found.items()}
     nearest = min(between, key=lambda key: (between[key], key))
-    return Nearness(name, tuple(axes), nearest, between[nearest])
+    return Nearness(name, _axes(at, found.values()), nearest, between[nearest])
+
+
+def distance(at: Mapping[str, Any], steps: Sequence[str], measured: Mapping[str, Covered]) -> Any:
+    """Doublings beyond what was measured, as :func:`nearness` has them; 0 where nothing was."""
+    _, found = within(steps, measured)
+    return _beyond(_axes(at, found.values())) if found else 0.0
+
+
+def _axes(at: Mapping[str, Any], found: Collection[Covered]) -> tuple[Axis, ...]:
+    """A deployment beside what some systems cover together."""
+    known = ranges(found)
+    return (*(Axis(axis, at[axis], known[axis], _doublings(axis, at[axis], *known[axis]))
+              for axis in AXES),
+            *(Axis(axis, at[axis], known[axis], 0.0 if at[axis] in known[axis] else UNNAMED)
+              for axis in NAMES))
+
+
+def _beyond(axes: Sequence[Axis]) -> Any:
+    return sum((axis.beyond for axis in axes), 0.0)
 
 
 def both(prefill: Nearness, decode: Nearness) -> Nearness:

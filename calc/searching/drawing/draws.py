@@ -100,13 +100,16 @@ def _drawn(found: SearchResult, deployed: Scenario, pool: str | None
     loaded = {} if pool or not of_load(demand) else {
         ENOUGH: "steady_request_throughput" if demand.arrival_rate is not None else "steady_users"}
     counts = in_flight(deployed, inputs, pool == "prefill" or not (pool or loaded))
-    inputs = {name: np.tile(value, len(counts)) if np.ndim(value) else value
-              for name, value in inputs.items()} | {"concurrency": np.repeat(counts, DRAWS)}
+    if len(counts) > 1:
+        inputs = {name: np.tile(value, len(counts)) if isinstance(value, np.ndarray) else value
+                  for name, value in inputs.items()}
+    inputs["concurrency"] = np.repeat(counts, DRAWS)
     wanted = [*(names.values() if pool is None else RATED[pool]), *loaded.values(), *powered]
     seen = {name: column.reshape(len(counts), DRAWS) for name, column in decode_sweep(
         inputs, deployed.model.attention, wanted, threads=1).items()}
-    inputs = {name: value.reshape(len(counts), DRAWS) if np.ndim(value) else value
-              for name, value in inputs.items()}
+    if pool or powered:
+        inputs = {name: value.reshape(len(counts), DRAWS) if isinstance(value, np.ndarray) else
+                  value for name, value in inputs.items()}
     if pool is None:
         quantities = {name: seen[symbol] for name, symbol in (names | loaded).items()}
         rate = quantities["throughput"]
