@@ -401,24 +401,26 @@ class _Work:
         if len(slow):
             near = at(begun, slice(len(slow)))
             self._missed(self._derived(near, self.tried.served(near)))
-        self._may_be_served(at(begun, slice(len(slow), None)), at(bounds, first))
+        self._may_be_served(begun, np.arange(len(slow), len(begun["data"])), at(bounds, first))
         if not first.all():
-            self._may_be_served(at(part, fast[~first]), at(bounds, ~first))
+            self._may_be_served(part, fast[~first], at(bounds, ~first))
 
     def served(self, parts: list[Cells]) -> None:
         """Take in cells that fit, computed whole."""
         for part in parts:
             self._served(part)
 
-    def _may_be_served(self, part: Cells, bounds: Mapping[str, np.ndarray]) -> None:
+    def _may_be_served(self, part: Cells, rows: np.ndarray, bounds: Mapping[str, np.ndarray]
+                       ) -> None:
         """Compute those that, at best, none of the same base beats, and that are within the limits
         or no farther over them than the nearest that was found.
 
         Args:
             part: cells.
-            bounds: what they are at best; nothing where that is not known.
+            rows: of them.
+            bounds: what these are at best; nothing where that is not known.
         """
-        near, keep = self.kept.miss.rows.get(MISS), np.ones(len(part["data"]), bool)
+        near, keep = self.kept.miss.rows.get(MISS), np.ones(len(rows), bool)
         if bounds and near is not None:
             for excess in self.asked.excess(bounds).values():
                 keep &= excess <= near[0]
@@ -426,9 +428,9 @@ class _Work:
         if bounds and self.kept.front.rows:
             beaten = keep & self.kept.front.beats(bounds)
             self.funnel.counts["objective"] += int(beaten.sum())
-            self.kept.beat(part, np.flatnonzero(beaten))
+            self.kept.beat(part, rows[beaten])
             keep &= ~beaten
-        self._served(at(part, np.flatnonzero(keep)))
+        self._served(at(part, rows[keep]))
 
     def _reaching(self, part: Cells) -> None:
         """Of each cell the fewest requests in flight at which it serves what is asked."""
