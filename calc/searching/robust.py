@@ -185,19 +185,17 @@ def sample_rows(found: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
         found: the search that they come from.
         rows: of it.
     """
-    sampled = []
-    for row in rows:
-        each = found.draws.get(row.choices)
-        if each is None or each.row != row:
-            each = found.draws[row.choices] = _sampled(found, row)
-        sampled.append(each)
-    return sampled
+    lacking = [row for row in rows if (each := found.draws.get(row.choices)) is None
+               or each.row != row]
+    for row, drawn in zip(lacking, draws_of(found, lacking), strict=True):
+        found.draws[row.choices] = _sampled(found, row, *drawn)
+    return [found.draws[row.choices] for row in rows]
 
 
-def _sampled(found: SearchResult, row: Row) -> SampledRow:
-    *drawn, deployed = draws_of(found, row)
+def _sampled(found: SearchResult, row: Row, far: Mapping[str, np.ndarray],
+             near: Mapping[str, np.ndarray], deployed: Scenario) -> SampledRow:
     far, near = ({name: made for name, made in each.items() if name in row.quantities}
-                 for each in drawn)
+                 for each in (far, near))
     return SampledRow(found.wishes.goal, row, far, near, _scatter(deployed), deployed)
 
 

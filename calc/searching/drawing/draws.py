@@ -4,7 +4,7 @@ own error, of what an hour of a card costs. What two deployments share is drawn 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -23,22 +23,31 @@ from catalogue import Scenario
 from catalogue.deployments.knobs import NORMAL_90, Knob, moved
 
 SEED = 20_260_101
+AT_ONCE = 20  # pools of one base: the numbers of a pass stay in the cache
+Drawn = tuple[dict[str, np.ndarray], Scenario]  # quantities by name, and whose they are
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 
 
-def draws_of(found: SearchResult, row: Row
-             ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], Scenario]:
-    """Draws of all quantities of a deployment by name, shape (DRAWS,) each, SI units; with what
+def draws_of(found: SearchResult, rows: Sequence[Row]
+             ) -> list[tuple[dict[str, np.ndarray], dict[str, np.ndarray], Scenario]]:
+    """Draws of all quantities of deployments by name, shape (DRAWS,) each, SI units; with what
     distance from what was measured adds, and without; and the deployment, of two pools the one
     that decodes."""
+    pools = _pools(found, [choice for row in rows for choice in row.choices])
+    return [_of_row(found, row, [pools[choice] for choice in row.choices]) for row in rows]
+
+
+def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]
+            ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], Scenario]:
+    """Draws of one deployment, of those of its pools."""
     goal, wishes = found.wishes.goal, found.wishes
-    pools = [_pool(found, choice) for choice in row.choices]
     if row.prefill is None:
         (quantities, deployed), = pools
         served = np.ones((1, DRAWS), bool)
         if ENOUGH in quantities:
-            served = quantities.pop(ENOUGH) >= (goal.demand.arrival_rate or goal.demand.users)
-        quantities = least(quantities, served)
+            served = quantities[ENOUGH] >= (goal.demand.arrival_rate or goal.demand.users)
+        quantities = least({name: column for name, column in quantities.items()
+                            if name != ENOUGH}, served)
         if of_load(goal.demand):
             quantities = as_asked(goal.demand, quantities)
     else:
@@ -77,52 +86,88 @@ def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
     return columns
 
 
-def _pool(found: SearchResult, choice: Choice) -> tuple[dict[str, np.ndarray], Scenario]:
-    """Draws of one pool, or of a deployment that is none, and it; a pool stands in many pairs."""
-    if choice.pool is None:
-        return _drawn(found, scenario(found.wishes.goal, choice), None)
-    if choice not in found.drawn_pools:
-        found.drawn_pools[choice] = _drawn(
-            found, scenario(found.wishes.goal, choice), choice.pool)
-    return found.drawn_pools[choice]
+def _pools(found: SearchResult, choices: Iterable[Choice]) -> dict[Choice, Drawn]:
+    """Draws of pools, or of deployments that are none, those of one base at once; a pool stands in
+    many pairs."""
+    drawn = dict[Choice, Drawn]()
+    alike: dict[tuple[Any, ...], list[Choice]] = {}
+    for choice in dict.fromkeys(choices):
+        if choice in found.drawn_pools:
+            drawn[choice] = found.drawn_pools[choice]
+        else:
+            alike.setdefault((choice.device, choice.node, choice.engine, choice.precision,
+                              choice.pool), []).append(choice)
+    for several in alike.values():
+        for start in range(0, len(several), AT_ONCE):
+            drawn |= _drawn(found, several[start:start + AT_ONCE])
+    found.drawn_pools |= {choice: each for choice, each in drawn.items() if choice.pool}
+    return drawn
 
 
-def _drawn(found: SearchResult, deployed: Scenario, pool: str | None
-           ) -> tuple[dict[str, np.ndarray], Scenario]:
-    """Draws of one pool from the ranges of its inputs, without the formulas' own error."""
-    inputs: dict[str, Any] = dict(deployed.inputs())
-    for knob in deployed.knobs():
-        inputs |= dict.fromkeys(knob.symbols, _moved(
-            _key(knob), float(knob.value.low), float(knob.value.value), float(knob.value.high)))
-    demand = found.wishes.goal.demand
+def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn]:
+    """Draws of pools of one base from the ranges of their inputs, without the formulas' own error.
+    """
+    demand, pool = found.wishes.goal.demand, choices[0].pool
     names = BURST if demand.arrivals == "burst" else STEADY
     powered = POWER_NAMES if found.wishes.powered else ()
     loaded = {} if pool or not of_load(demand) else {
         ENOUGH: "steady_request_throughput" if demand.arrival_rate is not None else "steady_users"}
-    counts = in_flight(deployed, inputs, pool == "prefill" or not (pool or loaded))
-    if len(counts) > 1:
-        inputs = {name: np.tile(value, len(counts)) if isinstance(value, np.ndarray) else value
-                  for name, value in inputs.items()}
-    inputs["concurrency"] = np.repeat(counts, DRAWS)
+    made = [scenario(found.wishes.goal, choice) for choice in choices]
+    inputs = [_inputs(deployed, pool == "prefill" or not (pool or loaded)) for deployed in made]
     wanted = [*(names.values() if pool is None else RATED[pool]), *loaded.values(), *powered]
-    seen = {name: column.reshape(len(counts), DRAWS) for name, column in decode_sweep(
-        inputs, deployed.model.attention, wanted, threads=1).items()}
-    if pool or powered:
-        inputs = {name: value.reshape(len(counts), DRAWS) if isinstance(value, np.ndarray) else
-                  value for name, value in inputs.items()}
-    if pool is None:
-        quantities = {name: seen[symbol] for name, symbol in (names | loaded).items()}
-        rate = quantities["throughput"]
-    else:
-        quantities = {name: np.asarray(value) for name, value in rated(
-            pool, inputs, seen, deployed.model.attention, demand).items()}
-        rate = quantities["rate"] * inputs["output_tokens"]
-    if powered:
-        device = deployed.device.id
-        shares = {name: Knob(name, share, ()).at(scores_of(f"{device} {name}"))
-                  for name, share in shares_of(powers_of(device)).items()}
-        quantities["power"] = site_draws(inputs, seen, deployed, rate, shares)
-    return quantities, deployed
+    attention = made[0].model.attention
+    swept = decode_sweep(_joined(inputs), attention, wanted, threads=1)
+    ends = np.cumsum([each["concurrency"].size for each in inputs])[:-1]
+    parts = zip(*(np.split(column, ends) for column in swept.values()), strict=True)
+    drawn: dict[Choice, Drawn] = {}
+    for choice, deployed, own, part in zip(choices, made, inputs, parts, strict=True):
+        shape = own["concurrency"].shape
+        seen = {name: column.reshape(shape) for name, column in zip(swept, part, strict=True)}
+        if pool is None:
+            quantities = {name: seen[symbol] for name, symbol in (names | loaded).items()}
+            rate = quantities["throughput"]
+        else:
+            quantities = {name: np.asarray(value) for name, value in rated(
+                pool, own, seen, attention, demand).items()}
+            rate = quantities["rate"] * own["output_tokens"]
+        if powered:
+            device = deployed.device.id
+            shares = {name: Knob(name, share, ()).at(scores_of(f"{device} {name}"))
+                      for name, share in shares_of(powers_of(device)).items()}
+            quantities["power"] = site_draws(own, seen, deployed, rate, shares)
+        drawn[choice] = quantities, deployed
+    return drawn
+
+
+def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:
+    """Draws of the inputs of a pool, shape (k, DRAWS) for as many numbers of requests in flight, of
+    what has a range or, where there are several, of all that has."""
+    inputs: dict[str, Any] = dict(deployed.inputs())
+    for knob in deployed.knobs():
+        inputs |= dict.fromkeys(knob.symbols, _moved(
+            _key(knob), float(knob.value.low), float(knob.value.value), float(knob.value.high)))
+    counts = in_flight(deployed, inputs, fixed)
+    shape = len(counts), DRAWS
+    return {name: np.broadcast_to(value, shape) if isinstance(value, np.ndarray) else value
+            for name, value in inputs.items()} | {
+                "concurrency": np.broadcast_to(counts[:, np.newaxis], shape)}
+
+
+def _joined(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Inputs of several pools one after the other, those that are one number of all as that."""
+    if len(inputs) == 1:
+        return {name: np.ravel(value) if isinstance(value, np.ndarray) else value
+                for name, value in inputs[0].items()}
+    joined: dict[str, Any] = {}
+    for name in inputs[0]:
+        values = [each[name] for each in inputs]
+        if any(isinstance(value, np.ndarray) for value in values) or len({*values}) > 1:
+            joined[name] = np.concatenate([
+                np.broadcast_to(value, each["concurrency"].shape).ravel()
+                for value, each in zip(values, inputs, strict=True)])
+        else:
+            joined[name] = values[0]
+    return joined
 
 
 def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
