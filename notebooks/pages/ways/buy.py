@@ -13,6 +13,7 @@ from calc.costing.rates import prices_of
 from calc.evidence.classes import own_errors
 from calc.launching.starting import start
 from calc.layouts.choice import scenario
+from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
 from calc.searching.robust import SampledRow, surely
 from calc.searching.search import search
@@ -104,9 +105,15 @@ def _goal(device: str, users: int, limit: float) -> Goal:
         f"limits.tpot={MILLI * limit:g} ms", f"limits.sure={SURE:g}"])
 
 
+@cache
+def _space(device: str) -> Space:
+    """What is tried on a card, however many the users and whatever the limit."""
+    return Space(_goal(device, USERS[0], LIMIT))
+
+
 def _bought(device: str, users: int, limit: float) -> Bought:
     goal = _goal(device, users, limit)
-    front = surely(search(goal), SURE).front
+    front = surely(search(goal, space=_space(device)), SURE).front
     return Bought(device, users, limit, next(
         (each for each in front if start(goal, each.row).engine), None))
 
