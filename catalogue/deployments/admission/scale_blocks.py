@@ -46,13 +46,13 @@ def block_problem(subject: Subject, cut: Cut) -> Problem | None:
     piece, block, stored = broken
     asked = cut.slices if piece.group == "routed_expert" else 0
     key, size = (SLICES, asked) if asked else ("tensor_parallel", cut.tensor)
-    nearest = _nearest(subject, cut, asked)
-    instead = [(key, nearest)] if nearest else []
-    if not asked and _loads(subject, replace(cut, expert=cut.tensor)):
-        instead.append(("expert_parallel", cut.tensor))
     of = subject.model.id
 
     def words() -> Pair:
+        nearest = _nearest(subject, cut, asked)
+        instead = [(key, nearest)] if nearest else []
+        if not asked and _loads(subject, replace(cut, expert=cut.tensor)):
+            instead.append(("expert_parallel", cut.tensor))
         loads = join(say("or"), [say("degree", key=name, degree=it) for name, it in instead])
         return say("of-cuts-of-into-slices", key=key, size=size, piece=piece.name,
                    whole=piece.whole, of=of, width=f"{piece.width:g}", block=block, stored=stored,
