@@ -27,7 +27,7 @@ from calc.layouts.enumerate import (
     enumerate_layouts,
     iter_rows,
 )
-from calc.layouts.feasible import HEADROOM, admitted, has_room, reasons
+from calc.layouts.feasible import HEADROOM, Judge, admitted, has_room, reasons
 from catalogue import Scenario, precision_inputs
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import (
@@ -169,8 +169,9 @@ class Search:
         quantities = evaluate(self.inputs | columns | degrees, self.attention, decode=False)
         rows = {name: np.array([getattr(cut, name) for cut in tried])
                 for name in (*AXES[1:], "shared_ranks", "drafts")}
-        loads = np.array([admitted(replace(self.subject, precision=precision), rows, [
-            kind for kind in KINDS if kind != CONTEXT]) for precision in precisions])
+        judge, asked = Judge(), [kind for kind in KINDS if kind != CONTEXT]
+        loads = np.array([judge.kinds(replace(self.subject, precision=precision), rows, "cuts",
+                                      asked) < 0 for precision in precisions])
         return {HEADROOM: np.where(loads, quantities[HEADROOM], -np.inf),
                 "max_concurrency": np.where(loads, quantities["max_concurrency"], 0)}
 
