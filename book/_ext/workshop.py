@@ -97,14 +97,14 @@ def fork_kernel(cmd: list[str], env: dict[str, str] | None = None, cwd: str | No
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.environ |= env or {}
         os.chdir(cwd or ".")
-        if files := sys.modules.get("catalogue.reading.yamlfile"):
-            files.at_rest().__enter__()  # for as long as the page runs
         asyncio.set_event_loop(asyncio.new_event_loop())  # the inherited one is the parent's
         from ipykernel.kernelapp import IPKernelApp
 
         # said here: the environment was read when the module was imported, before the fork
         parent = f"--IPKernelApp.parent_handle={os.getppid()}"
-        IPKernelApp.launch_instance(argv=[*cmd[cmd.index("-f"):], parent])
+        files = sys.modules.get("catalogue.reading.yamlfile")
+        with files.at_rest() if files else contextlib.nullcontext():  # while the page runs
+            IPKernelApp.launch_instance(argv=[*cmd[cmd.index("-f"):], parent])
     os._exit(0)
 
 
