@@ -289,8 +289,13 @@ def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = Non
 def errors_of_class(scenario: Scenario, load: Load | None = None) -> dict[str, Own]:
     """As :func:`own_errors`, wherever the deployment lies: at no distance from what was measured.
     """
-    of, found, load = class_of(scenario), {}, load or load_of(scenario)
-    stored, itself = discrepancy(), _measured_as(scenario)
+    return dict(_errors_of(class_of(scenario), load or load_of(scenario), _measured_as(scenario)))
+
+
+@functools.lru_cache
+def _errors_of(of: str, load: Load, itself: str) -> dict[str, Own]:
+    """The own error of each quantity of a class under a load, as a system of this name has it."""
+    stored, found = discrepancy(), {}
     without = stored.left_out.get(itself)
     alone = without.deviation.get(load, {}) if without and without.of == of else {}
     for quantity in get_args(Metric):

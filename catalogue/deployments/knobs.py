@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,15 +72,15 @@ def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
     dtypes = multiplied(scenario)
     knobs: list[Knob] = []
     for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
-        for table, members in (("gemm_efficiency", DENSE),
-                               ("grouped_gemm_efficiency", ("routed_expert",))):
-            symbols = tuple(f"{name}_gemm_efficiency" for name in members
-                            if dtypes[name] == dtype)
+        experts = ("routed_expert_gemm_efficiency",) * (dtypes["routed_expert"] == dtype)
+        for table, symbols in (
+                ("gemm_efficiency", dense_symbols(dtypes, dtype, "gemm_efficiency")),
+                ("grouped_gemm_efficiency", experts)):
             if symbols:
                 value = efficiency(getattr(priors, table), dtype, scenario.device)
                 knobs.append(Knob(f"{table}.{dtype}", value, symbols))
         for table in (*LATENCIES, *TRAFFIC):
-            symbols = tuple(f"{name}_{table}" for name in DENSE if dtypes[name] == dtype)
+            symbols = dense_symbols(dtypes, dtype, table)
             key, known = f"{table}.{dtype}", getattr(priors, table)
             # rows of another dtype may not be quantised at all
             prior = (getattr(known, dtype, None) or scenario.mechanisms.get(key)
@@ -91,6 +92,17 @@ def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
              or efficiency(priors.grouped_gemm_efficiency, dtype, scenario.device))
     return [*knobs, Knob(f"sliced_gemm_efficiency.{dtype}", value,
                          ("sliced_expert_gemm_efficiency",))]
+
+
+def dense_symbols(dtypes: Mapping[str, str], dtype: str, table: str) -> tuple[str, ...]:
+    """Input symbols of what dense matmuls of one dtype reach or take.
+
+    Args:
+        dtypes: what is multiplied, by class of tensors.
+        dtype: of these matmuls.
+        table: of mechanisms by dtype.
+    """
+    return tuple(f"{name}_{table}" for name in DENSE if dtypes[name] == dtype)
 
 
 def multiplied(scenario: Resolved) -> dict[str, str]:

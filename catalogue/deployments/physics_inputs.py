@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 from catalogue import library
 from catalogue.deployments.fabric import NETWORK_ALPHA, exchange_latencies, link_inputs
-from catalogue.deployments.knobs import WIDE, Knob, by_dtype, multiplied
+from catalogue.deployments.knobs import (
+    DENSE,
+    TRAFFIC,
+    WIDE,
+    Knob,
+    by_dtype,
+    dense_symbols,
+    multiplied,
+)
 from catalogue.deployments.precision_support import (
     HOST_DTYPES,
     host_peaks,
@@ -52,6 +60,7 @@ ALL_ALIKE = {"second_round_alpha": "collective_alpha", "gather_alpha": "collecti
 FOLLOWING = ALL_ALIKE | {SPARSE_PREFILL: SPARSE_SHARE}
 SCALARS, IF_KNOWN = tuple(OfEvery.model_fields), tuple(IfKnown.model_fields)
 EXCHANGE_ALPHAS = ("exchange_alpha", NETWORK_ALPHA)
+EXCHANGE_TIMES = ("exchange_expert_time", "exchange_token_time")
 OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of MLA's decode core
 SPARSE_FILL = "sparse_core_fill"  # of compressed entries: elsewhere fitted with the rest
 HYPER, STATE = "hyper_operators", "state_blocks"
@@ -83,9 +92,8 @@ def knobs(scenario: Resolved) -> list[Knob]:
     stated, known, found = scenario.file.mechanisms, scenario.mechanisms, _priors(scenario)
     given = _given(scenario)
     named = {knob.name for knob in found}
-    found += [Knob(name, value, (name,)) for name in (*STATED, *IF_KNOWN) if name not in named
-              and name not in _lacking(scenario.model)
-              and (value := known.get(name) or stated.get(_else(name)))]
+    found += [Knob(name, value, (name,)) for name in _if_stated(scenario.model)
+              if name not in named and (value := known.get(name) or stated.get(_else(name)))]
     own = (_own(stated, given, knob.name) for knob in found)
     moved = {knob.name for knob in found}
     follow = {name: tuple(key for key, of in FOLLOWING.items() if of == name and key not in moved)
@@ -93,6 +101,20 @@ def knobs(scenario: Resolved) -> list[Knob]:
     return [Knob(knob.name, value or knob.value, knob.symbols + follow.get(knob.name, ()))
             if value or follow.get(knob.name) else knob
             for knob, value in zip(found, own, strict=True)]
+
+
+def unstated(scenario: Resolved) -> dict[str, tuple[str, ...]]:
+    """Symbols of mechanisms that may have no value unless a deployment states one, by name."""
+    dtypes = multiplied(scenario)
+    symbols = {name: (name,) for name in (*_if_stated(scenario.model), *EXCHANGE_TIMES)}
+    return symbols | {f"{table}.{dtype}": dense_symbols(dtypes, dtype, table)
+                      for table in TRAFFIC for dtype in {dtypes[name] for name in DENSE}}
+
+
+def _if_stated(model: Model) -> list[str]:
+    """Mechanisms that a deployment of a model has where somebody states them."""
+    lacking = _lacking(model)
+    return [name for name in (*STATED, *IF_KNOWN) if name not in lacking]
 
 
 def _given(scenario: Resolved) -> dict[str, Value]:
@@ -152,10 +174,9 @@ def _priors(scenario: Resolved) -> list[Knob]:
         Knob("exchange_efficiency", exchange.node.efficiency, ("exchange_efficiency",)),
         Knob("exchange_network_efficiency", exchange.network.efficiency,
              ("exchange_network_efficiency",))]
-    found += [Knob(f"exchange_{key}", value, (f"exchange_{key}",))
-              for key in ("expert_time", "token_time")
-              if (value := getattr(exchange.node, key)
-                  or scenario.mechanisms.get(f"exchange_{key}")) is not None]
+    found += [Knob(name, value, (name,)) for name in EXCHANGE_TIMES
+              if (value := getattr(exchange.node, name.removeprefix("exchange_"))
+                  or scenario.mechanisms.get(name)) is not None]
     if scenario.model.is_moe and not _gathered(scenario):  # a gather keeps no room for copies
         found.append(Knob("exchange_buffer_tokens", exchange.buffer_tokens,
                           ("exchange_buffer_tokens",)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,18 @@ from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import SHARED_CACHE
 from catalogue.deployments.profiles import running
 from catalogue.engines.released import fitting
+from catalogue.entries.deployments import ScenarioFile
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import CSA, Model
 from catalogue.kernels.releases import SPARSE, runs_experts
-from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
+from notebooks.pages.calculators.extras import (
+    CONTEXT_ONLY,
+    PARALLELISM,
+    ROOT,
+    WORKLOAD,
+    extras,
+    written,
+)
 
 AT = "@"  # between a card and a server that is not its usual one
 LOGNORMAL = "lognormal"  # how lengths vary, where they do
@@ -264,12 +272,31 @@ def usual(card: str, model: str, precision: str | None = None, engine: str = NO_
             "block": block(card, model, engine), "share": UTILIZATION}
 
 
-@functools.lru_cache(maxsize=2048)
-def _single(card: str, model: str, engine: str, drafted: int, ways: tuple[tuple[str, str], ...]
-            ) -> Scenario:
+@functools.cache
+def _single(card: str, model: str, engine: str, drafted: int) -> Scenario:
     """One card of a deployment, which any layout is a change of."""
-    state = usual(card, model, engine=engine)
-    return deployed(state | {"users": FEW, "drafts": drafted, "set": dict(ways)})
+    return deployed(usual(card, model, engine=engine) | {"users": FEW, "drafts": drafted})
+
+
+@functools.cache
+def _set(ways: tuple[tuple[str, str], ...]) -> dict[str, dict[str, Any]]:
+    """What ways state, and None where they take something away, by section of a file."""
+    state = usual(cards()[0], USUAL)
+    before, after = (deployed(state | {"set": dict(each)}).file for each in ((), ways))
+    found = {}
+    for section in (ROOT, PARALLELISM, WORKLOAD):
+        old, new = ({name: getattr(part, name) for name in part.model_fields_set}
+                    for part in (getattr(file, section, file) for file in (before, after)))
+        found[section] = {name: new.get(name) for name in old.keys() ^ new.keys()}
+    return found
+
+
+def _with(ways: tuple[tuple[str, str], ...], file: ScenarioFile) -> ScenarioFile:
+    """A file with ways set besides."""
+    stated = _set(ways)
+    return file.model_copy(update=stated[ROOT] | {
+        section: getattr(file, section).model_copy(update=stated[section])
+        for section in (PARALLELISM, WORKLOAD)})
 
 
 def scenario_of(kind: Kind) -> Scenario:
@@ -277,7 +304,7 @@ def scenario_of(kind: Kind) -> Scenario:
 
     It need not divide the model: only what depends on the kind is read from it.
     """
-    one = _single(kind.card, kind.model, kind.engine, kind.drafted, kind.ways)
+    one = _single(kind.card, kind.model, kind.engine, kind.drafted)
     node = card_and_node(kind.card)[1]
     size = int(node.devices_per_node.value)
     devices = 2 * max(size, scale_up_domain(node)) if kind.servers else size
@@ -287,4 +314,5 @@ def scenario_of(kind: Kind) -> Scenario:
         "cluster.devices": devices, "parallelism.data_parallel": 1 + kind.replicas,
         "parallelism.tensor_parallel": 1 if kind.sent else experts,
         "parallelism.expert_parallel": experts}
-    return changed(one, settings)
+    found = changed(one, settings)
+    return replace(found, file=_with(kind.ways, found.file)) if kind.ways else found

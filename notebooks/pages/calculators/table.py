@@ -18,9 +18,8 @@ import numpy as np
 
 from calc.evidence.classes import errors_of_class, load_under
 from catalogue import load_model, model_inputs
+from catalogue.deployments.physics_inputs import unstated
 from catalogue.entries.calibrations import ALONE
-from catalogue.entries.deployments import ScenarioFile
-from catalogue.reading.values import Value
 from notebooks.pages.calculators.extras import WAYS, extras
 from notebooks.pages.calculators.offers import (
     AXES,
@@ -54,7 +53,6 @@ SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel"
        "share": "memory_utilization", "longest": "context_tokens",
        "vary": "prompt_variation", "varyToo": "answer_variation"}
 Cell = float | str | None  # a knob by its name
-_SOME = Value(1, "1", "1", "any", "assumed", 1, 1)  # no number of it is taken
 
 
 @dataclass(frozen=True)
@@ -151,10 +149,10 @@ def row(kind: Kind) -> dict[str, Cell]:
             if name in symbols and (knob.name in settable or knob.value.low < knob.value.high):
                 found |= zip(symbols[name][1:], (knob.value.low, knob.value.high, knob.name),
                              strict=True)
-    for knob in replace(scenario, file=_all_stated(scenario.file)).mechanism_knobs:
-        if knob.name in settable:  # of what is not known: which inputs it moves, once it is set
-            for name in symbols.keys() & knob.symbols:
-                found.setdefault(symbols[name][-1], knob.name)
+    for knob_name, moved in unstated(scenario).items():
+        if knob_name in settable:  # which inputs it moves, once it is set
+            for name in symbols.keys() & moved:
+                found.setdefault(symbols[name][-1], knob_name)
     # an answer of one token is a phase alone
     for what, errors in ((OWN, errors_of_class(scenario, load_under(inputs))),
                          (ALONE, errors_of_class(scenario, ALONE))):
@@ -163,17 +161,6 @@ def row(kind: Kind) -> dict[str, Cell]:
                 found |= {f"{what} {name} {side}": size
                           for side, size in zip(("down", "up"), own.of_class, strict=True)}
     return found
-
-
-@functools.cache
-def _settable() -> dict[str, Value]:
-    """Every mechanism which a state may set, of some value."""
-    return {name: _SOME for name, extra in extras().items() if extra.knob}
-
-
-def _all_stated(file: ScenarioFile) -> ScenarioFile:
-    """A deployment that states every mechanism which a state may set, of some value."""
-    return file.model_copy(update={"mechanisms": _settable() | file.mechanisms})
 
 
 Row = Callable[[Kind], dict[str, Cell]]
@@ -194,16 +181,16 @@ def switched(axes: Axes) -> dict[str, list[Column]]:
     plain = [row(kind) for kind in some]
     for name, (_, ways) in WAYS.items():
         for way in ways:
-            @functools.cache
             def changed(kind: Kind, key: tuple[str, str] = (name, way)) -> dict[str, Cell]:
                 return row(replace(kind, ways=(key,)))
 
-            moved = sorted({column for kind, before in zip(some, plain, strict=True)
-                            for column in _differing(before, changed(kind))})
+            known = {kind: changed(kind) for kind in some}
+            moved = sorted({column for before, after in zip(plain, known.values(), strict=True)
+                            for column in _differing(before, after)})
 
-            def of(kind: Kind, changed: Row = changed, moved: list[str] = moved
-                   ) -> dict[str, Cell]:
-                after = changed(kind)
+            def of(kind: Kind, changed: Row = changed, known: dict[Kind, dict[str, Cell]] = known,
+                   moved: list[str] = moved) -> dict[str, Cell]:
+                after = known.get(kind) or changed(kind)
                 return {column: after.get(column) for column in moved}
 
             found[f"{name}={way}"] = columns(axes, RESOLVED_BESIDE, of) if moved else []
@@ -217,7 +204,8 @@ def _differing(before: Mapping[str, Cell], after: Mapping[str, Cell]) -> set[str
 def columns(axes: Axes, shares: Sequence[float] = RESOLVED, of: Row = row) -> list[Column]:
     """The table of what is offered, each column over the axes that move it.
 
-    As few kinds are resolved as will do: the table has to tell the numbers of others.
+    As few kinds are resolved as will do: the table has to tell the numbers of others. A number that
+    hangs on no axis is fitted to none of the kinds: it is the same in all that are resolved.
 
     Args:
         axes: with every kind on them.
@@ -225,14 +213,17 @@ def columns(axes: Axes, shares: Sequence[float] = RESOLVED, of: Row = row) -> li
         of: the numbers of a kind by column.
     """
     others = _some(axes, GLIMPSED, seed=1)
-    told = [of(axes.kinds[number]) for number in others]
+    told: list[dict[str, Cell]] = []
     rows: dict[int, dict[str, Cell]] = {}
     for share in shares:
         rows |= {number: of(axes.kinds[number]) for number in _some(axes, share)
                  if number not in rows}
         found = _filled(axes, share, rows, of)
+        fitted = [column for column in found if column.axes]
+        if fitted and not told:
+            told = [of(axes.kinds[number]) for number in others]
         if all(column.at_places(axes.places[others], axes.sizes)
-               == [each.get(column.name) for each in told] for column in found):
+               == [each.get(column.name) for each in told] for column in fitted):
             break
     return found
 
@@ -249,11 +240,9 @@ def _filled(axes: Axes, share: float, rows: dict[int, dict[str, Cell]], of: Row)
     """
     while True:
         numbers = sorted(rows)
-        names, places = sorted(set[str]().union(*rows.values())), axes.places[numbers]
-        cells = zip(*([*map(rows[number].get, names)] for number in numbers), strict=True)
-        found = [_column(name, each, places, axes.sizes)
-                 for name, each in zip(names, cells, strict=True)]
-        lacking = sorted({int(number) for column in found
+        found = _columns([rows[number] for number in numbers], axes.places[numbers], axes.sizes)
+        one_of_each = {column.axes: column for column in found}
+        lacking = sorted({int(number) for column in one_of_each.values()
                           for number in _unfilled(column, axes.places, axes.sizes)})
         if not lacking:
             return found
@@ -279,25 +268,45 @@ def _flat(places: np.ndarray, axes: Sequence[int], sizes: tuple[int, ...]) -> np
     return found
 
 
-def _column(name: str, numbers: Sequence[Cell], places: np.ndarray,
-            sizes: tuple[int, ...]) -> Column:
-    known = {number: code for code, number in enumerate(dict.fromkeys(numbers))}
-    codes = np.array(list(map(known.__getitem__, numbers)))
-    kept = list(range(len(sizes))) if len(known) > 1 else []
-    for axis in reversed(kept):
-        fewer = [other for other in kept if other != axis]
-        if fewer and _suffices(codes, places, fewer, sizes):
-            kept = fewer
-    at = np.full(math.prod(sizes[axis] for axis in kept), NOTHING)
-    if kept:
-        at[_flat(places, kept, sizes)] = codes
-    return Column(name, tuple(kept), tuple(known), tuple(at.tolist()))
+def _columns(rows: Sequence[Mapping[str, Cell]], places: np.ndarray, sizes: tuple[int, ...]
+             ) -> list[Column]:
+    """The columns of some rows, each over the axes that it takes to tell them apart."""
+    names = sorted(set[str]().union(*rows))
+    values, codes = [], np.empty((len(names), len(rows)), np.int32)
+    for name, own in zip(names, codes, strict=True):
+        cells = [each.get(name) for each in rows]
+        known = {cell: code for code, cell in enumerate(dict.fromkeys(cells))}
+        own[:] = [*map(known.__getitem__, cells)]
+        values.append(tuple(known))
+    found = {}
+    for axes, those in _axes(codes, places, sizes).items():
+        at = np.full(math.prod(sizes[axis] for axis in axes), NOTHING)
+        for number in those:
+            if axes:
+                at[_flat(places, axes, sizes)] = codes[number]
+            found[number] = Column(names[number], axes, values[number], tuple(at.tolist()))
+    return [found[number] for number in range(len(names))]
 
 
-def _suffices(codes: np.ndarray, places: np.ndarray, axes: list[int],
-              sizes: tuple[int, ...]) -> bool:
-    """Whether the places on some axes say what each code is."""
-    flat = _flat(places, axes, sizes)
-    first = np.full(math.prod(sizes[axis] for axis in axes), NOTHING)
-    first[flat] = codes
-    return bool((first[flat] == codes).all())
+def _axes(codes: np.ndarray, places: np.ndarray, sizes: tuple[int, ...]
+          ) -> dict[tuple[int, ...], list[int]]:
+    """Numbers of columns by the axes that say what each of their codes is.
+
+    Args:
+        codes: by column and row.
+        places: of each row on all axes.
+        sizes: of the axes.
+    """
+    vary = codes.any(axis=1)  # the first code is 0
+    found = {tuple(range(len(sizes))): np.flatnonzero(vary).tolist()}
+    for axis in reversed(range(len(sizes))):
+        for axes, those in [*found.items()]:
+            fewer = tuple(other for other in axes if other != axis)
+            if fewer:
+                _, first, of = np.unique(_flat(places, fewer, sizes), return_index=True,
+                                         return_inverse=True)
+                same = [number for number in those
+                        if (codes[number, first[of]] == codes[number]).all()]
+                found[axes] = sorted({*those} - {*same})
+                found.setdefault(fewer, []).extend(same)
+    return found | {(): np.flatnonzero(~vary).tolist()}
