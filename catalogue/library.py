@@ -113,9 +113,12 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
     if overrides or file:
         path = file.path if file else locate(kind, reference, beside)
         return _validated(kind, path, overrides or {}, file or read(path))
+    own = None if is_path(str(reference)) else file_of(kind, str(reference))
+    if own and (found := yamlfile.at_hand(kind, own)) is not None:
+        return found
     sources()  # not followed: what is cited stands for the life of the process
-    if not is_path(str(reference)):  # looked for only if it is not known, or no longer there
-        found = yamlfile.recalled(kind, file_of(kind, str(reference)))
+    if own:  # looked for only if it is not known, or no longer there
+        found = yamlfile.recalled(kind, own)
         if found is not None:
             return found
     path = locate(kind, reference, beside)

@@ -94,13 +94,12 @@ def knobs(scenario: Resolved) -> list[Knob]:
     named = {knob.name for knob in found}
     found += [Knob(name, value, (name,)) for name in _if_stated(scenario.model)
               if name not in named and (value := known.get(name) or stated.get(_else(name)))]
-    own = (_own(stated, given, knob.name) for knob in found)
+    own = {knob.name: _own(stated, given, knob.name) for knob in found} if stated else given
     moved = {knob.name for knob in found}
     follow = {name: tuple(key for key, of in FOLLOWING.items() if of == name and key not in moved)
               for name in FOLLOWING.values()}
     return [Knob(knob.name, value or knob.value, knob.symbols + follow.get(knob.name, ()))
-            if value or follow.get(knob.name) else knob
-            for knob, value in zip(found, own, strict=True)]
+            if (value := own.get(knob.name)) or follow.get(knob.name) else knob for knob in found]
 
 
 def unstated(scenario: Resolved) -> dict[str, tuple[str, ...]]:
@@ -337,7 +336,8 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
     found |= (_compute(scenario) | link_inputs(scenario.node, cut.nodes) | _host(scenario)
               | _operators(scenario))
     for knob in mechanisms:
-        found |= dict.fromkeys(knob.symbols, knob.value.value)
+        for name in knob.symbols:
+            found[name] = knob.value.value
     found |= {name: value.value for name, value in scenario.mechanisms.items()
               if name in switches()}
     found |= _balance(cut)

@@ -194,11 +194,18 @@ def unchanged(files: dict[Path, Seen]) -> bool:
     return True
 
 
+def at_hand(what: str, path: Path) -> Any:
+    """What was made of a file that is taken to stay as it is; else None."""
+    if not _at_hand or _following:
+        return None
+    return _at_hand.get((what, path, words.pages_are_made()))
+
+
 def recalled(what: str, path: Path) -> Any:
     """What was made of a file, if neither it nor a file that it names has changed; else None."""
+    if (found := at_hand(what, path)) is not None:
+        return found
     key = what, path, words.pages_are_made()
-    if key in _at_hand and not _following:
-        return _at_hand[key]
     files, made = _made.get(key, ({}, None))
     if made is None or not unchanged(files):
         return None

@@ -273,8 +273,10 @@ def usual(card: str, model: str, precision: str | None = None, engine: str = NO_
 
 
 @functools.cache
-def _single(card: str, model: str, engine: str, drafted: int) -> Scenario:
-    """One card of a deployment, which any layout is a change of."""
+def _single(card: str, model: str, engine: str, drafted: int, precision: str = "") -> Scenario:
+    """One card of a deployment, which any layout is a change of; in some precision, or in one."""
+    if precision:
+        return changed(_single(card, model, engine, drafted), {"precision": precision})
     return deployed(usual(card, model, engine=engine) | {"users": FEW, "drafts": drafted})
 
 
@@ -304,13 +306,13 @@ def scenario_of(kind: Kind) -> Scenario:
 
     It need not divide the model: only what depends on the kind is read from it.
     """
-    one = _single(kind.card, kind.model, kind.engine, kind.drafted)
+    one = _single(kind.card, kind.model, kind.engine, kind.drafted, kind.precision)
     node = card_and_node(kind.card)[1]
     size = int(node.devices_per_node.value)
     devices = 2 * max(size, scale_up_domain(node)) if kind.servers else size
     experts = (1 + kind.sent, size + 1, scale_up_domain(node) + 1)[kind.exchange]
     settings: dict[str, str | int] = {
-        "precision": kind.precision, "cluster.nodes": -(-devices // size),
+        "cluster.nodes": -(-devices // size),
         "cluster.devices": devices, "parallelism.data_parallel": 1 + kind.replicas,
         "parallelism.tensor_parallel": 1 if kind.sent else experts,
         "parallelism.expert_parallel": experts}

@@ -18,6 +18,7 @@ import numpy as np
 
 from calc.evidence.classes import errors_of_class, load_under
 from catalogue import load_model, model_inputs
+from catalogue.deployments.knobs import Knob
 from catalogue.deployments.physics_inputs import unstated
 from catalogue.entries.calibrations import ALONE
 from notebooks.pages.calculators.extras import WAYS, extras
@@ -130,29 +131,44 @@ class Column:
 
 
 @functools.cache
-def _symbols() -> dict[str, tuple[str, ...]]:
+def _symbols(wanted: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
     """Inputs that the table has, all but shapes of a model and what the page sets: each with the
-    names of its columns, its value first."""
+    names of its columns, its value first.
+
+    Args:
+        wanted: columns; none: all.
+    """
     shapes = model_inputs(load_model(USUAL))
     every = frozenset[str]().union(*map(input_symbols, ATTENTIONS))
-    return {name: tuple(f"{what} {name}" for what in ("value", "low", "high", "knob"))
-            for name in every - shapes.keys() - set(SET.values())}
+    found = {name: tuple(f"{what} {name}" for what in ("value", "low", "high", "knob"))
+             for name in every - shapes.keys() - set(SET.values())}
+    return {name: named for name, named in found.items() if not wanted or {*named} & {*wanted}}
 
 
-def row(kind: Kind) -> dict[str, Cell]:
-    """Every column of a kind: inputs, ends of those that have a range, and the own errors."""
+def row(kind: Kind, wanted: tuple[str, ...] = ()) -> dict[str, Cell]:
+    """Every column of a kind: inputs, ends of those that have a range, and the own errors.
+
+    Args:
+        kind: of deployment.
+        wanted: columns, if no others are; there may be more.
+    """
     scenario = scenario_of(kind)
-    inputs, symbols, settable = scenario.inputs(), _symbols(), extras()
+    inputs, symbols, settable = scenario.inputs(), _symbols(wanted), extras()
     found: dict[str, Cell] = {named[0]: inputs[name] for name, named in symbols.items()}
-    for knob in scenario.every_knob():
-        for name in knob.symbols:
-            if name in symbols and (knob.name in settable or knob.value.low < knob.value.high):
-                found |= zip(symbols[name][1:], (knob.value.low, knob.value.high, knob.name),
-                             strict=True)
+    values = scenario.values()
+    plain = [Knob(name, values[name], (name,)) for name in symbols.keys() & values.keys()]
+    for knob in (*plain, *scenario.mechanism_knobs):
+        low, high = knob.value.low, knob.value.high
+        if knob.name in settable or low < high:
+            for name in knob.symbols:
+                if name in symbols:
+                    _, found_low, found_high, found_knob = symbols[name]
+                    found[found_low], found[found_high], found[found_knob] = low, high, knob.name
     for knob_name, moved in unstated(scenario).items():
         if knob_name in settable:  # which inputs it moves, once it is set
-            for name in symbols.keys() & moved:
-                found.setdefault(symbols[name][-1], knob_name)
+            for name in moved:
+                if name in symbols:
+                    found.setdefault(symbols[name][-1], knob_name)
     # an answer of one token is a phase alone
     for what, errors in ((OWN, errors_of_class(scenario, load_under(inputs))),
                          (ALONE, errors_of_class(scenario, ALONE))):
@@ -181,16 +197,14 @@ def switched(axes: Axes) -> dict[str, list[Column]]:
     plain = [row(kind) for kind in some]
     for name, (_, ways) in WAYS.items():
         for way in ways:
-            def changed(kind: Kind, key: tuple[str, str] = (name, way)) -> dict[str, Cell]:
-                return row(replace(kind, ways=(key,)))
+            key = name, way
+            known = {kind: row(replace(kind, ways=(key,))) for kind in some}
+            moved = tuple(sorted({column for before, after in zip(plain, known.values(), strict=True)
+                                  for column in _differing(before, after)}))
 
-            known = {kind: changed(kind) for kind in some}
-            moved = sorted({column for before, after in zip(plain, known.values(), strict=True)
-                            for column in _differing(before, after)})
-
-            def of(kind: Kind, changed: Row = changed, known: dict[Kind, dict[str, Cell]] = known,
-                   moved: list[str] = moved) -> dict[str, Cell]:
-                after = known.get(kind) or changed(kind)
+            def of(kind: Kind, key: tuple[str, str] = key, moved: tuple[str, ...] = moved,
+                   known: dict[Kind, dict[str, Cell]] = known) -> dict[str, Cell]:
+                after = known.get(kind) or row(replace(kind, ways=(key,)), moved)
                 return {column: after.get(column) for column in moved}
 
             found[f"{name}={way}"] = columns(axes, RESOLVED_BESIDE, of) if moved else []
@@ -198,7 +212,7 @@ def switched(axes: Axes) -> dict[str, list[Column]]:
 
 
 def _differing(before: Mapping[str, Cell], after: Mapping[str, Cell]) -> set[str]:
-    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    return {name for name, _ in before.items() ^ after.items()}
 
 
 def columns(axes: Axes, shares: Sequence[float] = RESOLVED, of: Row = row) -> list[Column]:
@@ -309,4 +323,5 @@ def _axes(codes: np.ndarray, places: np.ndarray, sizes: tuple[int, ...]
                         if (codes[number, first[of]] == codes[number]).all()]
                 found[axes] = sorted({*those} - {*same})
                 found.setdefault(fewer, []).extend(same)
+        found = {axes: those for axes, those in found.items() if those}
     return found | {(): np.flatnonzero(~vary).tolist()}
