@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import sympy
+from sympy.core.function import Application
 from sympy.functions.elementary.miscellaneous import MinMaxBase
 from sympy.printing.latex import LatexPrinter
 
@@ -77,7 +78,7 @@ class _Printer(LatexPrinter):
 
     def doprint(self, expr: sympy.Basic) -> str:
         """LaTeX of an expression, fractions of tens as decimals."""
-        return str(super().doprint(expr.xreplace({
+        return str(super().doprint(_replaced(expr, {
             part: sympy.Float(str(part.p / part.q)) for part in expr.atoms(sympy.Rational)
             if part.q % 5 == 0 and 10 ** _DECIMALS % part.q == 0})))
 
@@ -147,6 +148,7 @@ def _width(text: str) -> float:
     return len(re.sub(r"\\[a-z]+", "x", text))
 
 
+@functools.lru_cache
 def _in_order(expr: sympy.Basic | int) -> sympy.Basic:
     """The expression with symbols renamed so that SymPy's own sorting gives the file's order.
 
@@ -155,8 +157,25 @@ def _in_order(expr: sympy.Basic | int) -> sympy.Basic:
     expr = sympy.Integer(expr) if isinstance(expr, int) else expr
     letters = {power: sympy.exp(times * sympy.EulerGamma) for power in expr.atoms(sympy.exp)
                if power.exp.is_Rational and (times := power.exp / EULER).q <= LARGEST_DENOMINATOR}
-    return expr.xreplace({s: proxy for s in expr.atoms(sympy.Symbol)
-                          if (proxy := _proxies().get(s.name))} | letters)
+    return _replaced(expr, {s: proxy for s in expr.atoms(sympy.Symbol)
+                            if (proxy := _proxies().get(s.name))} | letters)
+
+
+def _replaced(expr: sympy.Basic, parts: Mapping[sympy.Basic, sympy.Basic]) -> sympy.Basic:
+    """An expression with others in place of some parts, each of which means the same.
+
+    Sums and products are sorted again; nothing else is evaluated, which it has been.
+    """
+    if expr in parts:
+        return parts[expr]
+    args = [_replaced(arg, parts) for arg in expr.args]
+    if args == [*expr.args]:
+        return expr
+    if isinstance(expr, (sympy.Add, sympy.Mul)):
+        return expr._from_args(sorted(args, key=functools.cmp_to_key(sympy.Basic.compare)))
+    if isinstance(expr, (sympy.Pow, Application)) and not isinstance(expr, sympy.Piecewise):
+        return expr.func(*args, evaluate=False)
+    return expr.func(*args)
 
 
 @functools.cache
