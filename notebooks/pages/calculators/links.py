@@ -30,9 +30,9 @@ from notebooks.pages.calculators.offers import (
     PERCENT,
     SIZES,
     card_of,
+    cards_of,
     deployed,
     engines,
-    placed,
 )
 from notebooks.pages.calculators.offers import precisions as multiplied
 from notebooks.pages.calculators.scripts import BLOCKS, CHUNKS, fields, start
@@ -117,7 +117,7 @@ def state_of(scenario: Scenario) -> tuple[dict[str, Any], list[Pair]] | None:
     None for a card or a model that is not offered, and for a layout that is not.
     """
     file, without = scenario.file, list[Pair]()
-    card, offered = card_of(scenario), placed(scenario.device.id)
+    card, offered = card_of(scenario), cards_of(scenario.device.id)
     if card not in offered:
         card = card.partition(AT)[0]
     engine = scenario.running.profile.id if scenario.running else NO_ENGINE
@@ -125,13 +125,13 @@ def state_of(scenario: Scenario) -> tuple[dict[str, Any], list[Pair]] | None:
         engine = NO_ENGINE  # its experts are on the host, which is not offered
     if card not in offered or scenario.model.id not in MODELS or engine not in engines(card):
         return None
-    precision, known = scenario.precision.id, multiplied(card, scenario.model.id)
-    if not known:
+    precision, formats = scenario.precision.id, multiplied(card, scenario.model.id)
+    if not formats:
         return None
-    if precision not in known:
+    if precision not in formats:
         asked = scenario.precision.name
         other = next(entry for entry in nearest(scenario.device, scenario.precision)
-                     if entry.id in known)
+                     if entry.id in formats)
         precision = other.id
         without.append(say("they-do-not-take-its", asked=(asked["en"], asked["zh"]),
                            other=(other.name["en"], other.name["zh"])))

@@ -29,6 +29,7 @@ from catalogue.entries.deployments import ScenarioFile
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import CSA, Model
 from catalogue.kernels.releases import SPARSE, runs_experts
+from catalogue.naming import stands
 from notebooks.pages.calculators.extras import (
     CONTEXT_ONLY,
     PARALLELISM,
@@ -95,14 +96,13 @@ def cards() -> list[str]:
 
     What no release is known to have a kernel for, as a card that is only announced, is not offered.
     """
-    return [each for name in names("devices") for each in placed(name)]
+    return [card for device in names("devices") for card in cards_of(device)]
 
 
-@functools.cache
-def placed(device: str) -> list[str]:
-    """A device among the :func:`cards`: in each of its servers, or nowhere."""
-    card = load_device(device) if device in names("devices") else None
-    if not (card and card.type != "host" and card.node and not card.dies and precisions(card.id)):
+def cards_of(device: str) -> list[str]:
+    """The same of one device; none of one that the catalogue does not have."""
+    card = load_device(device) if stands("devices", device) else None
+    if card is None or card.type == "host" or not card.node or card.dies or not precisions(card.id):
         return []
     return [f"{card.id}{server}" for server in ("", *_others(str(card.node)))]
 
