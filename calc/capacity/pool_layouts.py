@@ -73,11 +73,16 @@ class Pairing:
         self.answer = float(scenario.inputs()["output_tokens"])
 
     @cached_property
+    def space(self) -> Space:
+        """Groups of every layout, with what was judged of them."""
+        found = Space(_goal(self.scenario, max(self.sizes)), resolve=self._resolved)
+        found.model = self.scenario.model  # with what was changed in it
+        return found
+
+    @cached_property
     def pools(self) -> Pools:
         """Groups that none of as many cards beats."""
-        space = Space(_goal(self.scenario, max(self.sizes)), resolve=self._resolved)
-        space.model = self.scenario.model  # with what was changed in it
-        found, = pools(space, wishes(space), self._kept)
+        found, = pools(self.space, wishes(self.space), self._kept)
         return found
 
     def _resolved(self, choice: Choice) -> Scenario:

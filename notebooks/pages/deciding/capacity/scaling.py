@@ -91,10 +91,11 @@ def grown(scenario: str, cards: Sequence[Sequence[str]], settings: Sequence[str]
         loaded = catalogue.load_scenario(scenario, overrides=[*settings, *card])
         sizes = sizes_of(int(loaded.node.devices_per_node.value))
         tables = Tables(loaded)
+        two, narrow = (Pairing(loaded, sizes, narrow=each) for each in (False, True))
+        narrow.space = two.space  # layouts are judged once
         found.append(Growth(
             loaded, sizes, {size: best(loaded, size, limits, tables=tables) for size in sizes},
-            Pairing(loaded, sizes).best(limits),
-            Pairing(loaded, sizes, narrow=True).best(limits)))
+            two.best(limits), narrow.best(limits)))
     return found
 
 
