@@ -274,7 +274,12 @@ def usual(card: str, model: str, precision: str | None = None, engine: str = NO_
 
 @functools.cache
 def _single(card: str, model: str, engine: str, drafted: int, precision: str = "") -> Scenario:
-    """One card of a deployment, which any layout is a change of; in some precision, or in one."""
+    """One card of a deployment, which any layout is a change of.
+
+    Args:
+        card, model, engine, drafted: as of :class:`Kind`.
+        precision: likewise; none: the first that the card multiplies.
+    """
     if precision:
         return changed(_single(card, model, engine, drafted), {"precision": precision})
     return deployed(usual(card, model, engine=engine) | {"users": FEW, "drafts": drafted})

@@ -199,8 +199,8 @@ def switched(axes: Axes) -> dict[str, list[Column]]:
         for way in ways:
             key = name, way
             known = {kind: row(replace(kind, ways=(key,))) for kind in some}
-            moved = tuple(sorted({column for before, after in zip(plain, known.values(), strict=True)
-                                  for column in _differing(before, after)}))
+            pairs = zip(plain, known.values(), strict=True)
+            moved = tuple(sorted({column for pair in pairs for column in _differing(*pair)}))
 
             def of(kind: Kind, key: tuple[str, str] = key, moved: tuple[str, ...] = moved,
                    known: dict[Kind, dict[str, Cell]] = known) -> dict[str, Cell]:
@@ -218,8 +218,8 @@ def _differing(before: Mapping[str, Cell], after: Mapping[str, Cell]) -> set[str
 def columns(axes: Axes, shares: Sequence[float] = RESOLVED, of: Row = row) -> list[Column]:
     """The table of what is offered, each column over the axes that move it.
 
-    As few kinds are resolved as will do: the table has to tell the numbers of others. A number that
-    hangs on no axis is fitted to none of the kinds: it is the same in all that are resolved.
+    As few kinds are resolved as will do: the table has to tell the numbers of others. A column over
+    no axis needs no others: its number was the same in every kind that was resolved.
 
     Args:
         axes: with every kind on them.
@@ -284,7 +284,7 @@ def _flat(places: np.ndarray, axes: Sequence[int], sizes: tuple[int, ...]) -> np
 
 def _columns(rows: Sequence[Mapping[str, Cell]], places: np.ndarray, sizes: tuple[int, ...]
              ) -> list[Column]:
-    """The columns of some rows, each over the axes that it takes to tell them apart."""
+    """The columns of some rows, each over the axes that its numbers depend on."""
     names = sorted(set[str]().union(*rows))
     values, codes = [], np.empty((len(names), len(rows)), np.int32)
     for name, own in zip(names, codes, strict=True):
