@@ -72,15 +72,15 @@ def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
     dtypes = multiplied(scenario)
     knobs: list[Knob] = []
     for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
-        experts = ("routed_expert_gemm_efficiency",) * (dtypes["routed_expert"] == dtype)
-        for table, symbols in (
-                ("gemm_efficiency", dense_symbols(dtypes, dtype, "gemm_efficiency")),
-                ("grouped_gemm_efficiency", experts)):
+        for table, members in (("gemm_efficiency", DENSE),
+                               ("grouped_gemm_efficiency", ("routed_expert",))):
+            symbols = tuple(f"{name}_gemm_efficiency" for name in members
+                            if dtypes[name] == dtype)
             if symbols:
                 value = efficiency(getattr(priors, table), dtype, scenario.device)
                 knobs.append(Knob(f"{table}.{dtype}", value, symbols))
         for table in (*LATENCIES, *TRAFFIC):
-            symbols = dense_symbols(dtypes, dtype, table)
+            symbols = tuple(f"{name}_{table}" for name in DENSE if dtypes[name] == dtype)
             key, known = f"{table}.{dtype}", getattr(priors, table)
             # rows of another dtype may not be quantised at all
             prior = (getattr(known, dtype, None) or scenario.mechanisms.get(key)
@@ -94,15 +94,14 @@ def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
                          ("sliced_expert_gemm_efficiency",))]
 
 
-def dense_symbols(dtypes: Mapping[str, str], dtype: str, table: str) -> tuple[str, ...]:
-    """Input symbols of what dense matmuls of one dtype reach or take.
+def traffic_symbols(dtypes: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Input symbols of each mechanism of ``TRAFFIC``, by its name with the dtype.
 
     Args:
         dtypes: what is multiplied, by class of tensors.
-        dtype: of these matmuls.
-        table: of mechanisms by dtype.
     """
-    return tuple(f"{name}_{table}" for name in DENSE if dtypes[name] == dtype)
+    return {f"{table}.{dtype}": tuple(f"{name}_{table}" for name in DENSE if dtypes[name] == dtype)
+            for table in TRAFFIC for dtype in {dtypes[name] for name in DENSE}}
 
 
 def multiplied(scenario: Resolved) -> dict[str, str]:

@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING
 
 from catalogue import library
 from catalogue.deployments.fabric import NETWORK_ALPHA, exchange_latencies, link_inputs
-from catalogue.deployments.knobs import (
-    DENSE,
-    TRAFFIC,
-    WIDE,
-    Knob,
-    by_dtype,
-    dense_symbols,
-    multiplied,
-)
+from catalogue.deployments.knobs import WIDE, Knob, by_dtype, multiplied, traffic_symbols
 from catalogue.deployments.precision_support import (
     HOST_DTYPES,
     host_peaks,
@@ -104,10 +96,8 @@ def knobs(scenario: Resolved) -> list[Knob]:
 
 def unstated(scenario: Resolved) -> dict[str, tuple[str, ...]]:
     """Symbols of mechanisms that may have no value unless a deployment states one, by name."""
-    dtypes = multiplied(scenario)
     symbols = {name: (name,) for name in (*_if_stated(scenario.model), *EXCHANGE_TIMES)}
-    return symbols | {f"{table}.{dtype}": dense_symbols(dtypes, dtype, table)
-                      for table in TRAFFIC for dtype in {dtypes[name] for name in DENSE}}
+    return symbols | traffic_symbols(multiplied(scenario))
 
 
 def _if_stated(model: Model) -> list[str]:

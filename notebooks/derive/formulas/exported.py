@@ -186,9 +186,8 @@ class Evaluated(Mapping[str, Number]):
             return self._inputs[name]
         if name not in self._found:
             formula = self.formulas[name]
-            for other in formula.needs:
-                if other in self.formulas and other not in self._found:
-                    self[other]
+            for other in formula.needs & self.formulas.keys():
+                self[other]
             needed = tuple(map(self._known.get, formula.needs))
             if needed not in formula.remembered:
                 if len(formula.remembered) == REMEMBERED:

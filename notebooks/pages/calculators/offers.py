@@ -25,19 +25,11 @@ from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import SHARED_CACHE
 from catalogue.deployments.profiles import running
 from catalogue.engines.released import fitting
-from catalogue.entries.deployments import ScenarioFile
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import CSA, Model
 from catalogue.kernels.releases import SPARSE, runs_experts
 from catalogue.naming import stands
-from notebooks.pages.calculators.extras import (
-    CONTEXT_ONLY,
-    PARALLELISM,
-    ROOT,
-    WORKLOAD,
-    extras,
-    written,
-)
+from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 
 AT = "@"  # between a card and a server that is not its usual one
 LOGNORMAL = "lognormal"  # how lengths vary, where they do
@@ -286,24 +278,13 @@ def _single(card: str, model: str, engine: str, drafted: int, precision: str = "
 
 
 @functools.cache
-def _set(ways: tuple[tuple[str, str], ...]) -> dict[str, dict[str, Any]]:
-    """What ways state, and None where they take something away, by section of a file."""
+def _set(ways: tuple[tuple[str, str], ...], section: str) -> dict[str, Any]:
+    """What ways state in a section of a file, and None for what they take away."""
     state = usual(cards()[0], USUAL)
-    before, after = (deployed(state | {"set": dict(each)}).file for each in ((), ways))
-    found = {}
-    for section in (ROOT, PARALLELISM, WORKLOAD):
-        old, new = ({name: getattr(part, name) for name in part.model_fields_set}
-                    for part in (getattr(file, section, file) for file in (before, after)))
-        found[section] = {name: new.get(name) for name in old.keys() ^ new.keys()}
-    return found
-
-
-def _with(ways: tuple[tuple[str, str], ...], file: ScenarioFile) -> ScenarioFile:
-    """A file with ways set besides."""
-    stated = _set(ways)
-    return file.model_copy(update=stated[ROOT] | {
-        section: getattr(file, section).model_copy(update=stated[section])
-        for section in (PARALLELISM, WORKLOAD)})
+    files = [deployed(state | {"set": dict(each)}).file for each in ((), ways)]
+    before, after = ({name: getattr(part, name) for name in part.model_fields_set}
+                     for part in (getattr(file, section, file) for file in files))
+    return {name: after.get(name) for name in before.keys() ^ after.keys()}
 
 
 def scenario_of(kind: Kind) -> Scenario:
@@ -322,4 +303,9 @@ def scenario_of(kind: Kind) -> Scenario:
         "parallelism.tensor_parallel": 1 if kind.sent else experts,
         "parallelism.expert_parallel": experts}
     found = changed(one, settings)
-    return replace(found, file=_with(kind.ways, found.file)) if kind.ways else found
+    if not kind.ways:
+        return found
+    parts = {name: getattr(found.file, name).model_copy(update=_set(kind.ways, name))
+             for name in ("parallelism", "workload")}
+    file = found.file.model_copy(update=_set(kind.ways, ROOT) | parts)
+    return replace(found, file=file)
