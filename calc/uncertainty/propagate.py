@@ -28,8 +28,8 @@ def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any]
 
     >>> product = propagate_uncertainty(lambda q: {"area": q["a"] * q["b"]},
     ...                  {"a": Amount(2.0, 1.0, 4.0), "b": 3.0})["area"]
-    >>> product.value, round(float(product.low), 6), round(float(product.high), 6)
-    (6.0, 3.0, 12.0)
+    >>> [round(float(point), 6) for point in product.points]
+    [6.0, 3.0, 12.0]
 
     Args:
         function: from numbers by name to results by name, which may be arrays of one shape.
