@@ -86,6 +86,7 @@ class Space:
     _layouts: dict[tuple[str, int], tuple[Cells, int]] = field(default_factory=dict)
     _judge: Judge = field(default_factory=Judge)
     _cells: dict[tuple[Any, ...], list[Cells]] = field(default_factory=dict, repr=False)
+    _left_out: dict[Base, Counter[str]] = field(default_factory=dict, repr=False)
     _files: dict[tuple[Base, tuple[str, ...]], Scenario] = field(default_factory=dict)
     _inputs: dict[tuple[Base, str | None], tuple[Scenario, dict[str, Any]]] = field(
         default_factory=dict)
@@ -202,14 +203,16 @@ class Space:
 
     def left_out(self, base: Base) -> Counter[str]:
         """Layouts of a base that are not tried, by why, and those with which no draft is."""
-        kinds = self._kinds(base)
-        found = rejection_counts(kinds)
-        found["pipeline"] += self._whole(base)[1]
-        if any(self.drafts()):
-            of_loaded = at(self.layouts(base), kinds < 0)
-            count = np.full(len(of_loaded["data"]), max(self.drafts()))
-            found["drafts"] += int(self._undrafted(base, of_loaded | {"drafts": count}).sum())
-        return found
+        if base not in self._left_out:
+            kinds = self._kinds(base)
+            found = rejection_counts(kinds)
+            found["pipeline"] += self._whole(base)[1]
+            if any(self.drafts()):
+                of_loaded = at(self.layouts(base), kinds < 0)
+                count = np.full(len(of_loaded["data"]), max(self.drafts()))
+                found["drafts"] += int(self._undrafted(base, of_loaded | {"drafts": count}).sum())
+            self._left_out[base] = found
+        return self._left_out[base]
 
     def _undrafted(self, base: Base, cells: Cells) -> np.ndarray:
         """Which cells draft where no engine does."""
