@@ -82,6 +82,16 @@ def messages(name: str) -> Messages:
     return Messages(FOLDER / f"{name}.ftl")
 
 
+def compile_all(path: Path) -> None:
+    """Compile every message of a file, so that none takes long when it is first asked for.
+
+    Raises ParamsError for a file that is no Fluent.
+    """
+    file = _read(path)
+    for key in file.keys:
+        file.compile(key)
+
+
 def by_language(pair: Pair) -> dict[str, str]:
     """A pair as entries of the catalogue have it.
 
@@ -123,6 +133,18 @@ class _File:
         self._starts = {head[1]: head.start() for head in heads}
         if len(self._starts) < len(heads):
             self._check()
+
+    @property
+    def keys(self) -> list[str]:
+        """Of its messages."""
+        return [*self._starts]
+
+    def compile(self, key: str) -> None:
+        """Parse a message and compile it. Raises as :meth:`said` does."""
+        if not self._bundles[0].has_message(key):
+            self._take(key)
+        for bundle in self._bundles:
+            bundle.get_message(key)
 
     def line(self, key: str) -> int:
         """Of the file, where a message begins."""

@@ -192,12 +192,11 @@ def _speaks(cell: Cell, part: Part, attention: Kinds | None) -> bool:
             and (not cell.classes or part.name in cell.classes))
 
 
-def _cells(found: Kernels, architecture: str | None, part: Part, attention: Kinds | None
-           ) -> list[Cell]:
-    """Cells of a table that say a part runs on an architecture."""
+def _cells(found: Kernels, architecture: str | None) -> list[Cell]:
+    """Cells of a table that say something runs on an architecture."""
     every: tuple[Cell, ...] = (*found.products, *found.caches)
     return [cell for cell in every if architecture in cell.cards
-            and _speaks(cell, part, attention) and getattr(cell, "runs", "native") != "no"]
+            and getattr(cell, "runs", "native") != "no"]
 
 
 def _known(found: Kernels) -> list[str | None]:
@@ -219,8 +218,9 @@ def _running(name: str, found: Kernels, device: Device, parts: list[Part],
     """How an engine runs all parts on a card, in a release or, without one, its newest that does.
     """
     cells: dict[str, list[Cell]] = {}
+    here = _cells(found, device.architecture)
     for part in parts:
-        cells[part.name] = _cells(found, device.architecture, part, attention)
+        cells[part.name] = [cell for cell in here if _speaks(cell, part, attention)]
         if not cells[part.name]:
             return None
     known = _known(found)
@@ -331,8 +331,8 @@ def _elsewhere(precision: Precision, device: Device, engine: str | None, model: 
     if not here:
         parts, attention = parts_of(precision, model, classes), _attention(model)
         cards = {str(found.name["en"]): on for found in tables().values() if (on := [
-            card for card in ARCHITECTURES
-            if all(_cells(found, card, part, attention) for part in parts)])}
+            card for card in ARCHITECTURES if (cells := _cells(found, card)) and all(
+                any(_speaks(cell, part, attention) for cell in cells) for part in parts)])}
         others = [f"{name} on {', '.join(on)}" for name, on in cards.items()]
         told = [f"; {' and '.join(others)} {_be(others)}"] if others else []
     near = nearest(precision, device, engine, model, classes)
