@@ -86,7 +86,7 @@ class System:
     @functools.cached_property
     def knobs(self) -> dict[str, Knob]:
         """Its mechanisms by name."""
-        return {knob.name: replace(knob, value=self.priors.get(knob.name, knob.value))
+        return {knob.name: knob._replace(value=self.priors.get(knob.name, knob.value))
                 for knob in self.scenario.mechanism_knobs}
 
     def with_priors(self, priors: Mapping[str, Value]) -> Self:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from catalogue.deployments.precision_support import peak_of
 from catalogue.deployments.resolved import Resolved
@@ -20,8 +19,7 @@ TRAFFIC = ("activation_traffic",)  # the same, where it is known
 NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
 
 
-@dataclass(frozen=True)
-class Knob:
+class Knob(NamedTuple):
     """One mechanism: its value, its range, and the inputs that it sets.
 
     Attributes:
@@ -112,7 +110,8 @@ def multiplied(scenario: Resolved) -> dict[str, str]:
     """
     asked = scenario.precision.multiply
     dtypes = asked.dtypes | {"index": asked.index or asked.core}
-    return {name: on_card(scenario.device, dtype) for name, dtype in dtypes.items()}
+    found = {dtype: on_card(scenario.device, dtype) for dtype in dict.fromkeys(dtypes.values())}
+    return {name: found[dtype] for name, dtype in dtypes.items()}
 
 
 def on_card(device: Device, dtype: str) -> str:

@@ -328,8 +328,8 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
     for knob in mechanisms:
         for name in knob.symbols:
             found[name] = knob.value.value
-    found |= {name: value.value for name, value in scenario.mechanisms.items()
-              if name in switches()}
+    known = switches()
+    found |= {name: value.value for name, value in scenario.mechanisms.items() if name in known}
     found |= _balance(cut)
     workload = scenario.file.workload
     if workload.requests:

@@ -9,6 +9,7 @@ what stands under one key was taken, that key follows behind ``#``.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,8 +65,13 @@ def record(path: Path, *, listing: bool = False, key: str = "", kept: bool = Fal
     return True
 
 
+@functools.cache
+def _folder(path: Path) -> Path:
+    return path.resolve()
+
+
 def _named(path: Path) -> str:
-    path = path.resolve()
+    path = _folder(path.parent) / path.name
     for folder in (ROOT, ROOT.parent):
         if path.is_relative_to(folder):
             return path.relative_to(folder).as_posix()

@@ -292,6 +292,15 @@ def scenario_of(kind: Kind) -> Scenario:
 
     It need not divide the model: only what depends on the kind is read from it.
     """
+    found = _laid_out(replace(kind, ways=()))
+    parts = {name: getattr(found.file, name).model_copy(update=_set(kind.ways, name))
+             for name in ("parallelism", "workload") if _set(kind.ways, name)}
+    return replace(found, file=found.file.model_copy(update=_set(kind.ways, ROOT) | parts))
+
+
+@functools.cache
+def _laid_out(kind: Kind) -> Scenario:
+    """That of a kind with nothing else set, which is only changed: its inputs would stay, too."""
     one = _single(kind.card, kind.model, kind.engine, kind.drafted, kind.precision)
     node = card_and_node(kind.card)[1]
     size = int(node.devices_per_node.value)
@@ -302,10 +311,4 @@ def scenario_of(kind: Kind) -> Scenario:
         "cluster.devices": devices, "parallelism.data_parallel": 1 + kind.replicas,
         "parallelism.tensor_parallel": 1 if kind.sent else experts,
         "parallelism.expert_parallel": experts}
-    found = changed(one, settings)
-    if not kind.ways:
-        return found
-    parts = {name: getattr(found.file, name).model_copy(update=_set(kind.ways, name))
-             for name in ("parallelism", "workload")}
-    file = found.file.model_copy(update=_set(kind.ways, ROOT) | parts)
-    return replace(found, file=file)
+    return changed(one, settings)
