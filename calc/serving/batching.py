@@ -222,10 +222,10 @@ class Engine:
         passed, self.passed = self.passed, 0
         for job in self.running if passed else ():
             job.known += passed
-            job.computed += passed
             job.generated += passed
-            if job.computed > job.room:
-                self._allocate(job, job.computed)
+            job.computed = computed = job.computed + passed
+            if computed > job.room:
+                self._allocate(job, computed)
 
     def _plan_mixed(self, prompts: bool) -> None:
         """Running requests in order of admission, then waiting ones, until the budget is spent."""
@@ -354,8 +354,7 @@ class Engine:
                 self.free += self.prefix_cache.hold(job.spans, job.held, full)
                 job.held, job.spared = full, 0
                 job.room -= 1  # the token that fills a block is not passed over
-            lacking = self.prefix_cache.idle - self.free
-            if lacking > 0:
+            if self.shared and (lacking := self.prefix_cache.idle - self.free) > 0:
                 self.prefix_cache.evict(int(lacking))
                 job.evicted += int(lacking)
         return True

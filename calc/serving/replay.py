@@ -10,7 +10,6 @@ import numpy as np
 from calc.physics.arrays import ceil_div
 from calc.physics.decode_floor import tokens_per_step
 from calc.serving.requests import Limits, Outcome, Policy, Request
-from calc.serving.scheduling import schedule
 from calc.serving.simulation import Coordination, Pool, simulate
 from calc.serving.step_times import Clock, Paced, ranks_in_step
 
@@ -97,8 +96,6 @@ def _served(requests: Sequence[Request], limits: Limits, clock: Clock,
     yielded = tokens_per_step(q["mtp_acceptance"], q["acceptance_decay"], q["draft_tokens"],
                               q["accepted_length"])
     paced = Paced(clock, q["host_gap_per_step"], float(yielded))
-    if ranks == 1:
-        return schedule(requests, limits, paced).outcomes
     pool = Pool(limits, paced, replicas=ranks, ranks=ranks, group_time=paced.together,
                 coordination=coordination, coming=paced.coming)
     return simulate(requests, pool).outcomes
