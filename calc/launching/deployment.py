@@ -26,6 +26,7 @@ from calc.launching.scripts import (
     cluster_file,
     node_files,
     pool_of,
+    role_of,
     routed,
     router_files,
 )
@@ -138,6 +139,8 @@ def check_start(named: Mapping[str, Scenario]) -> None:
     Raises ParamsError as :func:`deployment` does.
     """
     releases = {name: _release(scenario) for name, scenario in named.items()}
+    for name, scenario in named.items():  # first what takes least
+        ENGINES[releases[name].name].formats(scenario, releases[name], role_of(name))
     _pools(named, releases, {name: _room(scenario) for name, scenario in named.items()})
 
 

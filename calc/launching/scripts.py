@@ -94,7 +94,7 @@ def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str
         raise ParamsError(f"--hosts: {len(hosts)} for the {of.nodes} nodes of '{name}', expected "
                           "a name for each.")
     engine = ENGINES[release.name]
-    role = "both" if name == "serve" else name
+    role = role_of(name)
     own = [engine.flags(scenario, of, part, release, role, most) for part in of.parts]
     if pools and release.name == ASCEND:
         own = [[*each, vllm.mooncake(release, part, role, pools)]
@@ -107,6 +107,11 @@ def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str
         refuse(scenario, release, one, its)
     return Pool(name, scenario, release, of, most, tuple(hosts[:of.nodes]),
                 tuple(map(tuple, flagged)), tuple(map(tuple, around)))
+
+
+def role_of(name: str) -> str:
+    """What a pool does: ``both``, ``prefill`` or ``decode``."""
+    return "both" if name == "serve" else name
 
 
 def node_files(pool: Pool) -> dict[str, str]:

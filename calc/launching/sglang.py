@@ -34,12 +34,17 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     """
     return [*_device(scenario, release), *_cut(of, part, release),
             *_experts(scenario, of, release),
-            *precision(scenario, release, _methods(scenario, release), _caches(scenario)),
+            *formats(scenario, release, role),
             *_rounded(scenario, release),
             *_limits(scenario, of, release, most), *_steps(scenario, release),
             *_pool(of, part, release, role), *spoken(scenario, release),
             release.take("--enable-metrics", None, "without it there is nothing to watch"),
             *answering(scenario, part, release)]
+
+
+def formats(scenario: Scenario, release: Release, _: str) -> list[Setting]:
+    """In which formats a server computes and stores, as ``vllm.formats``."""
+    return precision(scenario, release, _methods(scenario, release), _caches(scenario))
 
 
 def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role: str

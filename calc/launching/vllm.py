@@ -51,11 +51,19 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     """
     found = [*_cut(of, release), *_joined(of, part, release), *_experts(scenario, of, release),
              *_options(scenario, release),
-             *precision(scenario, release, _methods(scenario, release),
-                        _caches(scenario, release, role)),
+             *formats(scenario, release, role),
              *_limits(scenario, release, most), *_steps(scenario, release),
              *_pool(release, role), *spoken(scenario, release)]
     return [*found, *answering(scenario, part, release)]
+
+
+def formats(scenario: Scenario, release: Release, role: str) -> list[Setting]:
+    """In which formats a server computes and stores.
+
+    Raises ParamsError as :func:`precision` does.
+    """
+    return precision(scenario, release, _methods(scenario, release),
+                     _caches(scenario, release, role))
 
 
 def answering(scenario: Scenario, part: Part, release: Release) -> list[Setting]:
