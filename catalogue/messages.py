@@ -87,9 +87,7 @@ def compile_all(path: Path) -> None:
 
     Raises ParamsError for a file that is no Fluent.
     """
-    file = _read(path)
-    for key in file.keys:
-        file.compile(key)
+    _read(path).compile()
 
 
 def by_language(pair: Pair) -> dict[str, str]:
@@ -134,17 +132,13 @@ class _File:
         if len(self._starts) < len(heads):
             self._check()
 
-    @property
-    def keys(self) -> list[str]:
-        """Of its messages."""
-        return [*self._starts]
-
-    def compile(self, key: str) -> None:
-        """Parse a message and compile it. Raises as :meth:`said` does."""
-        if not self._bundles[0].has_message(key):
-            self._take(key)
-        for bundle in self._bundles:
-            bundle.get_message(key)
+    def compile(self) -> None:
+        """Parse and compile every message. Raises ParamsError for what is wrong in the file."""
+        for key in self._starts:
+            if not self._bundles[0].has_message(key):
+                self._take(key)
+            for bundle in self._bundles:
+                bundle.get_message(key)
 
     def line(self, key: str) -> int:
         """Of the file, where a message begins."""

@@ -66,15 +66,17 @@ class Pairing:
         scenario: the deployment: its model, card, server, precision and workload hold.
         sizes: cards of a group [1].
         narrow: whether the experts of a group stay in one server.
+        space: of another pairing of the same deployment and sizes, whose layouts are judged once.
     """
 
-    def __init__(self, scenario: Scenario, sizes: Sequence[int], narrow: bool = False) -> None:
+    def __init__(self, scenario: Scenario, sizes: Sequence[int], narrow: bool = False,
+                 space: Space | None = None) -> None:
         self.scenario, self.sizes, self.narrow = scenario, tuple(sizes), narrow
+        self.space = space or self._space()
         self.answer = float(scenario.inputs()["output_tokens"])
 
-    @cached_property
-    def space(self) -> Space:
-        """Groups of every layout, with what was judged of them."""
+    def _space(self) -> Space:
+        """Groups of every layout."""
         found = Space(_goal(self.scenario, max(self.sizes)), resolve=self._resolved)
         found.model = self.scenario.model  # with what was changed in it
         return found

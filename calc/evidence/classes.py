@@ -340,7 +340,7 @@ def near(scenario: Scenario, requests: Any = None,
 
 def _measured_beside(scenario: Scenario, measured: Mapping[str, Covered] | None = None
                      ) -> tuple[Sequence[str], dict[str, Covered]]:
-    """The classes that a deployment is held against, and all that was measured but itself."""
+    """Classes that a deployment is compared with, and the measured systems other than itself."""
     known = discrepancy().measured if measured is None else measured
     itself = _measured_as(scenario)
     return ladder(of_maker(class_of(scenario))), {

@@ -110,7 +110,7 @@ def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str
 
 
 def role_of(name: str) -> str:
-    """What a pool does: ``both``, ``prefill`` or ``decode``."""
+    """Role of a pool by its name: ``both``, ``prefill`` or ``decode``."""
     return "both" if name == "serve" else name
 
 

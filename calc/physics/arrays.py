@@ -174,7 +174,7 @@ def clip(number: Number, low: Number, high: Number) -> Number:
 
 
 def is_absent(term: Number) -> bool:
-    """Whether a term is a scalar zero, as that of a mechanism that no deployment has.
+    """Whether a term is a scalar zero: its mechanism is absent from every deployment.
 
     Args:
         term: of any unit.

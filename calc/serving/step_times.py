@@ -263,7 +263,7 @@ class Clock:
 
     @functools.cached_property
     def _without_tokens(self) -> tuple[Busy, Busy]:
-        """What a rank does whose group has no token, by whether it decodes."""
+        """Busy times of a rank in an idle group: in prefill, and in decode."""
         return self._experts(0.0, 0.0, decoding=False), self._experts(0.0, 0.0, decoding=True)
 
     def _experts(self, tokens: Number, busiest: Number, decoding: bool) -> Busy:

@@ -77,8 +77,8 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         value = inputs[knob.symbols[0]]
         column = np.full((count, *np.shape(value)) if np.ndim(value) else (count, 1), value, float)
         column[2 * i + 1:2 * i + 3] = [[knob.value.low], [knob.value.high]]
-        column[alone:] = _drawn(knob.name, *map(float, (
-            knob.value.low, knob.value.value, knob.value.high)))
+        column[alone:] = jointly(knob.name, *map(float, (
+            knob.value.low, knob.value.value, knob.value.high)))[:, np.newaxis]
         points |= dict.fromkeys(knob.symbols, column)
     quantities = _quantities(points, attention, names)
     found = [_points(quantities[name], count) for name in names]
@@ -110,9 +110,14 @@ def _quantities(points: Mapping[str, Any], attention: str, names: Sequence[str]
 
 
 @lru_cache(maxsize=4096)
-def _drawn(name: str, low: float, value: float, high: float) -> np.ndarray:
-    """An input in the joint draws, shape (``JOINT``, 1)."""
-    found: np.ndarray = moved(low, value, high, even_scores(name))[:, np.newaxis]
+def jointly(name: str, low: float, value: float, high: float) -> np.ndarray:
+    """An input in the joint draws, shape (``JOINT``,).
+
+    Args:
+        name: of the input.
+        low, value, high: its value and the ends of its range.
+    """
+    found: np.ndarray = moved(low, value, high, even_scores(name))
     return found
 
 

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from calc.uncertainty.amount import Amount
-from calc.uncertainty.interval import JOINT, NONE, even_scores, held_quantiles
-from catalogue.deployments.knobs import Knob
-from catalogue.reading.values import Value
+from calc.uncertainty.interval import JOINT, NONE, held_quantiles, jointly
 
 ALONE = 3  # points of one input: its value and both ends
 Function = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -68,8 +66,8 @@ def _draws(name: str, one: Amount) -> np.ndarray:
     """An input in the joint draws, shape (``JOINT``, *that of the input)."""
     shape = np.shape(one.value)
     rows = zip(*(np.broadcast_to(point, shape).ravel() for point in one.points), strict=True)
-    return np.stack([Knob(name, Value(value, one.unit, "", "", "derived", low, high), ()).at(
-        even_scores(name)) for value, low, high in rows], axis=1).reshape(JOINT, *shape)
+    return np.stack([jointly(name, float(low), float(value), float(high))
+                     for value, low, high in rows], axis=1).reshape(JOINT, *shape)
 
 
 def _combined(results: Mapping[str, np.ndarray], count: int) -> dict[str, tuple[Any, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from catalogue.deployments.precision_support import peak_of
@@ -72,13 +72,11 @@ def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
     for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
         for table, members in (("gemm_efficiency", DENSE),
                                ("grouped_gemm_efficiency", ("routed_expert",))):
-            symbols = tuple(f"{name}_gemm_efficiency" for name in members
-                            if dtypes[name] == dtype)
-            if symbols:
+            if symbols := _symbols("gemm_efficiency", dtype, dtypes, members):
                 value = efficiency(getattr(priors, table), dtype, scenario.device)
                 knobs.append(Knob(f"{table}.{dtype}", value, symbols))
         for table in (*LATENCIES, *TRAFFIC):
-            symbols = tuple(f"{name}_{table}" for name in DENSE if dtypes[name] == dtype)
+            symbols = _symbols(table, dtype, dtypes)
             key, known = f"{table}.{dtype}", getattr(priors, table)
             # rows of another dtype may not be quantised at all
             prior = (getattr(known, dtype, None) or scenario.mechanisms.get(key)
@@ -98,8 +96,14 @@ def traffic_symbols(dtypes: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     Args:
         dtypes: what is multiplied, by class of tensors.
     """
-    return {f"{table}.{dtype}": tuple(f"{name}_{table}" for name in DENSE if dtypes[name] == dtype)
+    return {f"{table}.{dtype}": _symbols(table, dtype, dtypes)
             for table in TRAFFIC for dtype in {dtypes[name] for name in DENSE}}
+
+
+def _symbols(table: str, dtype: str, dtypes: Mapping[str, str], members: Sequence[str] = DENSE
+             ) -> tuple[str, ...]:
+    """Input symbols that a table moves, of the classes of tensors that multiply a dtype."""
+    return tuple(f"{name}_{table}" for name in members if dtypes[name] == dtype)
 
 
 def multiplied(scenario: Resolved) -> dict[str, str]:

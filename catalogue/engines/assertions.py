@@ -87,7 +87,7 @@ def _known(catalogue: Engine, version: str, flags: Mapping[str, Any],
            environment: Mapping[str, Any], about: Mapping[str, Mapping[str, Any]]
            ) -> dict[str, Any]:
     """Values by the names that conditions use: as given, else as they are by default."""
-    defaults, variables = _defaults(catalogue, version)
+    defaults, variables = _defaults(catalogue.name, version)
     found = dict(defaults)
     for name, value in flags.items():
         known = catalogue.find(name)
@@ -98,19 +98,16 @@ def _known(catalogue: Engine, version: str, flags: Mapping[str, Any],
         name: _plain(value) for name, value in environment.items()}}
 
 
-def _defaults(catalogue: Engine, version: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Flags and variables as they are by default in a release, by the names of conditions."""
-    if version not in catalogue.defaults:
-        flags: dict[str, Any] = {}
-        for entry in catalogue.entries.get("arguments", {}).values():
-            state, names = entry.at(version), entry.names(version) or (entry.name,)
-            default = None if state is None else UNKNOWN if state.dynamic else _plain(state.default)
-            flags |= dict.fromkeys(map(bare, names), default)
-        catalogue.defaults[version] = flags, {
-            name: _plain(state.default)
-            for name, entry in catalogue.entries.get("variables", {}).items()
-            if (state := entry.at(version)) is not None and not state.dynamic}
-    return catalogue.defaults[version]
+@functools.cache
+def _defaults(engine: str, version: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Default flags and environment variables of a release, by the names that conditions use."""
+    entries, flags = load_engine(engine).entries, dict[str, Any]()
+    for entry in entries.get("arguments", {}).values():
+        state, names = entry.at(version), entry.names(version) or (entry.name,)
+        default = None if state is None else UNKNOWN if state.dynamic else _plain(state.default)
+        flags |= dict.fromkeys(map(bare, names), default)
+    return flags, {name: _plain(state.default) for name, entry in entries.get(
+        "variables", {}).items() if (state := entry.at(version)) is not None and not state.dynamic}
 
 
 def _plain(value: Any) -> Any:

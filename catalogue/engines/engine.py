@@ -40,7 +40,6 @@ class Engine:
     releases: tuple[Release, ...]
     entries: dict[Kind, dict[str, Entry]]
     index: dict[str, tuple[Entry, ...]] = field(repr=False)
-    defaults: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # by release
 
     @property
     def versions(self) -> tuple[str, ...]:

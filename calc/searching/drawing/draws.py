@@ -43,6 +43,7 @@ def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]
     goal, wishes = found.wishes.goal, found.wishes
     if row.prefill is None:
         (quantities, deployed), = pools
+        prefills = deployed
         served = np.ones((1, DRAWS), bool)
         if ENOUGH in quantities:
             served = quantities[ENOUGH] >= (goal.demand.arrival_rate or goal.demand.users)
@@ -59,8 +60,6 @@ def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]
         if wishes.powered:
             quantities["power"] = first["power"] + then["power"]
         quantities = as_served(least(quantities, quantities["throughput"] > 0), goal.demand)
-    if row.prefill is None:
-        prefills = deployed
     of, own = class_of(deployed), own_errors(deployed)
     first_own = own if prefills is deployed else own_errors(prefills)
     far, near = ({**quantities, **_own_errors(of, own, first_own, quantities, beyond)}
@@ -155,9 +154,6 @@ def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:
 
 def _joined(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Inputs of several pools one after the other, those that are one number of all as that."""
-    if len(inputs) == 1:
-        return {name: np.ravel(value) if isinstance(value, np.ndarray) else value
-                for name, value in inputs[0].items()}
     joined: dict[str, Any] = {}
     for name in inputs[0]:
         values = [each[name] for each in inputs]

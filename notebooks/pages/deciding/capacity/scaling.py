@@ -91,8 +91,8 @@ def grown(scenario: str, cards: Sequence[Sequence[str]], settings: Sequence[str]
         loaded = catalogue.load_scenario(scenario, overrides=[*settings, *card])
         sizes = sizes_of(int(loaded.node.devices_per_node.value))
         tables = Tables(loaded)
-        two, narrow = (Pairing(loaded, sizes, narrow=each) for each in (False, True))
-        narrow.space = two.space  # layouts are judged once
+        two = Pairing(loaded, sizes)
+        narrow = Pairing(loaded, sizes, narrow=True, space=two.space)
         found.append(Growth(
             loaded, sizes, {size: best(loaded, size, limits, tables=tables) for size in sizes},
             two.best(limits), narrow.best(limits)))
