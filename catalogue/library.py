@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from catalogue.entries import (
     accuracies,
+    bounds,
     calibrations,
     deployments,
     formulas,
@@ -58,6 +59,7 @@ KINDS: dict[str, type[Entry]] = {
     "scenarios": deployments.ScenarioFile,
     "measurements": measurements.Measurements,
     "gates": gates.Gate,
+    "bounds": bounds.StepBounds,
     "consumptions": measurements.Measurements,
     "formulas": formulas.DocumentFormulas,
     "calculators": formulas.Calculator,

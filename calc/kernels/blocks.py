@@ -1,10 +1,10 @@
 """Laws of a layer's latent attention in decode, projections and all: what lies between its kernels.
 
-A block is its projections, whose matmuls are fitted apart, its core, and the kernels between them.
-Of engines whose cores are fitted apart too, a block tells how many kernels' boundaries an engine
-pays; of the others the core as well. Blocks over prompts are not fitted: they were timed on
-constant numbers, on which matrix units run faster (their cores would reach 0.9 of the peak; 0.64
-is what cores alone reach on random ones).
+A block is its projections, whose matmuls are fitted apart, its core, and the kernels between them,
+which no other law contains. Of engines whose cores are fitted apart too, a block tells how many
+kernels there are between; of the others the core as well. Blocks over prompts are not fitted: they
+were timed on constant numbers, on which matrix units run faster (their cores would reach 0.9 of the
+peak; 0.64 is what cores alone reach on random ones).
 
 A block of sparse attention holds an indexer too: its projections, its scores, its choice.
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.kernels.cores import DECODE_CORE, SPLIT_KERNELS, decode_time
+from calc.kernels.cores import DECODE_CORE, decode_time
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.matmuls import ACTIVATION_BYTES, DENSE, OF_CARD
 from calc.physics.cache import cache as cached
@@ -34,8 +34,10 @@ from catalogue.deployments.scenario import model_inputs
 from catalogue.entries.formulas import neutral
 
 BLOCK_MODEL, SPARSE_MODEL = "deepseek-v3", "deepseek-v3.2"  # whose attention the tables time
-# kernels of a layer's attention that a block does not hold: the norm before, the sum over ranks
-AROUND = 2
+# kernels counted for attention that no block contains (the norm before, the sum over the ranks),
+# and those that laws of their own contain: three matmuls, the core's splits and what joins them
+AROUND, IN_LAWS = 2, 5
+INDEX_MATMULS = 2
 
 
 @cache
@@ -89,11 +91,11 @@ def decode_block_time(columns: Columns, parameters: Mapping[str, float]) -> Colu
                             if name not in parameters}
     core = decode_time({**columns, "peak": columns["core_peak"]}, {**held, **parameters})
     return _projections(columns) + core + _between(
-        columns, parameters["attention_operators"]) - SPLIT_KERNELS * columns["kernel_boundary"]
+        columns, parameters["attention_operators"] - IN_LAWS)
 
 
 def _between(columns: Columns, operators: float | Column) -> Column:
-    """Boundaries between a block's kernels [s], those that it does not hold left out."""
+    """Boundaries of a block's kernels that no other law contains [s]."""
     launched = columns["operators_per_layer"] / columns["reference_operators"]
     return np.asarray(launched * (operators - AROUND) * columns["kernel_boundary"], float)
 
@@ -127,11 +129,12 @@ def sparse_block_time(columns: Columns, parameters: Mapping[str, float]) -> Colu
     time = (_projections(columns, SPARSE_MODEL)
             + core_time(q, core_work(MLA, q, entry, step), step, 1)
             + index_time(q, index_work(q, entry, step), True, 1) + chosen
-            + _between(columns, columns["attention_operators"] + columns["indexer_operators"]))
+            + _between(columns, columns["attention_operators"] - IN_LAWS
+                       + columns["indexer_operators"] - INDEX_MATMULS))
     return np.asarray(time, float)
 
 
-_OPERATORS = {"attention_operators": Bounds(14, AROUND + SPLIT_KERNELS + 1, 80)}
+_OPERATORS = {"attention_operators": Bounds(14, AROUND + IN_LAWS, 80)}
 DECODE_BETWEEN = Law("mla_decode_block", _OPERATORS, decode_block_time)
 """Of an engine whose decode core is fitted apart."""
 DECODE_BLOCK = Law("mla_decode_block", _OPERATORS | {

@@ -21,7 +21,6 @@ from calc.physics.work import Core
 from catalogue.entries.formulas import neutral
 from catalogue.tables.floors import LATENT, QUERY, ROTATED, VALUE
 
-SPLIT_KERNELS = 2  # of a decode core: its splits, and what joins them
 ABSORBED = 2 * LATENT + ROTATED  # elements that a position takes of a head, scores and values
 
 
@@ -41,7 +40,7 @@ def _time(columns: Columns, parameters: Mapping[str, float], core: Core, **batch
 
 
 def decode_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
-    """Time of a decode core with absorbed projections [s], the boundaries after it included.
+    """Time of a decode core with absorbed projections, its splits joined [s].
 
     Args:
         columns: ``heads`` of the rank and requests in a ``batch`` [1], ``context`` [token],
@@ -55,12 +54,11 @@ def decode_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     core = Core(MULTIPLY_ADD * rows * ABSORBED * batch * positions,
                 batch * (positions * (LATENT + ROTATED) * columns["element_bytes"]
                          + heads * ABSORBED * ACTIVATION_BYTES), rows, 0)
-    return (_time(columns, parameters, core, decoding=True, tokens=batch, absorbed=1)
-            + SPLIT_KERNELS * columns["kernel_boundary"])
+    return _time(columns, parameters, core, decoding=True, tokens=batch, absorbed=1)
 
 
 def prefill_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
-    """Time of a core over whole prompts, keys and values expanded [s], its boundary included.
+    """Time of a core over whole prompts, keys and values expanded [s].
 
     Args:
         columns: ``heads`` of the rank and prompts in a ``batch`` [1], ``tokens`` of each [token],
@@ -75,9 +73,8 @@ def prefill_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     core = Core(MULTIPLY_ADD * heads * (QUERY + VALUE) * pairs, of_token * batch * tokens, heads,
                 of_token)
     missing = batch * np.maximum(columns["prefill_tile_rows"] - tokens, 0)
-    return (_time(columns, parameters, core, decoding=False, tokens=batch * tokens, absorbed=0,
-                  core_missing=missing)
-            + columns["kernel_boundary"])
+    return _time(columns, parameters, core, decoding=False, tokens=batch * tokens, absorbed=0,
+                 core_missing=missing)
 
 
 DECODE_CORE = Law("mla_decode", {

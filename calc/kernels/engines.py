@@ -74,12 +74,11 @@ def fitted(tables: Shelf, card: str, engine: str) -> Iterator[FittedTable]:
     releases = {release: named for named in tables.engines(card=card)
                 for name, _, release in [named.partition("@")]
                 if name == engine and (of_library or _is_release(release))}
-    alone = {"kernel_boundary": 0.0} if of_library else {}
     found: list[FittedTable] = []
     for release in releases if of_library else sorted(releases, key=in_order):
         named, before = releases[release], len(found)
-        found += _dense(tables, device, priors, named, release, alone)
-        found += experts(tables, device, priors, named, release, alone)
+        found += _dense(tables, device, priors, named, release, of_library)
+        found += experts(tables, device, priors, named, release, of_library)
         found += cores(tables, device, priors, named, release)
         found += _sums(tables, device, priors, named, release)
         found += blocks(tables, device, priors, named, release, found)
@@ -96,24 +95,23 @@ def _is_release(release: str) -> bool:
 
 
 def _dense(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str,
-           alone: dict[str, float]) -> Iterator[FittedTable]:
-    law, least = (QUANTISED, LEAST_TUNED) if alone else (DENSE, LEAST_TABLE)
+           of_library: bool) -> Iterator[FittedTable]:
+    law, least = (QUANTISED, LEAST_TUNED) if of_library else (DENSE, LEAST_TABLE)
     for dtype in DENSE_FORMATS:
         multiplied, stored, _ = FORMATS[dtype]
         card = of_card(device, priors, multiplied, stored)
         table = read(tables, "gemm", device.id, engine, dtype, least) if card else None
         if table is None or card is None:
             continue
-        card |= alone
         table = table.select((table["rows"] <= MOST_TOKENS) & (
             (table["rows"] % GRAPH_ROWS == 0) | (table["rows"] <= FEWEST))
             & (table["columns"] % BLOCK_COLUMNS == 0) & (table["depth"] % BLOCK_DEPTH == 0))
         if len(table) < least or table["time"].min() > LAUNCHED or (
-                not alone and table["rows"].min() > FEWEST):  # it says nothing of decode
+                not of_library and table["rows"].min() > FEWEST):  # it says nothing of decode
             continue
         columns = numbers(table, ("rows", "columns", "depth"))
         chosen = halves(list(columns.values()))
-        chosen = _alike(columns["rows"], chosen) if alone else chosen
+        chosen = _alike(columns["rows"], chosen) if of_library else chosen
         found = fit(law, {**columns, **card}, table["time"], chosen, columns["rows"],
                     kinds([columns["columns"], columns["depth"]]),
                     values_alone(law, device, priors, multiplied, stored))

@@ -2,8 +2,8 @@
 
 They call what a step calls (``calc.physics.timing.matmuls``), for one matmul and one layer. Columns
 are those of a table (``catalogue.tables``) and of its card: ``peak`` [FLOP/s], ``bandwidth`` [B/s],
-``weight_bytes`` [B], and the mechanisms that are not fitted. Times of a table are of kernels in a
-row, so that they hold the boundaries between those that make up the operator.
+``weight_bytes`` [B], and the mechanisms that are not fitted. Tables time kernels in a row, so the
+latencies of a law contain the boundaries between the kernels of its operator.
 """
 
 from __future__ import annotations
@@ -24,11 +24,7 @@ from calc.physics.work import Work
 ACTIVATION_BYTES = 2  # of an element of the rows, before they are quantised
 MULTIPLY_ADD = 2
 MATRICES = 3  # of an expert: gate, up and down
-# of the kernels counted for routed experts, those that a table's block times: two that sort the
-# rows, two matmuls, the gate between them, the weighted sum
-BLOCK_KERNELS = 6
-OF_CARD = ("hbm_efficiency", "gemm_tile_rows", "expert_tile_rows", "kernel_boundary",
-           "operators_per_layer", "reference_operators")
+OF_CARD = ("hbm_efficiency", "gemm_tile_rows", "expert_tile_rows")
 NO_TRAFFIC = {"activation_traffic": 0.0}  # of rows that were quantised before
 # fitted beside the rest it lies between these ends, and moves no error by a hundredth
 OVERLAP = Bounds(0.5, 0.25, 0.75)
@@ -49,7 +45,7 @@ def _inputs(columns: Columns, parameters: Mapping[str, float], **more: object) -
 
 
 def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
-    """Time of a dense matmul [s], the boundary after it and quantising its rows included.
+    """Time of a dense matmul [s], quantising its rows included.
 
     Args:
         columns: ``rows``, ``columns``, ``depth`` and what is known of the card.
@@ -65,8 +61,7 @@ def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     one = Matmuls(1, depth)
     worked = matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows),
                          one.waiting(q, "head"))
-    time = one.time(q, "head", worked, rows) + columns["kernel_boundary"]
-    return np.asarray(time, float)
+    return np.asarray(one.time(q, "head", worked, rows), float)
 
 
 def expert_bytes(columns: Columns) -> Column:
@@ -94,11 +89,9 @@ def _expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool
     moved = rows * of_one
     work = Work(MULTIPLY_ADD * rows * MATRICES * hidden * inside, expert_bytes(columns) + moved)
     padded = tiles_of_experts(expert_tile(q, 1.0, together), rows / np.maximum(read, 1))
-    kernels = BLOCK_KERNELS * q.operators_per_layer / q.reference_operators
     time = (matmul_time(q, "routed_expert", work, padded) + expert_latency(q)
             + moved_rows(q, rows, together) * of_one / (
-                q.memory_bandwidth * q.hbm_efficiency)
-            + kernels * q.kernel_boundary)
+                q.memory_bandwidth * q.hbm_efficiency))
     return np.asarray(time, float)
 
 

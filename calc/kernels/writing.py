@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,10 +25,23 @@ UNITS = {"matmul_latency": MICROSECONDS, "depth_latency": NANOSECONDS, "activati
          "exchange_expert_time": NANOSECONDS, "exchange_token_time": OF_A_TOKEN}
 BY_DTYPE = ("gemm_efficiency", "matmul_latency", "depth_latency", "activation_traffic",
             "grouped_gemm_efficiency", "sliced_gemm_efficiency")
+# what a law takes however little it has to do
+FIXED = frozenset({"matmul_latency", "routed_expert_latency", "sliced_expert_latency",
+                   "latent_core_latency", "collective_alpha", "second_round_alpha",
+                   "pipelined_alpha"})
 MOST = 1.0  # of a share
 WORST = 0.25  # median error from which on a law says nothing of a table
 DIGITS = 3
 ERROR_DIGITS = 3  # after the point
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Why a law is rejected; attributes as of ``catalogue.entries.profiles.Rejected``."""
+
+    reason: str
+    against: str
+    factor: float
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,8 @@ class Table:
         fit: what the law came to.
         attention: of the models whose core it is; None for every model.
         exchange: the mode of sending tokens that it times; None of other operators.
+        rejected: why its law's fixed times are not used; None where they are.
+        instead: the table whose fixed times are used then; None, those of the card.
     """
 
     release: str
@@ -58,6 +73,27 @@ class Table:
     fit: Fitted
     attention: str | None = None
     exchange: str | None = None
+    rejected: Rejection | None = None
+    instead: Table | None = None
+
+    @property
+    def used(self) -> Fitted:
+        """What holds for its release: of a rejected law the fixed times of another in its place.
+
+        What the law says of many tokens stands: nothing contradicts it.
+        """
+        if not self.rejected:
+            return self.fit
+        given = {name: self.instead.fit if name in FIXED and self.instead else self.fit
+                 for name in self.fit.values if self.instead or name not in FIXED}
+        return replace(self.fit, values={name: of.values[name] for name, of in given.items()},
+                       ranges={name: of.ranges[name] for name, of in given.items()})
+
+
+def named_values(table: Table) -> dict[str, str]:
+    """Values of a law by the names of mechanisms, as a file has them."""
+    return {_key(name, table.multiplied): _digits(value / UNITS.get(name, SHARE)[1])
+            + UNITS.get(name, SHARE)[0] for name, value in table.fit.values.items()}
 
 
 def text(engine: str, card: str, name: Mapping[str, str], package: str, source: str, date: str,
@@ -119,13 +155,14 @@ def _statement(since: str | None, card: str, tables: Sequence[Table]) -> Iterato
         yield line(f"gathered: {str(gathered).lower()}")
     if exchange:
         yield line(f"exchange: {exchange}")
-    if any(table.fit.values for table in tables):
+    if any(table.used.values for table in tables):
         yield line("mechanisms:")
     for table in tables:
         fixed = {name: (bound.start, bound.low, bound.high)
                  for name, bound in table.fit.law.fixed.items()}
-        for name, value in table.fit.values.items():
-            yield f"      {_key(name, table.multiplied)}: {_value(name, value, table)}"
+        for name, value in table.used.values.items():
+            written = _value(name, value, table.used.ranges[name])
+            yield f"      {_key(name, table.multiplied)}: {written}"
         if table.experts and table.cut == "whole":  # of slices and dense ones it is the same
             for name, (value, low, high) in fixed.items():
                 yield f"      {name}: {{value: {value:g}, range: [{low:g}, {high:g}]}}"
@@ -143,9 +180,9 @@ def _key(name: str, multiplied: str) -> str:
     return f"{mechanism}.{multiplied}" if mechanism in BY_DTYPE else mechanism
 
 
-def _value(name: str, value: float, table: Table) -> str:
+def _value(name: str, value: float, ends: tuple[float, float]) -> str:
     suffix, unit = UNITS.get(name, SHARE)
-    low, high = table.fit.ranges[name]
+    low, high = ends
     if name.endswith("efficiency"):
         high = min(high, MOST)
     numbers = [_digits(number / unit) + suffix for number in (value, min(low, value),
@@ -173,6 +210,11 @@ def _measured(table: Table) -> Iterator[str]:
     if fit.missed and not within_bars(*(round(error, ERROR_DIGITS) for error in (
             fit.errors.median, fit.errors.most))):  # as they are written
         yield from _missed(fit.missed)
+    if table.rejected:
+        instead = f", instead: {_quoted(table.instead.release)}" if table.instead else ""
+        yield (f"         rejected: {{reason: {table.rejected.reason}, "
+               f"against: {_quoted(table.rejected.against)}, "
+               f"factor: {_digits(table.rejected.factor)}{instead}}},")
     parameters = ", ".join(_key(name, table.multiplied) for name in fit.values)
     yield f"         parameters: [{parameters}],"
     lower = fit.covariance[np.tril_indices(len(fit.values))]

@@ -13,6 +13,7 @@ from rich.table import Table
 from calc.commands.printing import OK, console, print_json, spoken
 from calc.kernels.engines import fitted
 from calc.kernels.missing import miss_summary
+from calc.kernels.rejection import checked
 from calc.kernels.writing import Table as FittedTable
 from calc.kernels.writing import text
 from catalogue import library, names
@@ -148,7 +149,9 @@ def _fit(args: argparse.Namespace, tables: Shelf) -> int:
         raise ParamsError(spoken(say("no-device", card=args.card)))
     tables.parts(card=args.card)
     engine = args.engine.partition("@")[0]
-    found = list(fitted(tables, args.card, engine))
+    card = library.load("devices", args.card)
+    found = checked(list(fitted(tables, args.card, engine)), engine, card,
+                    library.load("mechanisms", str(card.mechanisms)))
     if not found:
         raise ParamsError(spoken(say("no-law", engine=engine, card=args.card)))
     if args.json:

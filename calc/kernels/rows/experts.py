@@ -38,6 +38,9 @@ LIKE_V3 = {"hidden_size": 7168, "moe_intermediate_size": 2048, "n_routed_experts
 SHAPE = ("tokens", "hidden_size", "moe_intermediate_size", "n_routed_experts",
          "num_experts_per_tok", "tensor_parallel", "expert_parallel")
 AFTER_EXCHANGE = "deepepmoe"  # a kernel for rows that an all-to-all has brought
+# tables of another kernel than serving takes: TensorRT-LLM cuts FP8 experts on Blackwell under its
+# own generated kernels (moe_config.backend TRTLLM), which tables of SGLang time
+OTHERWISE = {("tensorrt-llm", "deepgemm", "slices")}
 GATHERING = ("vllm", "sglang")  # whose other kernels of whole experts take all tokens of the group
 # before this release its tables time the rows of the rank's experts without those of the others,
 # which the kernel sorts, gates and sums in service too
@@ -45,7 +48,7 @@ ALL_ROWS_SINCE = {"sglang": "0.5.10"}
 
 
 def experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str,
-            alone: dict[str, float]) -> Iterator[FittedTable]:
+            of_library: bool) -> Iterator[FittedTable]:
     """Experts whole, whole after an all-to-all, and in slices, format by format.
 
     Args:
@@ -54,15 +57,14 @@ def experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rele
         priors: its mechanisms.
         engine: with its release, as tables name it.
         release: of the engine.
-        alone: what stands in place of the card's values, of a library of kernels.
+        of_library: whether they are of a library of kernels, not of an engine.
     """
-    least = LEAST_TUNED if alone else LEAST_TABLE
+    least = LEAST_TUNED if of_library else LEAST_TABLE
     for dtype, (multiplied, stored, formats) in FORMATS.items():
         card = of_card(device, priors, multiplied, stored)
         table = read(tables, "experts", device.id, engine, dtype, least) if card else None
         if table is None or card is None:
             continue
-        card |= alone
         table = _many_experts(table)
         whole, sent = table["tensor_parallel"] == 1, table["kernel"] == AFTER_EXCHANGE
         # other engines have one set of kernels, whether tokens are sent or not
@@ -74,8 +76,8 @@ def experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rele
                                          (SENT, "whole", False, whole & sent),
                                          (SLICES, "slices", None, ~whole & ~sent)):
             some = table.select(ours)
-            some = some if alone else _one_kernel(some)
-            if len(some) < least:
+            some = some if of_library else _one_kernel(some)
+            if len(some) < least or (name, kernels_of(some), cut) in OTHERWISE:
                 continue
             found = _fit_experts(law, some, card, dealing(engine), l2_resident_bytes(device),
                                  values_alone(law, device, priors, multiplied, stored))

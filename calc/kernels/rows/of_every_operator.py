@@ -22,6 +22,7 @@ FORMATS: dict[str, tuple[str, float, tuple[str, ...]]] = {
     "mxfp4-w4a8": ("fp8", 1 / 2 + 1 / 32, ("mxfp4",)),
 }
 LEAST_TABLE = 100  # rows that are worth a fit
+LITTLE_READ = 0.05  # of a core's time
 # of a library, whose every time is the best of hundreds for its shape, fewer tell a law
 LEAST_TUNED = 30
 LEAST_SUMS = 60  # of all-reduces and of sparse attention, whose tables are short
@@ -82,9 +83,11 @@ def l2_resident_bytes(device: Device) -> float:
 
 
 def cold(table: Table, device: Device) -> np.ndarray:
-    """Rows of decode whose cache does not stay in the L2 between runs, as in a step it never does.
+    """Rows of decode that take as long as in a step, where the L2 never has the cache.
 
-    Tables read one cache again and again; in a step all layers' weights come in between.
+    Tables read one cache again and again; in a step all layers' weights come in between. So the
+    cache is larger than the L2, or reading it takes so little of the time that it does not matter.
     """
     read = table["batch"].astype(float) * table["context"] * (LATENT + ROTATED) * WIDTHS["bf16"]
-    return np.asarray(read > l2_resident_bytes(device))
+    little = read / device.memory_bandwidth.value <= LITTLE_READ * table["time"]
+    return np.asarray((read > l2_resident_bytes(device)) | little)

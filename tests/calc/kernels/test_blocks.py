@@ -7,7 +7,15 @@ import pytest
 
 import calc
 import catalogue
-from calc.kernels.blocks import AROUND, DECODE_BETWEEN, DECODE_BLOCK, SPARSE_BLOCK, SPARSE_KNOWN
+from calc.kernels.blocks import (
+    AROUND,
+    DECODE_BETWEEN,
+    DECODE_BLOCK,
+    IN_LAWS,
+    INDEX_MATMULS,
+    SPARSE_BLOCK,
+    SPARSE_KNOWN,
+)
 from calc.kernels.fitting import fit, halves
 from calc.kernels.matmuls import DENSE, OF_CARD
 
@@ -18,13 +26,15 @@ DENSE_STEP = catalogue.load_scenario("h200-r1-trtllm-ep8").inputs() | ALONE | {
 SPARSE_STEP = catalogue.load_scenario("h200-v32-trtllm-ep8").inputs() | ALONE | {
     "input_tokens": 8191, "whole_selection": 1}
 CORE = ("mla_efficiency", "mla_compute_efficiency", "latent_core_latency", "latent_core_fill")
+BETWEEN = ("kernel_boundary", "operators_per_layer", "reference_operators")
 SAME = 3e-5  # relative: weights of norms, which a step reads and a block does not hold
 
 
 def known(step, sparse):
     """Columns that a table and a card give, from the inputs of a step."""
-    names = (*OF_CARD, *((*SPARSE_KNOWN, "attention_operators", "indexer_operators") if sparse
-                         else (*CORE, "core_peak", "core_tile_rows")))
+    names = (*OF_CARD, *BETWEEN, *(
+        (*SPARSE_KNOWN, "attention_operators", "indexer_operators") if sparse
+        else (*CORE, "core_peak", "core_tile_rows")))
     found = {name: step[name] for name in names} | {
         name: step[f"attention_{name}"] for name in DENSE.parameters} | {
         "peak": step["attention_peak"], "bandwidth": step["memory_bandwidth"],
@@ -57,7 +67,8 @@ def test_block_equals_the_attention_of_a_step(slow):
         "attention_operators": step["attention_operators"]})
     parts = calc.evaluate(step, "mla")
     expected = (parts["decode_attention_time"] + parts["decode_core_time"]) / step[
-        "num_hidden_layers"] + (step["attention_operators"] - AROUND) * step["kernel_boundary"]
+        "num_hidden_layers"] + (step["attention_operators"] - AROUND - IN_LAWS) * step[
+        "kernel_boundary"]
     assert float(block) == pytest.approx(float(expected), rel=SAME)
 
 
@@ -71,8 +82,8 @@ def test_sparse_block_equals_the_attention_of_a_step(slow):
     parts = calc.evaluate(step, "mla")
     selected = step["selection_traffic"] * 64 * 8192.5 / (
         step["memory_bandwidth"] * step["hbm_efficiency"])
-    boundaries = (step["attention_operators"] + step["indexer_operators"] - AROUND) * step[
-        "kernel_boundary"]
+    boundaries = (step["attention_operators"] - AROUND - IN_LAWS + step["indexer_operators"]
+                  - INDEX_MATMULS) * step["kernel_boundary"]
     expected = sum(parts[f"decode_{name}_time"] for name in ("attention", "core", "index")) / step[
         "num_hidden_layers"] + selected + boundaries
     assert float(block) == pytest.approx(float(expected), rel=SAME)

@@ -8,9 +8,9 @@ import pytest
 from calc.kernels.cores import DECODE_CORE, LAWS, PREFILL_CORE
 from calc.kernels.fitting import fit, halves
 
-CARD = {"peak": 989e12, "bandwidth": 4.8e12, "hbm_efficiency": 0.88, "kernel_boundary": 2e-6,
+CARD = {"peak": 989e12, "bandwidth": 4.8e12, "hbm_efficiency": 0.88,
         "core_tile_rows": 64.0, "prefill_tile_rows": 64.0, "element_bytes": 2.0}
-HAND = {"peak": 3e6, "bandwidth": 5e4, "hbm_efficiency": 0.8, "kernel_boundary": 0.13,
+HAND = {"peak": 3e6, "bandwidth": 5e4, "hbm_efficiency": 0.8,
         "core_tile_rows": 8.0, "prefill_tile_rows": 16.0, "element_bytes": 1.5}
 
 
@@ -40,7 +40,7 @@ def test_decode_core_by_hand(compute_share):
     found = DECODE_CORE.time({"heads": 11.0, "batch": 3.0, "context": 50.0} | HAND, {
         "mla_efficiency": 0.6, "mla_compute_efficiency": compute_share,
         "latent_core_latency": 0.7, "latent_core_fill": 0.09})
-    assert float(found) == pytest.approx(max(compute, memory) + 0.7 + 3 * 0.09 + 2 * 0.13)
+    assert float(found) == pytest.approx(max(compute, memory) + 0.7 + 3 * 0.09)
 
 
 @pytest.mark.parametrize("tokens", [5.0, 16.0, 21.0])
@@ -53,7 +53,7 @@ def test_prefill_core_by_hand(tokens):
     brought = row * 3 * max(tokens, 16) / (5e4 * 0.8)
     found = PREFILL_CORE.time({"heads": 7.0, "batch": 3.0, "tokens": tokens} | HAND, {
         "attention_efficiency": 0.3, "prefill_core_latency": 0.7, "core_row_traffic": 2.5})
-    assert float(found) == pytest.approx(max(compute, memory) + 0.7 + 2.5 * brought + 0.13)
+    assert float(found) == pytest.approx(max(compute, memory) + 0.7 + 2.5 * brought)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.operator)

@@ -148,8 +148,8 @@ def test_each_cut_of_experts_has_a_law_of_its_own(tmp_path):
 
 
 def test_rows_of_cores_and_blocks(tmp_path):
-    """Caches that do not fit into the L2, and at least 256 positions and eight heads; what lies
-    between a block's kernels is told beside its matmuls and its core."""
+    """Caches that do not fit into the L2 or take little of the time, and at least 256 positions and
+    eight heads; what lies between a block's kernels is told beside its matmuls and its core."""
     wide = of_card(H200, PRIORS, "bf16", 2)
     more = {"core_tile_rows": PRIORS.core_tile_rows.value, "element_bytes": 2.0}
     shapes = grid(heads=[8, 16, 32, 64, 128], batch=[64, 128, 256], context=[
@@ -165,7 +165,7 @@ def test_rows_of_cores_and_blocks(tmp_path):
         rows | narrow, {"attention_operators": 9.0}), dtype="fp8-block", kernel="flash",
         model="DeepSeek-V3", cache_dtype="bf16", core_dtype="bf16")
     _, core, block = fitted(tmp_path)
-    assert counted(core) == counted(block) == cold.sum() > 90
+    assert counted(block) >= counted(core) >= cold.sum() > 90
     assert core.fit.values == pytest.approx(CORE, rel=0.05)
     assert block.fit.values == pytest.approx({"attention_operators": 9.0}, rel=0.02)
     assert (core.operator, block.operator, block.attention) == (
