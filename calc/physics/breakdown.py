@@ -137,6 +137,7 @@ class Busy:
         routed, shared: of ``experts``, those that are chosen and those of every token.
         exchange: of ``links``, on the way to the experts and back.
         dispatch: of ``exchange``, on the way there.
+        aside: of ``shared``, what a second stream takes beside the other experts.
     """
 
     own: Number = 0.0
@@ -147,6 +148,7 @@ class Busy:
     shared: Number = 0.0
     exchange: Number = 0.0
     dispatch: Number = 0.0
+    aside: Number = 0.0
 
     @property
     def exposed(self) -> Number:
@@ -156,7 +158,7 @@ class Busy:
     def parts(self) -> tuple[Number, ...]:
         """All times, in their order [s]."""
         return (self.own, self.links, self.on_host, self.experts, self.routed, self.shared,
-                self.exchange, self.dispatch)
+                self.exchange, self.dispatch, self.aside)
 
     def __add__(self, other: Busy) -> Busy:
         return Busy(*map(plus, self.parts(), other.parts()))
@@ -169,7 +171,7 @@ class Busy:
 
 
 BUSY = ("compute", "communication", "saved", "offload", "fetch", "router", "shared_expert",
-        "routed_expert", "exchange", "dispatch")
+        "routed_expert", "exchange", "dispatch", "second_stream")
 
 
 def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
@@ -183,23 +185,25 @@ def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
     Source: notebooks/latency.md, section One step.
     """
     on_host = scaled(times["offload"] + times["fetch"], halves)
-    router, shared, routed, exchange, dispatch = (scaled(times[name], halves) for name in (
-        "router", "shared_expert", "routed_expert", "exchange", "dispatch"))
+    router, shared, routed, exchange, dispatch, aside = (
+        scaled(times[name], halves) for name in (
+            "router", "shared_expert", "routed_expert", "exchange", "dispatch", "second_stream"))
     return Busy(minus(minus(times["compute"], on_host), times["saved"]), times["communication"],
-                on_host, router + shared + routed, routed, shared, exchange, dispatch)
+                on_host, router + shared + routed, routed, shared, exchange, dispatch, aside)
 
 
 @once
 def hides(q: Any) -> bool:
-    """Whether any deployment overlaps work: two micro-batches, shared experts beside the exchange,
-    or the host beside the card.
+    """Whether any deployment overlaps work: two micro-batches, shared experts beside the exchange
+    or on a second stream, or the host beside the card.
 
     Args:
         q: input symbols as attributes.
 
     Source: notebooks/latency.md, sections Two micro-batches and One step.
     """
-    return anywhere((q.micro_batches > 1) | (q.single_batch_overlap > 0) | (q.host_overlap > 0))
+    return anywhere((q.micro_batches > 1) | (q.single_batch_overlap > 0) | (q.host_overlap > 0)
+                    | (q.second_stream_tokens > 0))
 
 
 def hidden_time(q: Any, b: Busy) -> Number:
@@ -208,8 +212,9 @@ def hidden_time(q: Any, b: Busy) -> Number:
     Two micro-batches take turns, one communicates while the other computes; or each has a stream of
     its own, attention beside experts with their exchange, so that what is hidden is also no longer
     than the shorter stream. Within a single batch shared experts run beside the dispatch, and the
-    last of an expert's three matrices beside the combine. Experts whose results are awaited a layer
-    later, or that are fetched a layer ahead, run beside the card's own work.
+    last of an expert's three matrices beside the combine; on a second stream they run beside router
+    and routed experts. Experts whose results are awaited a layer later, or that are fetched a layer
+    ahead, run beside the card's own work.
 
     Args:
         q: input symbols as attributes.
@@ -234,6 +239,8 @@ def hidden_time(q: Any, b: Busy) -> Number:
 
     between = q.overlap_efficiency * either(q.micro_batches > 1, streams, lambda: either(
         q.single_batch_overlap > 0, single, lambda: 0.0))
+    if not is_absent(b.aside):
+        between = between + minimum(b.aside, b.experts - b.shared)
     if not anywhere(q.host_overlap > 0):
         return between
     return between + q.host_overlap * minimum(b.on_host, b.own + b.links - between)

@@ -46,6 +46,7 @@ from calc.physics.shapes import Parameters
 from calc.physics.timing.collectives import all_gather, group
 from calc.physics.timing.cores import core_time, index_time
 from calc.physics.timing.matmuls import (
+    busy_time,
     dense_bandwidth,
     joining_time,
     matmul_times,
@@ -66,6 +67,8 @@ from calc.physics.work import (
     shared_expert_work,
     vector_bytes,
 )
+
+NORMS = 2  # of a layer, each after an all-reduce: before attention, and before its MLP
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,7 @@ class Step:
     offload_time: Number
     fetch_time: Number
     saved_time: Number
+    second_stream_time: Number
     compute_time: Number
     communication_time: Number
     hidden_time: Number
@@ -153,37 +157,37 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     classes |= {"core": core, "index": scores}
     times |= {"core": core_time(q, core, own, clock),
               "index": index_time(q, scores, batch.decoding, clock)}
-    vector, kernels = vector_bytes(q, n, batch, routed), _kernels(q, n)
-    widened = _dequantisation_time(q, n, projections, routed, batch)
+    vector, fetched = vector_bytes(q, n, batch, routed), missing(q, n, routed.read)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
     logits, gathered = _gather_times(q, batch, columns)
     reduced, exchanged, dispatched, passed_on = _communication_times(
         q, n, batch, logits, (fullest_receiver(q, routed.slowest), nodes_load))
-    shared, fetched = context_exchange(attention, q, c, batch), missing(q, n, routed.read)
-    boundary, offload = kernels * q.kernel_boundary, offload_time(q, n, batch, routed)
-    vector_time = vector / dense_bandwidth(q)
-    around = vector_time + plus(plus(plus(boundary, offload), fetched.fetch_time), widened)
-    compute = scaled(reduce(plus, times.values(), around), halves)
+    shared, boundary = context_exchange(attention, q, c, batch), _untimed(q, n) * q.kernel_boundary
+    times |= {
+        "vector": vector / dense_bandwidth(q), "boundary": boundary,
+        "dequantisation": _dequantisation_time(q, n, projections, routed, batch),
+        "offload": offload_time(q, n, batch, routed), "fetch": fetched.fetch_time}
+    compute = scaled(reduce(plus, times.values()), halves)
     communication = scaled(plus(plus(reduced + exchanged, passed_on), shared), halves)
     saved = _saved_time(q, composition, scaled(boundary, halves))
-    hidden = hidden_time(q, busy(halves, times | {
-        "compute": compute, "communication": communication, "saved": saved, "offload": offload,
-        "fetch": fetched.fetch_time, "exchange": exchanged, "dispatch": dispatched}))
+    times |= {
+        "all_reduce": reduced, "exchange": exchanged, "dispatch": dispatched,
+        "pipeline": passed_on, "context_exchange": shared, "saved": saved, "compute": compute,
+        "communication": communication, "second_stream": _second_stream_time(
+            q, n, batch, classes["shared_expert"], times["shared_expert"])}
+    hidden = hidden_time(q, busy(halves, times))
     device = minus(minus(compute + communication, hidden), saved)
-    host = halves * kernels * _launch_time(q, batch)
+    host = halves * _kernels(q, n) * _launch_time(q, batch)
     longer = maximum(device, host)
     draft_pass = _draft_pass_time(q, longer, times["head"], gathered, own.tokens)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
-        **{f"{name}_time": time for name, time in times.items()},
-        **vars(fetched), vector_bytes=vector, vector_time=vector_time, head_rows=core.head_rows,
-        group_tokens=routed.tokens, shared_tokens=batch.of_shared(q), distinct_experts=routed.hit,
+        **{f"{name}_time": time for name, time in times.items()} | vars(fetched),
+        vector_bytes=vector, head_rows=core.head_rows, group_tokens=routed.tokens,
+        shared_tokens=batch.of_shared(q), distinct_experts=routed.hit,
         rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
-        dequantisation_time=widened, all_reduce_time=reduced, exchange_time=exchanged,
-        dispatch_time=dispatched, pipeline_time=passed_on, context_exchange_time=shared,
-        boundary_time=boundary, offload_time=offload, saved_time=saved, compute_time=compute,
-        communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
+        hidden_time=hidden, device_time=device, host_time=host,
         draft_gather_time=gathered, draft_pass_time=draft_pass,
         step_time=_step_time(q, composition, longer, draft_pass))
 
@@ -267,14 +271,36 @@ def _kernels(q: Any, n: Parameters) -> Number:
     and shared experts, of which ``operators_per_layer`` are launched. Source: notebooks/latency.md,
     section Between the kernels, and the host.
     """
+    return _of_layers(q, n, q.attention_operators, q.indexer_operators, q.dense_mlp_operators,
+                      q.shared_expert_operators, q.routed_expert_operators)
+
+
+@once
+def _untimed(q: Any, n: Parameters) -> Number:
+    """Operators of all layers that no law times, each of which takes a boundary [1].
+
+    Laws of matmuls, cores, experts and collectives contain the boundaries of their own kernels; a
+    norm that is fused with the all-reduce before it is none. Source: notebooks/latency.md, section
+    Between the kernels, and the host.
+    """
+    left = _of_layers(
+        q, n, q.attention_operators - q.attention_timed_operators,
+        q.indexer_operators - q.indexer_timed_operators,
+        q.dense_mlp_operators - q.dense_mlp_timed_operators,
+        q.shared_expert_operators - q.shared_expert_timed_operators,
+        q.routed_expert_operators - q.routed_expert_timed_operators)
+    fused = select(q.tensor_parallel > 1, q.fused_norms, 0)
+    return left - fused * NORMS * q.num_hidden_layers * (
+        q.operators_per_layer / q.reference_operators)
+
+
+def _of_layers(q: Any, n: Parameters, attention: Number, indexer: Number, dense: Number,
+               shared: Number, routed: Number) -> Number:
+    """Operators of all layers, from those counted of each part [1]."""
     counted = (
-        q.num_hidden_layers * (q.attention_operators
-                               + select(q.hc_mult > 1, q.hyper_operators, 0))
-        + q.indexer_layers * q.indexer_operators
-        + q.first_k_dense_replace * q.dense_mlp_operators
-        + n.moe_layers * on_fullest(
-            q, select(q.n_shared_experts > 0, q.shared_expert_operators, 0),
-            q.routed_expert_operators))
+        q.num_hidden_layers * (attention + select(q.hc_mult > 1, q.hyper_operators, 0))
+        + q.indexer_layers * indexer + q.first_k_dense_replace * dense
+        + n.moe_layers * on_fullest(q, select(q.n_shared_experts > 0, shared, 0), routed))
     return q.operators_per_layer * counted / q.reference_operators
 
 
@@ -287,6 +313,29 @@ def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
         return 0.0
     saved = minimum(q.single_token_path, boundaries)
     return either((saved > 0) & (composition.tokens <= 1), lambda: saved, lambda: 0.0)
+
+
+def _second_stream_time(q: Any, n: Parameters, batch: Composition, shared: Work, taken: Number
+                        ) -> Number:
+    """What shared experts can take beside the other experts, on a second stream [s].
+
+    Of a captured step: all but the time in which they keep memory or matrix units busy.
+
+    Source: notebooks/latency.md, section One step.
+    """
+    if not batch.decoding:
+        return 0.0
+    most = minimum(q.second_stream_tokens, q.largest_graph)
+    runs = ((batch.tokens <= most) & (q.captured > 0) & (q.micro_batches <= 1)
+            & (q.single_batch_overlap <= 0) & (q.shared_expert_ranks <= 0))
+
+    def aside() -> Number:
+        untimed = n.moe_layers * (q.shared_expert_operators - q.shared_expert_timed_operators)
+        between = q.kernel_boundary * q.operators_per_layer * untimed / q.reference_operators
+        return select(q.n_shared_experts > 0,
+                      taken - busy_time(q, "shared_expert", shared) + between, 0)
+
+    return either(runs, aside, lambda: 0.0)
 
 
 def _launch_time(q: Any, batch: Composition) -> Number:

@@ -7,7 +7,7 @@ together. What the entries do not say is neutral in ``params/symbols.yml``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -66,6 +66,11 @@ ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
         "largest_sliced_tile": "largest_expert_tile",
         "host_vector_efficiency": "host_gemm_efficiency"}
 # knobs where they are stated
+# latencies of laws -> the part whose kernels they time, and how many: where no law is known, none.
+# Of a core its splits and what joins them; of experts two kernels that sort the rows, two matmuls,
+# the gate between them, the weighted sum
+OF_LAW = {("latent_core_latency",): ("attention", 2),
+          ("routed_expert_latency", "sliced_expert_latency"): ("routed_expert", 6)}
 STATED = ("host_overlap", "storage_bandwidth", "score_traffic", "attention_operators")
 COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
 OF_VECTORS = {"host_gemm_efficiency": "host_vector_efficiency"}  # of blocks of few bits
@@ -291,20 +296,23 @@ def _found(kept: float) -> Value:
     return Value(kept, "1", f"{kept:.4g}", "arithmetic", "assumed", kept, most)
 
 
-def _operators(scenario: Resolved) -> dict[str, float]:
-    """Kernels of the parts of a layer, and of the layer that ``operators_per_layer`` is of [1]."""
+def _operators(scenario: Resolved, mechanisms: Collection[Knob]) -> dict[str, float]:
+    """Kernels of the parts of a layer, those of them that laws time, and the kernels of the layer
+    that ``operators_per_layer`` is of [1]."""
     name = scenario.device.mechanisms or USUAL[scenario.device.type]
     counted = library.load("mechanisms", name).operators
     if counted is None:
         return {}
-    latent, experts, shared = (
-        part.value for part in (counted.latent_attention, counted.routed_experts,
-                                counted.shared_expert))
-    return {
-        "attention_operators": counted.of_attention(scenario.model.attention),
-        "indexer_operators": counted.indexer.value,
-        "dense_mlp_operators": counted.dense_mlp.value, "routed_expert_operators": experts,
-        "shared_expert_operators": shared, "reference_operators": latent + experts + shared}
+    parts = counted.by_part(scenario.model.attention)
+    found = {"reference_operators": sum(part.value for part in (
+        counted.latent_attention, counted.routed_experts, counted.shared_expert))}
+    for part, (kernels, timed) in parts.items():
+        found |= {f"{part}_operators": kernels, f"{part}_timed_operators": float(timed)}
+    known = {symbol for knob in mechanisms for symbol in knob.symbols}
+    for law, (part, kernels) in OF_LAW.items():
+        if found[f"{part}_timed_operators"] and not known & set(law):
+            found[f"{part}_timed_operators"] -= kernels
+    return found
 
 
 def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
@@ -324,7 +332,7 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
     found: dict[str, float] = dict(neutral())
     cut = Placed.of(scenario)
     found |= (_compute(scenario) | link_inputs(scenario.node, cut.nodes) | _host(scenario)
-              | _operators(scenario))
+              | _operators(scenario, mechanisms))
     for knob in mechanisms:
         for name in knob.symbols:
             found[name] = knob.value.value

@@ -7,8 +7,9 @@ the newest of all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,18 @@ from catalogue.engines.released import AT, fitting, release_of
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.entries.profiles import WAYS, Coordination, Fits, Profile, Scheduling, Statement, Way
+from catalogue.entries.profiles import (
+    WAYS,
+    Coordination,
+    Fits,
+    KernelFit,
+    Measured,
+    Profile,
+    Scheduling,
+    Statement,
+    Way,
+    in_order,
+)
 from catalogue.library import Override
 from catalogue.messages import by_language, messages
 from catalogue.reading import yamlfile
@@ -68,6 +80,7 @@ class Running(Starts):
         scheduling: how a step is filled; None where nothing is said.
         coordination: of prefill, where ranks share experts; None where nothing is said.
         graphs: whether decode runs as a captured graph; None where nothing is said.
+        rejected: laws that would hold and contradict others or measured steps, as ``mechanisms``.
         asked: the release for which this one stands, where it is not known; None where it is.
     """
 
@@ -76,6 +89,7 @@ class Running(Starts):
     scheduling: Scheduling | None
     coordination: Coordination | None
     graphs: bool | None
+    rejected: Mapping[Way, tuple[Measured, ...]]
     asked: str | None = None
 
 
@@ -131,6 +145,14 @@ def _fitted(engine: str, card: str | None) -> Iterator[Statement]:
                 yield from fits.statements
 
 
+@cache
+def _operators(engine: str) -> frozenset[str]:
+    """Operators of whose tables a law was fitted under an engine, on any card."""
+    files = (library.load("fits", name) for name in library.names("fits"))
+    return frozenset(measured.operator for fits in files if fits.engine == engine
+                     for statement in fits.statements for measured in statement.measured)
+
+
 def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
     """What is wrong with the names in a profile, with the keys at fault."""
     if profile.flags is not None:
@@ -143,6 +165,11 @@ def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
         at = ("statements", number)
         for key, problem in mechanism_problems(statement.mechanisms):
             yield (*at, "mechanisms", key), f"{problem}."
+        for place, block in enumerate(statement.schedule.blocks if statement.schedule else ()):
+            if lacking := [law for law in block.laws if law not in _operators(profile.id)]:
+                yield (*at, "schedule", "blocks", place, "laws"), (
+                    f"no table of '{lacking[0]}' was fitted under {profile.id}, expected one of "
+                    f"{', '.join(sorted(_operators(profile.id)))}.")
         for key, flag in statement.flags.items():
             try:
                 load_engine(str(profile.flags)).lookup(flag)
@@ -176,14 +203,20 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
              experts: tuple[str, str] | None, written: str | None) -> Running:
     """What an engine does by its statements that hold; arguments as of ``Statement.holds``.
 
+    Statements hold of the release that is asked for, although its flags are those of an older one
+    where it is not known itself.
+
     Args:
         written: the release that is asked for; None for the newest.
     """
+    known = written is None or release == written or release.startswith(
+        (f"{written}.", f"{written}rc"))
+    asked = release if known or in_order(str(written)) < in_order(release) else str(written)
     of_ways = {way: [statement for statement in profile.statements if statement.holds(
-        release, card, attention, drafts, experts, way)] for way in WAYS}
-    mechanisms = {way: {name: value for statement in holding
-                        for name, value in statement.mechanisms.items()}
-                  for way, holding in of_ways.items()}
+        asked, card, attention, drafts, experts, way)] for way in WAYS}
+    mechanisms = {way: {name: value for statement in holding for name, value in (
+        (statement.schedule.mechanisms if statement.schedule else {}) | statement.mechanisms
+        ).items()} for way, holding in of_ways.items()}
     workload: dict[str, Value] = {}
     scheduling, coordination, graphs = None, None, None
     for statement in of_ways[USUAL_WAY]:  # which differ in mechanisms alone
@@ -191,10 +224,18 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
         scheduling = statement.scheduling or scheduling
         coordination = statement.prefill_coordination or coordination
         graphs = statement.graphs.value if statement.graphs else graphs
-    known = written is None or release == written or release.startswith(
-        (f"{written}.", f"{written}rc"))
     return Running(profile, release, *_started(of_ways[USUAL_WAY]), mechanisms, workload,
-                   scheduling, coordination, graphs, None if known else written)
+                   scheduling, coordination, graphs,
+                   {way: _rejected(holding) for way, holding in of_ways.items()},
+                   None if known else written)
+
+
+def _rejected(holding: Iterable[Statement]) -> tuple[Measured, ...]:
+    """Laws of statements that are rejected, of each kind that of the newest release."""
+    newest = {(measured.operator, measured.cut, measured.dtype): measured
+              for statement in holding if isinstance(statement, KernelFit)
+              for measured in statement.measured if measured.parameters}
+    return tuple(measured for measured in newest.values() if measured.rejected)
 
 
 def starting(reference: str, device: Device, model: Model, drafts: bool) -> Starts:

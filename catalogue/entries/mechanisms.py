@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from catalogue.entries.entry import CatalogueEntry, Entry, MechanismsName
 from catalogue.reading.values import Blocks, Count, Share, Time, Tokens, Unit, Value
@@ -106,6 +106,25 @@ class ShareByCache(Group):
     narrow: Share
 
 
+Kernels = Annotated[int, Field(strict=True, ge=0)]
+
+
+class TimedOperators(Group):
+    """Kernels of the parts of a layer whose boundary the latencies of laws contain [1].
+
+    Matmuls, an attention core with what joins its splits, the experts' block, the sum over the
+    ranks. Fields as of :class:`Operators`.
+    """
+
+    latent_attention: Kernels = 0
+    grouped_attention: Kernels = 0
+    compressed_attention: Kernels = 0
+    indexer: Kernels = 0
+    dense_mlp: Kernels = 0
+    routed_experts: Kernels = 0
+    shared_expert: Kernels = 0
+
+
 class Operators(Group):
     """Kernels of the parts of a layer, as an engine's code launches them [1].
 
@@ -120,6 +139,7 @@ class Operators(Group):
         dense_mlp: one MLP.
         routed_experts: router, choice, rows there and back, and the experts.
         shared_expert: in addition.
+        timed: those of them that laws time; none on a card whose latencies are set by hand.
     """
 
     latent_attention: Number
@@ -129,11 +149,20 @@ class Operators(Group):
     dense_mlp: Number
     routed_experts: Number
     shared_expert: Number
+    timed: TimedOperators = TimedOperators()
 
-    def of_attention(self, attention: str) -> float:
-        """Those of a model's attention, by what its file calls it [1]."""
-        parts = {"mla": self.latent_attention, "csa": self.compressed_attention}
-        return parts.get(attention, self.grouped_attention).value
+    def by_part(self, attention: str) -> dict[str, tuple[float, int]]:
+        """Kernels of each part of a layer, and those that laws time [1].
+
+        Args:
+            attention: of the model, as its file calls it.
+        """
+        kind = {"mla": "latent_attention", "csa": "compressed_attention"}
+        of = {"attention": kind.get(attention, "grouped_attention"), "indexer": "indexer",
+              "dense_mlp": "dense_mlp", "routed_expert": "routed_experts",
+              "shared_expert": "shared_expert"}
+        return {part: (getattr(self, name).value, getattr(self.timed, name))
+                for part, name in of.items()}
 
 
 class Grouped(CatalogueEntry):
@@ -145,8 +174,8 @@ class Grouped(CatalogueEntry):
         grouped_gemm_efficiency: the same of experts, with many rows per expert [1].
         sliced_gemm_efficiency, sliced_streaming_efficiency: both of experts of which every rank
             holds a slice [1].
-        matmul_latency: of a dense matmul with few rows, what is neither a kernel's boundary nor in
-            the rates: quantising its rows, filling and draining the kernel [s].
+        matmul_latency: of a dense matmul with few rows, what is not in the rates: its boundary,
+            quantising its rows, filling and draining the kernel [s].
         depth_latency: the same per input that its outputs sum over: a tile takes them one after
             the other [s].
         activation_traffic: of a dense matmul, what quantising its rows moves besides, per element
@@ -214,7 +243,7 @@ class OfEvery(Entry):
         selection_traffic: what choosing among the scores moves, per score [B].
         dequantisation_traffic: through L2 per 4-bit weight that is widened first [B].
         prefill_dequantisation_traffic: the same in prefill, where all experts are widened [B].
-        kernel_boundary: between two kernels of a captured graph, not in the rates above [s].
+        kernel_boundary: of a small kernel of a captured graph that no law times [s].
         operators_per_layer: kernels of a layer of latent attention, routed and shared experts [1].
         host_time_per_operator: of the host per operator that it launches itself [s].
         host_gap_per_step: scheduling, sampling and detokenisation between steps [s].
@@ -280,17 +309,17 @@ class IfKnown(Entry):
 
     Attributes:
         latent_core_latency: of a layer's decode core of MLA, its splits joined, however few the
-            positions, less the boundaries [s].
+            positions [s].
         latent_core_fill: of it, filling and draining its pipeline for one request [s].
         routed_expert_latency, sliced_expert_latency: what the experts of a layer take whatever the
-            rows, whole and slices, less their kernels' boundaries [s].
+            rows, whole and slices [s].
         expert_row_traffic, sliced_row_traffic: times that their rows are moved besides the
             matmuls: gathered, gated, quantised, summed; once where no more is known [1].
         gathered_row_traffic: times that the rows of all whole experts are, on a rank that has the
             tokens of all: kernels that sort, gate and sum them whosever they are [1].
         expert_tile_growth, sliced_tile_growth: rows of a tile that their kernels choose over the
             mean rows of one, where larger; largest_expert_tile, largest_sliced_tile: the most [1].
-        prefill_core_latency: of a layer's core in prefill, less the boundary [s].
+        prefill_core_latency: of a layer's core in prefill [s].
         core_row_traffic: times that its bytes are moved besides its arithmetic [1].
         prefill_tile_rows: rows of a prompt that it brings in at once; whole tiles [1].
         pipelined_alpha, pipelined_efficiency: latency [s] and share of the links of a library's

@@ -23,9 +23,11 @@ from catalogue.reading.values import (
     Date,
     Flag,
     Length,
+    Misplaced,
     Share,
     SourceKey,
     Tokens,
+    Value,
     Words,
 )
 
@@ -104,6 +106,74 @@ class Starting(Sourced):
     spread_replicas: Flag | None = None
 
 
+Block = Literal["norm", "attention", "indexer", "all_reduce", "dense_mlp", "router",
+                "routed_expert", "shared_expert", "head"]
+Operator = Literal["gemm", "experts", "mla_decode", "mla_prefill", "mla_decode_block",
+                   "dsa_decode_block", "all_reduce", "exchange"]
+NO_LIMIT = 2**20  # tokens: more than any captured step has
+
+
+class Scheduled(Entry):
+    """A block of kernels of a captured decode step.
+
+    Attributes:
+        block: its name.
+        laws: operators of ``params/fits/`` that time its kernels; the others pay a boundary.
+        fused: the block whose kernel does its work as well.
+        beside: blocks of the main stream at whose side it runs, on a second one.
+        until: most tokens of a step for which it does; absent, of any captured step.
+    """
+
+    block: Block
+    laws: list[Operator] = []
+    fused: Block | None = None
+    beside: list[Block] = []
+    until: Tokens | None = None
+
+
+class Schedule(Sourced):
+    """Blocks of a captured decode step in the order in which they are launched; and where from."""
+
+    blocks: Annotated[list[Scheduled], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Schedule:
+        """Blocks wait for blocks of the same step, and none for itself."""
+        waits: dict[str, set[str]] = {}
+        for each in self.blocks:
+            waits.setdefault(each.block, set()).update(
+                each.beside, [each.fused] if each.fused else [])
+        for place, each in enumerate(self.blocks):
+            block, others = each.block, waits[each.block]
+            if missing := sorted(others - set(waits)):
+                raise Misplaced(
+                    f"'{block}' refers to '{missing[0]}', which is no block of this schedule, "
+                    f"expected one of {', '.join(waits)}", "blocks", place)
+            reached, ahead = set(), set(others)
+            while ahead:
+                reached |= ahead
+                ahead = set().union(*(waits[other] for other in ahead)) - reached
+            if block in reached:
+                raise Misplaced(f"'{block}' runs beside or within '{sorted(others)[0]}', which "
+                                "runs beside or within it; expected no cycle", "blocks", place)
+        return self
+
+    @property
+    def mechanisms(self) -> dict[str, Value]:
+        """What the physics takes of it: switches by name."""
+        known = {each.block: each for each in self.blocks}
+        norm, shared = known.get("norm"), known.get("shared_expert")
+        fused = float(norm is not None and norm.fused == "all_reduce")
+        most = 0.0
+        if shared is not None and (shared.beside or shared.fused):
+            most = float(shared.until.value) if shared.until else float(NO_LIMIT)
+
+        def stated(value: float, unit: str) -> Value:
+            return Value(value, unit, f"{value:g}", self.source, self.kind, value, value)
+
+        return {"fused_norms": stated(fused, "1"), "second_stream_tokens": stated(most, "token")}
+
+
 class Defaults(Entry):
     """What an engine takes for a key of a deployment's workload, where that is not given."""
 
@@ -132,6 +202,7 @@ class Statement(Entry):
         prefill_coordination: of ranks that share experts.
         staged_drafts: whether a model drafts with its own layer in pipeline stages.
         graphs: whether decode runs as a captured graph where nothing is set.
+        schedule: which kernels a captured decode step launches, and what runs beside what.
         starts: which layouts it starts; what is absent is as an earlier statement has it.
         workload: defaults that are decided when the engine starts, by card or model.
         flags: keys of the workload, whose default is that of a flag (``params/engines/``).
@@ -151,6 +222,7 @@ class Statement(Entry):
     prefill_coordination: Coordination | None = None
     staged_drafts: Ability | None = None
     graphs: Ability | None = None
+    schedule: Schedule | None = None
     starts: Starting | None = None
     workload: Defaults = Defaults()
     flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization",
@@ -294,6 +366,25 @@ class Missed(Entry):
     rest: Rest | None = None
 
 
+class Rejected(Entry):
+    """Why a law is not used: its time with one token contradicts other laws, or a measured step.
+
+    Attributes:
+        reason: ``neighbour``, at least twice the fixed time of a release beside it: a table
+            measured outside of graphs, or of a kernel that serving does not take; or ``step``,
+            longer in a step than a measured one leaves.
+        against: the release, or the measured step.
+        factor: its time over that of the neighbour, or over what the step leaves [1].
+        instead: the release whose fixed times stand in the statement; absent, those of the card
+            hold.
+    """
+
+    reason: Literal["neighbour", "step"]
+    against: Words
+    factor: Factor
+    instead: Version | None = None
+
+
 class Measured(Entry):
     """What a fit rests on; of a table without parameters, what other values are judged on.
 
@@ -307,12 +398,12 @@ class Measured(Entry):
         before: on the same rows with the values of the card alone; None where it has none.
         regions: the same by the least number of tokens.
         missed: why the law misses the bars; absent where it keeps them.
+        rejected: why the law's fixed times are not used; absent where they are.
         parameters: names of the fitted mechanisms, in the order of the covariance.
         covariance: of the logarithms of their values, row by row of its lower triangle.
     """
 
-    operator: Literal["gemm", "experts", "mla_decode", "mla_prefill", "mla_decode_block",
-                      "dsa_decode_block", "all_reduce", "exchange"]
+    operator: Operator
     cut: Literal["whole", "slices"] | None = None
     kernel: Words
     dtype: Words
@@ -321,6 +412,7 @@ class Measured(Entry):
     before: Judged | None = None
     regions: dict[int, Judged]
     missed: Missed | None = None
+    rejected: Rejected | None = None
     parameters: list[Words]
     covariance: list[float]
 
@@ -331,8 +423,8 @@ class KernelFit(Statement):
     measured: list[Measured]
 
 
-_OF_PROFILES = {"scheduling", "prefill_coordination", "staged_drafts", "graphs", "starts",
-                "workload", "flags"}
+_OF_PROFILES = {"scheduling", "prefill_coordination", "staged_drafts", "graphs", "schedule",
+                "starts", "workload", "flags"}
 
 
 class Fits(CatalogueEntry):

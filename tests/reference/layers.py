@@ -94,14 +94,15 @@ def layers(q: Any, rows: Iterable[Row], batch: Composition, found: Mapping[str, 
     every = float(q.num_hidden_layers)
     times = {place: _times(q, [row for row in rows if row.layer == place], count, batch, found)
              for place, count in (("every", every), ("dense", dense), ("moe", moe), ("outside", 1))}
-    kernels, stages = _kernels(q), int(q.pipeline_parallel)
+    kernels, untimed = _kernels(q), _kernels(q, untimed=True)
+    stages = int(q.pipeline_parallel)
     sent = {place: _sent(q, [row for row in rows if row.layer == place])
             for place in ("every", "dense", "moe")}
     before = _sent(q, [row for row in rows if row.name == "embedding_all_reduce"])
     after = _sent(q, [row for row in rows if row.layer == "outside"]).time - before.time
 
     def piece(time: float, part: str) -> Piece:
-        return Piece(CARD, time + kernels[part] * q.kernel_boundary, kernels[part])
+        return Piece(CARD, time + untimed[part] * q.kernel_boundary, kernels[part])
 
     attending = sum(found[f"{name}_time"] for name in ("core", "index", "dequantisation")) / every
     of_moe = {name: found[f"{name}_time"] / max(moe, 1) for name in (
@@ -135,17 +136,23 @@ def _longer(q: Any, shared: float, routed: float) -> float:
     return max(0.0, shared - routed) if q.shared_expert_ranks > 0 else shared
 
 
-def _kernels(q: Any) -> dict[str, float]:
-    """Kernels of each half of a layer, as they were counted in an engine and fused since."""
+def _kernels(q: Any, untimed: bool = False) -> dict[str, float]:
+    """Kernels of each half of a layer, as they were counted in an engine and fused since; or those
+    of them that no law times and that are not fused with an all-reduce."""
     fused = q.operators_per_layer / q.reference_operators
-    shared = q.shared_expert_operators if q.n_shared_experts > 0 else 0.0
-    routed = q.routed_expert_operators
+
+    def count(part: str) -> float:
+        every = getattr(q, f"{part}_operators")
+        return float(every - getattr(q, f"{part}_timed_operators") if untimed else every)
+
+    norm = q.fused_norms if untimed and q.tensor_parallel > 1 else 0.0
+    shared = count("shared_expert") if q.n_shared_experts > 0 else 0.0
+    routed = count("routed_expert")
     own = q.indexer_layers / q.num_hidden_layers  # of a mean layer
     streams = q.hyper_operators if q.hc_mult > 1 else 0.0
-    return {"attention": fused * (q.attention_operators + own * q.indexer_operators + streams),
-            "dense": fused * q.dense_mlp_operators,
-            "experts": fused * (max(shared, routed) if q.shared_expert_ranks > 0
-                                else shared + routed)}
+    experts = max(shared, routed) if q.shared_expert_ranks > 0 else shared + routed
+    return {"attention": fused * (count("attention") - norm + own * count("indexer") + streams),
+            "dense": fused * (count("dense_mlp") - norm), "experts": fused * (experts - norm)}
 
 
 def _times(q: Any, rows: Sequence[Row], of_layers: float, batch: Composition,

@@ -20,7 +20,8 @@ DENSE = dict.fromkeys(
      "prompt_variation", "answer_variation", "think_time", "request_overhead", "open_arrivals",
      "separate_pools", "mixed_steps", "prefill_together", "prefill_delay_steps", "steps_ahead",
      "first_token_held", "bench_requests", "draft_tokens", "mtp_acceptance", "accepted_length",
-     "index_topk", "sliding_window", "whole_selection", "score_traffic", "dense_prefill_tokens",
+     "second_stream_tokens", "index_topk", "sliding_window", "whole_selection", "score_traffic",
+     "dense_prefill_tokens",
      "o_groups", "absorbed_prefix_tokens", "prefill_tile_rows", "prefill_replicas",
      "prefill_pool_rate", "prefill_pool_devices", "prefill_pool_port_time"), 0.0) | dict.fromkeys(
     ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel", "micro_batches",

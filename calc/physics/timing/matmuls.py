@@ -170,6 +170,20 @@ def matmul_time(q: Any, name: str, work: Work, padded: Number, waiting: Number =
                          work.bytes / bandwidth, hidden)
 
 
+def busy_time(q: Any, name: str, work: Work) -> Number:
+    """Time in which a class of matmuls keeps memory or matrix units busy at what they reach [s].
+
+    Args:
+        q: input symbols as attributes.
+        name: the class.
+        work: operations [FLOP] and bytes [B].
+
+    Source: notebooks/latency.md, section One step.
+    """
+    peak, bandwidth, _ = _reached(q, name)
+    return maximum(work.flops / peak, work.bytes / bandwidth)
+
+
 @once
 def dense_bandwidth(q: Any) -> Number:
     """Rate at which everything but experts and caches is read [B/s].

@@ -62,8 +62,10 @@ def hidden(phase: str, more: More = NOTHING) -> sympy.Expr:
             + sympy.Piecewise((shared, apart), (0, True))) / EXPERT_MATRICES
     alone = sympy.Piecewise((Min(ready, dispatch) + Min(last, exchange - dispatch),
                              sym.single_batch_overlap > 0), (0, True))
+    beside = together(phase, ("router", "routed_expert")) + more.experts
     between = sym.overlap_efficiency * sympy.Piecewise(
-        (halves, sym.micro_batches > 1), (alone, True))
+        (halves, sym.micro_batches > 1), (alone, True)) + Min(
+            together(phase, ("second_stream",)), beside)
     return between + sym.host_overlap * Min(on_host, own + link - between)
 
 

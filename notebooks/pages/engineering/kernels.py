@@ -288,7 +288,7 @@ def taken_apart() -> None:
     for kind in APART:
         row = _newest(kind, SHOWN_CARD, SHOWN_ENGINE, "fp8-block")
         whole = _time(row, tokens)
-        rest = _time(row, tokens, kernel_boundary=0.0, **dict.fromkeys(FIXED[kind], 0.0))
+        rest = _time(row, tokens, **dict.fromkeys(FIXED[kind], 0.0))
         moved = whole - _time(row, tokens, **dict.fromkeys(MOVED[kind], 0.0))
         for count, law, left, rows_ in zip(TOKENS, whole, rest, moved, strict=True):
             errors = row.measured.regions[max(

@@ -3,6 +3,8 @@
 Times are whole numbers of seconds, different ones of every part.
 """
 
+from dataclasses import replace
+
 import pytest
 from _fleet import compositions, one, sampled
 
@@ -82,12 +84,13 @@ class TestParts:
 
 STEP = {"compute": 100.0, "communication": 40.0, "saved": 2.0, "offload": 3.0, "fetch": 5.0,
         "router": 1.0, "shared_expert": 6.0, "routed_expert": 9.0, "exchange": 14.0,
-        "dispatch": 4.0}
+        "dispatch": 4.0, "second_stream": 0.0}
 # two micro-batches: 100 less 16 of the host and 2 saved; experts 2 (1 + 6 + 9)
 KEPT = Busy(own=82.0, links=40.0, on_host=16.0, experts=32.0, routed=18.0, shared=12.0,
             exchange=28.0, dispatch=8.0)
 WAYS = {"micro_batches": 1, "unequal_streams": 0, "shared_expert_ranks": 0,
-        "single_batch_overlap": 0, "overlap_efficiency": 1, "host_overlap": 0}
+        "single_batch_overlap": 0, "overlap_efficiency": 1, "host_overlap": 0,
+        "second_stream_tokens": 0}
 
 
 def hidden(kept=KEPT, **ways):
@@ -130,6 +133,15 @@ def test_no_more_is_hidden_than_the_shorter_stream_has(own, links, experts, exch
                                                        time):
     kept = Busy(own=own, links=links, on_host=on_host, experts=experts, exchange=exchange)
     assert hidden(kept, micro_batches=2, unequal_streams=1, host_overlap=1) == time
+
+
+@pytest.mark.parametrize(("aside", "time"), [(0, 0), (7, 7), (20, 20), (25, 20)])
+def test_a_second_stream_is_hidden_beside_router_and_routed_experts(aside, time):
+    """Of experts 32, shared ones 12: beside 20; whatever the experts of ranks add to it adds up."""
+    kept = replace(KEPT, aside=aside)
+    assert hidden(kept, second_stream_tokens=8) == time
+    assert hidden(Busy(own=30.0, aside=aside) + replace(KEPT, own=52.0),
+                  second_stream_tokens=8) == time
 
 
 @pytest.mark.parametrize(("more", "ways", "longer"), [

@@ -21,7 +21,7 @@ from reference.timeline import Way, length
 
 ROUNDING = 1e-9  # relative, of sums of a dozen numbers in floating point
 ALL_HIDDEN = {"overlap_efficiency": 1, "host_overlap": 0, "single_token_path": 0,
-              "shared_expert_ranks": 0}
+              "shared_expert_ranks": 0, "second_stream_tokens": 0}
 IN_TURNS = ALL_HIDDEN | {"micro_batches": 2, "unequal_streams": 0}
 IN_STREAMS = IN_TURNS | {"unequal_streams": 1}
 UNDIVIDED = ALL_HIDDEN | {"micro_batches": 1, "single_batch_overlap": 0}
@@ -30,6 +30,7 @@ both = pytest.mark.parametrize("attention", ATTENTIONS)
 
 
 NOTHING_HIDDEN = {"overlap_efficiency": 0, "host_overlap": 0, "single_token_path": 0,
+                  "second_stream_tokens": 0,
                   "host_time_per_operator": 0, "captured": 0}
 PLAIN = {f"{name}_depth_latency": 0 for name in DENSE}  # nothing waits along the depth
 SUMS = PLAIN | {"load_overlap": 0}  # operations and bytes of a class add up as of its matmuls
@@ -131,6 +132,7 @@ def test_many_layers_hide_all_that_can_be(layers_alike, card, links):
                     nothing, layers_alike, 0, 1)
     own, sent = 2 * layers_alike * card, 2 * layers_alike * links
     q = Inputs({"unequal_streams": 0, "shared_expert_ranks": 0, "single_batch_overlap": 0,
-                "overlap_efficiency": 1, "micro_batches": 2, "host_overlap": 0})
+                "overlap_efficiency": 1, "micro_batches": 2, "host_overlap": 0,
+                "second_stream_tokens": 0})
     hidden = hidden_time(q, Busy(own=own, links=sent))
     assert own + sent - length(pieces, Way(halves=2)) == pytest.approx(hidden - min(card, links))

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
+from calc.closed_form.evaluate import evaluate
 from calc.serving.requests import Contexts, Step
 from calc.serving.simulation import IDLE
 from calc.serving.step_times import Clock, Paced, ranks_in_step
@@ -27,6 +28,8 @@ UNDIVIDED = {
 CORES = ("core_time", "index_time", "context_exchange_time")
 ALONE, DRAFTS, SHARED = "h200-r1-vllm-tp8", "h200-r1-sglang-mtp", "a3-glm51-vllm-tp4"
 SHARING = [SHARED, "h200-v32-sglang-dp8", "wide-ant-ep32"]
+SHIPPED = [name for name in catalogue.names("scenarios")
+           if catalogue.load_scenario(name).file.workload.output_tokens is not None]
 STEPS = [Step(((2048, 0),), ()), Step((), (1500,) * 24), Step(((700, 64), (80, 0)), (900,) * 5)]
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
@@ -181,3 +184,18 @@ def test_a_slow_host_decides_a_mixed_step_alone():
     taken = clock("s2-910b1-awq", host_time_per_operator=1.0)
     assert taken(Step(((2048, 0),), (4096,) * 32)) == pytest.approx(
         taken(Step(((2048, 0),), ())), rel=ROUNDING)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_step_of_a_shipped_deployment_takes_what_the_formulas_say(name):
+    """All requests midway through their answers, as many as there are; caches equally full."""
+    scenario = catalogue.load_scenario(name)
+    inputs = scenario.inputs() | {"kv_imbalance": 1, "draft_tokens": 0}
+    found = evaluate(inputs, scenario.model.attention)
+    batch = max(1, round(float(found["decode_tokens"])))
+    found = evaluate(inputs | {"concurrency": inputs["concurrency"] * batch
+                               / found["decode_tokens"]}, scenario.model.attention)
+    context = round(inputs["input_tokens"] + inputs["output_tokens"] / 2)
+    taken = Clock(inputs, scenario.model.attention)(Step((), (context,) * batch))
+    assert taken + inputs["host_gap_per_step"] == pytest.approx(
+        float(found["decode_step_time"]), rel=0.02)

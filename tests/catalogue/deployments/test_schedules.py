@@ -1,0 +1,74 @@
+"""The schedule of a captured step: what a profile states, what follows of it, and bad ones."""
+
+import pytest
+
+import catalogue
+from calc.closed_form.evaluate import evaluate
+from catalogue.deployments.profiles import running
+from catalogue.reading.errors import ParamsError
+
+H200, V3 = catalogue.load_device("nvidia-h200-sxm"), catalogue.load_model("deepseek-v3")
+PROFILE = """name: {en: Mine, zh: 我的}
+stacks: [cuda]
+source: Their packages
+releases: {1.0.0: 2026-01}
+statements:
+  - schedule:
+      source: Their source
+      kind: vendor
+      blocks: ["""
+SHARED = ("{block: router}, {block: routed_expert}, "
+          "{block: shared_expert, beside: [router, routed_expert], until: "
+          "{value: 64 token, source: Their source, kind: vendor}}")
+
+
+def stated(tmp_path, blocks):
+    """A profile whose only schedule has these blocks, and its line."""
+    path = tmp_path / "mine.yml"
+    path.write_text(f"{PROFILE}{blocks}]\n", encoding="utf-8")
+    return path, PROFILE.count("\n") + 1
+
+
+@pytest.mark.parametrize(("blocks", "fused", "tokens"), [
+    (SHARED, 0, 64), (SHARED.partition(", until")[0] + "}", 0, 2**20),
+    ("{block: all_reduce}, {block: norm, fused: all_reduce}, {block: shared_expert}", 1, 0)])
+def test_what_the_physics_takes_of_a_schedule(tmp_path, blocks, fused, tokens):
+    path, _ = stated(tmp_path, blocks)
+    found = running(f"{path}@1.0.0", H200, V3, drafts=False).mechanisms["gathered"]
+    assert (found["fused_norms"].value, found["second_stream_tokens"].value) == (fused, tokens)
+
+
+@pytest.mark.parametrize(("blocks", "problem"), [
+    ("{block: atention}", "or 'head', found 'atention'"),
+    ("{block: router, beside: [head]}", "'router' refers to 'head', which is no block of this "
+     "schedule, expected one of router"),
+    ("{block: router, beside: [head]}, {block: head, fused: router}",
+     "'router' runs beside or within 'head', which runs beside or within it; expected no cycle"),
+    ("{block: norm, fused: norm}", "'norm' runs beside or within 'norm'"),
+    ("{block: router, laws: [gem]}", "or 'exchange', found 'gem'"),
+    ("{block: router, laws: [gemm]}", "no table of 'gemm' was fitted under mine")])
+def test_bad_schedules_are_refused_with_their_line(tmp_path, blocks, problem):
+    path, line = stated(tmp_path, blocks)
+    with pytest.raises(ParamsError) as refused:
+        running(f"{path}@1.0.0", H200, V3, drafts=False)
+    assert f"mine.yml:{line}" in str(refused.value)
+    assert problem in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "engine"), [
+    ("h200-r1-trtllm-ep8", None), ("h200-v4-sglang-tp4", None),
+    ("h200-r1-vllm-tp8", "tensorrt-llm@1.0.0")])
+def test_a_second_stream_shortens_small_captured_steps_alone(name, engine):
+    """By what shared experts take besides their bytes and operations; never a step of prefill."""
+    scenario = catalogue.load_scenario(name, overrides=[f"engine={engine}"] if engine else [])
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    assert inputs["second_stream_tokens"] > 0
+    for tokens in (1, 8, inputs["second_stream_tokens"] + 1):
+        alone, beside = (evaluate(inputs | {"concurrency": tokens, "draft_tokens": 0, **more},
+                                  attention) for more in ({"second_stream_tokens": 0}, {}))
+        saved = alone["decode_step_time"] - beside["decode_step_time"]
+        small = tokens <= min(inputs["second_stream_tokens"], inputs["largest_graph"])
+        assert bool(saved > 0) is bool(small)
+        assert saved == pytest.approx(float(beside["decode_second_stream_time"]))
+        assert saved < beside["decode_shared_expert_time"] + beside["decode_boundary_time"]
+        assert alone["prefill_step_time"] == beside["prefill_step_time"]
