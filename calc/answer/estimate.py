@@ -96,10 +96,9 @@ class Estimate:
         reasons: why not, if it does not.
         changes: what makes it run, the nearest first; empty if it runs, or if nothing was found.
         bottleneck: by phase, the resource that binds the largest part of a step.
-        quantities: by name of ``params/symbols.yml``; each value is the median of what ranges and
-            the formulas' own error give, ``central`` what the inputs' values give.
-        parts: of ``tpot`` and of a step of prefill (``prefill_chunk``), each sums to what the
-            inputs' values give of it [s].
+        quantities: by name of ``params/symbols.yml``: what the formulas give at the inputs' values,
+            with 80% intervals.
+        parts: of ``tpot`` and of a step of prefill (``prefill_chunk``), which sum to it [s].
         documented: what a document prints beside what its formula gives, and ours.
         everything: all quantities of ``calc.evaluate``.
         applied: the calibration, if one is used.
@@ -132,8 +131,8 @@ class Estimate:
 
     @property
     def spare(self) -> float:
-        """Memory to spare on the fullest device [B], as it is told (:func:`spare_of`)."""
-        return spare_of(self.quantities[HEADROOM])
+        """Memory to spare on the fullest device [B]; what it is short of, below zero."""
+        return float(self.quantities[HEADROOM].value)
 
     @property
     def reported(self) -> dict[str, Amount]:
@@ -229,16 +228,6 @@ def parameters_by_class(model: Model) -> dict[str, int]:
     return {name: round(count) for name, count in parts.items()}
 
 
-def spare_of(headroom: Amount) -> float:
-    """Memory to spare [B] as it is told beside a verdict, short below zero.
-
-    It is the median, unless that lies on the other side of what fits than what the inputs' values
-    give, which the verdict rests on: then that. In how many draws it fits stands beside it.
-    """
-    told = headroom.value if (headroom.value < 0) == (headroom.central < 0) else headroom.central
-    return float(told)
-
-
 def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     """What kind of statement each quantity is, for a deployment.
 
@@ -261,7 +250,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     >>> import catalogue
     >>> answer = estimate(catalogue.load_scenario("s2-910b1-awq"))
     >>> answer.fits, answer.bottleneck["decode"], round(answer.quantities["tpot"].value, 4)
-    (True, 'l2_bandwidth', 0.0856)
+    (True, 'l2_bandwidth', 0.0797)
 
     A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
     an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its
@@ -358,9 +347,9 @@ def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:
     """
     for name, value in steady.values.items():
         if steady.arrivals == "poisson" and name == THROUGHPUT:
-            bounds[name] = replace(bounds[name], value=value, low=value, high=value, central=value)
+            bounds[name] = replace(bounds[name], value=value, low=value, high=value)
         else:
-            bounds[name] = bounds[name].scaled(value / bounds[name].central)
+            bounds[name] = bounds[name].scaled(value / bounds[name].value)
 
 
 def counted(amount: Amount) -> Amount:

@@ -210,7 +210,7 @@ def _two_pools(prefill: Scenario, decode: Scenario) -> dict[str, Amount]:
     loop = combine_pools(prefill, decode).loop
     answer = float(decode.inputs()["output_tokens"])
     values = {"tpot": loop.tpot, "ttft": loop.ttft, "output_throughput": loop.rate * answer}
-    return {name: Amount(value, math.nan, math.nan, METRIC_UNITS[name], central=value)
+    return {name: Amount(value, math.nan, math.nan, METRIC_UNITS[name])
             for name, value in values.items()}
 
 

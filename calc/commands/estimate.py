@@ -12,6 +12,7 @@ import calc
 from calc.answer.estimate import CAPACITY, Comparison, Estimate
 from calc.answer.steady_state import STEADY, Lasting
 from calc.answer.two_pools import Pools, combine_pools
+from calc.answer.worse import worsened
 from calc.closed_form.benches import bench_count
 from calc.closed_form.validity import doubt_words
 from calc.commands.arguments import add_scenario, add_settings
@@ -87,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
         borrowed = stand_ins(scenario)
         print_json(result.as_json() | {"searched": searched.as_json()}
                    | ({"stand_ins": borrowed[0]} if borrowed else {})
+                   | ({"worse": [en for en, _ in worse]} if (worse := worsened(scenario)) else {})
                    | caveats_of(scenario, *(both or ()))
                    | ({"pools": pair.as_json()} if pair else {})
                    | ({"taken_from_document": taken} if args.documented else {}))
@@ -143,7 +145,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
     borrowed = stand_ins(scenario)
     for line in [*resting_on(scenario), *([spoken(borrowed)] if borrowed else []),
-                 *_explained(result)]:
+                 *map(spoken, worsened(scenario)), *_explained(result)]:
         tell(screen, line)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))
@@ -276,16 +278,11 @@ def _measured(result: Estimate) -> list[str]:
 
 
 def _print_parts(screen: Console, result: Estimate) -> None:
-    """What a token and a step of prefill are made of, and what binds each; no part of nothing.
-
-    Of a token they sum to the median that is told of it.
-    """
+    """What a token and a step of prefill are made of, and what binds each; no part of nothing."""
     for whole, phase in (("tpot", "decode"), ("prefill_chunk", "prefill")):
         if whole in result.unasked:
             continue
-        pace = result.quantities.get(whole)
-        factor = pace.value / pace.central if pace else 1.0
-        parts = {name: factor * part for name, part in result.parts[whole].items()}
+        parts = result.parts[whole]
         total = sum(parts.values())
         binds = result.bottleneck[phase]
         table = Table(title=spoken(say(

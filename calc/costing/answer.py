@@ -185,8 +185,7 @@ def _inverse(per_year: Amount) -> Amount:
     def years(share: float) -> float:
         return 1 / share if share > 0 else inf
 
-    return Amount(years(per_year.value), years(per_year.high), years(per_year.low),
-                  central=years(per_year.central))
+    return Amount(years(per_year.value), years(per_year.high), years(per_year.low))
 
 
 def _uncertain(scenario: Scenario, prices: Prices, asked: CostOptions, currency: str,

@@ -153,7 +153,7 @@ def converted(amount: Amount, currency: str, exchange: Value | None) -> Amount:
     into_yuan = currency == "CNY"
     factors = [float(end) for end in (exchange.value, exchange.low, exchange.high)]
     value, low, high = factors if into_yuan else (1 / factors[0], 1 / factors[2], 1 / factors[1])
-    return replace(amount, value=amount.value * value, central=amount.central * value,
+    return replace(amount, value=amount.value * value,
                    low=amount.low * low, high=amount.high * high,
                    unit=amount.unit.replace(amount.currency, currency, 1))
 

@@ -121,23 +121,22 @@ def _combined(amounts: Mapping[str, Amount], apart: bool) -> dict[str, Amount]:
     """End-to-end latency and output throughput from TTFT and TPOT, with their intervals.
 
     Args:
-        amounts: by name; central values are those of the fitted inputs.
+        amounts: by name, of the fitted inputs.
         apart: whether throughput is that of a decode pool of its own, where TTFT has no part.
     """
     def ends(name: str, shares: Mapping[str, float], sign: int) -> Amount:
         """A quantity that moves with its parts, in their shares of its logarithm."""
         parts = [(share, amounts[part]) for part, share in shares.items()]
-        value = amounts[name].central * math.exp(sign * sum(
-            share * math.log(part.value / part.central) for share, part in parts))
+        value = amounts[name].value
         down, up = (math.hypot(*(share * math.log(end(part) / part.value)
                                  for share, part in parts))
                     for end in (lambda part: part.low, lambda part: part.high))
         if sign < 0:
             down, up = up, down
-        return replace(amounts[name], value=value, low=value * math.exp(-down),
+        return replace(amounts[name], low=value * math.exp(-down),
                        high=value * math.exp(up))
 
-    first = amounts["ttft"].central / amounts["e2e"].central
+    first = amounts["ttft"].value / amounts["e2e"].value
     whole = {"ttft": first, "tpot": 1 - first}
     return {"e2e": ends("e2e", whole, 1),
             "output_throughput": ends("output_throughput", {"tpot": 1.0} if apart else whole, -1)}

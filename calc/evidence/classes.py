@@ -32,6 +32,7 @@ from catalogue.entries.calibrations import (
     Metric,
 )
 from catalogue.messages import Pair, join, messages
+from catalogue.reading.amounts import plain
 
 common = messages("common")
 say = messages("calc/evidence/classes")
@@ -249,8 +250,8 @@ def unmeasured(name: str) -> bool:
 
 
 def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
-    """What is taken of other cards since nothing is known of a deployment's own: one sentence in
-    English and in Chinese; None where nothing is.
+    """What is taken of other cards or releases since nothing sound is known of a deployment's own:
+    one sentence in English and in Chinese; None where nothing is.
 
     Args:
         scenario: the deployment.
@@ -259,12 +260,19 @@ def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
     borrowed = USUAL.get(device.type) if device.mechanisms is None else None
     name = class_of(scenario)
     alone = unmeasured(name)
-    if borrowed is None and not alone:
+    rejected = scenario.running.rejected[scenario.way] if scenario.running else ()
+    if borrowed is None and not alone and not rejected:
         return None
     parts = [] if borrowed is None else [say("mechanisms-of", device=device.id, borrowed=borrowed)]
     if alone:
         parts.append(say("none-measured", kind=kind_words()[name.split("/", maxsplit=1)[0]],
                          vendor=device.vendor))
+    parts += [say("law-rejected", operator=law.operator, dtype=law.dtype,
+                  engine=str(scenario.engine), reason=law.rejected.reason,
+                  against=law.rejected.against,
+                  factor=plain(law.rejected.factor, 2), instead=str(law.rejected.instead),
+                  known=law.rejected.instead is not None)
+              for law in rejected if law.rejected]
     en, zh = join(("; ", "；"), parts)
     return f"{en[0].upper()}{en[1:]}.", f"{zh}。"
 

@@ -190,8 +190,8 @@ def _like(value: Any, number: int) -> Any:
 
 
 def _around(value: float, of: Amount, unit: str | None = None) -> Amount:
-    """An amount as far about its central value as another is about its own."""
-    return of.scaled(value / of.central, unit)
+    """An amount as far about its value as another is about its own."""
+    return of.scaled(value / of.value, unit)
 
 
 def tool_of(release: Release) -> Release:

@@ -313,13 +313,14 @@ def interval_sweep(inputs: Columns, spreads: Sequence[JointRange], attention: st
 
 def _factors(central: Any, middles: Sequence[Traced], moves: Sequence[tuple[Number, ...]],
              own: Sides) -> list[Number]:
-    """A quantity's 10%, 50% and 90% points over what it is at the inputs' values."""
+    """A quantity's 10% and 90% points over what it is at the inputs' values, 1 between them."""
     middle = getattr(central, "value", central)
     moved = [[-NORMAL_90 * own[0], NORMAL_90 * own[1]]]
     for slope, at, (in_log, *far) in zip(slopes(central, middles), middles, moves, strict=True):
         moved.append([slope * np.where(in_log, at.value, 1) / middle * end for end in far])
     flat = np.broadcast_arrays(*(end for pair in moved for end in pair))
-    return [np.exp(point) for point in quantiles(np.stack(flat).reshape(len(moved), 2, -1))]
+    low, high = quantiles(np.stack(flat).reshape(len(moved), 2, -1))
+    return [np.exp(low), np.ones_like(low), np.exp(high)]
 
 
 def _middle(low: Number, high: Number) -> Number:

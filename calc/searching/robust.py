@@ -53,7 +53,6 @@ class SampledRow:
         goal: that it serves.
         row: it.
         quantities: name -> draws, shape (DRAWS,), SI units.
-        near: the same draws without what distance from what was measured adds.
         scatter: name -> deviation of the logarithm of one deployment about what all of its class
             share, and which is drawn with the rest [1].
         deployed: it as a scenario, of two pools the one that decodes.
@@ -62,7 +61,6 @@ class SampledRow:
     goal: Goal
     row: Row
     quantities: dict[str, np.ndarray]
-    near: dict[str, np.ndarray] = field(default_factory=dict)
     scatter: Mapping[str, float] = field(default_factory=dict)
     deployed: Scenario | None = field(default=None, repr=False, compare=False)
 
@@ -81,18 +79,15 @@ class SampledRow:
 
     @cached_property
     def amounts(self) -> dict[str, Amount]:
-        """What is told of it, by name: medians with their 80% intervals, of one deployment those
-        that an estimate of it tells. What follows from more than that, as a cost or anything of
-        two pools, is told by its draws; there, too, what distance from what was measured adds
-        moves the ends and not the median."""
+        """Quantities by name with their 80% intervals, of one deployment those that an estimate of
+        it reports. The interval of what follows from more than that, as a cost or anything of two
+        pools, is that of its draws."""
         found = {}
         for name, draws in self.quantities.items():
             low, high = map(float, np.quantile(draws, (LOW, HIGH), method=OBSERVED))
-            middle = min(max(float(np.quantile(self.near[name], 1 / 2, method=OBSERVED)), low),
-                         high)
             unit = self.goal.currency if name == "cost" else UNITS.get(name, DIMENSIONLESS)
-            found[name] = Amount(middle, low, high, unit, central=self.row.quantities[name],
-                                 name=name)
+            value = float(self.row.quantities[name])
+            found[name] = Amount(value, min(low, value), max(high, value), unit, name=name)
         if self.row.prefill is None and self.deployed is not None:
             found |= _estimated(self.goal, self.row, self.deployed)
         return found
@@ -192,11 +187,10 @@ def sample_rows(found: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
     return [found.draws[row.choices] for row in rows]
 
 
-def _sampled(found: SearchResult, row: Row, far: Mapping[str, np.ndarray],
-             near: Mapping[str, np.ndarray], deployed: Scenario) -> SampledRow:
-    far, near = ({name: made for name, made in each.items() if name in row.quantities}
-                 for each in (far, near))
-    return SampledRow(found.wishes.goal, row, far, near, _scatter(deployed), deployed)
+def _sampled(found: SearchResult, row: Row, draws: Mapping[str, np.ndarray],
+             deployed: Scenario) -> SampledRow:
+    known = {name: made for name, made in draws.items() if name in row.quantities}
+    return SampledRow(found.wishes.goal, row, known, _scatter(deployed), deployed)
 
 
 def _estimated(goal: Goal, row: Row, deployed: Scenario) -> dict[str, Amount]:
@@ -207,10 +201,9 @@ def _estimated(goal: Goal, row: Row, deployed: Scenario) -> dict[str, Amount]:
     found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
     if demand.arrival_rate is not None or demand.think_time:
         whole = found["e2e"]
-        value, low, high, central = as_asked(demand, {"e2e": np.array([
-            whole.value, whole.high, whole.low, whole.central])})["throughput"].tolist()
-        found["throughput"] = replace(found["throughput"], value=value, low=low, high=high,
-                                      central=central)
+        value, low, high = as_asked(demand, {"e2e": np.array([
+            whole.value, whole.high, whole.low])})["throughput"].tolist()
+        found["throughput"] = replace(found["throughput"], value=value, low=low, high=high)
     per_card = found["throughput"].scaled(1 / row.devices)
     return found | {"throughput_per_card": replace(per_card, name="throughput_per_card")}
 

@@ -23,20 +23,19 @@ EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", 
 class Amount:
     """A value with its 80% interval, SI; numbers, or arrays of one shape.
 
-    The value is the median of the distribution whose 10% and 90% points are the ends, so
-    ``low <= value <= high``. With every input at its own value the formulas give ``central``; the
-    two differ where ranges reach farther on one side.
+    The value is what the formulas give with every input at its own value, the same number as the
+    sum of its parts and as a simulation takes. The ends are the 10% and 90% points of what the
+    inputs' ranges and the formulas' own error give; they contain the value.
 
     >>> pace = Amount(0.0304, 0.0279, 0.0553, "s")
     >>> pace.text, pace.reach, pace.said("zh"), str(pace)
     ('30.4 ms', '27.9–55.3 ms', '30.4 ms（27.9–55.3 ms）', '30.4 ms (80%: 27.9–55.3 ms)')
 
     Attributes:
-        value, low, high: median, and 10% and 90% points.
+        value, low, high: of the formulas, and 10% and 90% points.
         unit: SI unit, ``1`` for a plain number.
         kind: what kind of statement it is: exact, estimate or a bound; of what is stated, its kind.
         own_error: that of the formulas, with the class that it is of; None where there is none.
-        central: what the formulas give of the inputs at their values.
         source, date: of what is stated; empty and None of what is derived.
         name: of a quantity of ``params/symbols.yml``, else empty.
     """
@@ -47,14 +46,9 @@ class Amount:
     unit: str = units.DIMENSIONLESS
     kind: str = ESTIMATE
     own_error: Any = None
-    central: Any = None
     source: str = ""
     date: str | None = None
     name: str = ""
-
-    def __post_init__(self) -> None:
-        if self.central is None:
-            object.__setattr__(self, "central", self.value)
 
     @classmethod
     def exactly(cls, value: Any, unit: str = units.DIMENSIONLESS) -> Amount:
@@ -87,10 +81,9 @@ class Amount:
         return self.over(lambda number: number * factor, unit)
 
     def over(self, function: Callable[[Any], Any], unit: str | None = None) -> Amount:
-        """What a growing function makes of it; of a median it makes the median."""
+        """What a growing function makes of it."""
         return replace(self, value=function(self.value), low=function(self.low),
-                       high=function(self.high), central=function(self.central),
-                       unit=unit or self.unit)
+                       high=function(self.high), unit=unit or self.unit)
 
     def at(self, place: int) -> Amount:
         """One of the numbers of arrays."""

@@ -1,10 +1,9 @@
 """Intervals in closed form: how far the ranges of inputs move a quantity, and the own error.
 
 An input's value is the median of its prior and a range holds 80% of it (``Knob.at``); priors are
-independent of each other. The median of a quantity is not what it is at the inputs' values where
-ranges reach farther on one side: it follows with the ends, and is the quantity's value. What no
-input moves, the formulas' own error, has a size on either side of its own
-(``params/discrepancies/``), set on the systems of this repository.
+independent of each other. A quantity's value is what the formulas give at the inputs' values; the
+ranges give its interval. What no input moves, the formulas' own error, has a size on either side of
+its own (``params/discrepancies/``), set on the systems of this repository.
 
 Source: notebooks/validation.md, section Are the intervals honest?
 """
@@ -30,15 +29,11 @@ TAIL = 0.1  # what an 80% interval leaves out on either side
 HALF_MEAN = math.sqrt(2 / math.pi)  # mean size of a normal variable; of its cube, twice as much
 CURVED = (NORMAL_90**2 - 1) / 6  # by which skewness moves both ends, per standard deviation [1]
 
-CUBIC = 0.044715  # of a tangent that stands in for the distribution of a normal variable
-HALVINGS = 40
 NONE = (0.0, 0.0)
 JOINT = 127  # draws in which all inputs move; a prime p
 POWER, SPREADING = 5, 31  # no divisor of p - 1; of what an input's name comes to
 EVENLY = np.array([NormalDist().inv_cdf((2 * step + 1) / (2 * JOINT)) for step in range(JOINT)])
-HELD = (53, 73)  # places among joint draws in order, 42 and 58% of them, that a median lies between
 SMALLEST = float(np.finfo(float).tiny)  # of what has a logarithm
-SCORES = np.array([NormalDist().inv_cdf((2 * step + 1) / 66) for step in range(33)])
 
 Sides = tuple[float, float]  # standard deviations of a logarithm, downwards and upwards [1]
 Parts = tuple[Any, ...]  # sides, and behind them those that distance from what was measured adds
@@ -47,23 +42,22 @@ Parts = tuple[Any, ...]  # sides, and behind them those that distance from what 
 def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
              names: Iterable[str], own: Mapping[str, Parts] | None = None,
              ) -> dict[str, Amount]:
-    """Medians and 80% intervals of quantities, from the ranges of their inputs, in closed form.
+    """Quantities with 80% intervals, from the ranges of their inputs, in closed form.
 
     Every knob is moved alone, from its value to either end of its range; the moves of a quantity
     are put together by :func:`quantiles`, in logarithms where the quantity is positive throughout.
     Points rather than derivatives, because block counts and maxima have steps and kinks. The
     formulas' own error is one more input, of logarithms only. Where limits bend several moves at
-    once, near saturation above all, their sum is not what they give together: the median stays
-    between the ``HELD`` of ``JOINT`` draws in which all inputs move (:func:`even_scores`), and the
-    ends within the farthest of them.
+    once, near saturation above all, their sum is not what they give together: the ends stay within
+    the farthest of ``JOINT`` draws in which all inputs move (:func:`even_scores`).
 
     Args:
         inputs: input symbols in SI units; an input may have shape (rows,).
         knobs: what has a range.
         attention: ``mla`` or ``gqa``.
         names: the quantities wanted.
-        own: the formulas' own error, by name; a side may have shape (rows,). What distance adds
-            to it moves the ends and not the median: not to know is no reason to tell another value.
+        own: the formulas' own error, by name, and what distance adds to it; a side may have shape
+            (rows,).
 
     Returns amounts by name, in units of ``params/symbols.yml``: scalars, or arrays of shape
     (rows,).
@@ -84,7 +78,7 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     found = [_points(quantities[name], count) for name in names]
     own_sides = [(*(own or {}).get(name, NONE), *NONE)[:len(NONE) * 2] for name in names]
     widths = [each.shape[1] for each in found]
-    columns = zip(*(np.split(column, np.cumsum(widths)[:-1]) for column in held_quantiles(
+    columns = zip(*(np.split(column, np.cumsum(widths)[:-1]) for column in ends_of(
         np.concatenate(found, axis=1), np.repeat([(each[:alone] > 0).all() for each in found],
                                                    widths),
         _sides(own_sides, widths))), strict=True)
@@ -92,10 +86,9 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     known = symbols()
     result = {}
     for name, points_, column in zip(names, found, columns, strict=True):
-        low, middle, high, central = (
-            float(one[0]) if scalar else one for one in (*column, points_[0]))
-        result[name] = Amount(middle, low, high, known[name].unit if name in known else "1",
-                              central=central, name=name)
+        low, high, value = (float(one[0]) if scalar else one for one in (*column, points_[0]))
+        result[name] = Amount(value, low, high, known[name].unit if name in known else "1",
+                              name=name)
     return result
 
 
@@ -153,11 +146,12 @@ def _sides(own: Sequence[Parts], widths: Sequence[int]) -> np.ndarray:
                            for sides, width in zip(own, widths, strict=True)], axis=1)
 
 
-def held_quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> list[np.ndarray]:
-    """10%, 50% and 90% points of quantities, shape (rows,) each, in the units of the quantities.
+def ends_of(points: np.ndarray, in_log: np.ndarray, own: np.ndarray
+            ) -> tuple[np.ndarray, np.ndarray]:
+    """10% and 90% points of quantities, shape (rows,) each, in the units of the quantities.
 
-    They are those of :func:`quantiles`, with the median between the ``HELD`` of joint draws, and
-    the ends within the farthest.
+    They are those of :func:`quantiles`, within the farthest of the joint draws, and contain what
+    the inputs' values give.
 
     Args:
         points: as given, then a pair of moves per knob, then joint draws, shape (points, rows).
@@ -169,18 +163,16 @@ def held_quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> l
                                     out=np.zeros(points.shape)), points)
     alone, joint = np.split(scale[1:] - scale[0], [-JOINT])
     moves = alone.reshape(-1, 2, points.shape[1])
-    near, beyond = own.reshape(2, 2, -1)
-    sizes = near, np.hypot(near, beyond)
-    sides, whole = (NORMAL_90 * size * in_log * [[-1.0], [1.0]] for size in sizes)
-    low, high = _ends(*_moments(np.concatenate([moves, whole[np.newaxis]])))
+    size = np.hypot(*own.reshape(2, 2, -1))
+    low, high = quantiles(np.concatenate(
+        [moves, (NORMAL_90 * size * in_log * [[-1.0], [1.0]])[np.newaxis]]))
     score = even_scores("")[:, np.newaxis]
-    drawn, farthest = (joint + np.where(score < 0, *size) * in_log * score for size in sizes)
-    middle = np.clip(_median(*_moments(np.concatenate([moves, sides[np.newaxis]]))),
-                     *np.partition(drawn, HELD, axis=0)[list(HELD)])
-    low, high = np.maximum(low, farthest.min(axis=0)), np.minimum(high, farthest.max(axis=0))
-    moved = low, np.clip(middle, low, high), high
-    return [np.where(in_log, points[0] * np.exp(move, where=in_log, out=np.ones(len(move))),
-                     points[0] + move) for move in moved]
+    farthest = joint + np.where(score < 0, *size) * in_log * score
+    low = np.minimum(np.maximum(low, farthest.min(axis=0)), 0)
+    high = np.maximum(np.minimum(high, farthest.max(axis=0)), 0)
+    found = [np.where(in_log, points[0] * np.exp(move, where=in_log, out=np.ones(len(move))),
+                      points[0] + move) for move in (low, high)]
+    return found[0], found[1]
 
 
 @cache
@@ -207,41 +199,26 @@ def even_scores(name: str) -> np.ndarray:
     return found
 
 
-def quantiles(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """10%, 50% and 90% points of a sum of independent moves, each with its own 10% and 90% points.
+def quantiles(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """10% and 90% points of a sum of independent moves, each with its own 10% and 90% points.
 
     A move is a normal variable that is stretched differently on either side of its median. What is
-    farther on one side moves the median of the sum, though not that of the move alone: mean,
-    variance and third moment add, and the ends follow from them as in Cornish and Fisher
-    (1937), to the skewness. No end is farther than all moves together, nor on the other side. One
-    move may outweigh all others, and then the median stays near its own, which moments cannot
-    tell: it is that of the largest move as it is, beside the others as a normal variable.
+    farther on one side moves the mean of the sum: mean, variance and third moment add, and the ends
+    follow from them as in Cornish and Fisher (1937), to the skewness. No end is farther than all
+    moves together, nor on the other side.
 
-    >>> low, middle, high = quantiles(np.array([[[-0.1], [0.1]], [[-0.1], [0.1]]]))
-    >>> round(float(high[0] / 0.1) ** 2, 6), abs(round(float(middle[0]), 6))
-    (2.0, 0.0)
+    >>> low, high = quantiles(np.array([[[-0.1], [0.1]], [[-0.1], [0.1]]]))
+    >>> round(float(high[0] / 0.1) ** 2, 6)
+    2.0
 
     Args:
         moves: at the low and the high end of each input, shape (inputs, 2, rows).
 
-    Returns all three points, shape (rows,).
+    Returns both points, shape (rows,).
     """
-    moments = _moments(moves)
-    low, high = _ends(*moments)
-    return low, np.clip(_median(*moments), low, high), high
-
-
-def _moments(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Moves at either standard deviation, shape (inputs, 2, rows), and mean and variance of each,
-    shape (inputs, rows)."""
     size = moves / NORMAL_90
     mean = HALF_MEAN / 2 * size.sum(axis=1)
-    return size, mean, (size * size).sum(axis=1) / 2 - mean * mean
-
-
-def _ends(size: np.ndarray, mean: np.ndarray, variance: np.ndarray
-          ) -> tuple[np.ndarray, np.ndarray]:
-    """10% and 90% points of a sum of moves, shape (rows,) each; arguments as of :func:`_median`."""
+    variance = (size * size).sum(axis=1) / 2 - mean * mean
     # products: a power of negative numbers takes longer than a whole decode step
     cube = HALF_MEAN * (size * size * size).sum(axis=1)
     whole, spread = mean.sum(axis=0), variance.sum(axis=0)
@@ -249,43 +226,10 @@ def _ends(size: np.ndarray, mean: np.ndarray, variance: np.ndarray
     deviation = np.sqrt(spread)
     skewness = np.divide(third, spread * deviation, out=np.zeros_like(third), where=spread > 0)
     centre = whole + deviation * skewness * CURVED
-    moves = size * NORMAL_90
     least = np.minimum(moves, 0).min(axis=1, initial=0).sum(axis=0)
     most = np.maximum(moves, 0).max(axis=1, initial=0).sum(axis=0)
     return (np.clip(centre - NORMAL_90 * deviation, least, 0),
             np.clip(centre + NORMAL_90 * deviation, 0, most))
-
-
-def _median(size: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Median of a sum of moves, shape (rows,).
-
-    Args:
-        size: of each move at either standard deviation, shape (inputs, 2, rows).
-        mean, variance: of each, shape (inputs, rows).
-    """
-    rows = np.arange(size.shape[2])
-    largest = variance.argmax(axis=0)
-    down, up = size[largest, :, rows].T
-    moved = np.where(SCORES[:, np.newaxis] < 0, -SCORES[:, np.newaxis] * down,
-                     SCORES[:, np.newaxis] * up)
-    centre = mean.sum(axis=0) - mean[largest, rows]
-    deviation = np.sqrt(np.maximum(variance.sum(axis=0) - variance[largest, rows], 0))
-    alone = deviation <= 0
-    spread = np.where(alone, 1.0, deviation)
-    low, high = moved.min(axis=0), moved.max(axis=0)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        below = _leaning((middle - moved) / spread).sum(axis=0) < 0
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    found: np.ndarray = centre + np.where(alone, 0.0, (low + high) / 2)
-    return found
-
-
-def _leaning(score: np.ndarray) -> np.ndarray:
-    """Twice the distribution of a normal variable less 1, to 6e-4: as the calculators compute it,
-    too."""
-    found: np.ndarray = np.tanh(HALF_MEAN * (score + CUBIC * score * score * score))
-    return found
 
 
 def width(low: np.ndarray, high: np.ndarray) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calc.uncertainty.amount import Amount
-from calc.uncertainty.interval import JOINT, NONE, held_quantiles, jointly
+from calc.uncertainty.interval import JOINT, NONE, ends_of, jointly
 
 ALONE = 3  # points of one input: its value and both ends
 Function = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -21,7 +21,7 @@ def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any]
 
     Each input is moved alone to either end, and all of them together in some draws; the moves are
     put together as those of every other interval
-    (:func:`calc.uncertainty.interval.held_quantiles`): in logarithms where a result is positive
+    (:func:`calc.uncertainty.interval.ends_of`): in logarithms where a result is positive
     throughout. What a single input moves has the points that this gives it.
 
     >>> product = propagate_uncertainty(lambda q: {"area": q["a"] * q["b"]},
@@ -36,7 +36,7 @@ def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any]
         at_once: whether the function takes arrays; all points of the inputs, which are numbers, are
             then handed to it together, shape (points,).
 
-    Returns results with their medians and ends; what they are at the inputs' values is central.
+    Returns what results are at the inputs' values, with their ends.
     """
     central = {name: one.value if isinstance(one, Amount) else one for name, one in inputs.items()}
     unsure = {name: one for name, one in inputs.items() if isinstance(one, Amount)
@@ -58,8 +58,8 @@ def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any]
     unit = dict.fromkeys(results, "1") | dict(units or {})
     if not unsure:
         return {name: Amount.exactly(result[0], unit[name]) for name, result in results.items()}
-    return {name: Amount(middle, low, high, unit[name], central=value)
-            for name, (middle, low, high, value) in _combined(results, len(points)).items()}
+    return {name: Amount(results[name][0], low, high, unit[name])
+            for name, (low, high) in _combined(results, len(points)).items()}
 
 
 def _draws(name: str, one: Amount) -> np.ndarray:
@@ -70,18 +70,17 @@ def _draws(name: str, one: Amount) -> np.ndarray:
                      for value, low, high in rows], axis=1).reshape(JOINT, *shape)
 
 
-def _combined(results: Mapping[str, np.ndarray], count: int) -> dict[str, tuple[Any, ...]]:
-    """Median, ends and central value of results as given, then moved to either end of each input in
-    turn, then in joint draws: ``count`` points, the first axis of each result."""
+def _combined(results: Mapping[str, np.ndarray], count: int) -> dict[str, tuple[Any, Any]]:
+    """Ends of results as given, then moved to either end of each input in turn, then in joint
+    draws: ``count`` points, the first axis of each result."""
     if count == ALONE:
-        return {name: (points[0], points.min(axis=0), points.max(axis=0), points[0])
+        return {name: (points.min(axis=0), points.max(axis=0))
                 for name, points in results.items()}
     flat = [points.reshape(count, -1).astype(float) for points in results.values()]
     widths = [each.shape[1] for each in flat]
     in_log = np.repeat([bool((each[:-JOINT] > 0).all()) for each in flat], widths)
-    quantiles = np.stack(held_quantiles(np.concatenate(flat, axis=1), in_log,
-                                        np.zeros((2 * len(NONE), sum(widths)))))
-    apart = np.split(quantiles, np.cumsum(widths)[:-1], axis=1)
-    return {name: (middle, low, high, points[0]) for (name, points), each in zip(
-        results.items(), apart, strict=True) for low, middle, high in [
-            each.reshape(3, *points.shape[1:])]}
+    ends = np.stack(ends_of(np.concatenate(flat, axis=1), in_log,
+                            np.zeros((2 * len(NONE), sum(widths)))))
+    apart = np.split(ends, np.cumsum(widths)[:-1], axis=1)
+    return {name: (low, high) for (name, points), each in zip(
+        results.items(), apart, strict=True) for low, high in [each.reshape(2, *points.shape[1:])]}

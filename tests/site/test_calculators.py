@@ -82,7 +82,7 @@ def differences(state, found):
     own |= {name: own[burst] for name, burst in STEADY.items() if burst in own}
     bounds = interval(inputs, scenario.knobs(), attention, RANGED, own)
     for name, made in bounds.items():
-        scale = usable if name in MEMORY else abs(made.central)  # as exact as what it is off
+        scale = usable if name in MEMORY else abs(made.value)  # as exact as what it is off
         if any(far(found["ranges"][name][side], getattr(made, side), scale)
                for side in ("low", "high", "value")):
             yield f"interval of {name}"
@@ -99,7 +99,7 @@ def differences(state, found):
                         bounds[rate].value)
     for name, of in (("cost_output_token", "per_output"), ("cost_input_token", "per_input"),
                      ("cost_request", "per_request")):
-        if far(found["cost"][name]["central"], float(costs[of])):
+        if far(found["cost"][name]["value"], float(costs[of])):
             yield name
 
 

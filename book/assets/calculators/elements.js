@@ -208,7 +208,7 @@
     const said = answer(), drawn = picture("memoryCaption", BAR), list = legend();
     root.append(said, drawn, caption("memoryCaption"), list);
     return ({ get, ranges, memory: held, state }) => {
-      const headroom = ranges.headroom_per_device, spare = { value: fit.spareOf(headroom) }, most = Math.floor(ranges.max_concurrency.value);
+      const headroom = ranges.headroom_per_device, spare = { value: headroom.value }, most = Math.floor(ranges.max_concurrency.value);
       const values = {
         spare: bytes(spare.value), short: bytes(-spare.value), usable: bytes(get("usable_memory")),
         range: range("B", headroom), most: digits(most, 9), users: digits(state.users, 9),
@@ -248,7 +248,7 @@
           values[`${which}Range`] = range(unit, ranges[of[key]]);
         }
       }
-      const lacking = fit.spareOf(ranges.headroom_per_device) < 0, apart = state.set.separate_pools;
+      const lacking = ranges.headroom_per_device.value < 0, apart = state.set.separate_pools;
       said.textContent = lacking ? words.noTimes : state.set.context_only ? say(words, "fast", values)
         : `${say(words, apart ? "fastApart" : "fast", values)} ${say(words, apart ? "burstApart" : "burst", values)}`;
       const parts = step.slice(0, -1).map((size, place) => ({ size, colour: TAKEN[place], label: data.step[place][language] }));
@@ -279,7 +279,7 @@
     return (result, now) => {
       for (const control of [way, price, use, users]) control.fill(now);
       price.node.hidden = now.way !== "yours";
-      const { cost: money, state, ranges } = result, lacking = fit.spareOf(ranges.headroom_per_device) < 0;
+      const { cost: money, state, ranges } = result, lacking = ranges.headroom_per_device.value < 0;
       drawn.toggleAttribute("hidden", !money || lacking);
       if (!money || lacking) {
         said.textContent = lacking ? words.noTimes : words.noPrice;

@@ -8,12 +8,11 @@
   const clip = (number, low, high) => Math.min(Math.max(number, low), high);
   const sum = (numbers) => numbers.reduce((whole, number) => whole + number, 0);
 
-  /* 10% and 90% points of a sum of independent moves, and what its median takes; as
-     calc/uncertainty/interval.py, which says why. A move is a pair: at the low end of an input, and at
-     its high end. */
+  /* 10% and 90% points of a sum of independent moves; as calc/uncertainty/interval.py, which says why.
+     A move is a pair: at the low end of an input, and at its high end. */
   const summed = (moves, constants) => {
     const { normal90, halfMean, curved } = constants;
-    let mean = 0, variance = 0, third = 0, least = 0, most = 0, largest = { mean: 0, variance: -1 };
+    let mean = 0, variance = 0, third = 0, least = 0, most = 0;
     for (const [low, high] of moves) {
       const down = low / normal90, up = high / normal90;
       const middle = (halfMean / 2) * (down + up);
@@ -21,7 +20,6 @@
       const cube = halfMean * (down ** 3 + up ** 3);
       mean += middle;
       variance += square - middle * middle;
-      if (square - middle * middle > largest.variance) largest = { down, up, mean: middle, variance: square - middle * middle };
       third += cube - 3 * middle * square + 2 * middle ** 3;
       least += Math.min(low, high, 0);
       most += Math.max(low, high, 0);
@@ -29,23 +27,7 @@
     const deviation = Math.sqrt(variance);
     const skewness = variance > 0 ? third / (variance * deviation) : 0;
     const centre = mean + deviation * skewness * curved;
-    const low = clip(centre - normal90 * deviation, least, 0), high = clip(centre + normal90 * deviation, 0, most);
-    return { low, high, largest, mean, variance };
-  };
-
-  /* Median of a sum: its largest move as it is, the others as a normal variable. */
-  const median = ({ largest, mean, variance }, { halfMean, cubic, halvings, scores }) => {
-    const rest = Math.sqrt(Math.max(variance - largest.variance, 0)), centre = mean - largest.mean;
-    if (!(rest > 0)) return centre;
-    const moved = scores.map((score) => (score < 0 ? -score * largest.down : score * largest.up));
-    const normal = (score) => (1 + Math.tanh(halfMean * (score + cubic * score * score * score))) / 2;
-    let low = Math.min(...moved), high = Math.max(...moved);
-    for (let step = 0; step < halvings; step++) {
-      const middle = (low + high) / 2;
-      if (sum(moved.map((move) => normal((middle - move) / rest))) / moved.length < 1 / 2) low = middle;
-      else high = middle;
-    }
-    return centre + (low + high) / 2;
+    return { low: clip(centre - normal90 * deviation, least, 0), high: clip(centre + normal90 * deviation, 0, most) };
   };
 
   /* Scores of an input in joint draws, by its name; of the formulas' own error by none. */
@@ -56,29 +38,23 @@
     return evenly.map((_, draw) => evenly[((draw * step + start) % draws) ** power % draws]);
   };
 
-  /* Median and interval of a quantity from its value and a pair of points of each input; own is the
-     formulas' own error, of logarithms only, and ofClass without what distance adds to it: that moves
-     the ends and not the median. Joint draws, with the own error's score of each, hold the median, and the
-     farthest of them the ends. */
-  const spread = (value, points, own, constants, ofClass = own, joint = []) => {
+  /* Interval of a quantity from its value and a pair of points of each input; own is the formulas' own
+     error, of logarithms only. The ends lie within the farthest of joint draws, which have the own error's
+     score, and contain the value. */
+  const spread = (value, points, own, constants, joint = []) => {
     const inLog = value > 0 && points.every(([low, high]) => low > 0 && high > 0);
     const scale = inLog ? (number) => Math.log(Math.max(number, constants.smallest)) : (number) => number;
-    if (points.length === 1 && !own) return { low: Math.min(...points[0]), value, high: Math.max(...points[0]), central: value };
+    if (points.length === 1 && !own) return { low: Math.min(...points[0]), value, high: Math.max(...points[0]) };
     const moves = points.map((pair) => pair.map((point) => scale(point) - scale(value)));
-    const beside = (sides) => summed(inLog && sides
-      ? [...moves, [-constants.normal90 * sides[0], constants.normal90 * sides[1]]] : moves, constants);
-    const drawn = (sides) => joint.map(([point, score]) => scale(point) - scale(value)
-      + score * ((inLog && sides) || [0, 0])[Number(score > 0)]).sort((a, b) => a - b);
-    const near = drawn(ofClass), far = drawn(own), ends = beside(own);
-    const [first, last] = joint.length ? constants.held.map((place) => near[place]) : [-Infinity, Infinity];
-    const low = Math.max(ends.low, far[0] ?? -Infinity), high = Math.min(ends.high, far.at(-1) ?? Infinity);
-    const middle = clip(clip(median(beside(ofClass), constants), first, last), low, high);
-    const [least, told, most] = [low, middle, high].map((move) => (inLog ? value * Math.exp(move) : value + move));
-    return { low: least, value: told, high: most, central: value };
+    const ends = summed(inLog && own
+      ? [...moves, [-constants.normal90 * own[0], constants.normal90 * own[1]]] : moves, constants);
+    const drawn = joint.map(([point, score]) => scale(point) - scale(value)
+      + score * ((inLog && own) || [0, 0])[Number(score > 0)]).sort((a, b) => a - b);
+    const low = Math.min(Math.max(ends.low, drawn[0] ?? -Infinity), 0);
+    const high = Math.max(Math.min(ends.high, drawn.at(-1) ?? Infinity), 0);
+    const [least, most] = [low, high].map((move) => (inLog ? value * Math.exp(move) : value + move));
+    return { low: least, value, high: most };
   };
-
-  /* What is to spare as it is told beside a verdict: its median, unless that lies on the verdict's other side. */
-  const spareOf = ({ value, central }) => ((value < 0) === (central < 0) ? value : central);
 
   class Engine {
     /* data: what table.js says; formulas: what formulas.js says. */
@@ -156,7 +132,7 @@
       const ofClass = v[slots.get("output_tokens")] <= 1 ? found.alone : found.own;
       const apart = v[slots.get("separate_pools")];  // also where only the longest context is known
       const growth = data.measured.growth[apart || v[slots.get("output_tokens")] <= 1 ? "alone" : "concurrent"];
-      return { v, knobs, own: this.widened(state, ofClass, apart ? 2 : 1, growth), ofClass };
+      return { v, knobs, own: this.widened(state, ofClass, apart ? 2 : 1, growth) };
     }
 
     /* The formulas' own errors at the distance of a state from what was measured, in doublings. */
@@ -198,8 +174,8 @@
       return known.get(key);
     }
 
-    /* Median and 80% interval of the quantities that have one. */
-    intervals(attention, { v, knobs, own, ofClass }) {
+    /* Value and 80% interval of the quantities that have one. */
+    intervals(attention, { v, knobs, own }) {
       const { ranged, constants } = this.data, scratch = new Float64Array(v);
       const points = ranged.map(() => []), places = ranged.map((name) => this.slots.get(name));
       for (const knob of knobs) {
@@ -217,9 +193,9 @@
       return Object.fromEntries(ranged.map((name, number) => {
         const value = v[places[number]];
         const known = this.data.steady[name] ?? name;  // a steady state has the errors of a burst
-        const [sides, near] = [own, ofClass].map((of) => (`${known} down` in of ? [of[`${known} down`], of[`${known} up`]] : null));
+        const sides = `${known} down` in own ? [own[`${known} down`], own[`${known} up`]] : null;
         const joint = drawn.map(({ found, score }) => [found[number], score]);
-        return [name, spread(value, points[number], sides, constants, near, joint)];
+        return [name, spread(value, points[number], sides, constants, joint)];
       }));
     }
 
@@ -281,14 +257,14 @@
         this.run(scratch, program);
         return this.data.money.map((name) => scratch[slot(name)]);
       };
-      const central = at(throughput.value, price.value);
+      const values = at(throughput.value, price.value);
       const moves = [["low", "value"], ["high", "value"], ["value", "low"], ["value", "high"]]
         .map(([rate, money]) => at(throughput[rate], price[money]));
       const exact = price.low === price.high;
       return Object.fromEntries(this.data.money.map((name, place) => {
         const pairs = [[moves[0][place], moves[1][place]]];
         if (!exact) pairs.push([moves[2][place], moves[3][place]]);
-        return [name, spread(central[place], pairs, null, this.data.constants)];
+        return [name, spread(values[place], pairs, null, this.data.constants)];
       }));
     }
 
@@ -325,5 +301,5 @@
     }
   }
 
-  Object.assign(fit, { Engine, spread, spareOf });
+  Object.assign(fit, { Engine, spread });
 })();

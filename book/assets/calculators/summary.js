@@ -32,7 +32,7 @@
       asked.replaceChildren(...lines);
       const put = (place, ...content) => lines[place].replaceWith(lines[place] = line(...content));
       const best = fit.best(tools, state, count);
-      const { ranges } = engine.compute(state), spare = ranges.headroom_per_device.central, pace = ranges[fit.pace(state).tpot].value;
+      const { ranges } = engine.compute(state), spare = ranges.headroom_per_device.value, pace = ranges[fit.pace(state).tpot].value;
       if (spare < 0) put(0, "");
       else if (best?.spare >= 0 && best.pace < pace * (1 - 1e-9)) {
         put(0, say(words, "fastest", { count, layout: fit.layout(best.cut) + drafted(best),
@@ -65,7 +65,7 @@
       wanted.fill(state);
       node.classList.toggle("stale", !valid);
       if (!result || !valid) return;
-      const { ranges, get, cost } = result, spare = fit.spareOf(ranges.headroom_per_device), ok = spare >= 0;
+      const { ranges, get, cost } = result, spare = ranges.headroom_per_device.value, ok = spare >= 0;
       const gb = (value) => fit.bytes(Math.abs(value)), names = fit.pace(state);
       said.className = `answer verdict ${ok ? "fitting" : "lacking"}`;
       said.textContent = say(words, ok ? "fitsShort" : "fitsNotShort", { spare: gb(spare), usable: gb(get("usable_memory")) });

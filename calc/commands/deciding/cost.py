@@ -215,7 +215,7 @@ def _plain(scenario: Any, answer: Any, found: Any, used: float, fleet: Any) -> d
         "hour": None if found.hour is None else found.hour.as_json(),
         "server": None if found.server is None else found.server.as_json(),
         "amounts": {name: {end: _finite(getattr(amount, end))
-                           for end in ("value", "low", "high", "central")} | {"unit": amount.unit}
+                           for end in ("value", "low", "high")} | {"unit": amount.unit}
                     for name, amount in found.amounts.items()},
         "owning": None if found.owned is None else {
             name: float(value) for name, value in vars(found.owned).items()},

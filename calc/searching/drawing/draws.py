@@ -28,17 +28,14 @@ Drawn = tuple[dict[str, np.ndarray], Scenario]  # quantities by name, and whose 
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 
 
-def draws_of(found: SearchResult, rows: Sequence[Row]
-             ) -> list[tuple[dict[str, np.ndarray], dict[str, np.ndarray], Scenario]]:
-    """Draws of all quantities of deployments by name, shape (DRAWS,) each, SI units; with what
-    distance from what was measured adds, and without; and the deployment, of two pools the one
-    that decodes."""
+def draws_of(found: SearchResult, rows: Sequence[Row]) -> list[Drawn]:
+    """Draws of all quantities of deployments by name, shape (DRAWS,) each, SI units, and the
+    deployment, of two pools the one that decodes."""
     pools = _pools(found, [choice for row in rows for choice in row.choices])
     return [_of_row(found, row, [pools[choice] for choice in row.choices]) for row in rows]
 
 
-def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]
-            ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], Scenario]:
+def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
     """Draws of one deployment, of those of its pools."""
     goal, wishes = found.wishes.goal, found.wishes
     if row.prefill is None:
@@ -62,9 +59,8 @@ def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]
         quantities = as_served(least(quantities, quantities["throughput"] > 0), goal.demand)
     of, own = class_of(deployed), own_errors(deployed)
     first_own = own if prefills is deployed else own_errors(prefills)
-    far, near = ({**quantities, **_own_errors(of, own, first_own, quantities, beyond)}
-                 for beyond in (True, False))
-    return _priced(wishes, row, far), _priced(wishes, row, near), deployed
+    quantities |= _own_errors(of, own, first_own, quantities)
+    return _priced(wishes, row, quantities), deployed
 
 
 def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
@@ -167,14 +163,14 @@ def _joined(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
-                quantities: Mapping[str, np.ndarray], far: bool) -> dict[str, np.ndarray]:
-    """Draws with the formulas' own error: that which a class shares, and, where ``far`` is to be
-    drawn, that of the distance from what was measured of it. A first token is as far from that as
-    what prefills it, whose own error is ``first``."""
+                quantities: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Draws with the formulas' own error: that which a class shares, and that of the distance from
+    what was measured of it. A first token is as far from that as what prefills it, whose own error
+    is ``first``."""
     found = {}
     for name, metric in OWN.items():
         error = (first if name == "ttft" else own).get(metric)
-        sides = ((error.of_class, ""), (error.beyond, " beyond"))[:1 + far] if error else ()
+        sides = ((error.of_class, ""), (error.beyond, " beyond")) if error else ()
         logs = np.zeros(DRAWS)
         for (down, up), which in sides:
             scores = scores_of(f"{of} {metric}{which}")

@@ -35,3 +35,19 @@ mechanisms-of =
 none-measured =
     .en = no { $kind } on cards of { $vendor } were measured, so the interval is that of other makers, wider by as much as makers differ
     .zh = { $vendor } 的卡没有{ $kind }的实测，区间取自其他厂商，并按厂商间的差异加宽
+
+law-rejected =
+    .en = { $reason ->
+        [neighbour] the law of { $operator } ({ $dtype }) measured under { $engine } is rejected: with one token it takes { $factor } times that of { $against }
+       *[step] the law of { $operator } ({ $dtype }) measured under { $engine } is rejected: it takes { $factor } times what a measured step leaves ({ $against })
+    }{ $known ->
+        [yes] , and its fixed time is that of { $instead }
+       *[no] , and its fixed time is that of the card
+    }
+    .zh = { $reason ->
+        [neighbour] { $engine } 下 { $operator }（{ $dtype }）的定律不予采用：一个 token 时耗时为 { $against } 的 { $factor } 倍
+       *[step] { $engine } 下 { $operator }（{ $dtype }）的定律不予采用：耗时为实测一步所余时间的 { $factor } 倍（{ $against }）
+    }{ $known ->
+        [yes] ，固定时间改用 { $instead } 的值
+       *[no] ，固定时间改用该卡的通用值
+    }

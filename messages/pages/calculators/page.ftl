@@ -9,9 +9,9 @@ row =
     .zh = 卡，精度，切分
 
 # number: the intervals of all answers
-median-of =
-    .en = { $what }, median (80%)
-    .zh = { $what }，中位数（80% 区间）
+value-of =
+    .en = { $what } (80%)
+    .zh = { $what }（80% 区间）
 
 of-one-card =
     .en = { $what }, per card

@@ -5,14 +5,14 @@ formulas-own-error =
     .zh = 公式自身的误差
 
 its-time-per-output-token =
-    .en = **{ $heading }.** With { $users } requests at once and every input at its central value, a token takes { $pace }; pages of deployments give the median over all ranges instead. Three inputs move it most: { $inputs }. { $own_error_widest ->
+    .en = **{ $heading }.** With { $users } requests at once and every input at its central value, a token takes { $pace }. Three inputs move it most: { $inputs }. { $own_error_widest ->
         [yes] The formulas' own error, which no input changes, moves it farther than any of them.
        *[no] { "" }
     }{ $fits ->
         [yes] { "" }
        *[no] { " " }It does not fit; everything here assumes the same layout on cards with enough memory.
     }
-    .zh = **{ $heading }**：{ $users } 个并发请求、各项输入取中心值时，每输出 token 时间为 { $pace }（部署页面给出的则是全部区间上的中位数），主要取决于三项输入：{ $inputs }。{ $own_error_widest ->
+    .zh = **{ $heading }**：{ $users } 个并发请求、各项输入取中心值时，每输出 token 时间为 { $pace }，主要取决于三项输入：{ $inputs }。{ $own_error_widest ->
         [yes] 公式自身的误差不随输入改变，影响比它们都大。
        *[no] { "" }
     }{ $fits ->

@@ -26,8 +26,8 @@ price-of-card-h =
     .zh = 每卡价格，{ $currency }/h
 
 cost-of-tokens =
-    .en = { $currency } per 10⁶ output tokens at full load (its own median, so not exactly price ÷ throughput)
-    .zh = 满载时每 10⁶ 输出 token 成本，{ $currency }（另取中位数，与“价格 ÷ 吞吐”略有出入）
+    .en = { $currency } per 10⁶ output tokens at full load
+    .zh = 满载时每 10⁶ 输出 token 成本，{ $currency }
 
 price-at-which-it-would =
     .en = price at which it would match the cheapest, { $currency }/h

@@ -96,9 +96,9 @@ ceiling =
     .en = at most for one request, if reading at the bandwidth that kernels reach took all of the time
     .zh = 单请求的上限：按算子能达到的带宽，只计读取
 
-median =
-    .en = per token to expect: the median, since more uncertain inputs slow a step than speed it up
-    .zh = 每 token 时间的预测中位数：能使一步变慢的不确定因素多于能使它变快的
+expected =
+    .en = per token to expect
+    .zh = 每 token 时间的预测值
 
 ttft =
     .en = to the first token (TTFT)

@@ -82,7 +82,7 @@ def _memory() -> tuple[Row, list[Row]]:
 
 def _speed() -> tuple[Row, list[Row]]:
     """What users wait for, with intervals."""
-    head = say("row"), *(say("median-of", what=what) for what in (
+    head = say("row"), *(say("value-of", what=what) for what in (
         WORDS["tpot"], common("time-to-first-token"), WORDS["rateRow"]))
     return head, [[_named(scenario), _time(answer.quantities["steady_tpot"]),
                    _time(answer.quantities["steady_ttft"]),

@@ -178,7 +178,7 @@ def break_even(page: Page) -> None:
     def equal(each: SampledRow) -> float:
         if hour := hours.get(each.row.choice.device):  # a cost is told of this price
             return float(hour.points[0] * HOUR * min(costs) / _told(each, "cost"))
-        rate = np.quantile(each.near["throughput_per_card"], 1 / 2)  # as a cost is told
+        rate = each.row.quantities["throughput_per_card"]
         return float(min(costs) * rate * HOUR / MILLION)
 
     def price(each: SampledRow) -> str | None:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 import calc
-from calc.answer.estimate import spare_of
 from calc.evidence.classes import Own, own_errors
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import METRICS, System, system
@@ -202,7 +201,7 @@ class Deployed:
     @property
     def headroom(self) -> float:
         """Memory to spare on the fullest device [B], as it is told; negative if there is none."""
-        return spare_of(self._memory["headroom_per_device"])
+        return float(self._memory["headroom_per_device"].value)
 
     @property
     def has_room(self) -> bool:

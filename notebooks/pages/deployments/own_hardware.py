@@ -157,7 +157,7 @@ def what_to_measure(deployed: Deployed) -> None:
     told = deployed.answers["tpot"]
     numbers({"own-before": told.reach, "own-after": rest.reach, "own-median": told.text,
              "own-median-after": rest.text}, str)
-    numbers({"own-central": told.central, "own-wide": told.high - told.low,
+    numbers({"own-central": told.value, "own-wide": told.high - told.low,
              "own-narrow": rest.high - rest.low}, fmt_time)
 
 

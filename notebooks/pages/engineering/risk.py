@@ -138,7 +138,7 @@ def priced(**changed: Amount) -> Cost:
 
 def dearer(**changed: Amount) -> float:
     """What a change makes of the cost of a token [1], the rest of the bill at its own values."""
-    return float(priced(**changed).amounts[PER_TIME].central / priced().amounts[PER_TIME].central)
+    return float(priced(**changed).amounts[PER_TIME].value / priced().amounts[PER_TIME].value)
 
 
 def _raised() -> float:

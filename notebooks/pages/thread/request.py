@@ -109,7 +109,7 @@ def steps() -> dict[str, float]:
 
 @functools.cache
 def bill() -> dict[str, Taken]:
-    """What prompt and answer take, by their names; times are medians, as every page tells them."""
+    """What prompt and answer take, by their names; times as every page reports them."""
     found = told().quantities
     times = {"prompt": found["ttft"].value, "answer": found["e2e"].value - found["ttft"].value}
     money = _price()
@@ -168,4 +168,4 @@ def _price() -> float:
     """What all cards cost [USD/s]."""
     hour = card_hour(scenario().device, asked().ownership, prices_of(scenario().device.id))
     assert hour
-    return scenario().devices * float(hour.central)
+    return scenario().devices * float(hour.value)

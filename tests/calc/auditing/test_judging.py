@@ -88,7 +88,7 @@ VERDICTS = [
     # a step as it is printed: twice the 16,000 of a replica
     ("claim: 's1-plan-d:output_throughput.2', formula: [multiply, rate, 2], inputs: {rate: 16000 "
      "token/s}, sourced: {rate: 's1-plan-d:output_throughput/replica'}", INPUT, (INFEASIBLE,)),
-    ("printed: 85.6 ms, truth: 's2-910b1-awq:tpot'", REPRODUCED, ()),
+    ("printed: 79.7 ms, truth: 's2-910b1-awq:tpot'", REPRODUCED, ()),
     ("printed: 78 ms, truth: 's2-910b1-awq:tpot'", COMPATIBLE, ()),
     ("printed: 22 ms, truth: 's2-910b1-awq:tpot'", NUMBER, ()),
     ("printed: 900 ms, bound: at_most, truth: 's2-910b1-awq:tpot'", MET, ()),

@@ -81,7 +81,7 @@ def test_written_calibration_is_used_and_kept(cli, written):
     assert cli("check", measured, plan, fitted)[0] == 0
     with_fit, plain = (json.loads(cli("estimate", plan, *more, "--json")[1])["quantities"]["tpot"]
                        for more in (("--calibration", fitted), ()))
-    assert with_fit["central"] > plain["central"]
+    assert with_fit["value"] > plain["value"]
     assert len(catalogue.load_scenario(plan).measured.rows) == 5  # a run with a prefix is no row
     text = (written / "calibration/measured.yml").read_text("utf-8") + "# mine\n"
     (written / "calibration/measured.yml").write_text(text, "utf-8")

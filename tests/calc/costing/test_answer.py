@@ -83,7 +83,7 @@ def test_every_amount_at_the_central_inputs(deployment, options, found):
         "revenue": revenue, "roi": owning.return_on(owned.capital, surplus, years),
         "npv": owning.net_present_value(owned, revenue, prices.discount.value, years),
         "payback": float(owning.payback(owned.capital, surplus, prices.discount.value))}
-    amounts = {name: float(amount.central) for name, amount in found.amounts.items()}
+    amounts = {name: float(amount.value) for name, amount in found.amounts.items()}
     assert amounts == pytest.approx(expected, rel=1e-9)
     assert float(found.owned.present) == pytest.approx(owned.present)
     assert (found.currency, found.hour.value) == ("USD", price)
@@ -112,7 +112,7 @@ def test_cost_at_the_price_of_the_parts_of_owning(deployment, options, found):
     own = cost_of_parts(*deployment, options)
     per_second = found.amounts["card_hour_of_parts"].value / HOUR
     assert own.hour.value == pytest.approx(per_second)
-    assert own.amounts["per_hour"].central == pytest.approx(CARDS * HOUR * own.hour.value)
+    assert own.amounts["per_hour"].value == pytest.approx(CARDS * HOUR * own.hour.value)
 
 
 def test_price_of_a_request_with_a_cached_part(deployment, options):

@@ -67,12 +67,12 @@ def test_a_text_that_is_no_price_is_refused(text):
 
 
 def test_the_highest_rate_of_exchange_makes_most_yuan_and_fewest_dollars():
-    money = Amount(70.0, 35.0, 210.0, "USD/s", central=14.0)
+    money = Amount(70.0, 35.0, 210.0, "USD/s")
     yuan = converted(money, "CNY", RATE)
-    assert (yuan.points, yuan.central, yuan.unit) == ((490.0, 175.0, 2100.0), 98.0, "CNY/s")
-    dollars = converted(Amount(70.0, 35.0, 210.0, "CNY/s", central=14.0), "USD", RATE)
+    assert (yuan.points, yuan.unit) == ((490.0, 175.0, 2100.0), "CNY/s")
+    dollars = converted(Amount(70.0, 35.0, 210.0, "CNY/s"), "USD", RATE)
     assert dollars.points == pytest.approx((10.0, 3.5, 42.0))
-    assert (dollars.central, dollars.unit) == (pytest.approx(2.0), "USD/s")
+    assert dollars.unit == "USD/s"
     assert converted(money, "USD", None) is money
     with pytest.raises(ParamsError, match="expected one currency"):
         converted(money, "CNY", None)

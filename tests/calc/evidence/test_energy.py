@@ -26,7 +26,7 @@ def test_errors_of_all_rows(tables):
 def test_energy_is_power_over_throughput(tables):
     """Measured and predicted; the ranges of the deployment do not rest on what was measured."""
     for table in tables:
-        for values in (table.measured, {name: made.central
+        for values in (table.measured, {name: made.value
                                         for name, made in table.predicted.items()}):
             np.testing.assert_allclose(values["power"] / values["output_throughput"],
                                        values["energy_per_token"], rtol=1e-3)

@@ -55,10 +55,10 @@ def test_two_pools_keep_what_is_of_one_deployment():
     run, (prefill, decode) = made.runs[2], (each.predicted for each in made.watched)
     for name, own in (("ttft", prefill.ttft), ("tpot", decode.tpot)):
         found = run.predicted[name]
-        assert found.low / found.central == pytest.approx(own.low / own.central)
-        assert found.high / found.central == pytest.approx(own.high / own.central)
+        assert found.low / found.value == pytest.approx(own.low / own.value)
+        assert found.high / found.value == pytest.approx(own.high / own.value)
     loop = combine_pools(*(pool.scenario for pool in made.pools), users=run.concurrency).loop
-    assert run.predicted["output_throughput"].central == pytest.approx(
+    assert run.predicted["output_throughput"].value == pytest.approx(
         loop.rate * run.output_tokens, rel=0.05)
 
 

@@ -190,8 +190,8 @@ def test_steady_state_is_the_same_everywhere():
         quantity = answer.quantities[f"steady_{name}"]
         assert getattr(watched.predicted, name) == quantity
         assert any(alert.predicted == quantity for alert in watched.alerts)
-        assert run.predicted[name].central == pytest.approx(quantity.central)
-        assert getattr(seen, name) == pytest.approx(quantity.central)
+        assert run.predicted[name].value == pytest.approx(quantity.value)
+        assert getattr(seen, name) == pytest.approx(quantity.value)
 
 
 def test_search_names_a_release_that_starts_its_answer():

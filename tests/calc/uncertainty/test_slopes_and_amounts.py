@@ -66,13 +66,13 @@ def test_an_operation_without_a_rule_is_refused(unknown):
 # --- amounts ------------------------------------------------------------------------------------
 
 
-PACE = Amount(3.0, 2.0, 7.0, "s", central=2.5, source="somebody")
+PACE = Amount(3.0, 2.0, 7.0, "s", source="somebody")
 
 
 def test_a_factor_moves_all_points_of_an_amount():
     found = PACE.scaled(10.0, "ms")
-    assert (found.points, found.ends, found.central, found.unit, found.source) == (
-        (30.0, 20.0, 70.0), (20.0, 70.0), 25.0, "ms", "somebody")
+    assert (found.points, found.ends, found.unit, found.source) == (
+        (30.0, 20.0, 70.0), (20.0, 70.0), "ms", "somebody")
     assert PACE.scaled(2).unit == "s"
     assert PACE.over(lambda number: number**2).points == (9.0, 4.0, 49.0)
 

@@ -68,10 +68,10 @@ def test_corrections_multiply_to_the_whole_correction(plan):
     assert weight > math.prod(factor for _, factor in others)
     money, everything = auditing.combined_factors(dict(auditing.weightiest(plan)))
     amounts = plan.amounts()
-    assert money == pytest.approx(amounts["tco"].central / plan.recomputed["tco"])
+    assert money == pytest.approx(amounts["tco"].value / plan.recomputed["tco"])
     assert everything == pytest.approx(
-        amounts["per_million"].central / plan.recomputed["per_million"]
-        * amounts["tco"].central / amounts["tco"].value)
+        amounts["per_million"].value / plan.recomputed["per_million"]
+        * amounts["tco"].value / amounts["tco"].value)
 
 
 def test_host_breaks_even_where_both_cost_the_same_per_token():
@@ -86,9 +86,9 @@ def test_owned_million_is_the_hours_over_the_tokens_made():
     page = standard.serve(standard.R1, r1.OWNED).priced()
     hour = card_hour(page.scenario.device.id).value
     assert page.answer.fits
-    assert page.cost.amounts["per_million_output_whole"].central == pytest.approx(
+    assert page.cost.amounts["per_million_output_whole"].value == pytest.approx(
         MILLION * 8 * hour / (page.asked.utilisation * page.rate.value))
-    assert page.cost.amounts["crossover"].central == pytest.approx(
+    assert page.cost.amounts["crossover"].value == pytest.approx(
         8 * hour / page.rate.value / page.api_per_output)
 
 
@@ -130,7 +130,7 @@ def test_cards_without_an_hourly_price_are_priced_by_their_parts():
     assert r1.WHOLE not in priced.cost.amounts
     assert parts.hour.per("USD/h") == pytest.approx(
         priced.cost.amounts["card_hour_of_parts"].points)
-    assert parts.amounts[r1.WHOLE].central == pytest.approx(
+    assert parts.amounts[r1.WHOLE].value == pytest.approx(
         MILLION * served.choice.devices * parts.hour.value
         / (priced.asked.utilisation * priced.rate.value))
 

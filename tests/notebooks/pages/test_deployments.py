@@ -102,7 +102,7 @@ def test_replacements_of_a_plan_that_does_not_fit_run():
 def test_requests_for_a_rate_are_the_fewest_at_the_floor():
     plan = deployed("s1-plan-c")
     count = findings.requests_for(plan, 50_000)
-    floors = [findings.with_requests(plan, each, ["tpot_floor"])["tpot_floor"].central
+    floors = [findings.with_requests(plan, each, ["tpot_floor"])["tpot_floor"].value
               for each in (count - 1, count)]
     assert (count - 1) / floors[0] < 50_000 <= count / floors[1]
     with pytest.raises(ValueError, match="any number of requests"):

@@ -92,10 +92,6 @@ largest-share-of-time-is =
     .en = The largest share of the time is bound by { $items }. An operator counts entirely as reading or as arithmetic, by its operations per byte{ $floor }.
     .zh = 耗时最多的瓶颈：{ $items }。每个算子按每字节运算量整个计入读取或计算{ $floor }。
 
-parts-beside-median =
-    .en = The parts of the time per token are computed at each input's own value and sum to { $whole }. The estimate, { $median }, is the median over the ranges of all inputs; ranges that reach farther to one side move it.
-    .zh = 每 token 时间的各部分按各输入自身的取值计算，合计 { $whole }；估计值 { $median } 是全部输入在各自范围内变动时的中位数，范围偏向一侧便与前者不同。
-
 time-of =
     .en = time of { $phases }
     .zh = { $phases }时间

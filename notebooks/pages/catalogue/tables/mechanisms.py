@@ -81,11 +81,8 @@ def _counted(priors: Mechanisms, attention: str) -> dict[str, float]:
     parts, layer = priors.operators, priors.operators_per_layer
     assert parts is not None
     assert layer is not None
-    return {"attention_operators": parts.of_attention(attention),
-            "indexer_operators": parts.indexer.value,
-            "dense_mlp_operators": parts.dense_mlp.value,
-            "routed_expert_operators": parts.routed_experts.value,
-            "shared_expert_operators": parts.shared_expert.value,
+    return {**{f"{part}_operators": kernels
+               for part, (kernels, _) in parts.by_part(attention).items()},
             "hyper_operators": priors.hyper_operators.value if priors.hyper_operators else 0,
             "reference_operators": (parts.latent_attention.value + parts.routed_experts.value
                                     + parts.shared_expert.value),

@@ -114,7 +114,7 @@ def _drafts() -> Pair:
     """How many times the time per token without drafts is that with one, by kind of text."""
     def pace(*overrides: str) -> float:
         scenario = catalogue.load_scenario(DRAFTING, overrides=list(overrides))
-        return float(calc.estimate(scenario).quantities["tpot"].central)
+        return float(calc.estimate(scenario).quantities["tpot"].value)
 
     without = pace("workload.draft_tokens=0")
     gains = {text: without / pace("workload.draft_tokens=1", f"workload.text={text}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from calc.answer.steady_state import STEADY
@@ -12,7 +11,6 @@ from calc.evidence.classes import class_label as named_class
 from catalogue.messages import join, messages
 from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label
-from notebooks.pages.deployments.answers import Step
 from notebooks.pages.deployments.sections.page import Page
 from notebooks.show import stacks
 from notebooks.show.display import draw, show, table
@@ -125,7 +123,6 @@ def steps(page: Page) -> None:
         say("binds-in", phases=join(say("and-in"), of), bound=RESOURCES[by],
             bound_begins_latin=RESOURCES[by][1][0].isascii()) for by, of in binds.items()))
     show(*say("largest-share-of-time-is", floor=floor, items=items))
-    _median_beside_parts(page, taken)
     table(deployments.binding([(PHASES[step.phase], step.bound) for step in taken]),
           {"what": common("bound-by")} | {
               key: heading for number, step in enumerate(taken) for key, heading in (
@@ -136,17 +133,6 @@ def steps(page: Page) -> None:
               key: heading for number, step in enumerate(taken) for key, heading in (
                   (f"time{number}", labels[step.phase]), (f"share{number}", common("share")))},
           folded=say("every-part"))
-
-
-def _median_beside_parts(page: Page, taken: Sequence[Step]) -> None:
-    """Why the parts of a token's time do not sum to its estimate, where they do not."""
-    for step in taken:
-        if step.phase != "decode":
-            continue
-        whole, median = (fmt_quantity(time, "s") for time in (
-            sum(map(float, step.parts.values())), page.deployed.answers["tpot"].value))
-        if whole != median:
-            show(*say("parts-beside-median", whole=whole, median=median))
 
 
 def memory(page: Page) -> None:

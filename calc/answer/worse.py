@@ -1,0 +1,57 @@
+"""Inputs that should improve an answer and make it worse, and the mechanism by which they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from calc.closed_form.evaluate import evaluate
+from catalogue import Scenario
+from catalogue.messages import Pair, messages
+from catalogue.reading.amounts import human
+
+say = messages("calc/answer/worse")
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An input, and what may turn its gain into a loss.
+
+    Attributes:
+        without: the input's value where it does nothing.
+        metric: what it should shorten.
+        mechanism: the input of the physics that is to blame, where one is; it does nothing at 0.
+    """
+
+    without: float
+    metric: str
+    mechanism: str | None = None
+
+
+TURNS: Mapping[str, Turn] = {
+    "prefix_hit_share": Turn(0.0, "ttft", "absorbed_prefix_tokens"),
+    "draft_tokens": Turn(0.0, "tpot"), "micro_batches": Turn(1.0, "tpot")}
+
+
+def worsened(scenario: Scenario) -> list[Pair]:
+    """Sentences on inputs that a deployment would be faster without, in both languages.
+
+    Args:
+        scenario: the deployment.
+    """
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    told = []
+    for name, turn in TURNS.items():
+        if inputs[name] == turn.without:
+            continue
+
+        def taken(changed: Mapping[str, Any], metric: str = turn.metric) -> float:
+            return float(evaluate({**inputs, **changed}, attention)[metric])
+
+        ours, without = taken({}), taken({name: turn.without})
+        blamed = turn.mechanism is None or taken({turn.mechanism: 0.0}) <= without
+        if ours > without and blamed:
+            told.append(say("worse", input=name, metric=turn.metric.upper(),
+                            ours=human(ours, "s"), without=human(without, "s")))
+    return told
