@@ -1,10 +1,10 @@
 """The formulas' own error by class, estimated from all measured systems; few borrow from many.
 
 log(measured / predicted) of a row is what the ranges of inputs explain, and an own error. That is a
-variable of Student with heavy tails, stretched differently to either side, so that a row far off
-says that there are such rows, and not that all are. It counts as no farther than a few deviations
-of the class above, so that none moves an estimate beyond a bound. Nothing is taken off a
-prediction: a class whose systems are all slower has an interval that reaches farther up.
+variable of Student with heavy tails, so that a row far off says that there are such rows, and not
+that all are. It counts as no farther than a few deviations of the class above, so that none moves
+an estimate beyond a bound. Nothing is taken off a prediction, which is the median of the error: a
+class whose systems are all slower has an interval that reaches as far down as up.
 
 Sources: notebooks/validation.md, section Are the intervals honest?; Lange, Little and Taylor,
 Robust statistical modeling using the t distribution (1989).
@@ -46,7 +46,7 @@ FREEDOM = 4  # degrees of freedom; with 2 or 8 left-out systems are predicted no
 HEAVY = float(stdtrit(FREEDOM, 1 - TAIL)) / NORMAL_90  # 90% point over that of a normal variable
 FAR = 3.0  # deviations of the class above that an error counts as at most
 TINY = 1e-6  # a deviation in place of none
-STARTS = ((0.05, 0.05), (0.3, 0.3))  # of the search for both sizes [1]
+STARTS = (0.05, 0.3)  # of the search for the size [1]
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ def chain(found: Iterable[Residuals], name: str, metric: str, borrowed: float) -
 
 
 def estimated(members: Weighted, above: Pooled | None = None) -> Pooled:
-    """A class's deviations: the likeliest to either side, and the median scatter of rows.
+    """A class's deviations: the likeliest one, to both sides, and the median scatter of rows.
 
     Args:
         members: what it rests on, see :func:`chain`.
@@ -236,15 +236,15 @@ def estimated(members: Weighted, above: Pooled | None = None) -> Pooled:
         error = np.clip(error, -FAR * np.hypot(above.down, explained),
                         FAR * np.hypot(above.up, explained))
 
-    def missed(sizes: np.ndarray) -> float:
-        down, up = (np.hypot(size, explained) + TINY for size in sizes)
-        return unlikely(error, down, up, weight)
+    def missed(size: np.ndarray) -> float:
+        both = np.hypot(size[0], explained) + TINY
+        return unlikely(error, both, both, weight)
 
-    best = min((minimize(missed, start, method="Nelder-Mead") for start in STARTS),
+    best = min((minimize(missed, [start], method="Nelder-Mead") for start in STARTS),
                key=lambda made: float(made.fun))
-    down, up = np.abs(best.x)
+    size = float(np.abs(best.x[0]))
     rows = [(each.scatter, share) for each, share in members if len(each.error) > 1]
-    return Pooled(float(down), float(up), _median(*zip(*rows, strict=True)) if rows else 0.0)
+    return Pooled(size, size, _median(*zip(*rows, strict=True)) if rows else 0.0)
 
 
 def unlikely(error: np.ndarray, down: np.ndarray, up: np.ndarray, weight: np.ndarray) -> float:
