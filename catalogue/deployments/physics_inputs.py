@@ -308,7 +308,10 @@ def _operators(scenario: Resolved, mechanisms: Collection[Knob]) -> dict[str, fl
         counted.latent_attention, counted.routed_experts, counted.shared_expert))}
     for part, (kernels, timed) in parts.items():
         found |= {f"{part}_operators": kernels, f"{part}_timed_operators": float(timed)}
-    known = {symbol for knob in mechanisms for symbol in knob.symbols}
+    of_laws = {name for law in OF_LAW for name in law}
+    if of_laws & scenario.file.mechanisms.keys():  # a deployment states a time, and no law
+        mechanisms = _priors(scenario)
+    known = {knob.name for knob in mechanisms} | _given(scenario).keys()
     for law, (part, kernels) in OF_LAW.items():
         if found[f"{part}_timed_operators"] and not known & set(law):
             found[f"{part}_timed_operators"] -= kernels

@@ -13,7 +13,7 @@ from catalogue.reading.words import revealed
 from notebooks.pages.derivations.latency_steps import MILLISECONDS, Steps
 from notebooks.show import figures
 from notebooks.show.display import LANGUAGES, figure, number
-from notebooks.show.numbers import fmt_in
+from notebooks.show.numbers import fmt_time
 
 common = messages("common")
 say = messages("pages/derivations/one-step")
@@ -50,8 +50,8 @@ def timeline(step: Steps) -> None:
               if each.engine.startswith(ENGINE)]
     steps = [step(inputs_of(each)) for each in bounds]
     for each, values in zip(bounds, steps, strict=True):
-        number(f"timeline-{each.device}", values["decode_step_time"], fmt_in, unit="ms", digits=1)
-        number(f"timeline-measured-{each.device}", each.tpot.value, fmt_in, unit="ms", digits=1)
+        number(f"timeline-{each.device}", values["decode_step_time"], fmt_time)
+        number(f"timeline-measured-{each.device}", each.tpot.value, fmt_time)
 
     def picture(lang: str) -> Figure:
         at = LANGUAGES.index(lang)
