@@ -202,8 +202,13 @@ def hides(q: Any) -> bool:
 
     Source: notebooks/latency.md, sections Two micro-batches and One step.
     """
-    return anywhere((q.micro_batches > 1) | (q.single_batch_overlap > 0) | (q.host_overlap > 0)
-                    | (q.second_stream_tokens > 0))
+    return _between(q) or anywhere((q.host_overlap > 0) | (q.second_stream_tokens > 0))
+
+
+@once
+def _between(q: Any) -> bool:
+    """Whether any deployment overlaps computation and communication."""
+    return anywhere((q.micro_batches > 1) | (q.single_batch_overlap > 0))
 
 
 def hidden_time(q: Any, b: Busy) -> Number:
@@ -237,8 +242,10 @@ def hidden_time(q: Any, b: Busy) -> Number:
         return (minimum(ready, b.dispatch)
                 + minimum(waiting / EXPERT_MATRICES, b.exchange - b.dispatch))
 
-    between = q.overlap_efficiency * either(q.micro_batches > 1, streams, lambda: either(
-        q.single_batch_overlap > 0, single, lambda: 0.0))
+    between: Number = 0.0
+    if _between(q):
+        between = q.overlap_efficiency * either(q.micro_batches > 1, streams, lambda: either(
+            q.single_batch_overlap > 0, single, lambda: 0.0))
     if not is_absent(b.aside):
         between = between + minimum(b.aside, b.experts - b.shared)
     if not anywhere(q.host_overlap > 0):

@@ -325,17 +325,26 @@ def _second_stream_time(q: Any, n: Parameters, batch: Composition, shared: Work,
     """
     if not batch.decoding:
         return 0.0
-    most = minimum(q.second_stream_tokens, q.largest_graph)
-    runs = ((batch.tokens <= most) & (q.captured > 0) & (q.micro_batches <= 1)
-            & (q.single_batch_overlap <= 0) & (q.shared_expert_ranks <= 0))
+    most, between = _second_stream(q, n)
+    if not anywhere(most >= 0):
+        return 0.0
+    return either(batch.tokens <= most, lambda: taken + between - busy_time(
+        q, "shared_expert", shared), lambda: 0.0)
 
-    def aside() -> Number:
-        untimed = n.moe_layers * (q.shared_expert_operators - q.shared_expert_timed_operators)
-        between = q.kernel_boundary * q.operators_per_layer * untimed / q.reference_operators
-        return select(q.n_shared_experts > 0,
-                      taken - busy_time(q, "shared_expert", shared) + between, 0)
 
-    return either(runs, aside, lambda: 0.0)
+@once
+def _second_stream(q: Any, n: Parameters) -> tuple[Number, Number]:
+    """Most tokens of a step with a second stream, -1 where there is none [token]; boundaries
+    between the kernels of shared experts that no law times, of all layers [s].
+
+    Source: notebooks/latency.md, section One step.
+    """
+    runs = ((q.second_stream_tokens > 0) & (q.captured > 0) & (q.micro_batches <= 1)
+            & (q.single_batch_overlap <= 0) & (q.shared_expert_ranks <= 0)
+            & (q.n_shared_experts > 0))
+    untimed = n.moe_layers * (q.shared_expert_operators - q.shared_expert_timed_operators)
+    return (select(runs, minimum(q.second_stream_tokens, q.largest_graph), -1),
+            q.kernel_boundary * q.operators_per_layer * untimed / q.reference_operators)
 
 
 def _launch_time(q: Any, batch: Composition) -> Number:
