@@ -118,7 +118,7 @@ def _path(name: str, beside: Path | None) -> Path:
 def _sound(path: Path, card: str | None) -> Profile:
     own: Profile = library.load("profiles", path)
     profile = own.model_copy(update={"statements": [*own.statements, *_fitted(own.id, card)]})
-    for keys, problem in _problems(profile):
+    for keys, problem in _problems(profile, card):
         raise ParamsError(f"{library.read(path).where(keys)}: {(keys[:-1] or keys)[-1]}: {problem}")
     return profile
 
@@ -148,13 +148,21 @@ def _fitted(engine: str, card: str | None) -> Iterator[Statement]:
 @cache
 def _operators(engine: str) -> frozenset[str]:
     """Operators of whose tables a law was fitted under an engine, on any card."""
-    files = (library.load("fits", name) for name in library.names("fits"))
-    return frozenset(measured.operator for fits in files if fits.engine == engine
-                     for statement in fits.statements for measured in statement.measured)
+    return _measured(_fitted(engine, None))
 
 
-def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
-    """What is wrong with the names in a profile, with the keys at fault."""
+def _measured(statements: Iterable[Statement]) -> frozenset[str]:
+    """Operators of the tables that statements were fitted to."""
+    return frozenset(measured.operator for statement in statements
+                     if isinstance(statement, KernelFit) for measured in statement.measured)
+
+
+def _problems(profile: Profile, card: str | None) -> Iterator[tuple[KeyPath, str]]:
+    """What is wrong with the names in a profile, with the keys at fault.
+
+    Laws of a schedule are looked up on the card first: files of other cards take long to read.
+    """
+    here = _measured(profile.statements)
     if profile.flags is not None:
         try:
             load_engine(profile.flags)
@@ -165,8 +173,11 @@ def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
         at = ("statements", number)
         for key, problem in mechanism_problems(statement.mechanisms):
             yield (*at, "mechanisms", key), f"{problem}."
-        for place, block in enumerate(statement.schedule.blocks if statement.schedule else ()):
-            if lacking := [law for law in block.laws if law not in _operators(profile.id)]:
+        elsewhere = card is not None and statement.cards and card not in statement.cards
+        for place, block in enumerate(
+                statement.schedule.blocks if statement.schedule and not elsewhere else ()):
+            if lacking := [law for law in block.laws
+                           if law not in here and law not in _operators(profile.id)]:
                 yield (*at, "schedule", "blocks", place, "laws"), (
                     f"no table of '{lacking[0]}' was fitted under {profile.id}, expected one of "
                     f"{', '.join(sorted(_operators(profile.id)))}.")
