@@ -14,13 +14,15 @@ on:
 
 from __future__ import annotations
 
+import argparse
 import csv
 import statistics
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from tools.measure_card import Card
 
 ROWS = (1, 4, 16, 64)  # of a step [token]
 REPEATED, REPLAYS, LAYERS = 64, 50, 16  # within a graph; of a graph; copies of the weights
@@ -33,43 +35,30 @@ LAYER = {  # matmul -> depth and columns on one of eight ranks
 Row = tuple[str, str, int, float]  # question, what, tokens, microseconds
 
 
-def captured(torch: Any, work: Callable[[int], object], count: int = REPEATED) -> float:
+def captured(card: Card, work: Callable[[int], object], count: int = REPEATED) -> float:
     """Time of one repetition of work in a captured graph [s].
 
     Args:
-        torch: the package.
+        card: that runs it.
         work: what is captured, with the number of the repetition.
         count: repetitions within the graph.
     """
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for number in range(3):
-            work(number)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for number in range(count):
-            work(number)
-    times = []
-    for _ in range(REPLAYS):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        graph.replay()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end) / 1e3)
+    work(0)  # the first call may compile or search for an algorithm
+    replay = card.graph([partial(work, number) for number in range(count)])
+    times = [card.seconds(replay) for _ in range(REPLAYS)]
     return statistics.median(times[REPLAYS // 5:]) / count
 
 
-def small(torch: Any) -> Iterator[Row]:
+def small(card: Card) -> Iterator[Row]:
     """A scaling of a hidden state, alone and many in a row, beside its own time on the card."""
+    torch = card.torch
     for rows in ROWS:
         state = torch.ones(rows, HIDDEN, device="cuda", dtype=torch.bfloat16)
 
         def work(_: int, state: Any = state) -> None:
             state.mul_(1.0)
 
-        few, many = (count * captured(torch, work, count) for count in (REPEATED, 2 * REPEATED))
+        few, many = (count * captured(card, work, count) for count in (REPEATED, 2 * REPEATED))
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
             for number in range(REPEATED):
                 work(number)
@@ -79,38 +68,36 @@ def small(torch: Any) -> Iterator[Row]:
         yield "small", "its own time", rows, own
 
 
-def chain(torch: Any) -> Iterator[Row]:
+def chain(card: Card) -> Iterator[Row]:
     """Matmuls of a layer, each with other weights in every repetition."""
-    weights = {name: [torch.randn(depth, columns, device="cuda", dtype=torch.bfloat16)
-                      for _ in range(LAYERS)] for name, (depth, columns) in LAYER.items()}
+    weights = {name: [card.matrix("bf16", depth, columns) for _ in range(LAYERS)]
+               for name, (depth, columns) in LAYER.items()}
     for rows in ROWS:
-        states = {name: torch.randn(rows, depth, device="cuda", dtype=torch.bfloat16)
-                  for name, (depth, _) in LAYER.items()}
+        states = {name: card.matrix("bf16", rows, depth) for name, (depth, _) in LAYER.items()}
 
         def some(names: Iterable[str], number: int, states: Any = states) -> None:
             for name in names:
-                torch.mm(states[name], weights[name][number % LAYERS])
+                card.torch.mm(states[name], weights[name][number % LAYERS])
 
-        alone = {name: captured(torch, partial(some, [name])) for name in LAYER}
-        whole = captured(torch, partial(some, LAYER))
+        alone = {name: captured(card, partial(some, [name])) for name in LAYER}
+        whole = captured(card, partial(some, LAYER))
         for name, time in alone.items():
             yield "chain", name, rows, MICRO * time
         yield "chain", "sum", rows, MICRO * sum(alone.values())
         yield "chain", "in a row", rows, MICRO * whole
 
 
-def streams(torch: Any) -> Iterator[Row]:
+def streams(card: Card) -> Iterator[Row]:
     """Slices of the experts that tokens choose, in one batch, and of the shared one."""
-    up, down = (torch.randn(EXPERTS, *shape, device="cuda", dtype=torch.bfloat16)
+    torch = card.torch
+    up, down = (card.matrix("bf16", EXPERTS, *shape)
                 for shape in ((HIDDEN, 2 * SLICE), (SLICE, HIDDEN)))
-    shared = [torch.randn(*LAYER[name], device="cuda", dtype=torch.bfloat16)
-              for name in ("shared up", "shared down")]
+    shared = [card.matrix("bf16", *LAYER[name]) for name in ("shared up", "shared down")]
     aside = torch.cuda.Stream()
     for rows in ROWS:
         hit = min(rows * CHOSEN, EXPERTS)
-        state = torch.randn(rows, HIDDEN, device="cuda", dtype=torch.bfloat16)
-        sent = torch.randn(hit, max(1, rows * CHOSEN // hit), HIDDEN, device="cuda",
-                           dtype=torch.bfloat16)
+        state = card.matrix("bf16", rows, HIDDEN)
+        sent = card.matrix("bf16", hit, max(1, rows * CHOSEN // hit), HIDDEN)
 
         def of_routed(sent: Any = sent, hit: int = hit) -> None:
             torch.bmm(torch.bmm(sent, up[:hit])[..., :SLICE], down[:hit])
@@ -133,7 +120,7 @@ def streams(torch: Any) -> Iterator[Row]:
         for name, work in (("routed alone", lambda _: of_routed()),
                            ("shared alone", lambda _: of_shared()),
                            ("one stream", one_stream), ("two streams", two_streams)):
-            yield "streams", name, rows, MICRO * captured(torch, work)
+            yield "streams", name, rows, MICRO * captured(card, work)
 
 
 def main(path: str) -> None:
@@ -142,18 +129,17 @@ def main(path: str) -> None:
     Args:
         path: of the table.
     """
-    import torch
-
-    if not torch.cuda.is_available():
-        raise SystemExit("no card: this measures captured graphs, expected CUDA.")
-    rows = [row for question in (small, chain, streams) for row in question(torch)]
+    card = Card("cuda", 0)
+    rows = [row for question in (small, chain, streams) for row in question(card)]
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["card", "question", "what", "tokens", "us"])
         for question, what, tokens, time in rows:
-            writer.writerow([torch.cuda.get_device_name(), question, what, tokens, f"{time:.3f}"])
+            writer.writerow([card.describe()[0], question, what, tokens, f"{time:.3f}"])
             print(f"{question:8} {what:20} {tokens:4} {time:9.2f} us")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", help="CSV to write")
+    main(parser.parse_args().table)

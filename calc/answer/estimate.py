@@ -309,7 +309,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
 def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,
               inputs: Mapping[str, Any] | None = None, knobs: Sequence[Knob] | None = None
               ) -> dict[str, Amount]:
-    """Quantities of a deployment as they are told: medians with their 80% intervals.
+    """Quantities of a deployment as they are reported, with their 80% intervals.
 
     Args:
         scenario: the deployment.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from calc.closed_form.evaluate import evaluate
 from catalogue import Scenario
@@ -40,18 +39,16 @@ def worsened(scenario: Scenario) -> list[Pair]:
     Args:
         scenario: the deployment.
     """
-    inputs, attention = scenario.inputs(), scenario.model.attention
+    inputs = scenario.inputs()
+    turned = {name: turn for name, turn in TURNS.items() if inputs[name] != turn.without}
+    ours = evaluate(inputs, scenario.model.attention) if turned else {}
     told = []
-    for name, turn in TURNS.items():
-        if inputs[name] == turn.without:
-            continue
+    for name, turn in turned.items():
+        def without(changed: str, value: float, metric: str = turn.metric) -> float:
+            return float(evaluate(inputs | {changed: value}, scenario.model.attention)[metric])
 
-        def taken(changed: Mapping[str, Any], metric: str = turn.metric) -> float:
-            return float(evaluate({**inputs, **changed}, attention)[metric])
-
-        ours, without = taken({}), taken({name: turn.without})
-        blamed = turn.mechanism is None or taken({turn.mechanism: 0.0}) <= without
-        if ours > without and blamed:
+        taken, better = float(ours[turn.metric]), without(name, turn.without)
+        if taken > better and (turn.mechanism is None or without(turn.mechanism, 0.0) <= better):
             told.append(say("worse", input=name, metric=turn.metric.upper(),
-                            ours=human(ours, "s"), without=human(without, "s")))
+                            ours=human(taken, "s"), without=human(better, "s")))
     return told

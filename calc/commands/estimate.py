@@ -278,7 +278,8 @@ def _measured(result: Estimate) -> list[str]:
 
 
 def _print_parts(screen: Console, result: Estimate) -> None:
-    """What a token and a step of prefill are made of, and what binds each; no part of nothing."""
+    """Print the parts of a token's time and of a prefill step without those that are zero, and the
+    resource that binds each."""
     for whole, phase in (("tpot", "decode"), ("prefill_chunk", "prefill")):
         if whole in result.unasked:
             continue

@@ -250,8 +250,8 @@ def unmeasured(name: str) -> bool:
 
 
 def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
-    """What is taken of other cards or releases since nothing sound is known of a deployment's own:
-    one sentence in English and in Chinese; None where nothing is.
+    """A sentence, in English and in Chinese, that names the values borrowed from other cards or
+    releases because the deployment's own are unknown or rejected; None if there are none.
 
     Args:
         scenario: the deployment.

@@ -21,15 +21,16 @@ from calc.closed_form.evaluate import evaluate
 from calc.kernels.law import Column
 from calc.kernels.matmuls import ACTIVATION_BYTES, expert_bytes
 from calc.kernels.rows.of_every_operator import FORMATS, of_card
-from calc.kernels.writing import Rejection, Table, named_values
+from calc.kernels.writing import Table, named_values
 from catalogue import library
-from catalogue.deployments.loading import overridden_scenario
+from catalogue.deployments.bounds import deployment_of
+from catalogue.engines.released import AT
 from catalogue.entries.bounds import MeasuredStep, StepBounds
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
-from catalogue.entries.profiles import in_order
+from catalogue.entries.profiles import Rejected, in_order
 from catalogue.reading.amounts import human
-from catalogue.reading.yamlfile import YamlFile
+from catalogue.tables.floors import LATENT, ROTATED
 
 TWICE = 2.0  # of the fixed time of a neighbour, from which on a law is rejected
 # shapes of DeepSeek-V3 on eight ranks: the down projection of its shared expert, its experts whole
@@ -45,7 +46,6 @@ CORE = {"heads": 16.0, "batch": 1.0, "context": 1024.0, "element_bytes": 2.0}
 # operator -> times of a decode step that its law decides
 CLASSES = {"gemm": ("attention", "dense_mlp"), "experts": ("routed_expert",),
            "mla_decode": ("core",), "dsa_decode_block": ("core",), "all_reduce": ("all_reduce",)}
-PROMPT = 1024  # tokens of the requests of a measured step, and of their answers
 
 
 def checked(tables: Sequence[Table], engine: str, device: Device, priors: Mechanisms
@@ -58,7 +58,7 @@ def checked(tables: Sequence[Table], engine: str, device: Device, priors: Mechan
         device: the card.
         priors: its mechanisms.
     """
-    found: dict[int, Rejection] = {}
+    found: dict[int, Rejected] = {}
     for series in _series(tables).values():
         found |= _beside_neighbours(series, tables, device, priors)
     found |= _beside_steps(tables, found, list(_steps(engine, device)))
@@ -81,7 +81,7 @@ def _series(tables: Sequence[Table]) -> dict[tuple[Any, ...], list[int]]:
             for kind, numbers in found.items()}
 
 
-def _nearest(tables: Sequence[Table], number: int, rejected: Mapping[int, Rejection]
+def _nearest(tables: Sequence[Table], number: int, rejected: Mapping[int, Rejected]
              ) -> Table | None:
     """The table of the release before it, or else after it, whose law is not rejected."""
     series = _series(tables)[_kind(tables[number])]
@@ -91,11 +91,11 @@ def _nearest(tables: Sequence[Table], number: int, rejected: Mapping[int, Reject
 
 
 def _beside_neighbours(series: Sequence[int], tables: Sequence[Table], device: Device,
-                       priors: Mechanisms) -> dict[int, Rejection]:
+                       priors: Mechanisms) -> dict[int, Rejected]:
     """Laws whose fixed time is twice that of the next law that is left; the worst goes first."""
     times = {number: fixed for number in series
              if (fixed := fixed_time(tables[number], device, priors)) is not None}
-    left, found = list(times), dict[int, Rejection]()
+    left, found = list(times), dict[int, Rejected]()
     while True:
         ratios: dict[int, tuple[float, int]] = {}
         for at, number in enumerate(left):
@@ -106,7 +106,8 @@ def _beside_neighbours(series: Sequence[int], tables: Sequence[Table], device: D
         if worst is None or ratios[worst][0] < TWICE:
             return found
         factor, other = ratios[worst]
-        found[worst] = Rejection("neighbour", tables[other].release, factor)
+        found[worst] = Rejected(
+            reason="neighbour", against=tables[other].release, factor=factor)
         left.remove(worst)
 
 
@@ -131,16 +132,18 @@ def fixed_time(table: Table, device: Device, priors: Mechanisms) -> float | None
     tile = priors.core_tile_rows.value if priors.core_tile_rows else 1.0
     columns: dict[str, Column | float] = {name: np.array([value]) for name, value in {
         **known, **shapes[table.operator], "core_tile_rows": tile}.items()}
-    moved = {"gemm": lambda: DOWN["columns"] * DOWN["depth"] * known["weight_bytes"],
-             "experts": lambda: float(expert_bytes(columns)[0]),
-             "mla_decode": lambda: CORE["context"] * 576 * ACTIVATION_BYTES}[table.operator]()
+    moved = {"gemm": DOWN["columns"] * DOWN["depth"] * known["weight_bytes"],
+             "mla_decode": CORE["context"] * (LATENT + ROTATED) * ACTIVATION_BYTES}.get(
+                 table.operator)
+    if moved is None:
+        moved = float(expert_bytes(columns)[0])
     return float(law.time(columns, values)[0]) - moved / known["bandwidth"]
 
 
-def _beside_steps(tables: Sequence[Table], before: Mapping[int, Rejection],
-                  steps: Sequence[MeasuredStep]) -> dict[int, Rejection]:
+def _beside_steps(tables: Sequence[Table], before: Mapping[int, Rejected],
+                  steps: Sequence[MeasuredStep]) -> dict[int, Rejected]:
     """Laws with which a measured step would take longer than it did."""
-    found: dict[int, Rejection] = {}
+    found: dict[int, Rejected] = {}
     for step in steps:
         plain = _times(step, {})
         alone = {number: times for number, table in enumerate(tables)
@@ -153,7 +156,8 @@ def _beside_steps(tables: Sequence[Table], before: Mapping[int, Rejection],
                 time for name, time in least.items() if name not in times)
             taken = sum(times.values())
             if taken > spare > 0:
-                found[number] = Rejection("step", _words(step), taken / spare)
+                found[number] = Rejected(
+                    reason="step", against=_words(step), factor=taken / spare)
     return found
 
 
@@ -172,7 +176,7 @@ def _own(step: MeasuredStep, table: Table, plain: Mapping[str, float]
 
 
 def _runs(step: MeasuredStep, table: Table) -> bool:
-    """Whether a step has the operator of a table in its format: one cut by tensor parallelism."""
+    """Whether a measured step, which is tensor parallel, runs a table's operator in its format."""
     model, precision = (library.load(kind, name) for kind, name in (
         ("models", step.model), ("precisions", step.precision)))
     kinds = (None, model.attention, "sparse" if model.index_topk else None)
@@ -185,7 +189,7 @@ def _steps(engine: str, device: Device) -> Iterable[MeasuredStep]:
     for name in library.names("bounds"):
         bounds: StepBounds = library.load("bounds", name)
         yield from (step for step in bounds.steps if step.device == device.id
-                    and step.engine.partition("@")[0] == engine)
+                    and step.engine.partition(AT)[0] == engine)
 
 
 def _words(step: MeasuredStep) -> str:
@@ -195,21 +199,6 @@ def _words(step: MeasuredStep) -> str:
 
 def _times(step: MeasuredStep, mechanisms: Mapping[str, str]) -> dict[str, float]:
     """Times of the classes of a step of a single request [s], with values of mechanisms."""
-    device: Device = library.load("devices", step.device)
-    data = {
-        "id": "measured-step", "title": {"en": "measured step", "zh": "实测的一步"},
-        "defaults": {"source": step.tpot.source, "kind": "measured"},
-        "model": step.model, "device": step.device, "precision": step.precision,
-        "cluster": {"node": device.node, "nodes": 1,
-                    "devices": int(step.tensor_parallel.value)},
-        "parallelism": {"tensor_parallel": int(step.tensor_parallel.value),
-                        "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1},
-        "scheduling": "mixed",
-        "workload": {
-            "concurrency": "1 request", "input_tokens": f"{PROMPT} token",
-            "output_tokens": f"{PROMPT} token", "max_num_batched_tokens": "8192 token",
-            "block_size": "64 token", "memory_utilization": 0.9},
-        "mechanisms": dict(mechanisms)}
-    scenario = overridden_scenario(YamlFile(library.locate("bounds", "nvidia"), data, {}), {})
+    scenario = deployment_of(step, engine=False, users=1, mechanisms=mechanisms)
     known = evaluate(scenario.inputs(), scenario.model.attention)
     return {name: float(known[f"decode_{name}_time"]) for name in _every_class()}

@@ -10,7 +10,7 @@ import numpy as np
 
 from calc.kernels.fitting import Errors, Fitted
 from calc.kernels.missing import Change, Missed, Where, within_bars
-from catalogue.entries.profiles import in_order
+from catalogue.entries.profiles import Rejected, in_order
 
 # a law's parameter -> the mechanism that it is, and the unit that it is written in
 SHARE, MICROSECONDS, NANOSECONDS, BYTES = ("", 1.0), (" us", 1e-6), (" ns", 1e-9), (" B", 1.0)
@@ -33,15 +33,6 @@ MOST = 1.0  # of a share
 WORST = 0.25  # median error from which on a law says nothing of a table
 DIGITS = 3
 ERROR_DIGITS = 3  # after the point
-
-
-@dataclass(frozen=True)
-class Rejection:
-    """Why a law is rejected; attributes as of ``catalogue.entries.profiles.Rejected``."""
-
-    reason: str
-    against: str
-    factor: float
 
 
 @dataclass(frozen=True)
@@ -73,14 +64,13 @@ class Table:
     fit: Fitted
     attention: str | None = None
     exchange: str | None = None
-    rejected: Rejection | None = None
+    rejected: Rejected | None = None
     instead: Table | None = None
 
     @property
     def used(self) -> Fitted:
-        """What holds for its release: of a rejected law the fixed times of another in its place.
-
-        What the law says of many tokens stands: nothing contradicts it.
+        """Values that are written for the release: a rejected law takes the fixed times of
+        ``instead`` and keeps the rest, which nothing contradicts.
         """
         if not self.rejected:
             return self.fit
@@ -92,8 +82,8 @@ class Table:
 
 def named_values(table: Table) -> dict[str, str]:
     """Values of a law by the names of mechanisms, as a file has them."""
-    return {_key(name, table.multiplied): _digits(value / UNITS.get(name, SHARE)[1])
-            + UNITS.get(name, SHARE)[0] for name, value in table.fit.values.items()}
+    return {_key(name, table.multiplied): _quantity(name, value)
+            for name, value in table.fit.values.items()}
 
 
 def text(engine: str, card: str, name: Mapping[str, str], package: str, source: str, date: str,
@@ -181,13 +171,17 @@ def _key(name: str, multiplied: str) -> str:
 
 
 def _value(name: str, value: float, ends: tuple[float, float]) -> str:
-    suffix, unit = UNITS.get(name, SHARE)
     low, high = ends
     if name.endswith("efficiency"):
         high = min(high, MOST)
-    numbers = [_digits(number / unit) + suffix for number in (value, min(low, value),
-                                                              max(high, value))]
+    numbers = [_quantity(name, number) for number in (value, min(low, value), max(high, value))]
     return f"{{value: {numbers[0]}, range: [{numbers[1]}, {numbers[2]}]}}"
+
+
+def _quantity(name: str, number: float) -> str:
+    """A value of a parameter (SI) in the unit of the mechanism."""
+    suffix, unit = UNITS.get(name, SHARE)
+    return _digits(number / unit) + suffix
 
 
 def _digits(number: float) -> str:

@@ -300,9 +300,9 @@ def interval_sweep(inputs: Columns, spreads: Sequence[JointRange], attention: st
         central = latencies(attention, Inputs(part), names)
         result: dict[str, Number] = {}
         for name in names:
-            factors = _factors(central[name], middles, moves, sides[name])
-            result |= {f"{name}{end}": at_inputs[name] * factor
-                       for end, factor in zip((" low", "", " high"), factors, strict=True)}
+            low, high = _factors(central[name], middles, moves, sides[name])
+            result |= {f"{name} low": at_inputs[name] * low, name: at_inputs[name],
+                       f"{name} high": at_inputs[name] * high}
         return result
 
     kept = [f"{name}{end}" for name in names for end in (" low", "", " high")]
@@ -312,15 +312,15 @@ def interval_sweep(inputs: Columns, spreads: Sequence[JointRange], attention: st
 
 
 def _factors(central: Any, middles: Sequence[Traced], moves: Sequence[tuple[Number, ...]],
-             own: Sides) -> list[Number]:
-    """A quantity's 10% and 90% points over what it is at the inputs' values, 1 between them."""
+             own: Sides) -> tuple[Number, Number]:
+    """A quantity's 10% and 90% points over what it is at the inputs' values."""
     middle = getattr(central, "value", central)
     moved = [[-NORMAL_90 * own[0], NORMAL_90 * own[1]]]
     for slope, at, (in_log, *far) in zip(slopes(central, middles), middles, moves, strict=True):
         moved.append([slope * np.where(in_log, at.value, 1) / middle * end for end in far])
     flat = np.broadcast_arrays(*(end for pair in moved for end in pair))
     low, high = quantiles(np.stack(flat).reshape(len(moved), 2, -1))
-    return [np.exp(low), np.ones_like(low), np.exp(high)]
+    return np.exp(low), np.exp(high)
 
 
 def _middle(low: Number, high: Number) -> Number:

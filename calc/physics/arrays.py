@@ -174,7 +174,7 @@ def clip(number: Number, low: Number, high: Number) -> Number:
 
 
 def is_absent(term: Number) -> bool:
-    """Whether a term is a scalar zero: its mechanism is absent from every deployment.
+    """Whether a term is the scalar 0, so that no deployment has its mechanism.
 
     Args:
         term: of any unit.

@@ -194,8 +194,8 @@ def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
 
 @once
 def hides(q: Any) -> bool:
-    """Whether any deployment overlaps work: two micro-batches, shared experts beside the exchange
-    or on a second stream, or the host beside the card.
+    """Whether any deployment runs work in parallel: two micro-batches, shared experts beside the
+    exchange or on a second stream, or the host beside the card.
 
     Args:
         q: input symbols as attributes.

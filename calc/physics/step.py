@@ -9,6 +9,7 @@ What each class has to do is ``calc.physics.work``; an all-reduce or an exchange
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -271,8 +272,7 @@ def _kernels(q: Any, n: Parameters) -> Number:
     and shared experts, of which ``operators_per_layer`` are launched. Source: notebooks/latency.md,
     section Between the kernels, and the host.
     """
-    return _of_layers(q, n, q.attention_operators, q.indexer_operators, q.dense_mlp_operators,
-                      q.shared_expert_operators, q.routed_expert_operators)
+    return _in_layers(q, n, lambda part: getattr(q, f"{part}_operators"))
 
 
 @once
@@ -283,25 +283,31 @@ def _untimed(q: Any, n: Parameters) -> Number:
     norm that is fused with the all-reduce before it is none. Source: notebooks/latency.md, section
     Between the kernels, and the host.
     """
-    left = _of_layers(
-        q, n, q.attention_operators - q.attention_timed_operators,
-        q.indexer_operators - q.indexer_timed_operators,
-        q.dense_mlp_operators - q.dense_mlp_timed_operators,
-        q.shared_expert_operators - q.shared_expert_timed_operators,
-        q.routed_expert_operators - q.routed_expert_timed_operators)
     fused = select(q.tensor_parallel > 1, q.fused_norms, 0)
-    return left - fused * NORMS * q.num_hidden_layers * (
-        q.operators_per_layer / q.reference_operators)
+    return _in_layers(q, n, lambda part: _left(q, part)) - fused * NORMS * (
+        q.num_hidden_layers * _launched(q))
 
 
-def _of_layers(q: Any, n: Parameters, attention: Number, indexer: Number, dense: Number,
-               shared: Number, routed: Number) -> Number:
+def _left(q: Any, part: str) -> Number:
+    """Operators counted of a part that no law times [1]."""
+    left: Number = getattr(q, f"{part}_operators") - getattr(q, f"{part}_timed_operators")
+    return left
+
+
+def _launched(q: Any) -> Number:
+    """Operators that are launched per operator counted [1]."""
+    launched: Number = q.operators_per_layer / q.reference_operators
+    return launched
+
+
+def _in_layers(q: Any, n: Parameters, of: Callable[[str], Number]) -> Number:
     """Operators of all layers, from those counted of each part [1]."""
-    counted = (
-        q.num_hidden_layers * (attention + select(q.hc_mult > 1, q.hyper_operators, 0))
-        + q.indexer_layers * indexer + q.first_k_dense_replace * dense
-        + n.moe_layers * on_fullest(q, select(q.n_shared_experts > 0, shared, 0), routed))
-    return q.operators_per_layer * counted / q.reference_operators
+    hyper = select(q.hc_mult > 1, q.hyper_operators, 0)
+    shared = select(q.n_shared_experts > 0, of("shared_expert"), 0)
+    return _launched(q) * (
+        q.num_hidden_layers * (of("attention") + hyper) + q.indexer_layers * of("indexer")
+        + q.first_k_dense_replace * of("dense_mlp")
+        + n.moe_layers * on_fullest(q, shared, of("routed_expert")))
 
 
 def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
@@ -342,9 +348,8 @@ def _second_stream(q: Any, n: Parameters) -> tuple[Number, Number]:
     runs = ((q.second_stream_tokens > 0) & (q.captured > 0) & (q.micro_batches <= 1)
             & (q.single_batch_overlap <= 0) & (q.shared_expert_ranks <= 0)
             & (q.n_shared_experts > 0))
-    untimed = n.moe_layers * (q.shared_expert_operators - q.shared_expert_timed_operators)
     return (select(runs, minimum(q.second_stream_tokens, q.largest_graph), -1),
-            q.kernel_boundary * q.operators_per_layer * untimed / q.reference_operators)
+            q.kernel_boundary * _launched(q) * n.moe_layers * _left(q, "shared_expert"))
 
 
 def _launch_time(q: Any, batch: Composition) -> Number:

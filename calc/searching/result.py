@@ -218,7 +218,7 @@ class Answer:
         return left_out(self.result.wishes.goal, tried, self.result.pairs is not None)
 
     def amounts(self, row: Row) -> dict[str, Amount]:
-        """What is told of a deployment, by name: medians with their 80% intervals."""
+        """Reported quantities of a deployment by name, with their 80% intervals."""
         return sample_rows(self.result, [row])[0].amounts
 
     def keeps(self, each: SampledRow) -> float | None:

@@ -65,12 +65,12 @@ ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
         "sliced_row_traffic": "expert_row_traffic", "sliced_tile_growth": "expert_tile_growth",
         "largest_sliced_tile": "largest_expert_tile",
         "host_vector_efficiency": "host_gemm_efficiency"}
-# knobs where they are stated
 # latencies of laws -> the part whose kernels they time, and how many: where no law is known, none.
 # Of a core its splits and what joins them; of experts two kernels that sort the rows, two matmuls,
 # the gate between them, the weighted sum
 OF_LAW = {("latent_core_latency",): ("attention", 2),
           ("routed_expert_latency", "sliced_expert_latency"): ("routed_expert", 6)}
+# knobs where they are stated
 STATED = ("host_overlap", "storage_bandwidth", "score_traffic", "attention_operators")
 COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
 OF_VECTORS = {"host_gemm_efficiency": "host_vector_efficiency"}  # of blocks of few bits
@@ -303,10 +303,8 @@ def _operators(scenario: Resolved, mechanisms: Collection[Knob]) -> dict[str, fl
     counted = library.load("mechanisms", name).operators
     if counted is None:
         return {}
-    parts = counted.by_part(scenario.model.attention)
-    found = {"reference_operators": sum(part.value for part in (
-        counted.latent_attention, counted.routed_experts, counted.shared_expert))}
-    for part, (kernels, timed) in parts.items():
+    found = {"reference_operators": counted.reference}
+    for part, (kernels, timed) in counted.by_part(scenario.model.attention).items():
         found |= {f"{part}_operators": kernels, f"{part}_timed_operators": float(timed)}
     of_laws = {name for law in OF_LAW for name in law}
     if of_laws & scenario.file.mechanisms.keys():  # a deployment states a time, and no law

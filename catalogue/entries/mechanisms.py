@@ -151,6 +151,12 @@ class Operators(Group):
     shared_expert: Number
     timed: TimedOperators = TimedOperators()
 
+    @property
+    def reference(self) -> float:
+        """Kernels of the layer of which ``operators_per_layer`` are launched [1]."""
+        return float(self.latent_attention.value + self.routed_experts.value
+                     + self.shared_expert.value)
+
     def by_part(self, attention: str) -> dict[str, tuple[float, int]]:
         """Kernels of each part of a layer, and those that laws time [1].
 

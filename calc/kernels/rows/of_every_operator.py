@@ -44,8 +44,7 @@ def of_card(device: Device, priors: Mechanisms, dtype: str, stored: float
         "peak": peak.value, "bandwidth": device.memory_bandwidth.value, "weight_bytes": stored,
         "hbm_efficiency": device.hbm_efficiency.value,
         "expert_tile_rows": (priors.expert_tile_rows or tile).value,  # type: ignore[union-attr]
-        "reference_operators": (counted.latent_attention.value + counted.routed_experts.value
-                                + counted.shared_expert.value)}
+        "reference_operators": counted.reference}
 
 
 def read(tables: Shelf, operator: str, card: str, engine: str, dtype: str | tuple[str, ...],

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 import catalogue
 from catalogue import library
+from catalogue.deployments.bounds import deployment_of
 from catalogue.messages import Pair, messages
-from catalogue.reading.words import revealed
 from notebooks.pages.derivations.latency_steps import MILLISECONDS, Steps
 from notebooks.show import figures
 from notebooks.show.display import LANGUAGES, figure, number
@@ -19,8 +19,6 @@ common = messages("common")
 say = messages("pages/derivations/one-step")
 
 ENGINE = "tensorrt-llm"
-USERS, TOKENS = 4, 1024  # of the measured steps: requests, and tokens of prompt and answer
-SERVERS = {"nvidia-b200": "hgx-b200", "nvidia-h200-sxm": "hgx-h200"}
 MAIN, ASIDE, MEASURED = 0, 1, 2  # rows of the picture, from above
 # in the order of the schedule of ``params/profiles/``: words, times of a step, colour
 BLOCKS: tuple[tuple[Pair, tuple[str, ...], int], ...] = (
@@ -34,21 +32,11 @@ BLOCKS: tuple[tuple[Pair, tuple[str, ...], int], ...] = (
 BESIDE = common("router"), common("routed-experts")
 
 
-def inputs_of(bound: Any) -> dict[str, Any]:
-    """Inputs of the deployment that ran a measured step (SI)."""
-    return catalogue.load_scenario("h200-r1-trtllm-ep8", overrides=[
-        f"device={bound.device}", f"cluster.node={SERVERS[bound.device]}",
-        f"precision={bound.precision}", f"engine={revealed(bound.engine)}",
-        "parallelism.expert_parallel=1", f"workload.concurrency={USERS} request",
-        f"workload.requests={USERS} request", f"workload.input_tokens={TOKENS} token",
-        f"workload.output_tokens={TOKENS} token"]).inputs()
-
-
 def timeline(step: Steps) -> None:
     """Steps of four requests on both servers, by the formulas, over the measured ones."""
     bounds = [each for each in library.load("bounds", "nvidia").steps
               if each.engine.startswith(ENGINE)]
-    steps = [step(inputs_of(each)) for each in bounds]
+    steps = [step(deployment_of(each).inputs()) for each in bounds]
     for each, values in zip(bounds, steps, strict=True):
         number(f"timeline-{each.device}", values["decode_step_time"], fmt_time)
         number(f"timeline-measured-{each.device}", each.tpot.value, fmt_time)

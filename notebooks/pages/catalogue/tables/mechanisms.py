@@ -84,8 +84,7 @@ def _counted(priors: Mechanisms, attention: str) -> dict[str, float]:
     return {**{f"{part}_operators": kernels
                for part, (kernels, _) in parts.by_part(attention).items()},
             "hyper_operators": priors.hyper_operators.value if priors.hyper_operators else 0,
-            "reference_operators": (parts.latent_attention.value + parts.routed_experts.value
-                                    + parts.shared_expert.value),
+            "reference_operators": parts.reference,
             "operators_per_layer": layer.value}
 
 
