@@ -310,7 +310,7 @@ def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Nu
     missed = 1 - minimum(1, (1 / ranks + u) / batch) ** _growing(q, decode)
     experts, on_host = (scaled(time, missed) for time in (
         decode.routed_expert_time, decode.offload_time + decode.fetch_time))
-    fewer = Busy(cores + experts, 0.0, on_host, experts, experts) * q.micro_batches
+    fewer = Busy(cores + experts, 0.0, on_host, 0.0, experts) * q.micro_batches
     lighter = minimum(removed_time(q, decode, fewer),
                       maximum(0, decode.device_time - decode.host_time))
     return per(lighter, accepted)

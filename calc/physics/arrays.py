@@ -256,6 +256,21 @@ def whole_power(number: Number, exponent: Number) -> Number:
     return power
 
 
+def power(number: Number, exponent: Number) -> Number:
+    """Power of a positive number [any].
+
+    >>> float(power(np.float64(9), 0.5).round(9))
+    3.0
+
+    Args:
+        number: base, above 0.
+        exponent: of the power [1].
+
+    Source: definition; NumPy's exponential and logarithm take half as long as its power.
+    """
+    return np.exp(exponent * np.log(number))
+
+
 def floor_div(whole: Number, part: Number) -> Number:
     """Greatest integer at or below ``whole / part`` [1], exact for whole numbers below 2^53.
 

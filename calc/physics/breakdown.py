@@ -133,8 +133,8 @@ class Busy:
         own: computation of the card.
         links: communication between cards.
         on_host: of experts that the host computes or hands over.
-        experts: of ``own``, the router and all experts.
-        routed, shared: of ``experts``, those that are chosen and those of every token.
+        router, routed, shared: of ``own``, the router, experts that are chosen and those of every
+            token.
         exchange: of ``links``, on the way to the experts and back.
         dispatch: of ``exchange``, on the way there.
         aside: of ``shared``, what a second stream takes beside the other experts.
@@ -143,7 +143,7 @@ class Busy:
     own: Number = 0.0
     links: Number = 0.0
     on_host: Number = 0.0
-    experts: Number = 0.0
+    router: Number = 0.0
     routed: Number = 0.0
     shared: Number = 0.0
     exchange: Number = 0.0
@@ -157,7 +157,7 @@ class Busy:
 
     def parts(self) -> tuple[Number, ...]:
         """All times, in their order [s]."""
-        return (self.own, self.links, self.on_host, self.experts, self.routed, self.shared,
+        return (self.own, self.links, self.on_host, self.router, self.routed, self.shared,
                 self.exchange, self.dispatch, self.aside)
 
     def __add__(self, other: Busy) -> Busy:
@@ -189,7 +189,7 @@ def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
         scaled(times[name], halves) for name in (
             "router", "shared_expert", "routed_expert", "exchange", "dispatch", "second_stream"))
     return Busy(minus(minus(times["compute"], on_host), times["saved"]), times["communication"],
-                on_host, router + shared + routed, routed, shared, exchange, dispatch, aside)
+                on_host, router, routed, shared, exchange, dispatch, aside)
 
 
 @once
@@ -227,11 +227,9 @@ def hidden_time(q: Any, b: Busy) -> Number:
 
     Source: notebooks/latency.md, sections Two micro-batches and One step.
     """
-    if not hides(q):
-        return 0.0
-
     def streams() -> Number:
-        turns, at_experts = minimum(b.own, b.links), b.experts + b.exchange
+        turns = minimum(b.own, b.links)
+        at_experts = b.router + b.shared + b.routed + b.exchange
         return either(q.unequal_streams > 0, lambda: minimum(
             turns, minimum(at_experts, b.own + b.links - at_experts)), lambda: turns)
 
@@ -247,7 +245,7 @@ def hidden_time(q: Any, b: Busy) -> Number:
         between = q.overlap_efficiency * either(q.micro_batches > 1, streams, lambda: either(
             q.single_batch_overlap > 0, single, lambda: 0.0))
     if not is_absent(b.aside):
-        between = between + minimum(b.aside, b.experts - b.shared)
+        between = between + minimum(b.aside, b.router + b.routed)
     if not anywhere(q.host_overlap > 0):
         return between
     return between + q.host_overlap * minimum(b.on_host, b.own + b.links - between)

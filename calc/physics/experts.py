@@ -17,10 +17,11 @@ from calc.physics.arrays import (
     minimum,
     once,
     plus,
+    power,
     select,
 )
 
-LEAST = np.finfo(float).tiny  # of a variance, whose root has a slope then
+LEAST = np.finfo(float).tiny  # of what has a root or a power, which has a slope then
 TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile
 # the largest of n is about what one of them exceeds with probability exp(-gamma)/n, Gumbel's mean
 EXPECTED_MAXIMUM = math.exp(-0.5772156649015329)
@@ -57,7 +58,7 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
     left = either((routing_skew > 0) & (missed > 0),
                   lambda: never * np.power(tokens + (1 - tokens) * np.power(never, skew),
                                            -1 / skew),
-                  lambda: missed ** tokens)
+                  lambda: power(maximum(missed, LEAST), tokens))
     return n_routed_experts * (1 - left)
 
 
@@ -75,7 +76,7 @@ def normal_quantile(exceeded: Number) -> Number:
     Source: notebooks/compute.md, section The most loaded rank.
     """
     return maximum(
-        0, TUKEY_SCALE * ((1 - exceeded) ** TUKEY_POWER - exceeded ** TUKEY_POWER))
+        0, TUKEY_SCALE * (power(1 - exceeded, TUKEY_POWER) - power(exceeded, TUKEY_POWER)))
 
 
 def upper_quantile(variance: Number, exceeded: Number) -> Number:

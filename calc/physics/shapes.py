@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.arrays import Number, anywhere, once, plus, select
+from calc.physics.arrays import Number, anywhere, is_absent, once, plus, select
 from calc.physics.layers.attention import (
     CSA,
     GQA,
@@ -197,9 +197,16 @@ class Matmuls:
         """
         filled = self.count * getattr(q, f"{name}_matmul_latency")
         traffic = getattr(q, f"{name}_activation_traffic")
-        if not anywhere(traffic > 0):
+        if is_absent(traffic):
             return worked + filled
-        return worked + (filled + traffic / q.memory_bandwidth * self.depth * rows)
+        return worked + (filled + traffic * self.depth * _byte_a_row(q, rows))
+
+
+@once
+def _byte_a_row(q: Any, rows: Number) -> Number:
+    """Time in which memory moves a byte of each row [s/B]."""
+    taken: Number = rows / q.memory_bandwidth
+    return taken
 
 
 def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, ranks: Number

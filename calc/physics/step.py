@@ -272,7 +272,9 @@ def _kernels(q: Any, n: Parameters) -> Number:
     and shared experts, of which ``operators_per_layer`` are launched. Source: notebooks/latency.md,
     section Between the kernels, and the host.
     """
-    return _in_layers(q, n, lambda part: getattr(q, f"{part}_operators"))
+    hyper = select(q.hc_mult > 1, q.num_hidden_layers * q.hyper_operators, 0)
+    counted = _in_layers(q, n, lambda part: getattr(q, f"{part}_operators"))
+    return _launched(q) * plus(counted, hyper)
 
 
 @once
@@ -283,17 +285,12 @@ def _untimed(q: Any, n: Parameters) -> Number:
     norm that is fused with the all-reduce before it is none. Source: notebooks/latency.md, section
     Between the kernels, and the host.
     """
-    fused = select(q.tensor_parallel > 1, q.fused_norms, 0)
-    return _in_layers(q, n, lambda part: _left(q, part)) - fused * NORMS * (
-        q.num_hidden_layers * _launched(q))
+    fused = (q.tensor_parallel > 1) * q.fused_norms
+    timed = _in_layers(q, n, lambda part: getattr(q, f"{part}_timed_operators"))
+    return _kernels(q, n) - _launched(q) * (timed + fused * NORMS * q.num_hidden_layers)
 
 
-def _left(q: Any, part: str) -> Number:
-    """Operators counted of a part that no law times [1]."""
-    left: Number = getattr(q, f"{part}_operators") - getattr(q, f"{part}_timed_operators")
-    return left
-
-
+@once
 def _launched(q: Any) -> Number:
     """Operators that are launched per operator counted [1]."""
     launched: Number = q.operators_per_layer / q.reference_operators
@@ -301,13 +298,11 @@ def _launched(q: Any) -> Number:
 
 
 def _in_layers(q: Any, n: Parameters, of: Callable[[str], Number]) -> Number:
-    """Operators of all layers, from those counted of each part [1]."""
-    hyper = select(q.hc_mult > 1, q.hyper_operators, 0)
+    """Operators of all layers but those of hyper-connections, from those of each part [1]."""
     shared = select(q.n_shared_experts > 0, of("shared_expert"), 0)
-    return _launched(q) * (
-        q.num_hidden_layers * (of("attention") + hyper) + q.indexer_layers * of("indexer")
-        + q.first_k_dense_replace * of("dense_mlp")
-        + n.moe_layers * on_fullest(q, shared, of("routed_expert")))
+    return (q.num_hidden_layers * of("attention") + q.indexer_layers * of("indexer")
+            + q.first_k_dense_replace * of("dense_mlp")
+            + n.moe_layers * on_fullest(q, shared, of("routed_expert")))
 
 
 def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
@@ -331,25 +326,26 @@ def _second_stream_time(q: Any, n: Parameters, batch: Composition, shared: Work,
     """
     if not batch.decoding:
         return 0.0
-    most, between = _second_stream(q, n)
-    if not anywhere(most >= 0):
+    if not anywhere(q.second_stream_tokens > 0):
         return 0.0
-    return either(batch.tokens <= most, lambda: taken + between - busy_time(
-        q, "shared_expert", shared), lambda: 0.0)
+    most, between = _second_stream(q, n)
+    return (batch.tokens <= most) * (taken + between - busy_time(q, "shared_expert", shared))
 
 
 @once
 def _second_stream(q: Any, n: Parameters) -> tuple[Number, Number]:
-    """Most tokens of a step with a second stream, -1 where there is none [token]; boundaries
+    """Most tokens of a step with a second stream, 0 where there is none [token]; boundaries
     between the kernels of shared experts that no law times, of all layers [s].
+
+    It is for shared experts of a captured step of one batch, on the ranks of all others.
 
     Source: notebooks/latency.md, section One step.
     """
-    runs = ((q.second_stream_tokens > 0) & (q.captured > 0) & (q.micro_batches <= 1)
-            & (q.single_batch_overlap <= 0) & (q.shared_expert_ranks <= 0)
-            & (q.n_shared_experts > 0))
-    return (select(runs, minimum(q.second_stream_tokens, q.largest_graph), -1),
-            q.kernel_boundary * _launched(q) * n.moe_layers * _left(q, "shared_expert"))
+    alone = q.micro_batches + q.single_batch_overlap + q.shared_expert_ranks <= 1
+    untimed = q.shared_expert_operators - q.shared_expert_timed_operators
+    return (minimum(q.second_stream_tokens, q.largest_graph) * q.captured
+            * (alone & (q.n_shared_experts > 0)),
+            q.kernel_boundary * _launched(q) * n.moe_layers * untimed)
 
 
 def _launch_time(q: Any, batch: Composition) -> Number:

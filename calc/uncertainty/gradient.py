@@ -26,6 +26,7 @@ RULES: dict[Any, tuple[Rule, ...]] = {
     np.true_divide: (lambda s, y, a, b: s / b, lambda s, y, a, b: -s * y / b),
     np.power: (lambda s, y, a, b: s * b * a ** (b - 1), lambda s, y, a, b: s * y * np.log(a)),
     np.negative: (lambda s, y, a: -s,),
+    np.exp: (lambda s, y, a: s * y,), np.log: (lambda s, y, a: s / a,),
     np.log2: (lambda s, y, a: s / (a * np.log(2)),),
     np.expm1: (lambda s, y, a: s * (y + 1),),
     np.maximum: (lambda s, y, a, b: s * (a >= b), lambda s, y, a, b: s * (a < b)),

@@ -32,18 +32,18 @@ from calc.physics.shapes import Matmuls, Parameters, matmuls
 from calc.physics.work import Attention, Composition, Routed, Work
 
 
-def operator_time(compute: Number, memory: Number, overlap: Number) -> Number:
+def operator_time(compute: Number, memory: Number, exposed: Number) -> Number:
     """Time of an operator [s] from that of its arithmetic and of its bytes.
 
-    max + (1 - overlap) min: with complete overlap the longer one decides, without any they add.
+    max + exposed min: with complete overlap the longer one decides, without any they add.
 
     Args:
         compute, memory: times of arithmetic and of bytes alone [s].
-        overlap: share of the shorter one that is hidden [1].
+        exposed: share of the shorter one that is not hidden [1].
 
     Source: notebooks/latency.md, section The time of one operator.
     """
-    longer, exposed = maximum(compute, memory), 1 - overlap
+    longer = maximum(compute, memory)
     return longer if is_absent(exposed) else longer + exposed * minimum(compute, memory)
 
 
@@ -164,10 +164,10 @@ def matmul_time(q: Any, name: str, work: Work, padded: Number, waiting: Number =
     flops = scaled(work.flops, padded)
     if isinstance(work, Attention) and not is_absent(work.expanded_flops):
         flops = (work.flops - work.expanded_flops) * padded + work.expanded_flops
-    peak, bandwidth, hidden = _reached(q, name)
+    peak, bandwidth, exposed = _reached(q, name)
     computed = flops / peak
     return operator_time(computed if is_absent(waiting) else maximum(computed, waiting),
-                         work.bytes / bandwidth, hidden)
+                         work.bytes / bandwidth, exposed)
 
 
 def busy_time(q: Any, name: str, work: Work) -> Number:
@@ -198,18 +198,25 @@ def dense_bandwidth(q: Any) -> Number:
 
 @once
 def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
-    """What a class of matmuls reaches: operations [FLOP/s], bytes [B/s], overlap of the two [1].
+    """What a class of matmuls reaches: operations [FLOP/s], bytes [B/s], what of the shorter of the
+    two is not hidden [1].
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    efficiency, hidden = getattr(q, f"{name}_gemm_efficiency"), q.load_overlap
+    efficiency, exposed = getattr(q, f"{name}_gemm_efficiency"), _exposed(q)
     if name == "routed_expert":
         efficiency = sliced(q, efficiency, q.sliced_expert_gemm_efficiency)
         bandwidth = q.memory_bandwidth * streaming(q)
-        hidden = sliced(q, q.expert_load_overlap, hidden)
+        exposed = sliced(q, 1 - q.expert_load_overlap, exposed)
     else:
         bandwidth = dense_bandwidth(q)
-    return getattr(q, f"{name}_peak") * efficiency * slowest_clock(q), bandwidth, hidden
+    return getattr(q, f"{name}_peak") * efficiency * slowest_clock(q), bandwidth, exposed
+
+
+@once
+def _exposed(q: Any) -> Number:
+    """Share of the shorter of loading and arithmetic that is not hidden [1]."""
+    return 1 - q.load_overlap
 
 
 def joining_time(q: Any, rows: Number) -> Number:

@@ -86,7 +86,7 @@ STEP = {"compute": 100.0, "communication": 40.0, "saved": 2.0, "offload": 3.0, "
         "router": 1.0, "shared_expert": 6.0, "routed_expert": 9.0, "exchange": 14.0,
         "dispatch": 4.0, "second_stream": 0.0}
 # two micro-batches: 100 less 16 of the host and 2 saved; experts 2 (1 + 6 + 9)
-KEPT = Busy(own=82.0, links=40.0, on_host=16.0, experts=32.0, routed=18.0, shared=12.0,
+KEPT = Busy(own=82.0, links=40.0, on_host=16.0, router=2.0, routed=18.0, shared=12.0,
             exchange=28.0, dispatch=8.0)
 WAYS = {"micro_batches": 1, "unequal_streams": 0, "shared_expert_ranks": 0,
         "single_batch_overlap": 0, "overlap_efficiency": 1, "host_overlap": 0,
@@ -131,7 +131,7 @@ def test_what_runs_beside_something_longer(ways, time):
     (82, 40, 32, 28, 90, 40 + 82)])  # a host that takes longer than all else hides all else
 def test_no_more_is_hidden_than_the_shorter_stream_has(own, links, experts, exchange, on_host,
                                                        time):
-    kept = Busy(own=own, links=links, on_host=on_host, experts=experts, exchange=exchange)
+    kept = Busy(own=own, links=links, on_host=on_host, routed=experts, exchange=exchange)
     assert hidden(kept, micro_batches=2, unequal_streams=1, host_overlap=1) == time
 
 

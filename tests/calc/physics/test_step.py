@@ -122,13 +122,13 @@ def test_a_drafting_prompt_passes_one_layer_more_of_sixty_one():
 
 @given(st.floats(0, 1e3), st.floats(0, 1e3), st.floats(0, 1))
 def test_an_operator_takes_between_the_longer_and_the_sum_of_arithmetic_and_bytes(
-        compute, memory, overlap):
-    taken = operator_time(compute, memory, overlap)
+        compute, memory, exposed):
+    taken = operator_time(compute, memory, exposed)
     assert max(compute, memory) <= taken <= (compute + memory) * (1 + ROUNDING)
-    assert taken == operator_time(memory, compute, overlap)
-    assert operator_time(compute, memory, 1.0) == max(compute, memory)
-    assert operator_time(compute, memory, 0.0) == pytest.approx(compute + memory)
-    assert operator_time(3.0, 2.0, 0.25) == pytest.approx(3 + 0.75 * 2)
+    assert taken == operator_time(memory, compute, exposed)
+    assert operator_time(compute, memory, 0.0) == max(compute, memory)
+    assert operator_time(compute, memory, 1.0) == pytest.approx(compute + memory)
+    assert operator_time(3.0, 2.0, 0.75) == pytest.approx(3 + 0.75 * 2)
 
 
 @both

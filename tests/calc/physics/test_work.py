@@ -116,7 +116,7 @@ class TestMatmuls:
         depth = 61 * (7168 + 1536 + 128 * 128 // 8)
         found = evaluate(inputs | {"attention_depth_latency": waiting / depth}, "mla")
         assert found["decode_attention_time"] == pytest.approx(operator_time(
-            max(multiplies, waiting), loads, inputs["load_overlap"]), rel=1e-12)
+            max(multiplies, waiting), loads, 1 - inputs["load_overlap"]), rel=1e-12)
 
 
 CHUNK = Composition(
