@@ -22,7 +22,7 @@ class Inputs:
 
     def __init__(self, symbols: Mapping[str, Number]) -> None:
         vars(self).update(symbols)
-        self.made: dict[tuple[Any, ...], tuple[Any, tuple[Any, ...]]] = {}
+        self.made: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
 
     if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Number: ...
@@ -57,7 +57,7 @@ def once(function: Function) -> Function:
     def kept(q: Any, *others: Any) -> Any:
         if not isinstance(q, Inputs):
             return function(q, *others)
-        key = (function, *map(id, others))
+        key = (function, *map(id, others)) if others else function
         known = q.made.get(key)
         if known is None:
             # an object that is kept leaves its identity to no other

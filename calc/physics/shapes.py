@@ -199,14 +199,7 @@ class Matmuls:
         traffic = getattr(q, f"{name}_activation_traffic")
         if is_absent(traffic):
             return worked + filled
-        return worked + (filled + traffic * self.depth * _byte_a_row(q, rows))
-
-
-@once
-def _byte_a_row(q: Any, rows: Number) -> Number:
-    """Time in which memory moves a byte of each row [s/B]."""
-    taken: Number = rows / q.memory_bandwidth
-    return taken
+        return worked + (filled + traffic * self.depth * (rows / q.memory_bandwidth))
 
 
 def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, ranks: Number

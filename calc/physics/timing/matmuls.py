@@ -203,7 +203,7 @@ def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    efficiency, exposed = getattr(q, f"{name}_gemm_efficiency"), _exposed(q)
+    efficiency, exposed = getattr(q, f"{name}_gemm_efficiency"), 1 - q.load_overlap
     if name == "routed_expert":
         efficiency = sliced(q, efficiency, q.sliced_expert_gemm_efficiency)
         bandwidth = q.memory_bandwidth * streaming(q)
@@ -211,12 +211,6 @@ def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
     else:
         bandwidth = dense_bandwidth(q)
     return getattr(q, f"{name}_peak") * efficiency * slowest_clock(q), bandwidth, exposed
-
-
-@once
-def _exposed(q: Any) -> Number:
-    """Share of the shorter of loading and arithmetic that is not hidden [1]."""
-    return 1 - q.load_overlap
 
 
 def joining_time(q: Any, rows: Number) -> Number:
