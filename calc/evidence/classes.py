@@ -19,7 +19,9 @@ from typing import Any, Protocol, cast, get_args
 from calc.evidence.nearness import Nearness, distance, nearness, place, widened
 from calc.uncertainty.interval import Sides
 from catalogue import Scenario, library
+from catalogue.deployments.knobs import multiplied
 from catalogue.deployments.physics_inputs import USUAL
+from catalogue.deployments.precision_support import widened as widened_weights
 from catalogue.entries.calibrations import (
     ALONE,
     CONCURRENT,
@@ -39,14 +41,15 @@ say = messages("calc/evidence/classes")
 
 UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
 ALL, SERVERS, SPARSE, HOSTS = "all", "servers", "sparse", "hosts"
+WIDENED = "widened"
 ENGINE_LEVEL = 4  # parts of the name of a class that knows its engine
 NORMAL_MIDDLE = 0.6744897501960817  # median distance of a normal variable, in deviations [1]
 # what is taken where a quantity was not measured: latency is nearly all later tokens, and rates of
 # either phase are taken to be as sure
 STAND_IN = {"e2e": "tpot", "prefill_throughput": "output_throughput"}
-# formulas know least of what kernels of sparse attention and hosts that multiply reach: apart, so
-# that no other deployment pays for it
-KINDS = (ALL, SERVERS, SPARSE, HOSTS)
+# formulas know least of what kernels of sparse attention reach, kernels that widen weights and are
+# in no table, and hosts that multiply: apart, so that no other deployment pays for it
+KINDS = (ALL, SERVERS, SPARSE, WIDENED, HOSTS)
 # a server under as many requests as users; one phase without the other: prompts, or a pool that
 # decodes; a run of many requests that wait for each other; the same of which only the mean of many
 # lengths is known: how the last and longest answer ends such a run is not in it
@@ -57,7 +60,8 @@ LOADS: tuple[Load, ...] = (CONCURRENT, ALONE, QUEUED, VARYING)
 def kind_words() -> dict[str, Pair]:
     """Of ``KINDS``."""
     return {ALL: say("all-systems"), SERVERS: common("servers"),
-            SPARSE: say("servers-with-sparse-attention"), HOSTS: say("experts-on-host")}
+            SPARSE: say("servers-with-sparse-attention"), WIDENED: say("servers-that-widen"),
+            HOSTS: say("experts-on-host")}
 
 
 @functools.cache
@@ -151,8 +155,15 @@ def class_of(scenario: Scenario) -> str:
     if offload and not offload.fetched:
         return f"{HOSTS}/{vendor}"
     engine = engine_of(scenario)
-    return "/".join([SPARSE if scenario.model.index_topk else SERVERS, vendor,
-                     *([engine] if engine else [])])
+    kind = (SPARSE if scenario.model.index_topk else
+            WIDENED if _widens(scenario) else SERVERS)
+    return "/".join([kind, vendor, *([engine] if engine else [])])
+
+
+def _widens(scenario: Scenario) -> bool:
+    """Whether weights of its experts are widened by kernels that no table of its engine times."""
+    return (widened_weights(scenario.precision, multiplied(scenario)).get("routed_expert", False)
+            and "routed_expert_latency" not in scenario.given)
 
 
 def load_of(scenario: Scenario) -> Load:

@@ -8,6 +8,10 @@ servers-with-sparse-attention =
     .en = servers with sparse attention
     .zh = 稀疏注意力服务器
 
+servers-that-widen =
+    .en = servers whose kernels widen weights and are in no table
+    .zh = 由没有数据表的算子还原权重的服务器
+
 experts-on-host =
     .en = experts on the host
     .zh = 专家在主机侧

@@ -103,7 +103,7 @@ def predicted(device, priors, rate):
             vector = in_and_out / (bandwidth * device.hbm_efficiency.value)
     peak = getattr(device.matrix_peak, rate.dtype).value * getattr(table, rate.dtype).value
     time = float(operator_time(2 * max(tile.value, rows) / peak,
-                               moved / (bandwidth * streaming.value), overlap.value))
+                               moved / (bandwidth * streaming.value), 1 - overlap.value))
     return (time + vector) / (2 * rows)
 
 
