@@ -47,8 +47,8 @@ NORMAL_MIDDLE = 0.6744897501960817  # median distance of a normal variable, in d
 # what is taken where a quantity was not measured: latency is nearly all later tokens, and rates of
 # either phase are taken to be as sure
 STAND_IN = {"e2e": "tpot", "prefill_throughput": "output_throughput"}
-# formulas know least of what kernels of sparse attention reach, kernels that widen weights and are
-# in no table, and hosts that multiply: apart, so that no other deployment pays for it
+# formulas know least of what kernels of sparse attention reach, kernels that widen weights as
+# they multiply and are in no table, and hosts that multiply: apart, so that no other deployment pays for it
 KINDS = (ALL, SERVERS, SPARSE, WIDENED, HOSTS)
 # a server under as many requests as users; one phase without the other: prompts, or a pool that
 # decodes; a run of many requests that wait for each other; the same of which only the mean of many
@@ -161,9 +161,13 @@ def class_of(scenario: Scenario) -> str:
 
 
 def _widens(scenario: Scenario) -> bool:
-    """Whether weights of its experts are widened by kernels that no table of its engine times."""
+    """Whether kernels widen weights of its experts as they multiply, and no table of its engine
+    times them; where they are widened first, that has a law of its own."""
+    device = scenario.device
+    priors = library.load("mechanisms", device.mechanisms or USUAL[device.type])
     return (widened_weights(scenario.precision, multiplied(scenario)).get("routed_expert", False)
-            and "routed_expert_latency" not in scenario.given)
+            and "routed_expert_latency" not in scenario.given
+            and not priors.dequantisation_traffic.value)
 
 
 def load_of(scenario: Scenario) -> Load:

@@ -272,9 +272,7 @@ def _kernels(q: Any, n: Parameters) -> Number:
     and shared experts, of which ``operators_per_layer`` are launched. Source: notebooks/latency.md,
     section Between the kernels, and the host.
     """
-    hyper = select(q.hc_mult > 1, q.num_hidden_layers * q.hyper_operators, 0)
-    counted = _in_layers(q, n, lambda part: getattr(q, f"{part}_operators"))
-    return _launched(q) * plus(counted, hyper)
+    return _in_layers(q, n, lambda part: getattr(q, f"{part}_operators"))
 
 
 @once
@@ -286,8 +284,14 @@ def _untimed(q: Any, n: Parameters) -> Number:
     Between the kernels, and the host.
     """
     fused = (q.tensor_parallel > 1) * q.fused_norms
-    timed = _in_layers(q, n, lambda part: getattr(q, f"{part}_timed_operators"))
-    return _kernels(q, n) - _launched(q) * (timed + fused * NORMS * q.num_hidden_layers)
+    return _in_layers(q, n, lambda part: _left(q, part)) - fused * NORMS * (
+        q.num_hidden_layers * _launched(q))
+
+
+def _left(q: Any, part: str) -> Number:
+    """Operators counted of a part that no law times [1]."""
+    left: Number = getattr(q, f"{part}_operators") - getattr(q, f"{part}_timed_operators")
+    return left
 
 
 @once
@@ -298,11 +302,13 @@ def _launched(q: Any) -> Number:
 
 
 def _in_layers(q: Any, n: Parameters, of: Callable[[str], Number]) -> Number:
-    """Operators of all layers but those of hyper-connections, from those of each part [1]."""
+    """Operators of all layers, from those counted of each part [1]."""
+    hyper = select(q.hc_mult > 1, q.hyper_operators, 0)
     shared = select(q.n_shared_experts > 0, of("shared_expert"), 0)
-    return (q.num_hidden_layers * of("attention") + q.indexer_layers * of("indexer")
-            + q.first_k_dense_replace * of("dense_mlp")
-            + n.moe_layers * on_fullest(q, shared, of("routed_expert")))
+    return _launched(q) * (
+        q.num_hidden_layers * (of("attention") + hyper) + q.indexer_layers * of("indexer")
+        + q.first_k_dense_replace * of("dense_mlp")
+        + n.moe_layers * on_fullest(q, shared, of("routed_expert")))
 
 
 def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
@@ -342,10 +348,9 @@ def _second_stream(q: Any, n: Parameters) -> tuple[Number, Number]:
     Source: notebooks/latency.md, section One step.
     """
     alone = q.micro_batches + q.single_batch_overlap + q.shared_expert_ranks <= 1
-    untimed = q.shared_expert_operators - q.shared_expert_timed_operators
     return (minimum(q.second_stream_tokens, q.largest_graph) * q.captured
             * (alone & (q.n_shared_experts > 0)),
-            q.kernel_boundary * _launched(q) * n.moe_layers * untimed)
+            q.kernel_boundary * _launched(q) * n.moe_layers * _left(q, "shared_expert"))
 
 
 def _launch_time(q: Any, batch: Composition) -> Number:

@@ -9,8 +9,8 @@ servers-with-sparse-attention =
     .zh = 稀疏注意力服务器
 
 servers-that-widen =
-    .en = servers whose kernels widen weights and are in no table
-    .zh = 由没有数据表的算子还原权重的服务器
+    .en = servers whose kernels widen weights as they multiply and are in no table
+    .zh = 边还原权重边相乘、算子没有数据表的服务器
 
 experts-on-host =
     .en = experts on the host

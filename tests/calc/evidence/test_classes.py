@@ -75,7 +75,7 @@ def test_measured_system_gets_what_all_others_say():
     moved = own_errors(catalogue.load_scenario(
         "s2-910b1-awq", overrides=["device=nvidia-h20"]))["tpot"]
     stored = discrepancy().left_out["s2-910b1-awq"].deviation["concurrent"]["tpot"]
-    assert (own.of, own.sides) == ("concurrent/widened/Huawei", stored)
+    assert (own.of, own.sides) == ("concurrent/servers/Huawei", stored)
     assert moved.of == "concurrent/widened"
 
 
