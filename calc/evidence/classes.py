@@ -47,8 +47,8 @@ NORMAL_MIDDLE = 0.6744897501960817  # median distance of a normal variable, in d
 # what is taken where a quantity was not measured: latency is nearly all later tokens, and rates of
 # either phase are taken to be as sure
 STAND_IN = {"e2e": "tpot", "prefill_throughput": "output_throughput"}
-# formulas know least of what kernels of sparse attention reach, kernels that widen weights as
-# they multiply and are in no table, and hosts that multiply: apart, so that no other deployment pays for it
+# formulas know least of what kernels of sparse attention reach, kernels that widen weights as they
+# multiply and are in no table, and hosts that multiply: apart, so that no other deployment pays
 KINDS = (ALL, SERVERS, SPARSE, WIDENED, HOSTS)
 # a server under as many requests as users; one phase without the other: prompts, or a pool that
 # decodes; a run of many requests that wait for each other; the same of which only the mean of many
