@@ -31,7 +31,7 @@ from calc.physics.layers.attention import attention_layers
 from calc.physics.layers.linear import linear_state, state_passes
 from calc.physics.memory import Weights, after_layers, fullest_layer_weights
 from calc.physics.positions import compressed_entries, most_picked, multiplied_positions
-from calc.physics.shapes import Parameters, up_projections
+from calc.physics.shapes import Parameters, latent_projections, latent_share, up_projections
 from calc.physics.timing.matmuls import dense_bandwidth
 from catalogue.entries.deployments import MOST_DRAFTS
 
@@ -227,8 +227,9 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     narrower = minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
                    + w.head_matrix_weights + after_layers(q, n))
+    elsewhere = n.moe_layers * q.router_weight_bytes * (1 - latent_share(q)) * latent_projections(q)
     dense_bytes = plus(
-        minus(dense_bytes, q.num_hidden_layers * w.context_weights_per_layer),
+        minus(dense_bytes, q.num_hidden_layers * w.context_weights_per_layer + elsewhere),
         either(narrower < 0, lambda: attention_layers(q) * up_projections(q)
                / q.tensor_parallel * narrower, lambda: 0.0))
     expert_bytes = (1 - q.offloaded_share) * n.moe_layers * expert * hit

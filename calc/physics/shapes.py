@@ -82,6 +82,17 @@ def latent_projections(q: Any) -> Number:
     return select(narrower, 2 * q.hidden_size * q.routed_expert_hidden_size, 0)
 
 
+def latent_share(q: Any) -> Number:
+    """Share of :func:`latent_projections` that a rank multiplies with [1]: the way there is whole.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/compute.md, section Dense networks, shared experts, router.
+    """
+    return 1 - q.latent_output_divided * (1 - 1 / q.tensor_parallel) / 2
+
+
 def up_projections(q: Any) -> Number:
     """Elements of MLA's up-projections of a layer from the latent vector, of all heads [1].
 

@@ -50,7 +50,7 @@ from calc.physics.positions import (
     score_bytes,
     selection_bytes,
 )
-from calc.physics.shapes import Parameters, latent_projections, up_projections
+from calc.physics.shapes import Parameters, latent_projections, latent_share, up_projections
 
 
 @dataclass(frozen=True)
@@ -402,10 +402,12 @@ def router_work(q: Any, n: Parameters, batch: Composition) -> Work:
 @once
 def _router(q: Any, n: Parameters) -> PerToken:
     d, count, latent = q.hidden_size, q.n_routed_experts, latent_projections(q)
-    moved = d + count + select(latent > 0, 2 * (d + q.routed_expert_hidden_size), 0)
-    return PerToken(q.multiply_add_flops * n.moe_layers * (d * count + latent),
-                    n.moe_layers * q.router_weight_bytes * n.router_parameters,
-                    n.moe_layers * moved * q.activation_element_bytes)
+    share = latent_share(q)
+    moved = d + count + select(latent > 0, 2 * (share * d + q.routed_expert_hidden_size), 0)
+    return PerToken(
+        q.multiply_add_flops * n.moe_layers * (d * count + share * latent),
+        n.moe_layers * q.router_weight_bytes * (n.router_parameters - (1 - share) * latent),
+        n.moe_layers * moved * q.activation_element_bytes)
 
 
 def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:

@@ -107,10 +107,11 @@ class Starting(Sourced):
 
 
 Block = Literal["norm", "attention", "indexer", "all_reduce", "dense_mlp", "router",
-                "routed_expert", "shared_expert", "head"]
+                "routed_expert", "latent_output", "shared_expert", "head"]
 Operator = Literal["gemm", "experts", "mla_decode", "mla_prefill", "mla_decode_block",
                    "dsa_decode_block", "all_reduce", "exchange"]
 NO_LIMIT = 2**20  # tokens: more than any captured step has
+DIVISIBLE: Block = "latent_output"
 
 
 class Scheduled(Entry):
@@ -122,6 +123,8 @@ class Scheduled(Entry):
         fused: the block whose kernel does its work as well.
         beside: blocks of the main stream at whose side it runs, on a second one.
         until: most tokens of a step for which it does; absent, of any captured step.
+        divided: whether the ranks of tensor parallelism share it: of the projection from the width
+            of routed experts back to that of the model alone.
     """
 
     block: Block
@@ -129,6 +132,14 @@ class Scheduled(Entry):
     fused: Block | None = None
     beside: list[Block] = []
     until: Tokens | None = None
+    divided: bool = False
+
+    @model_validator(mode="after")
+    def _may_be_divided(self) -> Scheduled:
+        if self.divided and self.block != DIVISIBLE:
+            raise Misplaced(f"'{self.block}' is not divided by a schedule, expected '{DIVISIBLE}'",
+                            "divided")
+        return self
 
 
 class Schedule(Sourced):
@@ -163,6 +174,7 @@ class Schedule(Sourced):
         """What the physics takes of it: switches by name."""
         known = {each.block: each for each in self.blocks}
         norm, shared = known.get("norm"), known.get("shared_expert")
+        back = known.get(DIVISIBLE)
         fused = float(norm is not None and norm.fused == "all_reduce")
         most = 0.0
         if shared is not None and (shared.beside or shared.fused):
@@ -171,7 +183,8 @@ class Schedule(Sourced):
         def stated(value: float, unit: str) -> Value:
             return Value(value, unit, f"{value:g}", self.source, self.kind, value, value)
 
-        return {"fused_norms": stated(fused, "1"), "second_stream_tokens": stated(most, "token")}
+        return {"fused_norms": stated(fused, "1"), "second_stream_tokens": stated(most, "token"),
+                "latent_output_divided": stated(float(back is not None and back.divided), "1")}
 
 
 class Defaults(Entry):

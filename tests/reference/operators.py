@@ -277,8 +277,9 @@ def _moe(q: Any, s: Sizes, own: Sizes) -> Iterator[Row]:
               (model + q.router_bias) * n * q.router_weight_bytes,
               (model + n) * s.width * own.tokens)
     if d != model:
-        for name in ("latent_down", "latent_up"):
-            yield matmul(q, name, "router", "moe", count, own.tokens, model, d,
+        back = model / t if q.latent_output_divided else model
+        for name, side in (("latent_down", model), ("latent_up", back)):
+            yield matmul(q, name, "router", "moe", count, own.tokens, side, d,
                           q.router_weight_bytes, s.width)
     yield from _shared(q, s, count)
     # an expert's biases are rows of its matrices for a constant input

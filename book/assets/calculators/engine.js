@@ -92,7 +92,7 @@
     /* Inputs of a state, what has a range, and the formulas' own errors. */
     resolve(state) {
       const { data, slots } = this, places = this.places(state);
-      const v = new Float64Array(slots.size), groups = new Map(), found = { low: {}, high: {}, knob: {}, own: {}, alone: {} };
+      const v = new Float64Array(slots.size), groups = new Map(), found = { low: {}, high: {}, knob: {}, own: {}, alone: {}, class: {} };
       const read = ([name, axes, values, at]) => {
         let place = 0;
         for (const axis of axes) place = place * this.sizes[axis] + places[axis];
@@ -132,13 +132,13 @@
       const ofClass = v[slots.get("output_tokens")] <= 1 ? found.alone : found.own;
       const apart = v[slots.get("separate_pools")];  // also where only the longest context is known
       const growth = data.measured.growth[apart || v[slots.get("output_tokens")] <= 1 ? "alone" : "concurrent"];
-      return { v, knobs, own: this.widened(state, ofClass, apart ? 2 : 1, growth) };
+      return { v, knobs, own: this.widened(state, found.class.own, ofClass, apart ? 2 : 1, growth) };
     }
 
     /* The formulas' own errors at the distance of a state from what was measured, in doublings. */
-    widened(state, own, pools, grown) {
+    widened(state, kind, own, pools, grown) {
       const { data } = this, card = data.cards[state.card];
-      const known = data.measured.classes[`${data.models[state.model].class}/${card.vendor}`];
+      const known = data.measured.classes[`${kind}/${card.vendor}`];
       const at = {
         requests: state.users / (state.tp * state.pp * state.dp), tensor: state.tp, pipeline: state.pp,
         expert: state.ep, drafts: state.drafts, precision: state.precision, device: card.device, pools,

@@ -70,7 +70,7 @@ _STREAMS = {
     "schedule": (
         *(f"{name}_timed_operators" for name in (
             "attention", "indexer", "dense_mlp", "routed_expert", "shared_expert")),
-        "fused_norms", "second_stream_tokens"),
+        "fused_norms", "latent_output_divided", "second_stream_tokens"),
     "arrivals": ("mixed_steps", "think_time", "open_arrivals", "prompt_variation",
                  "answer_variation"),
     "plain": ("score_traffic", "host_group_tokens", "sparse_prefill_efficiency"),

@@ -242,14 +242,15 @@ def _experts(tokens: Expr, chosen: Expr, routing: Routing) -> list[Operator]:
             activation_bytes=rows * moved * width)
 
     biased = sym.expert_bias
+    back = d * (1 - sym.latent_output_divided * (1 - 1 / t))
     return [
         Operator("router", "moe", moe, "matrix", "router", flops=matmul(chosen, d, count),
                  weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),
                  activation_bytes=(d + count) * chosen * width),
-        *(Operator(name, "moe", moe, "matrix", "router", flops=differs(matmul(chosen, d, wide)),
-                   weight_bytes=sym.router_weight_bytes * differs(d * wide),
-                   activation_bytes=differs((d + wide) * chosen * width))
-          for name in ("latent_down", "latent_up")),
+        *(Operator(name, "moe", moe, "matrix", "router", flops=differs(matmul(chosen, side, wide)),
+                   weight_bytes=sym.router_weight_bytes * differs(side * wide),
+                   activation_bytes=differs((side + wide) * chosen * width))
+          for name, side in (("latent_down", d), ("latent_up", back))),
         exchange("dispatch", of_experts(sym.dispatch_element_bytes, width)),
         Operator("permute", "moe", moe, "vector", VECTOR,
                  activation_bytes=2 * wide * moved * width),

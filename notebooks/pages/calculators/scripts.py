@@ -11,6 +11,7 @@ from calc.costing.rates import card_hour
 from calc.evidence.classes import (
     SERVERS,
     SPARSE,
+    WIDENED,
     class_label,
     discrepancy,
     grown_without,
@@ -191,7 +192,6 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
             "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
             "formats": formats_of(name), "cores": cores_of(name),
             "weights": model.weights and model.weights.precision,
-            "class": SPARSE if model.index_topk else SERVERS,
             "heads": 1 if model.attention == "mla" else shapes["num_key_value_heads"],
             "indexed": bool(model.index_topk),
             "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
@@ -205,7 +205,7 @@ def _measured() -> dict[str, Any]:
     """What was measured of each class, and how errors grow with the distance from it."""
     stored = discrepancy()
     kinds = dict.fromkeys(f"{kind}/{card_and_node(name)[0].vendor.replace('/', '-')}"
-                          for kind in (SERVERS, SPARSE) for name in cards())
+                          for kind in (SERVERS, SPARSE, WIDENED) for name in cards())
     return {"growth": {load: {name: grown_without(growth_under(stored.growth, load), name, "")
                               for name in views.MEASURED} for load in (CONCURRENT, ALONE)},
             "classes": {kind: ranges(within(ladder(kind), stored.measured)[1].values())

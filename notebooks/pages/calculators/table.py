@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.evidence.classes import errors_of_class, load_under
+from calc.evidence.classes import class_of, errors_of_class, load_under
 from catalogue import load_model, model_inputs
 from catalogue.deployments.knobs import Knob
 from catalogue.deployments.physics_inputs import unstated
@@ -104,7 +104,8 @@ class Column:
     """One column: over some axes, the number of each place.
 
     Attributes:
-        name: ``value SYMBOL``, ``low SYMBOL``, ``high SYMBOL``, ``knob SYMBOL``, or of ``OWN``.
+        name: ``value SYMBOL``, ``low SYMBOL``, ``high SYMBOL``, ``knob SYMBOL``, or of ``OWN``,
+            whose class is one too.
         axes: indices of the axes.
         values: the numbers that occur.
         at: of which of them each place has, the last axis fastest; ``NOTHING`` where no kind is.
@@ -169,6 +170,7 @@ def row(kind: Kind, wanted: tuple[str, ...] = ()) -> dict[str, Cell]:
             for name in moved:
                 if name in symbols:
                     found.setdefault(symbols[name][-1], knob_name)
+    found[f"class {OWN}"] = class_of(scenario).partition("/")[0]
     # an answer of one token is a phase alone
     for what, errors in ((OWN, errors_of_class(scenario, load_under(inputs))),
                          (ALONE, errors_of_class(scenario, ALONE))):

@@ -44,6 +44,8 @@ def test_what_the_physics_takes_of_a_schedule(tmp_path, blocks, fused, tokens):
      "schedule, expected one of router"),
     ("{block: router, beside: [head]}, {block: head, fused: router}",
      "'router' runs beside or within 'head', which runs beside or within it; expected no cycle"),
+    ("{block: router, divided: true}",
+     "'router' is not divided by a schedule, expected 'latent_output'"),
     ("{block: norm, fused: norm}", "'norm' runs beside or within 'norm'"),
     ("{block: router, laws: [gem]}", "or 'exchange', found 'gem'"),
     ("{block: router, laws: [gemm]}", "no table of 'gemm' was fitted under mine")])
@@ -53,6 +55,22 @@ def test_bad_schedules_are_refused_with_their_line(tmp_path, blocks, problem):
         running(f"{path}@1.0.0", H200, V3, drafts=False)
     assert f"mine.yml:{line}" in str(refused.value)
     assert problem in str(refused.value)
+
+
+def test_ranks_share_the_projection_back_from_the_width_of_experts():
+    """Of 7,168 × 3,584 weights of two bytes in each of 92 layers a rank of eight reads one eighth;
+    the one to that width, and the router, stay whole."""
+    inputs = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
+        "model=kimi-k3", "device=nvidia-b300", "cluster.node=hgx-b300", "engine=vllm@0.29.0",
+        "precision=mxfp4-w4a16", "workload.concurrency=1 request"]).inputs()
+    assert inputs["latent_output_divided"] == 1
+    divided, whole = (evaluate(inputs | {"latent_output_divided": switch}, "mla")
+                      for switch in (1, 0))
+    layers = inputs["num_hidden_layers"] - inputs["first_k_dense_replace"]
+    weights = layers * 7168 * 3584 * inputs["router_weight_bytes"]
+    outputs = layers * 7168 * inputs["activation_element_bytes"]
+    assert whole["decode_router_bytes"] - divided["decode_router_bytes"] == pytest.approx(
+        7 / 8 * (weights + outputs))
 
 
 @pytest.mark.parametrize(("name", "engine"), [
