@@ -19,7 +19,7 @@ from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import USUAL
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, release_of
-from catalogue.entries.deployments import Precision
+from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
 from catalogue.entries.profiles import (
@@ -385,3 +385,20 @@ def underlaid(file: YamlFile, engine: Running) -> YamlFile:
     if engine.graphs is not None:
         data.setdefault("graphs", engine.graphs)
     return YamlFile(file.path, data, file.lines)
+
+
+def coordinated(file: ScenarioFile, known: Coordination | None) -> ScenarioFile:
+    """A deployment's file in which ranks wait for each other's prompts as its engine means it.
+
+    Args:
+        file: as written, over the defaults of its engine.
+        known: what the engine does; None where nothing is said.
+    """
+    if known is None:
+        return file
+    means, steps = file.prefill_coordination, file.prefill_delay_steps
+    if means == "balance":
+        means = known.balance
+    if means == "delay" and steps is None:
+        steps = known.delay_steps
+    return file.model_copy(update={"prefill_coordination": means, "prefill_delay_steps": steps})

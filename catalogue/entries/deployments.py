@@ -361,7 +361,8 @@ class ScenarioFile(Entry):
     ``graphs``: decode runs as a captured graph, else operator by operator; ``scheduling``: a step
     may hold prompts and decodes, or prompts go first; ``prefill_coordination``: of ranks that share
     experts each prefills as soon as it can, waits for the others, at most ``prefill_delay_steps``
-    (absent: 30, SGLang's default), or lets in no request while one is full; ``limits``: what users
+    (absent: the engine's default, or 30), or lets in no request while one is full, unless what
+    the engine calls ``balance`` is to wait; ``limits``: what users
     are promised, which alerts watch; ``mechanisms``: what is known in place of the device's priors.
     A file may describe a family: ``variants`` and ``pools`` (``catalogue.deployments.family``).
     """

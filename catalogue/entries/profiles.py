@@ -72,9 +72,17 @@ class Scheduling(Sourced):
 
 
 class Coordination(Sourced):
-    """Whether ranks that share experts wait for each other's prompts; and where from."""
+    """Whether ranks that share experts wait for each other's prompts; and where from.
+
+    Attributes:
+        value: what they do where nothing is said.
+        balance: what the engine's own switch of that name does.
+        delay_steps: for which they wait at most where nothing is said.
+    """
 
     value: Literal["eager", "delay", "balance"]
+    balance: Literal["delay", "balance"] = "balance"
+    delay_steps: Count | None = None
 
 
 class Ability(Sourced):

@@ -196,3 +196,20 @@ def test_graphs_of_decode_steps(engine, captured, largest):
     ("vllm-ascend", "nvidia-h20"), ("nobody", "nvidia-h20"), ("vllm@0.99", "nvidia-h20")])
 def test_engines_do_not_run_everywhere(engine, device):
     sentence(load, f"engine={engine}", f"device={device}")
+
+
+@pytest.mark.parametrize(("engine", "asked", "means", "steps"), [
+    ("tensorrt-llm@1.2.0rc5", ("balance",), "delay", 50),  # its enable_balance, timeout_iters
+    ("tensorrt-llm@1.2.0rc5", ("balance", 60), "delay", 60),
+    ("tensorrt-llm@1.2.0rc5", (), "eager", 0), ("sglang@0.5.10.post1", ("delay",), "delay", 30),
+    ("vllm@0.18.0", ("balance",), "balance", 0)])
+def test_ranks_wait_for_prompts_as_their_engine_means_it(engine, asked, means, steps, tmp_path):
+    shipped = library.locate("scenarios", "h200-r1-trtllm-ep8").read_text("utf-8")
+    lines = [line for line in shipped.splitlines() if not line.startswith(("engine:", "prefill_"))]
+    keys = ("prefill_coordination", "prefill_delay_steps")
+    path = tmp_path / "mine.yml"
+    path.write_text("\n".join([*lines, f"engine: {engine}", *(
+        f"{key}: {value}" for key, value in zip(keys, asked, strict=False))]), "utf-8")
+    scenario = catalogue.load_scenario(path)
+    assert scenario.file.prefill_coordination == means
+    assert scenario.inputs()["prefill_delay_steps"] == steps
