@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from calc.closed_form.evaluate import evaluate
-from catalogue import ParamsError, Scenario, load, load_link
-from catalogue.deployments.physics_inputs import HOST_LINK, STORAGE_LINK, USUAL
+from catalogue import ParamsError, Scenario, load_link
+from catalogue.deployments.physics_inputs import HOST_LINK, STORAGE_LINK, priors_of
 
 HALVINGS = 80  # of the time for which a cache is kept
 SHORT, LONG = 4096, 32768  # tokens of the prompts through which recomputing is laid [token]
@@ -231,7 +231,7 @@ def host_room(scenario: Scenario) -> HostRoom:
     Source: notebooks/day.md, section Fetch or compute again.
     """
     node, inputs = scenario.node, scenario.inputs()
-    priors = load("mechanisms", scenario.device.mechanisms or USUAL[scenario.device.type])
+    priors = priors_of(scenario.device)
     cards = min(scenario.devices, float(node.devices_per_node.value))
     found = evaluate(inputs, scenario.model.attention, decode=True)
     files = float(found["weights_per_device"]) * cards + float(found["host_expert_weights"])

@@ -20,7 +20,7 @@ from calc.evidence.nearness import Nearness, distance, nearness, place, widened
 from calc.uncertainty.interval import Sides
 from catalogue import Scenario, library
 from catalogue.deployments.knobs import multiplied
-from catalogue.deployments.physics_inputs import USUAL
+from catalogue.deployments.physics_inputs import USUAL, priors_of
 from catalogue.deployments.precision_support import widened as widened_weights
 from catalogue.entries.calibrations import (
     ALONE,
@@ -161,13 +161,12 @@ def class_of(scenario: Scenario) -> str:
 
 
 def _widens(scenario: Scenario) -> bool:
-    """Whether kernels widen weights of its experts as they multiply, and no table of its engine
-    times them; where they are widened first, that has a law of its own."""
-    device = scenario.device
-    priors = library.load("mechanisms", device.mechanisms or USUAL[device.type])
-    return (widened_weights(scenario.precision, multiplied(scenario)).get("routed_expert", False)
-            and "routed_expert_latency" not in scenario.given
-            and not priors.dequantisation_traffic.value)
+    """Whether expert weights are dequantised inside a matmul kernel that was benchmarked for no
+    release of the engine; a dequantisation pass before the matmul has a formula of its own."""
+    return ("routed_expert_latency" not in scenario.given
+            and widened_weights(scenario.precision, multiplied(scenario)).get(
+                "routed_expert", False)
+            and not priors_of(scenario.device).dequantisation_traffic.value)
 
 
 def load_of(scenario: Scenario) -> Load:

@@ -176,7 +176,7 @@ def _own(step: MeasuredStep, table: Table, plain: Mapping[str, float]
 
 
 def _runs(step: MeasuredStep, table: Table) -> bool:
-    """Whether a measured step, which is tensor parallel, runs a table's operator in its format."""
+    """Whether a measured step, of TP alone, uses the operator and the format of a table."""
     model, precision = (library.load(kind, name) for kind, name in (
         ("models", step.model), ("precisions", step.precision)))
     kinds = (None, model.attention, "sparse" if model.index_topk else None)

@@ -174,7 +174,7 @@ def clip(number: Number, low: Number, high: Number) -> Number:
 
 
 def is_absent(term: Number) -> bool:
-    """Whether a term is the scalar 0, so that no deployment has its mechanism.
+    """Whether a term is the scalar 0: its effect occurs in no deployment and can be skipped.
 
     Args:
         term: of any unit.

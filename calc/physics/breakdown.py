@@ -194,8 +194,8 @@ def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
 
 @once
 def hides(q: Any) -> bool:
-    """Whether any deployment runs work in parallel: two micro-batches, shared experts beside the
-    exchange or on a second stream, or the host beside the card.
+    """Whether work overlaps in at least one deployment: two micro-batches, shared experts beside
+    the exchange or on a second stream, or the host beside the card.
 
     Args:
         q: input symbols as attributes.
@@ -207,7 +207,7 @@ def hides(q: Any) -> bool:
 
 @once
 def _between(q: Any) -> bool:
-    """Whether any deployment overlaps computation and communication."""
+    """Whether computation overlaps communication in at least one deployment."""
     return anywhere((q.micro_batches > 1) | (q.single_batch_overlap > 0))
 
 

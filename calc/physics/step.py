@@ -324,9 +324,9 @@ def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
 
 def _second_stream_time(q: Any, n: Parameters, batch: Composition, shared: Work, taken: Number
                         ) -> Number:
-    """What shared experts can take beside the other experts, on a second stream [s].
+    """Time of the shared experts that a second CUDA stream can hide [s].
 
-    Of a captured step: all but the time in which they keep memory or matrix units busy.
+    In a captured step that is all but the time in which they occupy memory or matrix units.
 
     Source: notebooks/latency.md, section One step.
     """

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from catalogue import library
 from catalogue.deployments.fabric import NETWORK_ALPHA, exchange_latencies, link_inputs
@@ -31,6 +31,7 @@ from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
     from catalogue.entries.deployments import Offload
+    from catalogue.entries.hardware import Device
     from catalogue.entries.models import Model
 
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
@@ -75,6 +76,16 @@ STATED = ("host_overlap", "storage_bandwidth", "score_traffic", "attention_opera
 COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
 OF_VECTORS = {"host_gemm_efficiency": "host_vector_efficiency"}  # of blocks of few bits
 FETCHING = ("host_stream_efficiency", "host_link_efficiency")  # experts out of its memory
+
+
+def mechanisms_name(device: Device) -> str:
+    """The mechanisms of an accelerator: those that it names, else the usual ones of its type."""
+    return device.mechanisms or USUAL[device.type]
+
+
+def priors_of(device: Device) -> Any:
+    """The entry that :func:`mechanisms_name` names."""
+    return library.load("mechanisms", mechanisms_name(device))
 
 
 def knobs(scenario: Resolved) -> list[Knob]:
@@ -140,8 +151,7 @@ def _else(name: str) -> str:
 def _priors(scenario: Resolved) -> list[Knob]:
     """The mechanisms of a deployment with the values of its device and host."""
     found: list[Knob] = []
-    name = scenario.device.mechanisms or USUAL[scenario.device.type]
-    priors = library.load("mechanisms", name)
+    priors = priors_of(scenario.device)
     cut = Placed.of(scenario)
     without = _unplaced(scenario, cut) | {"absorbed_copies": scenario.model.attention != "mla"}
     without |= dict.fromkeys((*SPARSE, SPARSE_PREFILL), not scenario.model.index_topk)
@@ -220,7 +230,7 @@ def placed_inputs(scenario: Resolved, cut: Placed) -> dict[str, float]:
         scenario: the deployment, in any layout.
         cut: how it is laid out.
     """
-    priors = library.load("mechanisms", scenario.device.mechanisms or USUAL[scenario.device.type])
+    priors = priors_of(scenario.device)
     mode = _mode(scenario)
     found = {name: getattr(priors, name)
              for name, absent in _unplaced(scenario, cut).items() if not absent}
@@ -299,8 +309,7 @@ def _found(kept: float) -> Value:
 def _operators(scenario: Resolved, mechanisms: Collection[Knob]) -> dict[str, float]:
     """Kernels of the parts of a layer, those of them that laws time, and the kernels of the layer
     that ``operators_per_layer`` is of [1]."""
-    name = scenario.device.mechanisms or USUAL[scenario.device.type]
-    counted = library.load("mechanisms", name).operators
+    counted = priors_of(scenario.device).operators
     if counted is None:
         return {}
     found = {"reference_operators": counted.reference}

@@ -16,7 +16,7 @@ from typing import Any
 from catalogue import library
 from catalogue.deployments.knobs import on_card
 from catalogue.deployments.layout import mechanism_problems
-from catalogue.deployments.physics_inputs import USUAL
+from catalogue.deployments.physics_inputs import mechanisms_name
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, release_of
 from catalogue.entries.deployments import Precision, ScenarioFile
@@ -198,7 +198,7 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     known.
     """
     name, at, written = (part.strip() for part in reference.partition(AT))
-    card = _card(device)
+    card = mechanisms_name(device)
     profile = load_profile(name, beside, card)
     release = _release(profile, device, written if at else None)
     experts = None if precision is None else (
@@ -258,13 +258,8 @@ def starting(reference: str, device: Device, model: Model, drafts: bool) -> Star
     profile: Profile = library.load("profiles", _path(name, None))
     release = _release(profile, device, written if at else None)
     holding = [statement for statement in profile.statements if statement.holds(
-        release, _card(device), _attention(model), drafts, way=USUAL_WAY)]
+        release, mechanisms_name(device), _attention(model), drafts, way=USUAL_WAY)]
     return Starts(profile, release, *_started(holding))
-
-
-def _card(device: Device) -> str:
-    """The mechanisms of a card, by which statements name it."""
-    return device.mechanisms or USUAL[device.type]
 
 
 def _attention(model: Model) -> tuple[str, ...]:

@@ -21,7 +21,13 @@ from notebooks.derive.formulas.trees import from_tree
 from notebooks.derive.steps.compressed import compressed, scores
 from notebooks.derive.steps.linear import attending, linear
 from notebooks.derive.steps.phases import Composition, score_bytes
-from notebooks.derive.steps.routing import Routing, moved_rows, of_experts, sharing_ranks
+from notebooks.derive.steps.routing import (
+    Routing,
+    moved_rows,
+    of_experts,
+    own_outputs,
+    sharing_ranks,
+)
 from notebooks.derive.steps.rows import (
     GATE_FLOPS,
     NORM_FLOPS,
@@ -242,7 +248,7 @@ def _experts(tokens: Expr, chosen: Expr, routing: Routing) -> list[Operator]:
             activation_bytes=rows * moved * width)
 
     biased = sym.expert_bias
-    back = d * (1 - sym.latent_output_divided * (1 - 1 / t))
+    back = d * own_outputs()
     return [
         Operator("router", "moe", moe, "matrix", "router", flops=matmul(chosen, d, count),
                  weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),

@@ -53,6 +53,12 @@ def sharing_ranks() -> Expr:
     return sym.expert_parallel * sym.expert_slices
 
 
+def own_outputs() -> Expr:
+    """Share of the outputs that a rank computes where routed experts' rows get back to the width of
+    the model [1]: all, or its part where the ranks of tensor parallelism divide that projection."""
+    return 1 - sym.latent_output_divided * (1 - 1 / sym.tensor_parallel)
+
+
 def of_experts(whole: Expr, slices: Expr) -> Expr:
     """What holds of the experts of a rank: whole ones, or slices."""
     return sympy.Piecewise((slices, sym.expert_slices > 1), (whole, True))
