@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from calc.answer.nearest import Change, Search
 from calc.answer.steady_state import (
     BENCH,
+    OF_BENCHES,
     STEADY,
     THROUGHPUT,
     Lasting,
@@ -336,7 +337,7 @@ def steadily(scenario: Scenario, names: Iterable[str]) -> dict[str, Amount]:
 
 def with_steady_errors(own: dict[str, Own]) -> dict[str, Own]:
     """Own errors, that of a burst for each quantity of a steady state and of a bench as well."""
-    of_bursts = STEADY | {BENCH: "ttft"}
+    of_bursts = STEADY | OF_BENCHES
     return own | {name: own[burst] for name, burst in of_bursts.items() if burst in own}
 
 

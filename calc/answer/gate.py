@@ -1,8 +1,8 @@
 """Predictions of measured rows that are tested on and never fitted to (``params/gates/``).
 
-A row is predicted as ``estimate`` answers its deployment: the steady state of its users, medians
-with 80% intervals. A row that ``estimate`` refuses is predicted on cards with enough memory, where
-that is possible, and is counted as refused.
+A row is predicted as ``estimate`` answers its deployment: the steady state of its users, or the
+means of a whole run, with 80% intervals. A row that ``estimate`` refuses is counted as refused, and
+predicted as far as that is possible.
 
 Source: notebooks/validation.md.
 """
@@ -30,9 +30,13 @@ from catalogue import Scenario, library
 from catalogue.deployments.gates import GateRow, gate_rows
 from catalogue.entries.gates import METRIC_UNITS
 
-STEADY = {"tpot": "steady_tpot", "ttft": "steady_ttft", "output_throughput": "steady_throughput",
-          "total_throughput": "steady_throughput"}
-"""Measured metric -> quantity of the steady state that predicts it."""
+PREDICTED = {
+    "median": {"tpot": "steady_tpot", "ttft": "steady_ttft",
+               "output_throughput": "steady_throughput", "total_throughput": "steady_throughput"},
+    "mean": {"tpot": "bench_tpot", "ttft": "bench_ttft", "output_throughput": "bench_throughput",
+             "total_throughput": "bench_throughput"}}
+"""By statistic of a gate: measured metric -> quantity that predicts it, of a steady state or of the
+whole run of a benchmark."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,8 @@ def gate_cells(system: str) -> tuple[GateCell, ...]:
     Raises ParamsError for an entry that cannot be read.
     """
     rows = gate_rows(system)
-    predictions = _predict([row for row in rows if row.scenario is not None])
+    of = PREDICTED[library.load("gates", system).statistic]
+    predictions = _predict([row for row in rows if row.scenario is not None], of)
     nothing = Amount(math.nan, math.nan, math.nan, "1")
     cells = []
     for row in rows:
@@ -154,7 +159,8 @@ def summarise(cells: Iterable[GateCell]) -> list[GateSummary]:
     return found
 
 
-def _predict(rows: Sequence[GateRow]) -> dict[int, tuple[dict[str, Amount], str | None]]:
+def _predict(rows: Sequence[GateRow], of: Mapping[str, str]
+             ) -> dict[int, tuple[dict[str, Amount], str | None]]:
     """Return amounts by metric and the reason of a refusal, by number of the row."""
     found = {}
     alike: dict[Any, list[GateRow]] = {}
@@ -172,21 +178,21 @@ def _predict(rows: Sequence[GateRow]) -> dict[int, tuple[dict[str, Amount], str 
         alike.setdefault((scenario.model.id, knobs), []).append(row)
     for group in alike.values():
         scenarios = [row.scenario for row in group if row.scenario is not None]
-        for row, scenario, amounts in zip(group, scenarios, _steady(scenarios), strict=True):
+        for row, scenario, amounts in zip(group, scenarios, _together(scenarios, of), strict=True):
             inputs = scenario.inputs()
             everything = evaluate(inputs, scenario.model.attention)
             steady = lasting(scenario, inputs, everything)
             amounts = as_simulated(amounts, steady, simulated(scenario, steady))
-            found[row.number] = (_by_metric(scenario, amounts),
+            found[row.number] = (_by_metric(scenario, amounts, of),
                                  _refusal((scenario, everything)))
     return found
 
 
-def _steady(scenarios: Sequence[Scenario]) -> list[dict[str, Amount]]:
-    """Evaluate the steady states of deployments with the same ranges together."""
+def _together(scenarios: Sequence[Scenario], of: Mapping[str, str]) -> list[dict[str, Amount]]:
+    """Evaluate what predicts deployments with the same ranges together."""
     each = [scenario.inputs() for scenario in scenarios]
     inputs = {name: np.array([float(own[name]) for own in each]) for name in each[0]}
-    names = sorted(set(STEADY.values()))
+    names = sorted(set(of.values()))
     errors = [with_steady_errors(own_errors(scenario)) for scenario in scenarios]
     parts = {name: tuple(np.array(side, float) for side in zip(
         *(of[name].parts for of in errors), strict=True)) for name in names}
@@ -195,14 +201,15 @@ def _steady(scenarios: Sequence[Scenario]) -> list[dict[str, Amount]]:
             for row in range(len(scenarios))]
 
 
-def _by_metric(scenario: Scenario, amounts: Mapping[str, Amount]) -> dict[str, Amount]:
-    """Steady quantities under the names of what was measured."""
+def _by_metric(scenario: Scenario, amounts: Mapping[str, Amount], of: Mapping[str, str]
+               ) -> dict[str, Amount]:
+    """Predictions under the names of what was measured."""
     workload = scenario.file.workload
     lengths = [float(each.value) for each in (workload.input_tokens, workload.output_tokens)
                if each is not None]
     whole = sum(lengths) / lengths[-1]
     return {metric: amounts[name].scaled(whole if metric == "total_throughput" else 1.0)
-            for metric, name in STEADY.items()}
+            for metric, name in of.items()}
 
 
 def _two_pools(prefill: Scenario, decode: Scenario) -> dict[str, Amount]:

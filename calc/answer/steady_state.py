@@ -27,7 +27,8 @@ STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
 """Quantities of a steady state, and what each is of a burst."""
 
 BENCH = "bench_ttft"
-"""Of a burst and the steady state after it, as a client reports it."""
+OF_BENCHES = {BENCH: "ttft", "bench_tpot": "tpot", "bench_throughput": "output_throughput"}
+"""Of a burst and the steady state after it, as a client reports them."""
 
 CACHE = ("cache_occupied", "cache_deviation", "cache_overflow")
 

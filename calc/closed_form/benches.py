@@ -1,4 +1,4 @@
-"""What a benchmark measures that sends its first requests together: mean time to first token.
+"""What a benchmark measures that sends its first requests together: its means.
 
 A client that keeps ``concurrency`` requests in flight begins with all of them at once: a burst.
 Each further one is sent when an answer ends, so that what follows is a steady state as far as
@@ -12,7 +12,7 @@ from typing import Any
 
 from calc.closed_form.steady import Steady
 from calc.closed_form.waves import Prompts, Serving, token_pace
-from calc.physics.arrays import Number, maximum, minimum, select
+from calc.physics.arrays import Number, maximum, minimum, plus, select
 from calc.physics.experts import ranks_in_step
 from calc.physics.step import Step
 
@@ -24,38 +24,43 @@ UNIFORM = 2 * 3**0.5  # width of a uniform distribution over its standard deviat
 
 @dataclass(frozen=True)
 class Benched:
-    """A benchmark: its requests [request], and mean times to first token [s].
+    """A benchmark: its requests [request], and mean times as its client reports them [s].
 
     Attributes:
         bench_count: of which as many as are in flight begin together.
-        wave_ttft: of those.
+        wave_ttft: time to first token of those.
         later_ttft: of all others.
-        bench_ttft: of all of them, as its client reports it.
+        bench_ttft: of all of them.
+        bench_tpot: time per token after the first, of all of them.
+        bench_throughput: output tokens over its duration [token/s].
     """
 
     bench_count: Number
     wave_ttft: Number
     later_ttft: Number
     bench_ttft: Number
+    bench_tpot: Number
+    bench_throughput: Number
 
 
-def bench_count(q: Any) -> Number:
+def bench_count(q: Any, flight: Number) -> Number:
     """Requests of a benchmark [request]: those that are stated, a few waves, or one long one.
 
     Args:
         q: input symbols as attributes.
+        flight: requests in flight, those that wait for a place in the cache included [request].
 
     Source: notebooks/serving.md, section A benchmark that starts with a burst.
     """
-    several = WAVES * q.concurrency
-    planned = select(several * q.output_tokens <= LARGEST_RUN, several, q.concurrency)
-    return maximum(q.concurrency, select(
+    several = WAVES * flight
+    planned = select(several * q.output_tokens <= LARGEST_RUN, several, flight)
+    return maximum(flight, select(
         q.bench_requests > 0, q.bench_requests, maximum(FEWEST, planned)))
 
 
-def benched(q: Any, p: Prompts, served: Serving, lasting: Steady, decode: Step, burst: Step
-            ) -> Benched:
-    """Mean time to first token of a benchmark [s].
+def benched(q: Any, p: Prompts, waiting: Number, served: Serving, lasting: Steady, decode: Step,
+            burst: Step) -> Benched:
+    """Means of a benchmark [s].
 
     On ranks that take their steps together the first request's chunk is a step that all others
     wait for. Answers of one length end together after a burst whose prompts all went first, so that
@@ -65,6 +70,7 @@ def benched(q: Any, p: Prompts, served: Serving, lasting: Steady, decode: Step, 
     Args:
         q: input symbols as attributes.
         p: how prompts are cut.
+        waiting: requests that wait for a place in the cache [request].
         served: what a burst sees.
         lasting: the steady state.
         decode, burst: the decode step, and a full chunk.
@@ -72,7 +78,8 @@ def benched(q: Any, p: Prompts, served: Serving, lasting: Steady, decode: Step, 
     Source: notebooks/serving.md, section A benchmark that starts with a burst.
     """
     apart, stages = q.separate_pools > 0, q.pipeline_parallel
-    first, count = q.concurrency, bench_count(q)
+    first = plus(q.concurrency, waiting)
+    count = bench_count(q, first)
     chunk = lasting.prompt_work * stages / p.prompt_chunks
     shared = (ranks_in_step(q) > 1) & ~apart
     wave = served.ttft + select(shared, (first - 1) / first * chunk, 0)
@@ -85,4 +92,9 @@ def benched(q: Any, p: Prompts, served: Serving, lasting: Steady, decode: Step, 
     steady = lasting.steady_ttft
     later = steady + together * maximum(0, again - steady)
     begun = select(q.open_arrivals > 0, 0, first / count)
-    return Benched(count, wave, later, begun * wave + (1 - begun) * later)
+    ttft = begun * wave + (1 - begun) * later
+    tpot = lasting.steady_tpot + (begun + (1 - begun) * together) * (
+        served.tpot - lasting.steady_tpot)
+    cycle = ttft + (q.output_tokens - 1) * tpot + q.think_time
+    rate = select(q.open_arrivals > 0, lasting.steady_throughput, first * q.output_tokens / cycle)
+    return Benched(count, wave, later, ttft, tpot, rate)

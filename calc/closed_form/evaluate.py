@@ -145,6 +145,10 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     quantities = _named(counted, stored, kept, cached, active, memory)
     if not decode:
         return quantities
+    waiting = numbers["concurrency"] - memory.served_requests
+    if np.any(waiting > 0):
+        q = Inputs(numbers | {"concurrency": double(memory.served_requests)})
+    requests = memory.served_per_rank
     floor = decode_floor(q, counted, stored, cached, requests)
     cut = prompts(q, requests)
     compositions = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
@@ -153,16 +157,17 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
              for composition in compositions]
     decoding, alone, rest = steps
     through_ports, transfer = transfer_time(q, cached)
-    served = serving(q, cut, requests, decoding, alone, rest, transfer)
+    served = serving(q, cut, requests, waiting, decoding, alone, rest, transfer)
     planned = planning(q, counted, stored, memory, floor, cut, decoding, alone, served,
                        through_ports, transfer)
-    lasting = steady(q, cut, requests, decoding, alone, rest, transfer, planned.pool_ratio)
+    lasting = steady(q, cut, requests, waiting, decoding, alone, rest, transfer,
+                     planned.pool_ratio)
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
                    "fullest_cache": fullest_cache(q, floor),
                    "prefill_throughput": prefill_throughput(q, cut, rest)}
     for phase, done in zip(PHASES, steps, strict=True):
         quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}
-    bench = benched(q, cut, served, lasting, decoding, rest)
+    bench = benched(q, cut, waiting, served, lasting, decoding, rest)
     return quantities | _named(floor, cut, served, bench, distances(q, counted), token_fanout(q),
                                planned, lasting, occupancy(q, memory, floor, lasting))
 

@@ -7,8 +7,10 @@ from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
+
 from calc.closed_form.benches import Benched, benched
-from calc.closed_form.evaluate import PHASES
+from calc.closed_form.evaluate import PHASES, evaluate
 from calc.closed_form.planning import pool_ratio, transfer_time
 from calc.closed_form.steady import Steady, steady, steady_pace
 from calc.closed_form.waves import (
@@ -32,6 +34,7 @@ from calc.physics.shapes import count_parameters
 from calc.physics.step import Step, step
 from calc.physics.work import Composition
 
+NOBODY = 0.0  # waits for a place in the cache
 FAST = "decode_tpot"  # TPOT without the stalls for other requests' prompts: decode steps alone
 PACE = "steady_pace"  # the same with no more requests than there are, on every rank
 STEP_NAMES = tuple(entry.name for entry in fields(Step))
@@ -53,6 +56,19 @@ _OF_WAVE = frozenset(entry.name for entry in fields(Serving))
 SERVED_NAMES = _OF_WAVE.union({"prefill_throughput"}, DECODE_NAMES, *_OF_PHASE.values())
 
 
+def waits_for_places(inputs: Mapping[str, Number], attention: str) -> bool:
+    """Whether requests of any of some deployments wait for a place in the cache.
+
+    Args:
+        inputs: input symbols by name.
+        attention: ``mla``, ``gqa`` or ``csa``.
+
+    Raises ValueError as :func:`calc.evaluate`.
+    """
+    served = evaluate(inputs, attention, decode=False)["served_requests"]
+    return bool(np.any(np.less(served, inputs["concurrency"])))
+
+
 def needs_prefill(names: Collection[str]) -> bool:
     """Whether some quantities need the steps of prefill.
 
@@ -70,7 +86,8 @@ def latencies(attention: str, q: Any, names: Collection[str],
               known: Mapping[str, Any] | None = None) -> dict[str, Number]:
     """Quantities of the decode step, and where asked for of prefill, wave and steady state.
 
-    Each equals what :func:`calc.evaluate` gives, which computes memory and floors besides.
+    Each equals what :func:`calc.evaluate` gives, which computes memory and floors besides, where
+    all requests in flight have a place in the cache (:func:`waits_for_places`).
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -125,13 +142,14 @@ def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cache
     _, transfer = transfer_time(q, cached)
     bench = not BENCH_NAMES.isdisjoint(names)
     if bench or not _OF_WAVE.isdisjoint(names):
-        wave = serving(q, cut, requests, decode, prefill, burst, transfer)
+        wave = serving(q, cut, requests, NOBODY, decode, prefill, burst, transfer)
         quantities |= vars(wave)
     if bench or not _OF_STEADY.isdisjoint(names):
         ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
-        lasting = steady(q, cut, requests, decode, prefill, burst, transfer, ratio)
+        lasting = steady(q, cut, requests, NOBODY, decode, prefill, burst, transfer, ratio)
         quantities |= vars(lasting)
-    return quantities | (vars(benched(q, cut, wave, lasting, decode, burst)) if bench else {})
+    return quantities | (vars(benched(
+        q, cut, NOBODY, wave, lasting, decode, burst)) if bench else {})
 
 
 def _decoding(q: Any, requests: Number) -> Composition:

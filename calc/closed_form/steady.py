@@ -104,6 +104,7 @@ class Steady:
     pool_wait: Number
     lighter_step: Number
     steady_pace: Number
+    place_wait: Number
     steady_queue: Number
     steady_stall: Number
     steady_ttft: Number
@@ -384,14 +385,17 @@ def _sent(q: Any, first: Number, tpot: Number, accepted: Number
     return plus(first, held), seen, scaled(seen, clip(accepted, q.stream_interval, later))
 
 
-def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
-           burst: Step, transfer: Number, pool_ratio: Number) -> Steady:
+def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decode: Step,
+           prefill: Step, burst: Step, transfer: Number, pool_ratio: Number) -> Steady:
     """What a request sees among others that come and go at other times than it does.
 
+    Who finds no place in the cache waits for one: as long as those before it take to leave.
+
     Args:
-        q: input symbols as attributes.
+        q: input symbols as attributes; ``concurrency`` are those with a place in the cache.
         p: how prompts are cut.
         requests_per_rank: requests in flight on the fullest data-parallel rank [request].
+        waiting: requests that wait for a place [request].
         decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and a full one.
         transfer: of a request's cache to the decode pool [s].
         pool_ratio: prefill replicas per decode replica [1].
@@ -430,10 +434,12 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     steps, stall, tpot = _pace_of(q, c, decode, decoding, lighter)
     short = _short(q, k, a, select(apart, total, per(total, units)), first + after * tpot)
     ttft, tpot, gap = _sent(q, first + short, tpot, accepted)
-    e2e = ttft + after * tpot
-    among = total / e2e
-    asking = either(q.open_arrivals > 0, lambda: 0.0, lambda: 1 / plus(e2e, q.think_time))
+    inside = ttft + after * tpot
+    among = total / inside
+    asking = either(q.open_arrivals > 0, lambda: 0.0, lambda: 1 / plus(inside, q.think_time))
     rate = plus(among, asking)
+    place = either(waiting > 0, lambda: waiting / rate, lambda: 0.0)
+    ttft, e2e = plus(ttft, place), plus(inside, place)
     return Steady(
         shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
         per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel), s.token * p.new_tokens,
@@ -441,6 +447,6 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
         r.filled, r.queued, r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
         r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
         t.interruption, t.left, t.received, t.back, t.random, *t.overlaps, t.decode_back,
-        t.decode_random, mixing, meeting, decoding, pool, lighter, steps, queue + short, stall,
-        ttft, tpot, e2e, gap, among, 1 + total + among * q.think_time, rate,
-        rate * q.output_tokens)
+        t.decode_random, mixing, meeting, decoding, pool, lighter, steps, place,
+        queue + plus(short, place), stall, ttft, tpot, e2e, gap, among,
+        1 + total + plus(among * q.think_time, waiting), rate, rate * q.output_tokens)

@@ -198,6 +198,7 @@ class Serving:
     burst_time: Number
     burst_wait: Number
     front_end_time: Number
+    burst_place_wait: Number
     ttft: Number
     decode_stall: Number
     draft_time: Number
@@ -267,14 +268,15 @@ def first_held(q: Any, tpot: Number) -> Number:
     return either(held > 0, lambda: held * tpot, lambda: 0.0)
 
 
-def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
-            burst: Step, transfer: Number) -> Serving:
+def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decode: Step,
+            prefill: Step, burst: Step, transfer: Number) -> Serving:
     """TTFT, TPOT, latency and throughput of a wave of requests.
 
     Args:
         q: input symbols as attributes.
         p: how prompts are cut.
         requests_per_rank: requests of the fullest data-parallel rank c [request].
+        waiting: requests of the burst that find no place in the cache at first [request].
         decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and that of the
             rest of a burst.
         transfer: of a request's cache to the decode pool [s].
@@ -299,12 +301,16 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     tpot = plus(unstalled, stall)
     held = first_held(q, tpot)
     ttft, tpot = plus(ttft, held), minus(tpot, held / later)
-    e2e = ttft + (q.output_tokens - 1) * tpot
     # the whole wave, whose prompts every request waits for, before its first token or after it
     rate = q.concurrency / either(
         apart, lambda: held_by_decode_pool(q, tpot),
         lambda: q.request_overhead + prefilled + (q.output_tokens - 1) * unstalled)
-    return Serving(alone, rest, wait, let_in, ttft, stall, draft, accepted, tpot, e2e, rate,
+    # the last of those who wait does so while all others of them begin
+    place = either(waiting > 0, lambda: waiting * waiting / (
+        2 * rate * (q.concurrency + waiting)), lambda: 0.0)
+    ttft = plus(ttft, place)
+    e2e = ttft + (q.output_tokens - 1) * tpot
+    return Serving(alone, rest, wait, let_in, place, ttft, stall, draft, accepted, tpot, e2e, rate,
                    rate * q.output_tokens, rate * q.input_tokens)
 
 

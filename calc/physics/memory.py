@@ -323,10 +323,36 @@ class Memory:
     stage_kv_blocks: np.ndarray
     kv_blocks: Number
     max_concurrency: Number
+    served_requests: Number
+    served_per_rank: Number
     stage_workload_kv: np.ndarray
     kv_per_device: Number
     headroom_per_device: Number
     memory_per_device: Number
+
+
+def served_requests(q: Any, blocks: Number, most: Number, state: Number) -> Number:
+    """Requests in flight that have a place in the cache; all others wait for one [request].
+
+    Each at its longest finds one, or more of them where they are shorter on average: an engine that
+    fills steps with prompts and decodes takes blocks as answers grow, half of an answer on average,
+    another one sets aside all of it. Where not even one fits, they are those of cards with enough
+    memory.
+
+    Args:
+        q: input symbols as attributes.
+        blocks: of the cache of a replica [block].
+        most: requests that fit at their longest [request].
+        state: blocks of a request besides those of its tokens [block].
+
+    Source: notebooks/memory.md, section What is left for the cache.
+    """
+    mixed = (q.mixed_steps > 0) & (q.separate_pools <= 0)
+    answer = q.output_tokens * (1 + q.answer_variation * q.answer_variation)
+    held = q.input_tokens + select(mixed, answer / 2, answer)
+    each = np.ceil(held / (q.block_size * q.decode_context_parallel)) + state
+    room = maximum(most, q.data_parallel * floor_div(blocks, maximum(1, each)))
+    return select(most > 0, minimum(q.concurrency, room), q.concurrency)
 
 
 def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
@@ -378,13 +404,16 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
     blocks = stage_blocks.min(axis=0)
     of_request = per_request + c.state_blocks_per_request
     workload = requests_per_rank * of_request * block
+    most = q.data_parallel * floor_div(blocks, of_request)
+    served = served_requests(q, blocks, most, c.state_blocks_per_request)
     return Memory(
         requests_per_rank=requests_per_rank, blocks_per_request=per_request,
         request_blocks=of_request, window_blocks_per_request=in_window, working_memory=working,
         usable_memory=usable, stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
         stage_cache_layers=cached, stage_window_layers=windowed,
         stage_block_bytes=block, stage_kv_blocks=stage_blocks, kv_blocks=blocks,
-        max_concurrency=q.data_parallel * floor_div(blocks, of_request),
+        max_concurrency=most, served_requests=served,
+        served_per_rank=ceil_div(served, q.data_parallel),
         stage_workload_kv=workload, kv_per_device=workload.max(axis=0),
         headroom_per_device=(free - workload).min(axis=0),
         memory_per_device=(kept + working + workload).max(axis=0),

@@ -19,7 +19,12 @@ from typing import Any
 import numpy as np
 
 from calc.closed_form.evaluate import MEMORY_NAMES, check_names, evaluate
-from calc.closed_form.latencies import SERVED_NAMES, STEADY_NAMES, latencies
+from calc.closed_form.latencies import (
+    SERVED_NAMES,
+    STEADY_NAMES,
+    latencies,
+    waits_for_places,
+)
 from calc.physics.arrays import SCALAR, Inputs, double
 from calc.uncertainty.amount import Amount
 from catalogue import symbols
@@ -74,7 +79,7 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         column[alone:] = jointly(knob.name, *map(float, (
             knob.value.low, knob.value.value, knob.value.high)))[:, np.newaxis]
         points |= dict.fromkeys(knob.symbols, column)
-    quantities = _quantities(points, attention, names)
+    quantities = _quantities(points, attention, names, inputs)
     found = [_points(quantities[name], count) for name in names]
     own_sides = [(*(own or {}).get(name, NONE), *NONE)[:len(NONE) * 2] for name in names]
     widths = [each.shape[1] for each in found]
@@ -92,10 +97,11 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     return result
 
 
-def _quantities(points: Mapping[str, Any], attention: str, names: Sequence[str]
-                ) -> Mapping[str, Any]:
-    """Chosen quantities, of steps alone where no other is chosen."""
-    if not (SERVED_NAMES | STEADY_NAMES).issuperset(names):
+def _quantities(points: Mapping[str, Any], attention: str, names: Sequence[str],
+                central: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Chosen quantities, of steps alone where no other is chosen and nobody waits for a place."""
+    of_steps = (SERVED_NAMES | STEADY_NAMES).issuperset(names)
+    if not of_steps or waits_for_places(central, attention):
         return evaluate(points, attention, decode=not MEMORY_NAMES.issuperset(names))
     check_names(points)
     return latencies(attention, Inputs({name: double(each) for name, each in points.items()}),

@@ -15,7 +15,7 @@ from catalogue.deployments import family, layout
 from catalogue.deployments.admission.rules import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.documented import as_documented
 from catalogue.deployments.physics_inputs import peak_problem
-from catalogue.deployments.profiles import coordinated, refuse_host, running_engine, underlaid
+from catalogue.deployments.profiles import launched, refuse_host, running_engine, underlaid
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Documented, ScenarioFile
 from catalogue.entries.formulas import symbols
@@ -254,7 +254,10 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
     engine = running_engine(raw, own)
     file: ScenarioFile = library.load("scenarios", path, own,
                                       file=underlaid(raw, engine) if engine else raw)
-    file = coordinated(file, engine.coordination if engine else None)
+    if engine is not None:
+        stated = {*(raw.data.get("workload") or {}), *(
+            key.removeprefix("workload.") for key in own if key.startswith("workload."))}
+        file = launched(file, engine, stated, where)
 
     def entry(root: str) -> Any:
         inside = {key.partition(".")[2]: value for key, value in overridden.items()

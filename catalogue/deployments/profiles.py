@@ -7,8 +7,8 @@ the newest of all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,8 @@ class Running(Starts):
         mechanisms: by how ranks come by tokens, values by name, with their provenance.
         workload: likewise by name.
         scheduling: how a step is filled; None where nothing is said.
+        by_load: what holds of the workload for some loads only, later ones before earlier ones.
+        chunk_dealt: whether ranks that share experts share the default of a step's prompt tokens.
         coordination: of prefill, where ranks share experts; None where nothing is said.
         graphs: whether decode runs as a captured graph; None where nothing is said.
         rejected: laws that would hold and contradict others or measured steps, as ``mechanisms``.
@@ -86,6 +88,8 @@ class Running(Starts):
 
     mechanisms: Mapping[Way, dict[str, Value]]
     workload: dict[str, Value]
+    by_load: tuple[Statement, ...]
+    chunk_dealt: bool
     scheduling: Scheduling | None
     coordination: Coordination | None
     graphs: bool | None
@@ -229,13 +233,16 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
         (statement.schedule.mechanisms if statement.schedule else {}) | statement.mechanisms
         ).items()} for way, holding in of_ways.items()}
     workload: dict[str, Value] = {}
-    scheduling, coordination, graphs = None, None, None
-    for statement in of_ways[USUAL_WAY]:  # which differ in mechanisms alone
+    scheduling, coordination, graphs, dealt = None, None, None, False
+    always = [statement for statement in of_ways[USUAL_WAY] if not statement.depends_on_load]
+    for statement in always:  # which differ in mechanisms alone
         workload |= _workload(profile, statement, release)
         scheduling = statement.scheduling or scheduling
         coordination = statement.prefill_coordination or coordination
         graphs = statement.graphs.value if statement.graphs else graphs
-    return Running(profile, release, *_started(of_ways[USUAL_WAY]), mechanisms, workload,
+        dealt = statement.chunk_dealt.value if statement.chunk_dealt else dealt
+    by_load = tuple(statement for statement in of_ways[USUAL_WAY] if statement.depends_on_load)
+    return Running(profile, release, *_started(always), mechanisms, workload, by_load, dealt,
                    scheduling, coordination, graphs,
                    {way: _rejected(holding) for way, holding in of_ways.items()},
                    None if known else written)
@@ -382,18 +389,52 @@ def underlaid(file: YamlFile, engine: Running) -> YamlFile:
     return YamlFile(file.path, data, file.lines)
 
 
-def coordinated(file: ScenarioFile, known: Coordination | None) -> ScenarioFile:
-    """A deployment's file in which ranks wait for each other's prompts as its engine means it.
+def launched(file: ScenarioFile, engine: Running, stated: Container[str],
+             where: Callable[[str], str]) -> ScenarioFile:
+    """A deployment's file with what its engine's recipes set for its load and its cut.
 
     Args:
-        file: as written, over the defaults of its engine.
-        known: what the engine does; None where nothing is said.
+        file: over the defaults of its engine.
+        engine: the engine.
+        stated: keys of the workload that the deployment states itself.
+        where: origin of a key, for messages.
+
+    Raises ParamsError for a coordination of ranks that the engine does not have.
     """
-    if known is None:
-        return file
+    joined = _joined(file)
+    workload: dict[str, Any] = {}
+    for statement in engine.by_load:
+        if ((statement.users is None or statement.users.value <= file.workload.concurrency.value)
+                and statement.joined in (None, joined > 1)):
+            workload |= _workload(engine.profile, statement, engine.release)
+    chunk = workload.get("max_num_batched_tokens", file.workload.max_num_batched_tokens)
+    if engine.chunk_dealt and joined > 1:
+        workload["max_num_batched_tokens"] = _shared(chunk, joined)
+    unsaid = {key: value for key, value in workload.items() if key not in stated}
+    known = engine.coordination
     means, steps = file.prefill_coordination, file.prefill_delay_steps
-    if means == "balance":
-        means = known.balance
-    if means == "delay" and steps is None:
-        steps = known.delay_steps
-    return file.model_copy(update={"prefill_coordination": means, "prefill_delay_steps": steps})
+    if known is not None:
+        if means not in known.known:
+            raise ParamsError(
+                f"{where('prefill_coordination')}: prefill_coordination: {engine.name} has no "
+                f"'{means}', expected one of {', '.join(known.known)}.")
+        if means == "balance":
+            means = known.balance
+        if means == "delay" and steps is None:
+            steps = known.delay_steps
+    return file.model_copy(update={
+        "workload": file.workload.model_copy(update=unsaid),
+        "prefill_coordination": means, "prefill_delay_steps": steps})
+
+
+def _joined(file: ScenarioFile) -> int:
+    """Ranks that share experts [1]."""
+    cut = file.parallelism
+    slices = cut.expert_tensor_parallel.value if cut.expert_tensor_parallel else 1
+    return max(1, int(cut.expert_parallel.value * max(1, slices) // cut.tensor_parallel.value))
+
+
+def _shared(chunk: Value, ranks: int) -> Value:
+    """The part of each of so many ranks in the prompt tokens of a step [token]."""
+    value, low, high = (max(1, number // ranks) for number in (chunk.value, chunk.low, chunk.high))
+    return replace(chunk, value=value, low=low, high=high, written=f"{value} token")

@@ -44,6 +44,8 @@ class Gate(CatalogueEntry):
         test_only: the flag; nothing may be fitted to these rows.
         deployment: scenario that all rows share.
         prefill: settings in which the prefill pool differs; absent for one pool.
+        statistic: of times: the median of requests in a steady state, or the mean of a whole run
+            that begins with all requests in flight at once.
         columns: name -> unit; ``name`` for a setting that is a name.
         rows: cells in the order of the columns.
     """
@@ -55,6 +57,7 @@ class Gate(CatalogueEntry):
     deployment: dict[str, Any]
     prefill: dict[str, Any] | None = None
     definitions: dict[str, Text] = {}
+    statistic: Literal["median", "mean"] = "median"
     columns: dict[str, str]
     rows: list[list[Cell]]
 

@@ -71,16 +71,21 @@ class Scheduling(Sourced):
     value: Literal["mixed", "prefill-first"]
 
 
+Waiting = Literal["eager", "delay", "balance"]
+
+
 class Coordination(Sourced):
     """Whether ranks that share experts wait for each other's prompts; and where from.
 
     Attributes:
         value: what they do where nothing is said.
+        known: all that the engine can do.
         balance: what the engine's own switch of that name does.
         delay_steps: for which they wait at most where nothing is said.
     """
 
-    value: Literal["eager", "delay", "balance"]
+    value: Waiting
+    known: Annotated[list[Waiting], Field(min_length=1)]
     balance: Literal["delay", "balance"] = "balance"
     delay_steps: Count | None = None
 
@@ -205,6 +210,10 @@ class Defaults(Entry):
     stream_interval: Length | None = None
 
 
+_CONDITIONS = ("since", "until", "cards", "attention", "drafts", "experts", "multiplied",
+               "gathered", "exchange", "users", "joined")
+
+
 class Statement(Entry):
     """What an engine does in a range of releases, on a class of cards, of a kind of model.
 
@@ -219,13 +228,18 @@ class Statement(Entry):
         gathered: whether it holds where a rank has the tokens of all, gathered or in one
             tensor-parallel group, or where each is sent to its experts; absent, of both.
         exchange: of which mode of sending them it holds; absent, of both and where none is sent.
+        users: fewest requests in flight for which its workload holds; absent, however many.
+        joined: whether its workload holds where ranks share experts, or where none do; absent, of
+            both.
         scheduling: how a step is filled.
         prefill_coordination: of ranks that share experts.
         staged_drafts: whether a model drafts with its own layer in pipeline stages.
         graphs: whether decode runs as a captured graph where nothing is set.
         schedule: which kernels a captured decode step launches, and what runs beside what.
         starts: which layouts it starts; what is absent is as an earlier statement has it.
-        workload: defaults that are decided when the engine starts, by card or model.
+        workload: defaults that are decided when the engine starts, by card or model, or that its
+            recipes set.
+        chunk_dealt: whether ranks that share experts share the default of a step's prompt tokens.
         flags: keys of the workload, whose default is that of a flag (``params/engines/``).
         mechanisms: by name, as a scenario's.
     """
@@ -239,6 +253,8 @@ class Statement(Entry):
     multiplied: Literal["bf16", "fp16", "fp8", "int8", "fp4"] | None = None
     gathered: Flag | None = None
     exchange: Literal["low_latency", "normal"] | None = None
+    users: Count | None = None
+    joined: Flag | None = None
     scheduling: Scheduling | None = None
     prefill_coordination: Coordination | None = None
     staged_drafts: Ability | None = None
@@ -246,6 +262,7 @@ class Statement(Entry):
     schedule: Schedule | None = None
     starts: Starting | None = None
     workload: Defaults = Defaults()
+    chunk_dealt: Ability | None = None
     flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization",
                         "scheduler_recv_interval", "stream_interval"], str] = {}
     mechanisms: dict[str, AnyQuantity] = {}
@@ -254,7 +271,16 @@ class Statement(Entry):
     def _consistent(self) -> Statement:
         if self.since and self.until and in_order(self.since) > in_order(self.until):
             raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
+        if self.depends_on_load and (other := sorted(
+                self.model_fields_set - {*_CONDITIONS, "workload"})):
+            raise Misplaced(f"'{other[0]}' does not depend on users or on ranks that share experts,"
+                            " expected workload alone", other[0])
         return self
+
+    @property
+    def depends_on_load(self) -> bool:
+        """Whether it holds for some numbers of requests, or some cuts of experts, only."""
+        return self.users is not None or self.joined is not None
 
     def holds(self, release: str, card: str, attention: Collection[str], drafts: bool,
               experts: tuple[str, str] | None = None, way: Way = "low_latency") -> bool:
@@ -445,7 +471,7 @@ class KernelFit(Statement):
 
 
 _OF_PROFILES = {"scheduling", "prefill_coordination", "staged_drafts", "graphs", "schedule",
-                "starts", "workload", "flags"}
+                "starts", "workload", "chunk_dealt", "flags"}
 
 
 class Fits(CatalogueEntry):

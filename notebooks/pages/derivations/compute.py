@@ -97,7 +97,8 @@ class Steps:
         inputs = {
             **catalogue.model_inputs(self._model), **weights, **USUAL, "tensor_parallel": tensor,
             "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
-            "concurrency": requests, "input_tokens": context - 1, "output_tokens": 1,
+            "concurrency": requests, "served_requests": requests, "served_per_rank": requests,
+            "input_tokens": context - 1, "output_tokens": 1,
             "cached_tokens": 0, "new_tokens": prompt, "prefill_tokens": prompt,
             "biased_cached_tokens": 0, "biased_new_tokens": prompt, "prefill_cached": 0,
             "prefill_context_tokens": (prompt + 1) / 2, "prefill_attended": (prompt + 1) / 2,

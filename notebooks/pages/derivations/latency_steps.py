@@ -40,6 +40,7 @@ FEW_AND_MANY = (1, 32)  # requests
 OF_MANY: Pair = say("same-for-requests", requests=FEW_AND_MANY[1])
 SIZES = (1, 2, 4, 8, 16)
 REQUESTS_OF_HALVES = (2, 8, 32, 64, 128, 256, 512)  # per card
+ROOM_FOR_ALL = 1e15  # memory of a card on which no request waits for a place [B]
 REQUESTS_WITH_DRAFTS = (1, 4, 16, 64)
 REQUESTS_APART = (1, 8, 32)
 WIDE_ENOUGH = 2.5  # of a bar, for its number [ms]
@@ -253,8 +254,8 @@ def over_sizes(step: Steps, deployments: Servers) -> None:
 def acceptance_needed(step: Steps, deployments: Servers) -> list[list[float]]:
     """How much longer a step with one draft token per request takes, by server and requests."""
     def drafted(deployment: Values, requests: int) -> float:
-        plain, checked = (step(deployment, concurrency=requests, draft_tokens=count)
-                          for count in (0, 1))
+        plain, checked = (step(deployment, concurrency=requests, draft_tokens=count,
+                               memory_capacity=ROOM_FOR_ALL) for count in (0, 1))
         return float(checked["decode_step_time"] / plain["decode_step_time"] - 1)
 
     needed = [[drafted(deployment, requests) for requests in REQUESTS_WITH_DRAFTS]

@@ -311,7 +311,8 @@ def floor(derivation: Derivation, experts: weights.Experts, requests: int) -> Fl
         FP8, **catalogue.device_inputs(catalogue.load_device(FLOOR_CARD)),
         tensor_parallel=FLOOR_RANKS, input_tokens=2047, output_tokens=1, tokens_per_step=1,
         **dict.fromkeys(STREAMING, reached["expert"].value), mla_efficiency=reached["kv"].value,
-        concurrency=requests, decode_distinct_experts=experts(requests))
+        concurrency=requests, served_requests=requests, served_per_rank=requests,
+        decode_distinct_experts=experts(requests))
     values = derivation.quantities(inputs, ATTENTION)
     dense, expert, kv = (values[f"decode_{part}_time"] for part in PARTS)
     each = expert / values["distinct_experts"]

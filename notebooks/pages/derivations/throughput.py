@@ -21,6 +21,7 @@ from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import sym
 from notebooks.pages.catalogue.tables.formats import entry_label
+from notebooks.pages.derivations.latency_steps import ROOM_FOR_ALL
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
 from notebooks.show.display import figure, number, numbers, show, table
@@ -133,8 +134,9 @@ def requests_that_fit(derivation: Derivation, replica: Replica) -> int:
 def ceilings(derivation: Derivation, replica: Replica) -> list[Point]:
     """Rates that bandwidth, compute and links allow, and the estimate, by batch."""
     def point(batch: int) -> Point:
-        ideal = quantities(derivation, replica.inputs, concurrency=batch, **FREE)
-        step = quantities(derivation, replica.inputs, concurrency=batch)["decode_step_time"]
+        all_served = replica.inputs | {"memory_capacity": ROOM_FOR_ALL}
+        ideal = quantities(derivation, all_served, concurrency=batch, **FREE)
+        step = quantities(derivation, all_served, concurrency=batch)["decode_step_time"]
         moved = sum(ideal[f"decode_{name}_bytes"] for name in (*CLASSES, "vector"))
         worked = sum(ideal[f"decode_{name}_flops"] / ideal[f"{name}_peak"] for name in CLASSES)
         return Point(batch, ideal["decode_distinct_experts"],
