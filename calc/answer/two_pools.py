@@ -10,7 +10,7 @@ import numpy as np
 
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.steady import pool_queue
-from calc.closed_form.waves import front_ends_rate
+from calc.closed_form.waves import first_held, front_ends_rate
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from catalogue import Scenario
@@ -222,8 +222,9 @@ def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
     """
     users = float(inputs["concurrency"] if asking is None else asking)
     counts = np.unique(np.geomspace(1, users, POINTS).round())
-    paces = np.broadcast_to(evaluate({**inputs, "concurrency": counts}, attention)["tpot"],
-                            counts.shape)
+    steps = evaluate({**inputs, "concurrency": counts}, attention)
+    paces = np.broadcast_to((steps["decode_step_time"] + steps["draft_time"])
+                            / steps["tokens_per_step"], counts.shape)
     after = float(inputs["output_tokens"]) - 1
     before = float(inputs["request_overhead"]) + prefill_time + float(found["kv_transfer_time"])
     load = (users - 1) / inputs["prefill_pool_rate"]
@@ -241,4 +242,6 @@ def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
         low, high = (middle, high) if users * after * pace > middle * whole else (low, middle)
     pace, wait, whole = turn(high)
     short = max(0.0, users / let_in - whole)
-    return Loop(users, high, users / (whole + short), before + wait + short, pace)
+    held = float(first_held(Inputs(inputs), pace))
+    return Loop(users, high, users / (whole + short), before + wait + short + held,
+                pace - held / max(1.0, after))

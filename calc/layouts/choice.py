@@ -278,7 +278,8 @@ def of_pool(choice: Choice, prompt: int) -> dict[str, str | int]:
         prompt: tokens of a request's prompt [token].
     """
     if choice.pool == "decode":
-        return {"mechanisms.separate_pools": 1}
+        # a plan that is to answer soon streams every token, whatever recipes for throughput do
+        return {"mechanisms.separate_pools": 1, "workload.stream_interval": "1 token"}
     if choice.pool is None:
         return {}
     asked: dict[str, str | int] = {"workload.output_tokens": 1,

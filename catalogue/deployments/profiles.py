@@ -193,8 +193,10 @@ def _problems(profile: Profile, card: str | None) -> Iterator[tuple[KeyPath, str
 
 
 def running(reference: str, device: Device, model: Model, drafts: bool,
-            beside: Path | None = None, precision: Precision | None = None) -> Running:
-    """An engine as a deployment names it, on its card, with its model, with drafts or without.
+            beside: Path | None = None, precision: Precision | None = None,
+            apart: bool = False) -> Running:
+    """An engine as a deployment names it, on its card, with its model, with drafts or without, in a
+    decode pool of its own (``apart``) or not.
 
     Without a precision nothing is known of what holds of some formats alone.
 
@@ -208,14 +210,14 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     experts = None if precision is None else (
         precision.weights.routed_expert,
         on_card(device, precision.multiply.dtypes["routed_expert"]))
-    of = release, card, _attention(model), drafts, experts
+    of = release, card, _attention(model), drafts, experts, apart
     return yamlfile.remembered(
         f"running {of} {written if at else None}", _path(name, beside).absolute(),
         lambda: _running(load_profile(name, beside, card), *of, written if at else None))
 
 
 def _running(profile: Profile, release: str, card: str, attention: tuple[str, ...], drafts: bool,
-             experts: tuple[str, str] | None, written: str | None) -> Running:
+             experts: tuple[str, str] | None, apart: bool, written: str | None) -> Running:
     """What an engine does by its statements that hold; arguments as of ``Statement.holds``.
 
     Statements hold of the release that is asked for, although its flags are those of an older one
@@ -228,7 +230,7 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
         (f"{written}.", f"{written}rc"))
     asked = release if known or in_order(str(written)) < in_order(release) else str(written)
     of_ways = {way: [statement for statement in profile.statements if statement.holds(
-        asked, card, attention, drafts, experts, way)] for way in WAYS}
+        asked, card, attention, drafts, experts, way, apart)] for way in WAYS}
     mechanisms = {way: {name: value for statement in holding for name, value in (
         (statement.schedule.mechanisms if statement.schedule else {}) | statement.mechanisms
         ).items()} for way, holding in of_ways.items()}
@@ -356,9 +358,20 @@ def running_engine(file: YamlFile, given: Mapping[str, Override] | None = None) 
     refuse_host(card, own["device"].origin if "device" in own else file.where(("device",)))
     at = own["engine"].origin if "engine" in own else f"{file.where(('engine',))}: engine"
     try:
-        return running(engine, card, of, bool(drafts), file.path, stored)
+        return running(engine, card, of, bool(drafts), file.path, stored, _apart(file, own))
     except ParamsError as error:
         raise type(error)(f"{at}: {error}") from None
+
+
+def _apart(file: YamlFile, own: Mapping[str, Override]) -> bool:
+    """Whether a deployment's file says that it is a decode pool of its own."""
+    key = "mechanisms.separate_pools"
+    stated = file.data.get("mechanisms")
+    raw = own[key].raw if key in own else (
+        stated.get("separate_pools") if isinstance(stated, Mapping) else None)
+    if isinstance(raw, Mapping):
+        raw = raw.get("value")
+    return str(raw) in ("1", "1.0")
 
 
 def refuse_host(card: Device, where: str) -> None:

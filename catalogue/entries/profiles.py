@@ -211,7 +211,7 @@ class Defaults(Entry):
 
 
 _CONDITIONS = ("since", "until", "cards", "attention", "drafts", "experts", "multiplied",
-               "gathered", "exchange", "users", "joined")
+               "gathered", "exchange", "apart", "users", "joined")
 
 
 class Statement(Entry):
@@ -228,6 +228,7 @@ class Statement(Entry):
         gathered: whether it holds where a rank has the tokens of all, gathered or in one
             tensor-parallel group, or where each is sent to its experts; absent, of both.
         exchange: of which mode of sending them it holds; absent, of both and where none is sent.
+        apart: whether it holds where pools prefill and decode apart; absent, of both.
         users: fewest requests in flight for which its workload holds; absent, however many.
         joined: whether its workload holds where ranks share experts, or where none do; absent, of
             both.
@@ -253,6 +254,7 @@ class Statement(Entry):
     multiplied: Literal["bf16", "fp16", "fp8", "int8", "fp4"] | None = None
     gathered: Flag | None = None
     exchange: Literal["low_latency", "normal"] | None = None
+    apart: Flag | None = None
     users: Count | None = None
     joined: Flag | None = None
     scheduling: Scheduling | None = None
@@ -283,7 +285,8 @@ class Statement(Entry):
         return self.users is not None or self.joined is not None
 
     def holds(self, release: str, card: str, attention: Collection[str], drafts: bool,
-              experts: tuple[str, str] | None = None, way: Way = "low_latency") -> bool:
+              experts: tuple[str, str] | None = None, way: Way = "low_latency",
+              apart: bool = False) -> bool:
         """Whether it speaks of a release, a class of cards, a kind of attention, and drafts.
 
         Args:
@@ -294,7 +297,10 @@ class Statement(Entry):
             experts: the format and the dtype that routed experts are stored and multiplied in;
                 None where they are not known, of which nothing is said then.
             way: how a rank comes by the tokens of its experts.
+            apart: whether it is a decode pool of its own.
         """
+        if self.apart not in (None, apart):
+            return False
         if self.gathered not in (None, way == "gathered") or self.exchange not in (None, way):
             return False
         if self.experts or self.multiplied:
