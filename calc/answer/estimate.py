@@ -108,6 +108,7 @@ class Estimate:
         varied: whether its requests have many lengths.
         seen: the simulation whose means are those of the steady state, where the closed form does
             not hold.
+        in_flight: requests that the deployment is asked to have in flight.
         unasked: quantities that this deployment has no answer to (``scenario.unasked``).
         fits_in: share of the draws of all ranges in which its memory suffices [1]; None where the
             interval of what is to spare lies on one side of zero.
@@ -127,6 +128,7 @@ class Estimate:
     engine: str | None = None
     varied: bool = False
     seen: LoadResult | None = None
+    in_flight: float = 0.0
     unasked: frozenset[str] = frozenset()
     fits_in: float | None = None
 
@@ -141,13 +143,23 @@ class Estimate:
         return {name: each for name, each in self.quantities.items() if name not in self.unasked}
 
     @property
+    def served(self) -> float:
+        """Requests in flight that have a place in the cache; all, where no single one has."""
+        return float(self.everything["served_requests"])
+
+    @property
+    def waiting(self) -> float:
+        """Requests in flight that wait for a place in the cache."""
+        return self.in_flight - self.served
+
+    @property
     def suffices_steadily(self) -> bool:
         """Whether it only lacks room for all requests at their longest at once.
 
         So it is where requests differ or come one by one, the longest fits, and what all of them
         take on average does.
         """
-        if self.fits or self.lasting is None or not self.lasting.cache:
+        if self.fits or self.waiting or self.lasting is None or not self.lasting.cache:
             return False
         apart = self.varied or self.lasting.arrivals in ("closed-loop", "poisson")
         return bool(apart and all(reason.kind == MEMORY for reason in self.reasons)
@@ -162,7 +174,8 @@ class Estimate:
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units. What is not computed is absent."""
         answer: dict[str, Any] = {"scenario": self.scenario, "engine": self.engine,
-                                  "fits": self.fits, "fits_in": self.fits_in}
+                                  "fits": self.fits, "fits_in": self.fits_in,
+                                  "served": self.served, "waiting": self.waiting}
         if not self.fits:
             answer |= {"reasons": [reason.as_json() for reason in self.reasons],
                        "nearest": self.nearest.as_json() if self.nearest else None,
@@ -255,8 +268,9 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
 
     A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
     an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its
-    times are then those of the same cut on cards with enough memory, with weights widened to 16
-    bits. A steady state whose closed form does not hold is simulated, as far as that takes seconds.
+    times are then those of a queue for places in the cache, if single requests fit, else of the
+    same cut on cards with enough memory, with weights widened to 16 bits. A steady state whose
+    closed form does not hold is simulated, as far as that takes seconds.
 
     Args:
         scenario: the deployment.
@@ -303,7 +317,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         _comparisons(scenario, known),
         everything, why, tuple(changes), applied, steady, scenario.engine,
         bool(inputs["prompt_variation"] or inputs["answer_variation"]), seen,
-        unasked=unasked(inputs),
+        float(inputs["concurrency"]), unasked=unasked(inputs),
         fits_in=share_not_negative(inputs, knobs, attention, HEADROOM) if unsure else None)
 
 

@@ -96,16 +96,21 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
                     (float(rate.value), "steady_request_throughput"))
     rates, stays, firsts = (np.broadcast_to(found[key], counts.shape) for key in (
         "steady_request_throughput", "steady_e2e", "steady_ttft"))
-    in_flight = rates * stays  # Little's law
     # a prompt in another pool takes no place of those that decode
-    placed = in_flight - (rates * firsts if inputs["separate_pools"] else 0.0)
+    placed = rates * (stays - (firsts if inputs["separate_pools"] else 0.0))
     reached = np.maximum.accumulate(np.broadcast_to(found[name], counts.shape))
     if wanted > np.interp(most, placed, reached):
         return Lasting(workload.arrivals, most, {}, {})
     values, cache = (
         {key: float(np.interp(wanted, reached, np.broadcast_to(found[key], counts.shape)))
          for key in names} for names in (STEADY, CACHE))
-    return Lasting(workload.arrivals, float(np.interp(wanted, reached, in_flight)), values, cache,
+    # of times between two numbers of requests, rates follow by Little's law
+    answer = float(inputs["output_tokens"])
+    stay = values["steady_ttft"] + (answer - 1) * values["steady_tpot"]
+    finished = (float(rate.value) if rate is not None
+                else most / (stay + float(inputs["think_time"])))
+    values |= {"steady_e2e": stay, THROUGHPUT: finished * answer}
+    return Lasting(workload.arrivals, finished * stay, values, cache,
                    _doubts(scenario, swept, found,
                            int(np.argmax(reached >= wanted))))
 

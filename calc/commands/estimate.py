@@ -141,6 +141,11 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
         tokens=f"{scenario.inputs()['context_tokens']:,.0f}")))
     if result.fits_in is not None:
         tell(screen, spoken(say("fits-in", share=f"{result.fits_in:.0%}")))
+    if result.waiting:
+        tell(screen, spoken(say(
+            "queue", served=f"{result.served:,.0f}", waiting=f"{result.waiting:,.0f}",
+            steady=result.lasting is not None and result.lasting.keeps_up,
+            wait=amount(float(result.everything["place_wait"]), "s"))))
     deployed, engine = deployed_line(scenario), engine_line(scenario)
     tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
     borrowed = stand_ins(scenario)
@@ -210,7 +215,8 @@ def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
             "users-ask-again", users=count, thinks=bool(thinks), after=amount(thinks, "s"))))
     if steady.arrivals != "poisson":
         inputs = Inputs(scenario.inputs())
-        lines.append(say("benchmark", sent=f"{bench_count(inputs):,.0f}", users=count,
+        sent = bench_count(inputs, inputs.concurrency)
+        lines.append(say("benchmark", sent=f"{sent:,.0f}", users=count,
                          equal=not inputs.answer_variation))
     lines.append(say("arrivals-named", burst=steady.arrivals == "burst") if steady.arrivals
                  else say("arrivals-not-named"))

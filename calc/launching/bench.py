@@ -105,7 +105,7 @@ def _runs(scenario: Scenario, of: Predicted, apart: bool) -> list[Bench]:
         if not stated and WAVES * users / replicas * (prompt / chunk) > MOST_PROMPT_STEPS:
             stated = max(FEWEST, users)
         return int(bench_count(SimpleNamespace(
-            concurrency=users, output_tokens=answer, bench_requests=stated)))
+            output_tokens=answer, bench_requests=stated), users))
 
     stated = workload.requests.value if workload.requests else 0
     planned = many(users, prompt, answer, min(stated, max(users, MOST_REQUESTS)))

@@ -20,6 +20,7 @@ from laws.holding import at_most, law, near
 
 WHOLE_REPLICAS = 1e-6  # of a replica: a pool that just keeps up needs none more
 FULL = 1 << 22  # requests, of which every chunk is full
+ROOM = 1e18  # memory of a card that has a place for all of them [B]
 
 
 @law
@@ -41,7 +42,7 @@ def test_a_stay_is_its_first_token_and_the_others(fleet):
 @law
 def test_output_does_not_exceed_decode_steps_alone(fleet):
     q, found = fleet.inputs, fleet.found
-    pace = np.where(q["separate_pools"] > 0, found["steady_tpot"], found["steady_pace"])
+    pace = np.where(q["separate_pools"] > 0, found["token_time"], found["steady_pace"])
     tokens = found["steady_request_throughput"] * (q["output_tokens"] - 1)
     return at_most(tokens * pace, q["concurrency"], within=0.01)
 
@@ -50,7 +51,8 @@ def test_output_does_not_exceed_decode_steps_alone(fleet):
 def test_prompts_do_not_exceed_full_chunks_without_a_pause(fleet):
     """Where nothing is decoded, or by the pool that prefills, of whole groups of ranks."""
     q, found = fleet.inputs, fleet.found
-    full = fleet.of(concurrency=np.full_like(q["concurrency"], FULL), separate_pools=0)
+    full = fleet.of(concurrency=np.full_like(q["concurrency"], FULL), separate_pools=0,
+                    memory_capacity=ROOM)
     group, data = ranks_in_step(fleet.symbols), q["data_parallel"]
     beside = group * np.maximum(1, np.ceil(found["pool_ratio"] * data / group - WHOLE_REPLICAS))
     replicas = np.where(q["separate_pools"] > 0, beside, data)

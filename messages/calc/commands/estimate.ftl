@@ -40,6 +40,16 @@ verdict =
        *[no] 缺
     } { $spare }（每个请求都按最长 { $tokens } token 计）。
 
+queue =
+    .en = The cache holds { $served } requests at once; the other { $waiting } wait for a place{ $steady ->
+        [yes] , { $wait } each in the steady state
+       *[no] { "" }
+    }. Times are those of a deployment that runs so.
+    .zh = 缓存同时容纳 { $served } 个请求，其余 { $waiting } 个排队等待空位{ $steady ->
+        [yes] ，稳态下每个等 { $wait }
+       *[no] { "" }
+    }；各项时间均按此计。
+
 fits-in =
     .en = Over the ranges of all inputs it fits in { $share } of the draws.
     .zh = 在全部输入的取值范围内抽样，{ $share } 的样本放得下。
