@@ -222,9 +222,8 @@ def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
     """
     users = float(inputs["concurrency"] if asking is None else asking)
     counts = np.unique(np.geomspace(1, users, POINTS).round())
-    steps = evaluate({**inputs, "concurrency": counts}, attention)
-    paces = np.broadcast_to((steps["decode_step_time"] + steps["draft_time"])
-                            / steps["tokens_per_step"], counts.shape)
+    paces = np.broadcast_to(evaluate({**inputs, "concurrency": counts}, attention)["tpot"],
+                            counts.shape)
     after = float(inputs["output_tokens"]) - 1
     before = float(inputs["request_overhead"]) + prefill_time + float(found["kv_transfer_time"])
     load = (users - 1) / inputs["prefill_pool_rate"]
@@ -242,6 +241,7 @@ def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
         low, high = (middle, high) if users * after * pace > middle * whole else (low, middle)
     pace, wait, whole = turn(high)
     short = max(0.0, users / let_in - whole)
-    held = float(first_held(Inputs(inputs), pace))
+    # the first token reaches its user with the first piece of the pool that decodes
+    held = float(first_held(Inputs({**inputs, "separate_pools": 0.0}), pace))
     return Loop(users, high, users / (whole + short), before + wait + short + held,
                 pace - held / max(1.0, after))

@@ -54,7 +54,7 @@ def occupancy(q: Any, m: Memory, d: Decode, s: Steady) -> Occupancy:
     together = q.block_size * q.decode_context_parallel
     tokens = d.decode_context_tokens + (together - 1) / 2 + (  # half of the last block is empty
         (m.request_blocks - m.blocks_per_request) * together)
-    time = select(q.separate_pools > 0, q.output_tokens * s.token_time,
+    time = select(q.separate_pools > 0, q.output_tokens * s.steady_tpot,
                   s.steady_prefill + (q.output_tokens - 1) * (s.steady_pace + s.steady_stall))
     begun = s.steady_request_throughput * m.requests_per_rank / q.concurrency
     holding = begun * time

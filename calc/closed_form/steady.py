@@ -108,7 +108,6 @@ class Steady:
     steady_queue: Number
     steady_stall: Number
     steady_ttft: Number
-    token_time: Number
     steady_tpot: Number
     steady_e2e: Number
     stream_gap: Number
@@ -434,13 +433,12 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     lighter = _lighter(q, c, u * decoding / (first + decoding), decode, accepted)
     steps, stall, tpot = _pace_of(q, c, decode, decoding, lighter)
     short = _short(q, k, a, select(apart, total, per(total, units)), first + after * tpot)
-    made = tpot
-    ttft, tpot, gap = _sent(q, first + short, made, accepted)
+    ttft, tpot, gap = _sent(q, first + short, tpot, accepted)
     inside = ttft + after * tpot
     among = total / inside
     asking = either(q.open_arrivals > 0, lambda: 0.0, lambda: 1 / plus(inside, q.think_time))
     rate = plus(among, asking)
-    place = either(waiting > 0, lambda: waiting / rate, lambda: 0.0)
+    place = either(waiting > 0, lambda: waiting / select(waiting > 0, rate, 1), lambda: 0.0)
     ttft, e2e = plus(ttft, place), plus(inside, place)
     return Steady(
         shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
@@ -450,5 +448,5 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
         r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
         t.interruption, t.left, t.received, t.back, t.random, *t.overlaps, t.decode_back,
         t.decode_random, mixing, meeting, decoding, pool, lighter, steps, place,
-        queue + plus(short, place), stall, ttft, made, tpot, e2e, gap, among,
+        queue + plus(short, place), stall, ttft, tpot, e2e, gap, among,
         1 + total + plus(among * q.think_time, waiting), rate, rate * q.output_tokens)

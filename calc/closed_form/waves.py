@@ -257,13 +257,16 @@ def front_ends_rate(q: Any) -> Number:
 def first_held(q: Any, tpot: Number) -> Number:
     """How long a first token waits for those that are sent with it, where it is not sent on [s].
 
+    Of pools apart it is not either's by itself, but of both together (``two_pools``).
+
     Args:
         q: input symbols as attributes.
         tpot: time per token [s].
 
     Source: notebooks/serving.md, section A steady state.
     """
-    held = q.first_token_held * (minimum(q.stream_interval, q.output_tokens) - 1)
+    held = select(q.separate_pools > 0, 0, q.first_token_held * (
+        minimum(q.stream_interval, q.output_tokens) - 1))
     return either(held > 0, lambda: held * tpot, lambda: 0.0)
 
 
@@ -298,11 +301,11 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, deco
     stall = either(apart, lambda: 0.0, lambda: (prefilled - first) / later)
     draft, accepted, unstalled = token_pace(q, decode)
     tpot = plus(unstalled, stall)
-    held, made = first_held(q, tpot), tpot
+    held = first_held(q, tpot)
     ttft, tpot = plus(ttft, held), minus(tpot, held / later)
     # the whole wave, whose prompts every request waits for, before its first token or after it
     rate = q.concurrency / either(
-        apart, lambda: held_by_decode_pool(q, made),
+        apart, lambda: held_by_decode_pool(q, tpot),
         lambda: q.request_overhead + prefilled + (q.output_tokens - 1) * unstalled)
     # the last of those who wait does so while all others of them begin
     place = either(waiting > 0, lambda: waiting * waiting / (

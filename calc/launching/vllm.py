@@ -11,6 +11,8 @@ from calc.launching.layout import MASTER_PORT, RPC_PORT, SIDE_PORT, Layout, Part
 from calc.launching.lengths import Longest
 from calc.launching.published import compressed, fused, spoken
 from calc.launching.settings import ASCEND, Release, Setting, Variable
+from calc.physics.arrays import Inputs
+from calc.physics.experts import ranks_in_step
 from catalogue import ParamsError, Scenario
 
 NAMES = ("vllm", ASCEND)
@@ -27,6 +29,8 @@ PLAIN = ("bf16", "fp16")
 ASCEND_METHOD = "ascend"
 BESIDE = "multistream_overlap_shared_expert"  # as the tutorial of DeepSeek-V4 starts
 BY_LOAD = "experts lie by their measured load"
+IN_CONFIG = "scheduler_config.enable_balance_scheduling"  # in place of the variable
+BALANCING = "no rank lets a request in while one is full"
 UNLOCKED, BALANCED = "DYNAMIC_EPLB", "VLLM_ASCEND_BALANCE_SCHEDULING"
 CACHED = {"bf16": None, "fp16": None, "fp8": "fp8"}
 ROWS = "fp8-latent128"  # latents in rows with their scales: what kernels of sparse attention read
@@ -92,8 +96,8 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
         found.append(release.take("VLLM_ASCEND_ENABLE_DBO", 1, "two micro-batches overlap"))
     if release.name == ASCEND and _dynamic(scenario) and release.has(UNLOCKED, "true"):
         found.append(release.take(UNLOCKED, "true", "the plug-in asks for it beside dynamic_eplb"))
-    if _balances(scenario, release):
-        found.append(release.take(BALANCED, 1, "no rank lets a request in while one is full"))
+    if _balances(scenario, release) and not release.has(IN_CONFIG, True):
+        found.append(release.take(BALANCED, 1, BALANCING))
     found += published.summed_in_parts(scenario, release)
     caches = role != "both" and release.name == ASCEND  # whose connector goes by it
     if of.span > 1 or caches:
@@ -109,7 +113,15 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
 
 def _balances(scenario: Scenario, release: Release) -> bool:
     """Whether ranks wait for a place at each of them, and the release has a switch for it."""
-    return scenario.file.prefill_coordination == "balance" and release.has(BALANCED, 1)
+    return (scenario.file.prefill_coordination == "balance" and _waits(scenario)
+            and (release.has(IN_CONFIG, True) or release.has(BALANCED, 1)))
+
+
+def _waits(scenario: Scenario) -> bool:
+    """Whether ranks may wait for each other: several of one pool that does both phases."""
+    inputs = scenario.inputs()
+    alone = inputs["separate_pools"] or inputs["output_tokens"] <= 1
+    return not alone and bool(ranks_in_step(Inputs(inputs)) > 1)
 
 
 def ray(of: Layout, release: Release) -> bool:
@@ -250,6 +262,10 @@ def _options(scenario: Scenario, release: Release) -> list[Setting]:
     if published.beside(scenario) and release.has(BESIDE, True):
         found[BESIDE] = True
         whys.append("the shared expert runs beside the routed ones")
+    if _balances(scenario, release) and release.has(IN_CONFIG, True):
+        within, key = IN_CONFIG.split(".")
+        found[within] = {key: True}
+        whys.append(BALANCING)
     found |= dict.fromkeys(small := published.in_int8(scenario), True)
     whys += small.values()
     why = "; ".join(whys)
@@ -311,7 +327,8 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
     if file.scheduling != "mixed":
         raise ParamsError(f"{release}: decodes and chunks of prompts share a step, there is no "
                           "flag for scheduling: prefill-first.")
-    if file.prefill_coordination != "eager" and not _balances(scenario, release):
+    if (_waits(scenario) and file.prefill_coordination != "eager"
+            and not _balances(scenario, release)):
         raise ParamsError(f"{release}: there is no flag for prefill_coordination: "
                           f"{file.prefill_coordination}, expected eager.")
     found = [release.take("--enable-chunked-prefill", None, "a step may mix both phases"),

@@ -42,7 +42,7 @@ def test_a_stay_is_its_first_token_and_the_others(fleet):
 @law
 def test_output_does_not_exceed_decode_steps_alone(fleet):
     q, found = fleet.inputs, fleet.found
-    pace = np.where(q["separate_pools"] > 0, found["token_time"], found["steady_pace"])
+    pace = np.where(q["separate_pools"] > 0, found["steady_tpot"], found["steady_pace"])
     tokens = found["steady_request_throughput"] * (q["output_tokens"] - 1)
     return at_most(tokens * pace, q["concurrency"], within=0.01)
 

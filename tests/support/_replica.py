@@ -78,7 +78,7 @@ def linear_steps(q: Inputs, decode: Any, fixed: Any, token: Any) -> tuple[Step, 
 def wave_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any = 0.0) -> Serving:
     """Return the latencies of a burst with these steps."""
     requests = ceil_div(q.concurrency, q.data_parallel)
-    return serving(q, prompts(q, requests), requests, decode, prefill, burst, transfer)
+    return serving(q, prompts(q, requests), requests, 0.0, decode, prefill, burst, transfer)
 
 
 def steady_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any = 0.0) -> Steady:
@@ -86,4 +86,4 @@ def steady_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any
     requests = ceil_div(q.concurrency, q.data_parallel)
     cut = prompts(q, requests)
     ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
-    return steady(q, cut, requests, decode, prefill, burst, transfer, ratio)
+    return steady(q, cut, requests, 0.0, decode, prefill, burst, transfer, ratio)

@@ -58,7 +58,7 @@ COUNTED_ANEW = {
          "replica_others", "shorter_stay", "mean_chunks", "deeper_chunk", "meeting_share",
          "overlap_about", "overlap_nearer", "overlapping", "receive_wait",
          "wave_ttft", "later_ttft", "bench_ttft", "bench_tpot", "bench_throughput", "place_wait",
-         "burst_place_wait", "token_time"),
+         "burst_place_wait"),
         "a prompt and an answer are those of one request, of which others are counted"),
     **dict.fromkeys(("pools_rate", "best_prefill_devices", "best_pools_rate"),
                     "a transfer is that of one request"),

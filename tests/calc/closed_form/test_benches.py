@@ -60,7 +60,7 @@ def test_it_lies_between_the_steady_state_and_the_burst(name):
     (5, 10, 7, 7), (5, 10, 5, 5), (5, 10, 3, 5)])  # never fewer than are in flight
 def test_requests_of_a_benchmark(users, output, stated, count):
     q = Inputs({"concurrency": users, "output_tokens": output, "bench_requests": stated})
-    assert bench_count(q) == count
+    assert bench_count(q, q.concurrency) == count
 
 
 @pytest.mark.parametrize(("changes", "wave", "again"), [
@@ -79,7 +79,7 @@ def test_benchmark_by_hand(changes, wave, again):
     steps = decode, _, burst = linear_steps(q, 0.02, 0.02, 1.3e-4)
     lasting = steady_of(q, *steps)
     ranks = q.data_parallel
-    found = benched(q, prompts(q, 8 / ranks), wave_of(q, *steps), lasting, decode, burst)
+    found = benched(q, prompts(q, 8 / ranks), 0.0, wave_of(q, *steps), lasting, decode, burst)
     assert (found.bench_count, found.wave_ttft) == (20, pytest.approx(wave))
     assert found.later_ttft == pytest.approx(again)
     assert found.bench_ttft == pytest.approx((8 * wave + 12 * again) / 20)
@@ -88,6 +88,6 @@ def test_benchmark_by_hand(changes, wave, again):
             1 + 12**0.5 * 0.8 * 100))):
         q = replica(**changes | more)
         lasting = steady_of(q, *steps)
-        found = benched(q, prompts(q, 8 / ranks), wave_of(q, *steps), lasting, decode, burst)
+        found = benched(q, prompts(q, 8 / ranks), 0.0, wave_of(q, *steps), lasting, decode, burst)
         assert found.later_ttft == pytest.approx(
             lasting.steady_ttft + together * (again - lasting.steady_ttft))
