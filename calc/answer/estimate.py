@@ -305,20 +305,26 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     short = any(reason.kind == MEMORY for reason in why)
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
                for phase in ("prefill", "decode")}
-    apart = {whole: {name: float(part) for name, part in pieces.items()} for whole, pieces in (
-        ("tpot", token_parts(inputs, everything)),
-        ("prefill_chunk", step_parts(inputs, everything, "prefill")))}
     changes = Search(scenario, everything).changes() if why else []
     known = inputs | everything | {name: told.value for name, told in quantities.items()}
     seen = None if steady is None or why else simulated(
         scenario, steady, applied.inputs if applied else None)
     return Estimate(
-        scenario.id, not why, binding, as_simulated(quantities, steady, seen), apart,
+        scenario.id, not why, binding, as_simulated(quantities, steady, seen),
+        _parts(inputs, everything),
         _comparisons(scenario, known),
         everything, why, tuple(changes), applied, steady, scenario.engine,
         bool(inputs["prompt_variation"] or inputs["answer_variation"]), seen,
         float(inputs["concurrency"]), unasked=unasked(inputs),
         fits_in=share_not_negative(inputs, knobs, attention, HEADROOM) if unsure else None)
+
+
+def _parts(inputs: Mapping[str, Any], everything: Mapping[str, Any]
+           ) -> dict[str, dict[str, float]]:
+    """What a token's time, and a step of prefill, are made of [s]."""
+    return {whole: {name: float(part) for name, part in pieces.items()} for whole, pieces in (
+        ("tpot", token_parts(inputs, everything)),
+        ("prefill_chunk", step_parts(inputs, everything, "prefill")))}
 
 
 def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,

@@ -385,6 +385,25 @@ def _sent(q: Any, first: Number, tpot: Number, accepted: Number
     return plus(first, held), seen, scaled(seen, clip(accepted, q.stream_interval, later))
 
 
+def _little(q: Any, others: Number, waiting: Number, inside: Number
+            ) -> tuple[Number, Number, Number]:
+    """Rates of others and of all, and the wait for a place in the cache, by Little's law.
+
+    Args:
+        q: input symbols as attributes.
+        others: with a place in the cache, beside one request [request].
+        waiting: requests that wait for one [request].
+        inside: time for which a request has its place [s].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    among = others / inside
+    asking = either(q.open_arrivals > 0, lambda: 0.0, lambda: 1 / plus(inside, q.think_time))
+    rate = plus(among, asking)
+    place = either(waiting > 0, lambda: waiting / select(waiting > 0, rate, 1), lambda: 0.0)
+    return among, rate, place
+
+
 def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decode: Step,
            prefill: Step, burst: Step, transfer: Number, pool_ratio: Number) -> Steady:
     """What a request sees among others that come and go at other times than it does.
@@ -435,10 +454,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     short = _short(q, k, a, select(apart, total, per(total, units)), first + after * tpot)
     ttft, tpot, gap = _sent(q, first + short, tpot, accepted)
     inside = ttft + after * tpot
-    among = total / inside
-    asking = either(q.open_arrivals > 0, lambda: 0.0, lambda: 1 / plus(inside, q.think_time))
-    rate = plus(among, asking)
-    place = either(waiting > 0, lambda: waiting / select(waiting > 0, rate, 1), lambda: 0.0)
+    among, rate, place = _little(q, total, waiting, inside)
     ttft, e2e = plus(ttft, place), plus(inside, place)
     return Steady(
         shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,

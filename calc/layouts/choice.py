@@ -279,7 +279,7 @@ def of_pool(choice: Choice, prompt: int) -> dict[str, str | int]:
     """
     if choice.pool == "decode":
         # a plan that is to answer soon streams every token, whatever recipes for throughput do
-        return {"mechanisms.separate_pools": 1, "workload.stream_interval": "1 token"}
+        return {"mechanisms.separate_pools": 1, "workload.stream_interval": 1}
     if choice.pool is None:
         return {}
     asked: dict[str, str | int] = {"workload.output_tokens": 1,

@@ -331,6 +331,21 @@ class Memory:
     memory_per_device: Number
 
 
+def _usable(q: Any, working: Number, kept: np.ndarray) -> Number:
+    """Memory that an engine may use [B], beside what a step takes and what is kept by stage."""
+    seen = q.memory_capacity - q.system_reserve
+
+    def of_left() -> Number:
+        left = maximum(0, seen - working - kept.max(axis=0))
+        return seen - (1 - q.memory_utilization) * left
+
+    def of_seen() -> Number:
+        beside = minimum(working, (1 - q.memory_utilization) * seen)
+        return q.memory_utilization * seen + (1 - q.activations_in_share) * beside
+
+    return either(q.share_of_left > 0, of_left, of_seen)
+
+
 def served_requests(q: Any, blocks: Number, most: Number, state: Number) -> Number:
     """Requests in flight that have a place in the cache; all others wait for one [request].
 
@@ -374,20 +389,10 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
-    seen = q.memory_capacity - q.system_reserve
     working = q.runtime_reserve + activations_per_device + a.exchange_buffers
     kept = w.stage_weights + a.stage_absorbed_copies + a.mtp_weights * (
         stage == q.pipeline_parallel - 1)
-
-    def of_left() -> Number:
-        left = maximum(0, seen - working - kept.max(axis=0))
-        return seen - (1 - q.memory_utilization) * left
-
-    def of_seen() -> Number:
-        beside = minimum(working, (1 - q.memory_utilization) * seen)
-        return q.memory_utilization * seen + (1 - q.activations_in_share) * beside
-
-    usable = either(q.share_of_left > 0, of_left, of_seen)
+    usable = _usable(q, working, kept)
     free = usable - working - kept
     cached = cache_layers(q, w, stage)
     windowed = np.floor(w.stage_layers * (attention_layers(q) - q.full_attention_layers)

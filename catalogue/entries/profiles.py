@@ -85,7 +85,7 @@ class Coordination(Sourced):
     """
 
     value: Waiting
-    known: Annotated[list[Waiting], Field(min_length=1)]
+    known: Annotated[list[Waiting], Field(min_length=1)] = ["eager", "delay", "balance"]
     balance: Literal["delay", "balance"] = "balance"
     delay_steps: Count | None = None
 

@@ -32,7 +32,8 @@ def layers_of(inputs):
 
 @pytest.mark.parametrize("ranks", [2, 8])
 def test_weights_are_divided_by_tensor_parallelism_once(attention, ranks):
-    whole, part = (run(sampled(attention) | ONE_RANK, attention, tensor_parallel=size)
+    served = sampled(attention) | ONE_RANK | {"memory_capacity": 1e18}  # every request
+    whole, part = (run(served, attention, tensor_parallel=size)
                    for size in (1, ranks))
     assert (ranks * part["weights_per_device"] >= whole["weights_per_device"]).all()
     for name in ("attention", "head"):

@@ -85,7 +85,7 @@ def fleet(attention: str, seed: int, of: Callable[[str], Inputs] = sampled) -> I
         "concurrency": np.floor(between(1, 5000)),
         "exchange_network_alpha": maybe(between(1e-7, 1e-2)),
         "expert_load_overlap": rng.random(SIZE),
-        "memory_capacity": np.full(SIZE, 1e15),  # so that no request waits for a place
+        "memory_capacity": np.full(SIZE, 1e18),  # so that no request waits for a place
         # engines that look for requests before every step and send each token
         **dict.fromkeys(("scheduler_recv_interval", "stream_interval"), np.ones(SIZE)),
         **dict.fromkeys(("steps_ahead", "first_token_held", "bench_requests"), np.zeros(SIZE)),

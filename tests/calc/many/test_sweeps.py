@@ -67,7 +67,7 @@ class TestEqualToOneAtATime:
 
     def test_every_quantity_of_mixed_deployments(self):
         """Two passes on two threads."""
-        inputs = mixed(np.random.default_rng(1), CHUNK + 100)
+        inputs = mixed(np.random.default_rng(1), CHUNK + 100) | {"memory_capacity": 1e18}
         names = SERVED_NAMES - {FAST} | STEADY_NAMES
         result = calc.decode_sweep(inputs, "mla", names, threads=2)
         for i in (*range(25), CHUNK - 1, CHUNK, CHUNK + 99):

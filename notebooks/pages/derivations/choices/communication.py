@@ -17,6 +17,7 @@ from notebooks.pages.derivations.choices.layouts import (
     H200,
     Layout,
 )
+from notebooks.pages.derivations.latency_steps import ROOM_FOR_ALL
 from notebooks.pages.derivations.throughput import Inputs, Values, quantities
 from notebooks.show.display import number, numbers, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
@@ -113,7 +114,9 @@ def faster(derivation: Derivation, whole: Inputs, half: Inputs, users: float) ->
 
 
 def turn(derivation: Derivation, whole: Inputs, half: Inputs) -> int:
-    """Users from which tensor parallelism over half of the cards is faster than over all."""
+    """Users from which tensor parallelism over half of the cards is faster than over all, where
+    all of them have a place in the cache."""
+    whole, half = (inputs | {"memory_capacity": ROOM_FOR_ALL} for inputs in (whole, half))
     low, high = 0, MOST
     while high - low > 1:
         middle = (low + high) // 2
