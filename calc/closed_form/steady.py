@@ -408,13 +408,11 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
            prefill: Step, burst: Step, transfer: Number, pool_ratio: Number) -> Steady:
     """What a request sees among others that come and go at other times than it does.
 
-    Who finds no place in the cache waits for one: as long as those before it take to leave.
-
     Args:
         q: input symbols as attributes; ``concurrency`` are those with a place in the cache.
         p: how prompts are cut.
         requests_per_rank: requests in flight on the fullest data-parallel rank [request].
-        waiting: requests that wait for a place [request].
+        waiting: requests that wait for a place, as long as those before them take to leave.
         decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and a full one.
         transfer: of a request's cache to the decode pool [s].
         pool_ratio: prefill replicas per decode replica [1].

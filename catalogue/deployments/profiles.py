@@ -78,7 +78,7 @@ class Running(Starts):
         mechanisms: by how ranks come by tokens, values by name, with their provenance.
         workload: likewise by name.
         scheduling: how a step is filled; None where nothing is said.
-        by_load: what holds of the workload for some loads only, later ones before earlier ones.
+        by_cut: what holds of the workload where ranks share experts, or where none do.
         chunk_dealt: whether ranks that share experts share the default of a step's prompt tokens.
         coordination: of prefill, where ranks share experts; None where nothing is said.
         graphs: whether decode runs as a captured graph; None where nothing is said.
@@ -88,7 +88,7 @@ class Running(Starts):
 
     mechanisms: Mapping[Way, dict[str, Value]]
     workload: dict[str, Value]
-    by_load: tuple[Statement, ...]
+    by_cut: tuple[Statement, ...]
     chunk_dealt: bool
     scheduling: Scheduling | None
     coordination: Coordination | None
@@ -236,15 +236,15 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
         ).items()} for way, holding in of_ways.items()}
     workload: dict[str, Value] = {}
     scheduling, coordination, graphs, dealt = None, None, None, False
-    always = [statement for statement in of_ways[USUAL_WAY] if not statement.depends_on_load]
+    always = [statement for statement in of_ways[USUAL_WAY] if statement.joined is None]
     for statement in always:  # which differ in mechanisms alone
         workload |= _workload(profile, statement, release)
         scheduling = statement.scheduling or scheduling
         coordination = statement.prefill_coordination or coordination
         graphs = statement.graphs.value if statement.graphs else graphs
         dealt = statement.chunk_dealt.value if statement.chunk_dealt else dealt
-    by_load = tuple(statement for statement in of_ways[USUAL_WAY] if statement.depends_on_load)
-    return Running(profile, release, *_started(always), mechanisms, workload, by_load, dealt,
+    by_cut = tuple(statement for statement in of_ways[USUAL_WAY] if statement.joined is not None)
+    return Running(profile, release, *_started(always), mechanisms, workload, by_cut, dealt,
                    scheduling, coordination, graphs,
                    {way: _rejected(holding) for way, holding in of_ways.items()},
                    None if known else written)
@@ -404,7 +404,7 @@ def underlaid(file: YamlFile, engine: Running) -> YamlFile:
 
 def launched(file: ScenarioFile, engine: Running, stated: Container[str],
              where: Callable[[str], str]) -> ScenarioFile:
-    """A deployment's file with what its engine's recipes set for its load and its cut.
+    """A deployment's file with what its engine does for its cut of experts.
 
     Args:
         file: over the defaults of its engine.
@@ -416,9 +416,8 @@ def launched(file: ScenarioFile, engine: Running, stated: Container[str],
     """
     joined = _joined(file)
     workload: dict[str, Any] = {}
-    for statement in engine.by_load:
-        if ((statement.users is None or statement.users.value <= file.workload.concurrency.value)
-                and statement.joined in (None, joined > 1)):
+    for statement in engine.by_cut:
+        if statement.joined == (joined > 1):
             workload |= _workload(engine.profile, statement, engine.release)
     chunk = workload.get("max_num_batched_tokens", file.workload.max_num_batched_tokens)
     if engine.chunk_dealt and joined > 1:

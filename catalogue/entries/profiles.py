@@ -211,7 +211,7 @@ class Defaults(Entry):
 
 
 _CONDITIONS = ("since", "until", "cards", "attention", "drafts", "experts", "multiplied",
-               "gathered", "exchange", "apart", "users", "joined")
+               "gathered", "exchange", "apart", "joined")
 
 
 class Statement(Entry):
@@ -229,7 +229,6 @@ class Statement(Entry):
             tensor-parallel group, or where each is sent to its experts; absent, of both.
         exchange: of which mode of sending them it holds; absent, of both and where none is sent.
         apart: whether it holds where pools prefill and decode apart; absent, of both.
-        users: fewest requests in flight for which its workload holds; absent, however many.
         joined: whether its workload holds where ranks share experts, or where none do; absent, of
             both.
         scheduling: how a step is filled.
@@ -255,7 +254,6 @@ class Statement(Entry):
     gathered: Flag | None = None
     exchange: Literal["low_latency", "normal"] | None = None
     apart: Flag | None = None
-    users: Count | None = None
     joined: Flag | None = None
     scheduling: Scheduling | None = None
     prefill_coordination: Coordination | None = None
@@ -273,16 +271,11 @@ class Statement(Entry):
     def _consistent(self) -> Statement:
         if self.since and self.until and in_order(self.since) > in_order(self.until):
             raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
-        if self.depends_on_load and (other := sorted(
+        if self.joined is not None and (other := sorted(
                 self.model_fields_set - {*_CONDITIONS, "workload"})):
-            raise Misplaced(f"'{other[0]}' does not depend on users or on ranks that share experts,"
-                            " expected workload alone", other[0])
+            raise Misplaced(f"'{other[0]}' does not depend on ranks that share experts, expected "
+                            "workload alone", other[0])
         return self
-
-    @property
-    def depends_on_load(self) -> bool:
-        """Whether it holds for some numbers of requests, or some cuts of experts, only."""
-        return self.users is not None or self.joined is not None
 
     def holds(self, release: str, card: str, attention: Collection[str], drafts: bool,
               experts: tuple[str, str] | None = None, way: Way = "low_latency",

@@ -243,6 +243,8 @@ def contents(state: dict[str, Any]) -> dict[str, Any]:
         if name != CONTEXT_ONLY:
             place = found if section == ROOT else found.setdefault(section, {})
             place[name] = written(name, value)
+    if "separate_pools" in told:  # what a recipe for throughput sends together is not asked here
+        found["workload"]["stream_interval"] = "1 token"
     return found
 
 

@@ -79,7 +79,7 @@ class TestTwoPools:
                           "concurrency": 64, "prefill_pool_devices": 16,
                           "prefill_pool_rate": np.array(RATES)}
         found = evaluate(given, "mla")
-        decode, ports = found["request_throughput"], 2 / found["kv_port_time"]
+        decode, ports = found["request_throughput"].item(), 2 / found["kv_port_time"]
         assert found["pools_rate"] == pytest.approx([min(rate, decode, ports) for rate in RATES])
         thin = evaluate(given | {"network_bandwidth": 1e6}, "mla")
         assert thin["pools_rate"] == pytest.approx(2 / thin["kv_port_time"])

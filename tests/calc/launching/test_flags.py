@@ -83,7 +83,9 @@ CHANGED = [  # release, overrides of DeepSeek-R1 on eight H200, flags
     # requests and chunks are those of all replicas of the server
     (SGLANG, WIDE, {"--tp-size": 8, "--attn-dp-size": 8, "--ep-size": 8,
                     "--moe-a2a-backend": "deepep", "--max-running-requests": 1000,
-                    "--chunked-prefill-size": 8 * 8192, "--moe-dense-tp-size": 1}),
+                    "--chunked-prefill-size": 8192, "--moe-dense-tp-size": 1}),
+    (SGLANG, (*WIDE, "workload.max_num_batched_tokens=8192"), {
+        "--chunked-prefill-size": 8 * 8192}),
     (SGLANG, (*WIDE, "parallelism.redundant_experts=8"), {"--ep-num-redundant-experts": 8}),
     (SGLANG, ("workload.draft_tokens=2",), {
         "--speculative-algorithm": "EAGLE", "--speculative-num-steps": 2,
@@ -96,8 +98,8 @@ STATED = [  # release, key of a scenario's file, flags or refusal
     (SGLANG, {"scheduling": "prefill-first"}, {"--enable-mixed-chunk": ABSENT}),
     (SGLANG, {"prefill_coordination": "delay"}, {"--enable-prefill-delayer": None}),
     (VLLM, {"scheduling": "prefill-first"}, "no flag for scheduling: prefill-first"),
-    (VLLM, {"prefill_coordination": "delay"}, "no flag for prefill_coordination: delay"),
-    (SGLANG, {"prefill_coordination": "balance"}, "expected delay or eager")]
+    (VLLM, {"prefill_coordination": "delay"}, "has no 'delay', expected one of eager"),
+    (SGLANG, {"prefill_coordination": "balance"}, "has no 'balance', expected one of eager, delay")]
 
 
 def pools(name, engine=None, overrides=()):

@@ -67,7 +67,8 @@ ALONE = {"workload.output_tokens": 1, "workload.context_tokens": 3001}
 
 
 @pytest.mark.parametrize(("moved", "expected"), [
-    ({}, {}), ({"pool": "decode"}, {"mechanisms.separate_pools": 1}), ({"pool": "prefill"}, ALONE),
+    ({}, {}), ({"pool": "prefill"}, ALONE),
+    ({"pool": "decode"}, {"mechanisms.separate_pools": 1, "workload.stream_interval": 1}),
     ({"pool": "prefill", "expert": 16}, ALONE | {"mechanisms.exchange_normal": 1}),
     ({"pool": "prefill", "expert": 16, "slices": 1}, ALONE | {"mechanisms.exchange_normal": 1}),
     ({"pool": "prefill", "expert": 16, "slices": 2}, ALONE)])

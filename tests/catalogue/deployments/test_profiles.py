@@ -202,7 +202,7 @@ def test_engines_do_not_run_everywhere(engine, device):
     ("tensorrt-llm@1.2.0rc5", ("balance",), "delay", 50),  # its enable_balance, timeout_iters
     ("tensorrt-llm@1.2.0rc5", ("balance", 60), "delay", 60),
     ("tensorrt-llm@1.2.0rc5", (), "eager", 0), ("sglang@0.5.10.post1", ("delay",), "delay", 30),
-    ("vllm@0.18.0", ("balance",), "balance", 0)])
+    ("sglang@0.5.10.post1", (), "delay", 30), ("sglang@0.5.6.post2", (), "eager", 0)])
 def test_ranks_wait_for_prompts_as_their_engine_means_it(engine, asked, means, steps, tmp_path):
     shipped = library.locate("scenarios", "h200-r1-trtllm-ep8").read_text("utf-8")
     lines = [line for line in shipped.splitlines() if not line.startswith(("engine:", "prefill_"))]
