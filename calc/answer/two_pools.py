@@ -222,8 +222,9 @@ def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
     """
     users = float(inputs["concurrency"] if asking is None else asking)
     counts = np.unique(np.geomspace(1, users, POINTS).round())
-    paces = np.broadcast_to(evaluate({**inputs, "concurrency": counts}, attention)["tpot"],
-                            counts.shape)
+    steps = evaluate({**inputs, "concurrency": counts}, attention)
+    paces, served = (np.broadcast_to(steps[name], counts.shape)
+                     for name in ("tpot", "served_requests"))
     after = float(inputs["output_tokens"]) - 1
     before = float(inputs["request_overhead"]) + prefill_time + float(found["kv_transfer_time"])
     load = (users - 1) / inputs["prefill_pool_rate"]
@@ -239,8 +240,9 @@ def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
         middle = (low + high) / 2
         pace, _, whole = turn(middle)
         low, high = (middle, high) if users * after * pace > middle * whole else (low, middle)
+    high = min(high, float(served[-1]))  # who finds no place in the cache waits for one
     pace, wait, whole = turn(high)
-    short = max(0.0, users / let_in - whole)
+    short = max(0.0, users / let_in - whole, users * after * pace / high - whole)
     # the first token reaches its user with the first piece of the pool that decodes
     held = float(first_held(Inputs({**inputs, "separate_pools": 0.0}), pace))
     return Loop(users, high, users / (whole + short), before + wait + short + held,
