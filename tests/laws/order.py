@@ -109,6 +109,8 @@ EXCEPTIONS: dict[str, Callable[[Quantities, Quantities, Quantities, Quantities],
     # for that of all stages: more on one of them leaves the others a larger share.
     "one share of all stages": lambda old, *_: (
         old["share_of_left"] > 0) & (old["pipeline_parallel"] > 1),
+    # Of requests that find no place in the cache others wait less for each other's steps.
+    "places in the cache": another("served_requests"),
     # A pool that prefills has as many whole replicas as keep up: of a faster card one less, which
     # is busier.
     "whole replicas": lambda old, before, new, after: (

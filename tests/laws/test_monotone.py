@@ -109,8 +109,9 @@ def of_parts(fleet, group):
     """How much worse the worst is of a step or a burst, and of a steady state, for better parts;
     shape (n,) each."""
     changes = [{name: more(fleet, name)} for name in BETTER[group]]
-    every = worsening(fleet, changes, (*WAVES, *STAY), ("whole replicas",), group not in WORSE)
-    bursts, lasting = every.data[:len(WAVES)], every[len(WAVES):]  # a burst has no other pool
+    every = worsening(fleet, changes, (*WAVES, *STAY), ("whole replicas", "places in the cache"),
+                      group not in WORSE)
+    bursts, lasting = every[:len(WAVES)], every[len(WAVES):]
     return bursts.max(axis=(0, 1)), lasting.max(axis=(0, 1))
 
 
