@@ -8,6 +8,10 @@ time-per-token-s =
     .en = time per token (s)
     .zh = 每 token 时间（s）
 
+output-throughput-token-s =
+    .en = output throughput (token/s)
+    .zh = 输出吞吐（token/s）
+
 closed-form =
     .en = closed form
     .zh = 闭式

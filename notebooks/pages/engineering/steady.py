@@ -35,6 +35,12 @@ TIMES = {"ttft": say("time-to-first-token-s"), "tpot": say("time-per-token-s")}
 SAID = {"closed": say("closed-form"), "simulated": common("simulated"),
         "burst": say("burst"), "measured": common("measured")}
 LINES = {"closed": "-", "simulated": "--", "burst": ":"}
+FULL = "h200-r1-vllm-tp8"  # whose cache is full of so many users
+PROMPT, ANSWER = 2048, 512  # of a request, mean [token]
+SIMULATED = (1, 16, 128, 512, 4096)  # users
+TICKS = [1, 16, 256, 4096]
+MOST, POINTS = max(SIMULATED), 49
+ASKED = {"throughput": say("output-throughput-token-s"), **TIMES}
 RECORDED = Path(__file__).resolve().parents[3] / "benchmarks/results.json"
 
 
@@ -134,6 +140,58 @@ def picture(lang: str) -> Figure:
         panels[0][column].set_title(cards(found.scenario)[at], fontsize=9)
         panels[-1][column].set_xlabel(common("users-at-once")[at])
     panels[0][0].legend(fontsize=8)
+    return drawing
+
+
+@cache
+def crowd() -> dict[str, np.ndarray]:
+    """Quantities of a closed loop in closed form, by name, against users, shape (n,)."""
+    deployed = _asked(FULL, PROMPT, ANSWER, MOST)
+    counts = np.unique(np.geomspace(1, MOST, POINTS).round())
+    found = calc.evaluate({**deployed.inputs(), "concurrency": counts}, deployed.model.attention)
+    return {"users": counts, **{name: np.broadcast_to(found[f"steady_{name}"], counts.shape)
+                                for name in ASKED},
+            **{name: np.broadcast_to(found[name], counts.shape)
+               for name in ("served_requests", "place_wait")}}
+
+
+@cache
+def crowd_simulated() -> dict[str, np.ndarray]:
+    """The same of a simulation, for the numbers of users that are simulated."""
+    runs = [users_see(_asked(FULL, PROMPT, ANSWER, users), wanted=MEANS) for users in SIMULATED]
+    return {"throughput": np.array([run.summary.output_throughput / run.share for run in runs]),
+            **{each: np.array([getattr(run, each).mean for run in runs]) for each in TIMES}}
+
+
+def full_cache() -> None:
+    """How many users the cache holds, what the others wait, and how far both codings of the loop
+    are apart, in sentences."""
+    closed, simulated = crowd(), crowd_simulated()
+    apart = [np.abs(np.interp(SIMULATED, closed["users"], closed[name]) / simulated[name] - 1).max()
+             for name in ASKED]
+    numbers({"st-most": MOST, "st-full-prompt": PROMPT, "st-full-answer": ANSWER,
+             "st-served": closed["served_requests"][-1]}, fmt_int)
+    number("st-full-wait", closed["place_wait"][-1], fmt_time)
+    number("st-full-tpot", closed["tpot"][-1], fmt_time)
+    number("st-full-apart", max(apart), fmt_percent, digits=0)
+
+
+def full_cache_picture(lang: str) -> Figure:
+    """Throughput and both times against users, up to many more than the cache holds."""
+    at = LANGUAGES.index(lang)
+    closed, simulated = crowd(), crowd_simulated()
+    drawing, panels = figures.panels(2.8, 1, len(ASKED))
+    for axes, (name, label) in zip(np.ravel(panels), ASKED.items(), strict=True):
+        axes.plot(closed["users"], closed[name], "-", color=figures.PALETTE[0],
+                  label=SAID["closed"][at])
+        axes.plot(SIMULATED, simulated[name], "o", ms=4, color=figures.INK,
+                  label=SAID["simulated"][at])
+        axes.set(xscale="log", ylabel=label[at], xlabel=common("users")[at],
+                 yscale="log" if name == "ttft" else "linear")
+        if name != "ttft":
+            axes.set_ylim(bottom=0)
+        figures.ticks(axes.xaxis, TICKS)
+    np.ravel(panels)[0].legend(fontsize=8)
     return drawing
 
 
