@@ -273,7 +273,7 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
         attention: ``mla`` or ``gqa``.
         q: input symbols as attributes.
         moe_layers: layers with routed experts [1].
-        requests: requests of one data-parallel rank [request], one row of logits each.
+        requests: requests of one data-parallel rank [request], one row of logits each in a step.
 
     Source: notebooks/memory.md, section Activations.
     """
@@ -300,7 +300,8 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
     widest = maximum(attention_width, moe_width)
     widest = select(q.first_k_dense_replace > 0, maximum(widest, dense_width), widest)
     in_layer = q.max_num_batched_tokens * q.activation_element_bytes * widest
-    at_head = requests * q.vocab_size * q.logit_element_bytes
+    rows = minimum(requests, q.max_num_batched_tokens)  # of a step with as many tokens
+    at_head = rows * q.vocab_size * q.logit_element_bytes
     return Activations(attention_width, dense_width, moe_width, in_layer, at_head,
                        maximum(in_layer, at_head))
 

@@ -132,3 +132,16 @@ class TestCombined:
         load, turn = (loop.users - 1) / rate, loop.users / loop.rate
         wait = loop.ttft - inputs["request_overhead"] - alone - both.transfer_time
         assert wait * (turn - load) == pytest.approx(load * service / 2, rel=0.01, abs=1e-9)
+
+
+def test_first_token_comes_with_the_first_piece_of_the_pool_that_decodes():
+    """Ten tokens sent together: nine paces later, which the tokens after it are spared."""
+    prefill, decode = catalogue.load_family("wide-lmsys").pools
+    plain, held = (combine_pools(prefill, catalogue.load_scenario(
+        f"{decode.path}#{decode.id.rpartition('-')[2]}", overrides=[
+            f"mechanisms.first_token_held={held}", "workload.stream_interval=10 token"])).loop
+        for held in (0, 1))
+    after = float(decode.inputs()["output_tokens"]) - 1
+    assert held.rate == pytest.approx(plain.rate)
+    assert held.ttft == pytest.approx(plain.ttft + 9 * plain.tpot)
+    assert held.ttft + after * held.tpot == pytest.approx(plain.ttft + after * plain.tpot)

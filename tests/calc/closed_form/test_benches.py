@@ -83,6 +83,10 @@ def test_benchmark_by_hand(changes, wave, again):
     assert (found.bench_count, found.wave_ttft) == (20, pytest.approx(wave))
     assert found.later_ttft == pytest.approx(again)
     assert found.bench_ttft == pytest.approx((8 * wave + 12 * again) / 20)
+    # equal lengths: every round is a burst; its stay gives the rate
+    assert found.bench_tpot == pytest.approx(wave_of(q, *steps).tpot)
+    stay = found.bench_ttft + (q.output_tokens - 1) * found.bench_tpot
+    assert found.bench_throughput == pytest.approx(8 * q.output_tokens / stay)
     # think times of four steps, or answers that end at different steps, separate requests
     for more, together in (({"think_time": 0.08}, 1 / 5), ({"answer_variation": 0.8}, 1 / (
             1 + 12**0.5 * 0.8 * 100))):
@@ -91,3 +95,6 @@ def test_benchmark_by_hand(changes, wave, again):
         found = benched(q, prompts(q, 8 / ranks), 0.0, wave_of(q, *steps), lasting, decode, burst)
         assert found.later_ttft == pytest.approx(
             lasting.steady_ttft + together * (again - lasting.steady_ttft))
+        begun = 8 / found.bench_count
+        assert found.bench_tpot == pytest.approx(lasting.steady_tpot + (
+            begun + (1 - begun) * together) * (wave_of(q, *steps).tpot - lasting.steady_tpot))

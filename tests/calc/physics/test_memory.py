@@ -142,3 +142,43 @@ class TestWindows:
         freed, kept = (calc.evaluate(inputs | {"window_blocks_freed": flag},
                                      scenario.model.attention) for flag in (1, 0))
         assert freed["kv_per_device"] / kept["kv_per_device"] == pytest.approx(share, abs=1e-3)
+
+
+@pytest.mark.parametrize(("changes", "held"), [
+    # an engine sets aside a whole answer of 800 tokens, or half of it as it grows
+    ({}, 200 + 800), ({"mixed_steps": 1}, 200 + 400),
+    ({"mixed_steps": 1, "separate_pools": 1}, 200 + 800),
+    # answers that differ are longer where a token is met: 800 (1 + 0.5^2)
+    ({"answer_variation": 0.5}, 200 + 1000)])
+def test_requests_with_a_place_are_as_many_as_their_mean_blocks_allow(changes, held):
+    base = catalogue.load_scenario("h200-r1-vllm-tp8").inputs() | {
+        "mixed_steps": 0, "input_tokens": 200, "output_tokens": 800, "context_tokens": 8000,
+        "block_size": 16, "concurrency": 10**6} | changes
+    found = calc.evaluate(base, "mla", decode=False)
+    assert found["served_requests"] == found["kv_blocks"] // -(-held // 16)
+    assert found["served_per_rank"] == found["served_requests"]
+    fewer = calc.evaluate(base | {"concurrency": 7}, "mla", decode=False)
+    assert fewer["served_requests"] == 7
+
+
+def test_requests_of_which_not_one_fits_are_served_as_on_a_larger_card():
+    base = catalogue.load_scenario("h200-r1-vllm-tp8").inputs()
+    found = calc.evaluate(base | {"memory_capacity": 1e9}, "mla")
+    assert found["max_concurrency"] == 0
+    assert (found["served_requests"], found["place_wait"]) == (base["concurrency"], 0)
+
+
+def test_a_wait_for_a_place_follows_from_the_rate_at_which_places_become_free():
+    base = catalogue.load_scenario("h200-r1-vllm-tp8").inputs() | {"max_num_batched_tokens": 256}
+    crowded = calc.evaluate(base | {"concurrency": 10**6}, "mla", decode=False)
+    full = float(crowded["served_requests"])
+    within, beyond = (calc.evaluate(base | {"concurrency": users}, "mla")
+                      for users in (full, 3 * full))
+    assert beyond["place_wait"] == pytest.approx(
+        2 * full / within["steady_request_throughput"], rel=0.01)
+    assert beyond["steady_tpot"] == pytest.approx(within["steady_tpot"], rel=0.01)
+    assert beyond["steady_ttft"] == pytest.approx(
+        within["steady_ttft"] + beyond["place_wait"], rel=0.01)
+    # of a burst the last one waits that long, and all of them half of it on average
+    assert beyond["burst_place_wait"] == pytest.approx(
+        (2 * full) ** 2 / (2 * within["request_throughput"] * 3 * full), rel=0.01)

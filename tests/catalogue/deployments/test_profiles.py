@@ -213,3 +213,22 @@ def test_ranks_wait_for_prompts_as_their_engine_means_it(engine, asked, means, s
     scenario = catalogue.load_scenario(path)
     assert scenario.file.prefill_coordination == means
     assert scenario.inputs()["prefill_delay_steps"] == steps
+
+
+@pytest.mark.parametrize(("engine", "stated", "chunk"), [
+    ("sglang@0.5.15.post1", None, 8192 // 8),  # of the server, dealt among its ranks
+    ("sglang@0.5.15.post1", 3000, 3000), ("tensorrt-llm@1.2.0rc5", None, 8192)])
+def test_ranks_of_a_server_share_the_default_of_a_step(engine, stated, chunk):
+    said = [f"workload.max_num_batched_tokens={stated}"] if stated else []
+    shared = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
+        f"engine={engine}", "parallelism.tensor_parallel=1", "parallelism.data_parallel=8",
+        "parallelism.expert_parallel=8", *said])
+    assert shared.inputs()["max_num_batched_tokens"] == chunk
+
+
+def test_a_decode_pool_sends_its_first_piece_late_as_recipes_launch_it():
+    one, pool = (catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
+        "engine=sglang@0.5.15.post1", *more]).inputs()
+        for more in ((), ("mechanisms.separate_pools=1",)))
+    assert (one["stream_interval"], one["first_token_held"]) == (1, 0)
+    assert (pool["stream_interval"], pool["first_token_held"]) == (50, 1)
