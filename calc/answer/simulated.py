@@ -169,6 +169,8 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         per_token = sending / max(1, shape[0])
         transfer = Transfer(lambda tokens: tokens * per_token)
     longest = _longest(inputs, room)
+    if "prefix_hit_share" not in (found or {}):  # that of a run is what it found
+        inputs = inputs | {"prefix_hit_share": float(quantities["found_hit_share"])}
     cached = int(in_prefix_cache(shape[0], inputs["prefix_hit_share"]))
     full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
     lengths = lengths_of(scenario)

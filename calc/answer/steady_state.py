@@ -15,6 +15,7 @@ from calc.closed_form.planning import pool_replicas
 from calc.closed_form.validity import doubts
 from calc.physics.arrays import Inputs, double
 from calc.physics.experts import ranks_in_step
+from calc.physics.memory import kept_share, places
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 
@@ -91,6 +92,11 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
             others += float(everything["steady_request_throughput"] * everything["steady_ttft"])
     counts = 1 + np.append(0.0, np.geomspace(FEWEST, max(FEWEST, others), POINTS))
     swept = {**inputs, "concurrency": counts} | _planned(inputs, everything)
+    if rate is None and inputs["prefix_hit_share"]:  # those who think keep what the cache has left
+        q = Inputs({name: double(value) for name, value in inputs.items()})
+        held = q.data_parallel * places(q, everything["kv_blocks"],
+                                        everything["state_blocks_per_request"])
+        swept["prefix_hit_share"] = q.prefix_hit_share * kept_share(held, counts, most - counts)
     found = evaluate(swept, attention)
     wanted, name = ((most, "steady_users") if rate is None else
                     (float(rate.value), "steady_request_throughput"))
@@ -129,6 +135,8 @@ def _doubts(scenario: Scenario, inputs: Mapping[str, Any], found: Mapping[str, A
     q = Inputs({name: double(value) for name, value in inputs.items()})
     met = {name: bool(np.ravel(each)[min(at, np.size(each) - 1)])
            for name, each in doubts(q, found).items()}
+    # lengths of which nothing is stated are those of public traffic, which vary
+    met["equal"] = met["equal"] and scenario.file.workload.length_distribution == "constant"
     met["balanced"] = bool(scenario.file.prefill_coordination == "balance"
                            and ranks_in_step(q) > 1)
     return tuple(name for name, is_met in met.items() if is_met)

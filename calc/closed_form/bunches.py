@@ -34,6 +34,7 @@ from calc.physics.breakdown import added_time, cores_in, removed_time
 from calc.physics.experts import normal_quantile, ranks_in_step
 from calc.physics.positions import most_picked
 from calc.physics.step import Step
+from calc.physics.timing.matmuls import dense_bandwidth, expert_fixed_time
 
 LEAST = 8.0**-9  # of a rate or of a share, where it divides
 FEW = 8.0**-4  # prompts, of which two never meet
@@ -162,9 +163,10 @@ def hit_share(q: Any, step: Step) -> Number:
 def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill: Step) -> Number:
     """What experts take for the chunk of one rank of several, and for those who decode along [s].
 
-    Its share of the tokens of all, or what reading takes: of as many experts as are hit. Where the
-    chunks of g ranks hit a share h, one of them hits 1 - (1 - h)^(1/g). An expert is read in what
-    it takes of a decode step, or of the chunks of all ranks, if that is less.
+    Beside the fixed time its share of the tokens of all, or what reading takes: of as many experts
+    as are hit. Where the chunks of g ranks hit a share h, one of them hits 1 - (1 - h)^(1/g). An
+    expert is read in what it takes of a decode step, or of the chunks of all ranks, if that is
+    less.
 
     Args:
         q: input symbols as attributes.
@@ -176,9 +178,10 @@ def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill:
     """
     of_prompts, of_decode = hit_share(q, prefill), hit_share(q, decode)
     hit = 1 - np.exp(np.log1p(-of_prompts) / ranks + riding * np.log1p(-of_decode))
-    of_all = prefill.routed_expert_time
-    read = hit * minimum(of_all / of_prompts, decode.routed_expert_time / of_decode)
-    return minimum(of_all, maximum(of_all / ranks, read))
+    fixed = expert_fixed_time(q)
+    of_all, of_few = (step.routed_expert_time - fixed for step in (prefill, decode))
+    read = hit * minimum(of_all / of_prompts, of_few / of_decode)
+    return fixed + minimum(of_all, maximum(of_all / ranks, read))
 
 
 def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
@@ -198,16 +201,20 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
 
     Source: notebooks/serving.md, section A steady state.
     """
+    def row_time(step: Step) -> Number:
+        return step.routed_row_bytes / dense_bandwidth(q)
+
     ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
     shared, halves, batch = ranks > 1, q.micro_batches, ceil_div(c, q.pipeline_parallel)
     experts = either(shared, lambda: scaled(prefill.routed_expert_time - experts_of_one(
-        q, ranks, minimum(1, u / batch), decode, prefill), halves), lambda: 0.0)
+        q, ranks, minimum(1, u / batch), decode, prefill)
+        + row_time(prefill) * (1 - 1 / ranks), halves), lambda: 0.0)
     fullest, exchange = 1 + prefill.rank_imbalance, scaled(prefill.exchange_time, halves)
     sent = exchange / fullest
     alone = either(shared, lambda: maximum(prefill.device_time / ranks, (
         prefill.device_time - experts - (exchange - sent))), lambda: prefill.device_time)
     of_one = either(shared, lambda: burst.device_time - halves * (
-        burst.routed_expert_time * (1 - 1 / ranks)
+        (burst.routed_expert_time - expert_fixed_time(q) + row_time(burst)) * (1 - 1 / ranks)
         + burst.exchange_time * (1 - 1 / fullest)), lambda: burst.device_time)
     cores = cores_in(q, decode)
     few = decode.device_time - removed_time(q, decode, cores)
@@ -283,6 +290,7 @@ class Rates:
     Attributes:
         chunks: of a prompt [1].
         portion: of a chunk that a prompt fills, all of it at most [1].
+        releases: of prompts that are held back, in a step [1].
         queued, random: steps that a prompt waits for those before it on its rank, after an answer
             and where it comes at random [1].
     """
@@ -292,31 +300,53 @@ class Rates:
     filled: Number
     between: Number
     unheld: Number
+    coming: Number
+    arrivals: Number
     prompts: Number
     rank: Number
     hold: Number
     held: Number
+    releases: Number
     group: Number
     queued: Number
     random: Number
 
 
-def _held(q: Any, s: Pieces, u: Number, prompts: Number, chunks: Number, often: Number
+def idle_steps(arrivals: Number) -> Number:
+    """Steps without a prompt before one with any: 1 / (e^a - 1) of a Poisson number a [1].
+
+    Args:
+        arrivals: prompts expected in a step [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    return np.exp(-arrivals) / -np.expm1(-arrivals)
+
+
+def _held(q: Any, s: Pieces, u: Number, arrivals: Number, often: Number
           ) -> tuple[Number, Number]:
     """Steps for which ranks hold prompts back, and for which one of them waits [1].
 
-    Until every rank has one: requests are dealt to ranks in turn, so g - 1 arrivals after the
-    first, of which the last waits no more; at most so many steps as the engine waits, and while
-    anybody decodes: those who come at random are not always there.
+    Until every rank has one: requests are dealt to ranks in turn, so that after the step in which
+    the first comes, and others with it, those of the ranks without one are missing, of which the
+    last waits no more; at most so many steps as the engine waits, and while anybody decodes: those
+    who come at random are not always there.
+
+    Args:
+        q: input symbols as attributes.
+        s: pieces of a step with prompts.
+        u: other requests that decode on the same rank [request].
+        arrivals: prompts for all ranks in a step in which they come [1].
+        often: share of the prompts that come as at random [1].
 
     Source: notebooks/serving.md, section A steady state.
     """
     waiting = (q.prefill_delay_steps > 0) & (s.ranks > 1)
     if not anywhere(waiting):
         return 0.0, 0.0
-    arrivals = maximum(s.ranks * prompts * chunks, LEAST)
     others, decoding = maximum(1, s.ranks - 1), s.ranks * u
-    until_all = others / arrivals
+    # of a Poisson number a step: g come in g/a steps, to the end of the last one half a step more
+    until_all = maximum(LEAST, s.ranks / arrivals - 1 / 2 - idle_steps(arrivals))
     anybody = (1 - often) * minimum(1, decoding) - often * np.expm1(-decoding)
     last = maximum(1, q.output_tokens - 1) * (1 + q.answer_variation**2) / 2
     most = minimum(q.prefill_delay_steps, last * maximum(1, decoding))
@@ -325,19 +355,38 @@ def _held(q: Any, s: Pieces, u: Number, prompts: Number, chunks: Number, often: 
     return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
 
 
-def _busy_held(s: Pieces, hold: Number, come: Number, spanned: Number) -> tuple[Number, Number]:
-    """Share of the steps with prompts on a rank, and on any of a group that holds them back [1].
+def _released(q: Any, p: Prompts, s: Pieces, hold: Number, arrivals: Number, chunks: Number,
+              span: Number) -> tuple[Number, Number, Number, Number]:
+    """How prompts that ranks held back are worked on, which begin together.
+
+    From one release to the next pass the steps until a prompt comes, the hold, and a step; prompts
+    of several chunks are worked on meanwhile, the longest of them last. Where prompts go first,
+    none comes while others are worked on.
 
     Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
         s: pieces of a step with prompts.
         hold: steps for which ranks hold prompts back [1].
-        come, spanned: chunks of prompts in a step on each rank, and full ones that they fill [1].
+        arrivals: prompts for all ranks in a step in which they come [1].
+        chunks, span: of a prompt, and full ones that it fills [1].
+
+    Returns shares of the steps with prompts on a rank, and on any of the group, prompts in a step
+    on each rank, and releases in a step [1].
 
     Source: notebooks/serving.md, section A steady state.
     """
-    together = scaled(come, s.ranks)
-    group = together / (1 + together * (hold + 1))
-    return minimum(group, maximum(spanned, group * (1 + together * hold) / s.ranks)), group
+    coming = idle_steps(arrivals) + hold + 1
+    long = span * largest_of(minimum(s.ranks, 1 + arrivals * hold), q.prompt_variation**2)
+    longest = maximum(chunks, mean_chunks(q, p, long))
+    cycle = select(s.mixed, maximum(chunks, coming), coming + longest)
+    each = arrivals / s.ranks
+    least = each * span  # of a step, that of all prompts in full chunks
+    group = minimum(1, maximum(longest / cycle, select(s.mixed, least, least / (1 + least))))
+    prompts = each * select(s.mixed, 1, 1 - group)
+    together = each * select(s.mixed, cycle, coming)
+    rank = minimum(group, maximum(prompts * span, chunks / cycle * minimum(1, together)))
+    return rank, group, prompts, 1 / cycle
 
 
 def _busy_joined(s: Pieces, rank: Number, come: Number, looks: Number) -> Number:
@@ -393,24 +442,27 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
         lambda: about))
     unheld = either(s.mixed, lambda: filled / span, lambda: each / (1 + between))
     # held prompts take so many steps more until they come again
-    _, waited = _held(q, s, u, unheld, chunks, often)
+    coming = maximum(LEAST, s.ranks * select(s.mixed, unheld, each))
+    _, waited = _held(q, s, u, coming, often)
     missed = (looks - 1) / 2 + q.steps_ahead
-    prompts = unheld * (later + chunks) / (later + chunks * (1 + waited) + missed)
+    seldom = (later + chunks) / (later + chunks + waited + missed)
+    arrivals, prompts = coming * seldom, unheld * seldom
     pieces_come, spanned = prompts * chunks, prompts * span
     rank = either(s.mixed, lambda: minimum(1, maximum(
         spanned, per(soft_minimum(scaled(pieces_come, looks), power), looks))),
         lambda: between / (1 + between))
-    hold, held = _held(q, s, u, prompts, chunks, often)
-    busy, group = both(hold > 0, lambda: _busy_held(s, hold, pieces_come, spanned),
-                       lambda: (rank, _busy_joined(s, rank, pieces_come, looks)))
+    hold, held = _held(q, s, u, arrivals, often)
+    busy, group, prompts, releases = both(
+        hold > 0, lambda: _released(q, p, s, hold, arrivals, chunks, span),
+        lambda: (rank, _busy_joined(s, rank, pieces_come, looks), prompts, 1.0))
     ahead = filled * (longer * span / 2) / maximum(LEAST, 1 - filled)
     portion = minimum(1, span)
     rest = filled * (portion / 2)
     queued = either(
         s.mixed, lambda: maximum(0, ahead - rest * clip(2 - span, 0, 1)),
         lambda: each * span / 2 * clip(span - 1, 0, 1))
-    return Rates(chunks, portion, filled, between, unheld, prompts, busy, hold, held,
-                 group, queued, maximum(0, ahead - rest))
+    return Rates(chunks, portion, filled, between, unheld, coming, arrivals, prompts, busy, hold, held,
+                 releases, group, queued, maximum(0, ahead - rest))
 
 
 @dataclass(frozen=True)
@@ -492,7 +544,7 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, 
     stages = q.pipeline_parallel
     through = either(stages > 1, lambda: chunk * ((r.chunks + stages - 1) / stages),
                      lambda: chunk * r.chunks)
-    held = either(r.held > 0, lambda: r.chunks * r.held * pace, lambda: 0.0)
+    held = either(r.held > 0, lambda: r.held * pace, lambda: 0.0)
     least = per(maximum(packed_time(q, p, c, burst), span * busy_time(
         s, p, budget, s.ranks * budget, riding)), s.ranks)
     return Chunks(maximum(1, everywhere / new), fullest, deeper, busy, chunk,

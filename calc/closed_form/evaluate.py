@@ -39,7 +39,7 @@ from calc.physics.memory import (
 )
 from calc.physics.shapes import Parameters, count_parameters
 from calc.physics.step import step
-from calc.physics.timing.matmuls import slowest_clock
+from calc.physics.timing.matmuls import expert_fixed_time, slowest_clock
 from catalogue.deployments.layout import DEGREES
 from catalogue.entries.formulas import input_symbols
 
@@ -147,7 +147,8 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
         return quantities
     waiting = numbers["concurrency"] - memory.served_requests
     if np.any(waiting > 0):
-        q = Inputs(numbers | {"concurrency": double(memory.served_requests)})
+        q = Inputs(numbers | {"concurrency": double(memory.served_requests),
+                              "prefix_hit_share": double(memory.found_hit_share)})
     requests = memory.served_per_rank
     floor = decode_floor(q, counted, stored, cached, requests)
     cut = prompts(q, requests)
@@ -163,6 +164,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     lasting = steady(q, cut, requests, waiting, decoding, alone, rest, transfer,
                      planned.pool_ratio)
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
+                   "expert_fixed_time": expert_fixed_time(q),
                    "fullest_cache": fullest_cache(q, floor),
                    "prefill_throughput": prefill_throughput(q, cut, rest)}
     for phase, done in zip(PHASES, steps, strict=True):

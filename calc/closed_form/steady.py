@@ -51,6 +51,7 @@ from calc.physics.arrays import (
 from calc.physics.breakdown import Busy, removed_time
 from calc.physics.experts import ranks_in_step
 from calc.physics.step import Step
+from calc.physics.timing.matmuls import expert_fixed_time
 
 RIGHT_ANGLE = 1.5708  # π/2, to five digits
 
@@ -76,10 +77,13 @@ class Steady:
     random_queue: Number
     chunks_between: Number
     unheld_prompts: Number
+    coming_prompts: Number
+    released_prompts: Number
     prompts_per_step: Number
     rank_busy: Number
     hold_steps: Number
     hold_wait: Number
+    releases: Number
     group_busy: Number
     prompts_per_chunk: Number
     fullest_chunk: Number
@@ -154,8 +158,9 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
         return longer / (r.group + (1 - r.group) * gathering(thinking))
 
     def seen_of_held() -> Number:
-        alone = (1 - r.group * (r.hold + 1)) ** 2  # squared, the part of a hold that varies
-        return maximum(0, 1 - (1 - alone) / (2 * later * maximum(LEAST, r.group)))
+        # squared, the part of a hold that varies
+        alone = maximum(0, 1 - r.releases * (r.hold + r.chunks)) ** 2
+        return maximum(0, 1 - (1 - alone) / (2 * later * r.releases))
 
     stalled = paused(longer)
     stretched = either(at_once & (q.think_time > 0), lambda: paused(after_thinking()),
@@ -301,8 +306,8 @@ def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Nu
     """What a token takes less with only u others decoding on each rank [s].
 
     A decode step is known with the fullest batch on every rank. The core takes its part by
-    request; experts, the host's as well, as many as are hit, whose number grows less than the
-    tokens do. Nothing falls away of what is hidden, or of what the host's launches take longer.
+    request; experts, the host's as well, beside their fixed time as many as are hit, whose number
+    grows less than the tokens do. Nothing falls away of what is hidden, or of what the host's launches take longer.
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -310,7 +315,8 @@ def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Nu
     cores = plus(decode.core_time, decode.index_time) * (1 - minimum(1, (1 + u) / batch))
     missed = 1 - minimum(1, (1 / ranks + u) / batch) ** _growing(q, decode)
     experts, on_host = (scaled(time, missed) for time in (
-        decode.routed_expert_time, decode.offload_time + decode.fetch_time))
+        decode.routed_expert_time - expert_fixed_time(q),
+        decode.offload_time + decode.fetch_time))
     fewer = Busy(cores + experts, 0.0, on_host, 0.0, experts) * q.micro_batches
     lighter = minimum(removed_time(q, decode, fewer),
                       maximum(0, decode.device_time - decode.host_time))
@@ -458,8 +464,8 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
         shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
         per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel), s.token * p.new_tokens,
         maximum(0, 1 - span), span, s.riding, maximum(0, riding - s.waiting), r.chunks,
-        r.filled, r.queued, r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
-        r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
+        r.filled, r.queued, r.random, r.between, r.unheld, r.coming, r.arrivals, r.prompts, r.rank,
+        r.hold, r.held, r.releases, r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
         t.interruption, t.left, t.received, t.back, t.random, *t.overlaps, t.decode_back,
         t.decode_random, mixing, meeting, decoding, pool, lighter, steps, place,
         queue + plus(short, place), stall, ttft, tpot, e2e, gap, among,

@@ -19,13 +19,14 @@ from catalogue.messages import Pair, messages
 say = messages("calc/closed-form/validity")
 
 NEAR = {"ttft": 0.2, "tpot": 0.1}  # of a simulation: nine of ten where it is to hold
-STALLED = 3 / 4  # of a token's time, prompts of other ranks: which of them meet decides it
-STALLED_AT_RANDOM = 1 / 2  # the same of prompts that come at random
-STALLED_FEW = 2 / 5  # the same of prompts that come at random to more ranks than there are requests
-NEARLY_ALL = 7 / 8  # of the steps, those with a prompt on some rank
+STALLED = 2 / 5  # of a token's time, prompts of other ranks that several chunks of a prompt meet
+HELD = 4 / 7  # the same of prompts that are held back
+NEARLY_ALL = 7 / 8  # of the steps, those with a prompt on some rank; of a token's time, prompts
+HALF = 4 / 9  # of the steps, those with a prompt on one rank
 IN_TURN = 1 / 2  # of a token's time, prompts where requests are dealt to replicas in turn
-HELD = 1 / 2  # of a token's time, prompts that come at random and are held back
-OFTEN = 1 / 2  # of the requests, those that come at random
+OFTEN = 1 / 2  # of the requests, those that come, or meet prompts, at random
+EQUAL = 1 / 10  # of a token's time, prompts where answers of one length end in step
+LONG = 5.0  # chunks of a prompt that nobody else's often interrupts
 FRONT_END = 1 / 2  # of its rate
 
 
@@ -35,6 +36,7 @@ def doubt_words() -> dict[str, Pair]:
     return {
         "shared": say("ranks-that-share-experts-spend"),
         "few": say("prompts-come-at-random-to"),
+        "equal": say("requests-of-one-length"),
         "held": say("ranks-hold-back-prompts-of"),
         "balanced": say("ranks-let-in-requests-together"),
         "in_turn": say("requests-are-dealt-to-replicas"),
@@ -56,19 +58,21 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
     ranks, one_pool = ranks_in_step(q), q.separate_pools <= 0
     together, several = ranks > 1, (q.data_parallel > ranks) & one_pool
     stalled = found["steady_stall"] / found["steady_tpot"]
-    long_ones = found["prompt_span"] * (1 + q.prompt_variation) > 1
-    often = found["random_share"] > OFTEN
-    waiting = stalled > STALLED
-    always = found["group_busy"] > NEARLY_ALL
+    cut = found["prompt_span"] * (1 + q.prompt_variation) > 1
+    often, met = found["random_share"] > OFTEN, found["meeting_share"] > OFTEN
+    held = q.prefill_delay_steps > 0
+    equal = q.answer_variation * (q.output_tokens - 1) < 1
     rate = found["steady_request_throughput"]
-    seldom = often & (rate * found["steady_e2e"] <= q.data_parallel)
+    in_flight = rate * found["steady_e2e"]
+    seldom = often & (in_flight <= q.data_parallel)
     return {
         "shared": together & one_pool & (
-            often & (stalled > STALLED_AT_RANDOM)
-            | always & (waiting | (q.mixed_steps <= 0))),
-        "few": together & one_pool & seldom & (stalled > STALLED_FEW),
-        "held": together & (q.prefill_delay_steps > 0) & (
-            long_ones | often & (stalled > HELD)),
+            ~held & (cut & met & (stalled > STALLED) | often & (stalled > NEARLY_ALL))
+            | (found["group_busy"] > NEARLY_ALL) & (found["rank_busy"] > HALF)),
+        "few": one_pool & (together & seldom & (stalled > STALLED)
+                           | often & (in_flight < 2) & (found["prompt_span"] > LONG)),
+        "equal": one_pool & ~several & ~often & equal & (stalled > EQUAL),
+        "held": together & held & (cut & (stalled > STALLED) | (stalled > HELD)),
         "in_turn": several & (stalled > IN_TURN),
         "front_end": (rate > FRONT_END * front_ends_rate(q)),
     }

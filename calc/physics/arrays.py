@@ -283,20 +283,19 @@ def floor_div(whole: Number, part: Number) -> Number:
     return np.floor(whole / part)
 
 
-def both(condition: Number, yes: Callable[[], tuple[Number, Number]],
-         no: Callable[[], tuple[Number, Number]]) -> tuple[Number, Number]:
-    """Return the pair ``yes()`` where the condition holds, else ``no()``; as :func:`either`.
+def both(condition: Number, yes: Callable[[], tuple[Number, ...]],
+         no: Callable[[], tuple[Number, ...]]) -> tuple[Number, ...]:
+    """Return the tuple ``yes()`` where the condition holds, else ``no()``; as :func:`either`.
 
     Args:
         condition: booleans, never traced.
-        yes, no: functions that return two numbers [any].
+        yes, no: functions that return as many numbers [any].
 
     Source: definition, as :func:`select`.
     """
     alike = _alike(condition)
     if alike is None:
-        first, second = (np.where(condition, *pair) for pair in zip(yes(), no(), strict=True))
-        return first, second
+        return tuple(np.where(condition, *pair) for pair in zip(yes(), no(), strict=True))
     return yes() if alike else no()
 
 

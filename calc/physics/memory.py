@@ -326,6 +326,7 @@ class Memory:
     max_concurrency: Number
     served_requests: Number
     served_per_rank: Number
+    found_hit_share: Number
     stage_workload_kv: np.ndarray
     kv_per_device: Number
     headroom_per_device: Number
@@ -347,18 +348,15 @@ def _usable(q: Any, working: Number, kept: np.ndarray) -> Number:
     return either(q.share_of_left > 0, of_left, of_seen)
 
 
-def served_requests(q: Any, blocks: Number, most: Number, state: Number) -> Number:
-    """Requests in flight that have a place in the cache; all others wait for one [request].
+def places(q: Any, blocks: Number, state: Number) -> Number:
+    """Requests of mean length that a replica's cache holds at once, not a whole number [request].
 
-    Each at its longest finds one, or more of them where they are shorter on average: an engine that
-    fills steps with prompts and decodes takes blocks as answers grow, half of an answer on average,
-    another one sets aside all of it. Where not even one fits, they are those of cards with enough
-    memory.
+    An engine that fills steps with prompts and decodes takes blocks as answers grow, half of an
+    answer on average; another one sets aside all of it.
 
     Args:
         q: input symbols as attributes.
         blocks: of the cache of a replica [block].
-        most: requests that fit at their longest [request].
         state: blocks of a request besides those of its tokens [block].
 
     Source: notebooks/memory.md, section What is left for the cache.
@@ -367,7 +365,36 @@ def served_requests(q: Any, blocks: Number, most: Number, state: Number) -> Numb
     answer = q.output_tokens * (1 + q.answer_variation * q.answer_variation)
     held = q.input_tokens + select(mixed, answer / 2, answer)
     each = np.ceil(held / (q.block_size * q.decode_context_parallel)) + state
-    room = maximum(most, q.data_parallel * floor_div(blocks, maximum(1, each)))
+    return blocks / maximum(1, each)
+
+
+def kept_share(held: Number, running: Number, idle: Number) -> Number:
+    """Of the prefixes of requests that are not being served, the share that the cache keeps [1].
+
+    Args:
+        held: requests that the cache holds at once [request].
+        running: requests that are being served [request].
+        idle: others whose prefixes were cached: of those who wait, or think [request].
+
+    Source: notebooks/memory.md, section What is left for the cache.
+    """
+    return select(idle > 0, clip((held - running) / maximum(1, idle), 0, 1), 1)
+
+
+def served_requests(q: Any, most: Number, held: Number) -> Number:
+    """Requests in flight that have a place in the cache; all others wait for one [request].
+
+    Each at its longest finds one, or more of them where they are shorter on average. Where not even
+    one fits, they are those of cards with enough memory.
+
+    Args:
+        q: input symbols as attributes.
+        most: requests that fit at their longest [request].
+        held: requests of mean length that a replica's cache holds at once [request].
+
+    Source: notebooks/memory.md, section What is left for the cache.
+    """
+    room = maximum(most, q.data_parallel * np.floor(held))
     return select(most > 0, minimum(q.concurrency, room), q.concurrency)
 
 
@@ -411,7 +438,8 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
     of_request = per_request + c.state_blocks_per_request
     workload = requests_per_rank * of_request * block
     most = q.data_parallel * floor_div(blocks, of_request)
-    served = served_requests(q, blocks, most, c.state_blocks_per_request)
+    held = places(q, blocks, c.state_blocks_per_request)
+    served = served_requests(q, most, held)
     return Memory(
         requests_per_rank=requests_per_rank, blocks_per_request=per_request,
         request_blocks=of_request, window_blocks_per_request=in_window, working_memory=working,
@@ -419,6 +447,8 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
         stage_cache_layers=cached, stage_window_layers=windowed,
         stage_block_bytes=block, stage_kv_blocks=stage_blocks, kv_blocks=blocks,
         max_concurrency=most, served_requests=served,
+        found_hit_share=q.prefix_hit_share * kept_share(
+            q.data_parallel * held, served, q.concurrency - served),
         served_per_rank=ceil_div(served, q.data_parallel),
         stage_workload_kv=workload, kv_per_device=workload.max(axis=0),
         headroom_per_device=(free - workload).min(axis=0),

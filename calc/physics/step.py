@@ -64,6 +64,7 @@ from calc.physics.work import (
     head_work,
     index_work,
     routed_expert_work,
+    routed_row_bytes,
     router_work,
     shared_expert_work,
     vector_bytes,
@@ -93,6 +94,7 @@ class Step:
     router_bytes: Number
     head_bytes: Number
     vector_bytes: Number
+    routed_row_bytes: Number
     head_rows: Number
     group_tokens: Number
     shared_tokens: Number
@@ -185,7 +187,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
         **{f"{name}_time": time for name, time in times.items()} | vars(fetched),
-        vector_bytes=vector, head_rows=core.head_rows, group_tokens=routed.tokens,
+        vector_bytes=vector, routed_row_bytes=routed_row_bytes(q, n, routed), head_rows=core.head_rows, group_tokens=routed.tokens,
         shared_tokens=batch.of_shared(q), distinct_experts=routed.hit,
         rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
         hidden_time=hidden, device_time=device, host_time=host,

@@ -452,8 +452,20 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     around = (2 * q.num_hidden_layers * residual_widths(q) / own.dealt + 2) * d
     of_token = (around + 3 * n.moe_layers * shared_inside
                 + 3 * q.first_k_dense_replace * q.intermediate_size / t)
+    moved = of_token * q.activation_element_bytes * tokens + routed_row_bytes(q, n, routed)
+    return plus(moved + after_layers(q, n), selection_bytes(q, own.indexed))
+
+
+def routed_row_bytes(q: Any, n: Parameters, routed: Routed) -> Number:
+    """What of it are rows of routed experts [B], in proportion to the tokens of all ranks.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        routed: how tokens meet the routed experts.
+
+    Source: notebooks/compute.md, section What the vector unit does.
+    """
     of_row = n.moe_layers * (1 - q.offloaded_share) * (
         3 * routed.inside + 2 * q.routed_expert_hidden_size)
-    moved = (of_token * q.activation_element_bytes * tokens
-             + of_row * q.activation_element_bytes * moved_rows(q, routed.rows, routed.tokens))
-    return plus(moved + after_layers(q, n), selection_bytes(q, own.indexed))
+    return of_row * q.activation_element_bytes * moved_rows(q, routed.rows, routed.tokens)

@@ -107,12 +107,10 @@ class Engine:
 
     @property
     def can_prefill(self) -> bool:
-        """Whether the next step has a prompt to work on and a place for it."""
-        running, limits = self.running, self.limits
-        if any(not job.decodes for job in running):
-            return True
+        """Whether a prompt could begin in the next step, and has a place."""
+        limits = self.limits
         self._book_passed()
-        if not self.waiting or len(running) >= limits.max_num_seqs:
+        if not self.waiting or len(self.running) >= limits.max_num_seqs:
             return False
         job = self._first()
         if limits.policy == "prefill-first":
@@ -127,7 +125,7 @@ class Engine:
     def plan(self, now: float, prompts: bool = True) -> Step:
         """Decide what the step that begins at ``now`` [s] computes; there has to be a request.
 
-        Without ``prompts`` those are left for a later step, and the step may be empty.
+        Without ``prompts`` none begins, and the step may be empty; a prompt that was begun goes on.
         """
         self.ahead = len(self.running) if self.still else 0
         if self.ahead:
@@ -137,9 +135,9 @@ class Engine:
         self._book_passed()
         self.planned, self.preempted = [], []
         if self.limits.policy == "mixed":
-            self._plan_mixed(prompts)
+            self._plan_mixed(prompts and self.admits)
         else:
-            self._plan_prefill_first(prompts)
+            self._plan_prefill_first(prompts and self.admits)
         prefill, decode = [], []
         for job, new in self.planned:
             if job.started != job.started:  # not a number yet
@@ -227,15 +225,13 @@ class Engine:
             if computed > job.room:
                 self._allocate(job, computed)
 
-    def _plan_mixed(self, prompts: bool) -> None:
+    def _plan_mixed(self, admits: bool) -> None:
         """Running requests in order of admission, then waiting ones, until the budget is spent."""
         limits, running, planned = self.limits, self.running, self.planned
         budget = limits.max_num_batched_tokens - self.ahead
         for job in running if not self.ahead else ():  # of which the last ones may go meanwhile
             if not budget:
                 break
-            if not (prompts or job.decodes):
-                continue
             computed = job.computed
             new = job.known - computed
             if new > budget:
@@ -244,7 +240,7 @@ class Engine:
                 break
             planned.append((job, new))
             budget -= new
-        while (prompts and self.admits and self.waiting and budget and not self.preempted
+        while (admits and self.waiting and budget and not self.preempted
                and len(running) < limits.max_num_seqs):
             job = self._first()
             new = min(job.known - job.computed, budget)
@@ -265,12 +261,12 @@ class Engine:
                 return False
         return True
 
-    def _plan_prefill_first(self, prompts: bool) -> None:
+    def _plan_prefill_first(self, admits: bool) -> None:
         """Chunks of prompts if there are any, else one token of every request in work."""
         budget, limits, running = self.limits.max_num_batched_tokens, self.limits, self.running
-        if prompts and running and not running[-1].decodes:  # only the last can be in its prompt
+        if running and not running[-1].decodes:  # only the last can be in its prompt
             budget -= self._take_chunk(running[-1], budget)
-        while (prompts and self.admits and self.waiting and budget
+        while (admits and self.waiting and budget
                and len(running) < limits.max_num_seqs):
             job = self._first()
             if not self._has_room_for(job):
@@ -285,9 +281,8 @@ class Engine:
         if len(running) > self.free:  # a token needs one block at most
             self._retract()
         for job in self.running:
-            if prompts or job.decodes:
-                self._allocate(job, job.known)
-                self.planned.append((job, 1))
+            self._allocate(job, job.known)
+            self.planned.append((job, 1))
 
     def _retract(self) -> None:
         """Preempt those with the fewest output tokens until each other one can decode."""

@@ -21,12 +21,14 @@ DENSE = dict.fromkeys(
      "separate_pools", "mixed_steps", "prefill_together", "prefill_delay_steps", "steps_ahead",
      "first_token_held", "bench_requests", "draft_tokens", "mtp_acceptance", "accepted_length",
      "second_stream_tokens", "index_topk", "sliding_window", "whole_selection", "score_traffic",
-     "dense_prefill_tokens",
+     "dense_prefill_tokens", "first_k_dense_replace", "offloaded_share", "routed_expert_latency",
+     "sliced_expert_latency",
      "o_groups", "absorbed_prefix_tokens", "prefill_tile_rows", "prefill_replicas",
      "prefill_pool_rate", "prefill_pool_devices", "prefill_pool_port_time"), 0.0) | dict.fromkeys(
     ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel", "micro_batches",
      "scheduler_recv_interval", "stream_interval", "draft_block", "acceptance_decay",
-     "compress_ratio", "kv_imbalance"), 1.0) | {
+     "compress_ratio", "kv_imbalance", "num_hidden_layers", "memory_bandwidth",
+     "hbm_efficiency"), 1.0) | {
     "concurrency": 8.0, "input_tokens": 1000.0, "output_tokens": 101.0,
     "max_num_batched_tokens": 1000.0, "front_end_rate": 1e9}
 

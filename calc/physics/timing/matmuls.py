@@ -124,8 +124,7 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
              for name, work in classes.items()}
     for name, several in dense.items():
         times[name] = several.time(q, name, times[name], rows[name])
-    times["routed_expert"] = plus(
-        times["routed_expert"], (1 - q.offloaded_share) * n.moe_layers * expert_latency(q))
+    times["routed_expert"] = plus(times["routed_expert"], expert_fixed_time(q))
     # where shared experts have ranks of their own, all wait for the slower kind
     times["shared_expert"] = either(
         q.shared_expert_ranks > 0,
@@ -144,6 +143,19 @@ def expert_latency(q: Any) -> Number:
     Source: notebooks/latency.md, section The classes of a step.
     """
     return sliced(q, q.routed_expert_latency, q.sliced_expert_latency)
+
+
+@once
+def expert_fixed_time(q: Any) -> Number:
+    """What the experts of all layers take, however few their rows [s].
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    layers = q.num_hidden_layers - q.first_k_dense_replace
+    return (1 - q.offloaded_share) * layers * expert_latency(q)
 
 
 def matmul_time(q: Any, name: str, work: Work, padded: Number, waiting: Number = 0) -> Number:

@@ -79,13 +79,14 @@ def test_prompts_of_another_pool_take_no_place():
 
 
 @pytest.mark.parametrize(("name", "doubts"), [
-    ("h200-v32-sglang-dp8", ("shared", "balanced")), ("h200-v32-sglang-tp8", ())])
+    ("h200-v32-sglang-dp8", ("balanced",)), ("h200-v32-sglang-tp8", ())])
 def test_doubts_about_the_closed_form(name, doubts):
-    """Ranks that share experts, and that balance their prompts, are to be simulated."""
+    """Ranks that balance their prompts, and answers of one length, are to be simulated."""
     scenario = catalogue.load_scenario(name)
     balanced = scenario.file.model_copy(update={"prefill_coordination": "balance"})
-    assert steady(name)[0].doubts == doubts[:1]
+    assert steady(name)[0].doubts == ()
     assert lasting(replace(scenario, file=balanced), *steady(name)[1:]).doubts == doubts
+    assert steady(name, "workload.length_distribution=constant")[0].doubts == ("equal",)
 
 
 @pytest.fixture(scope="module")

@@ -131,6 +131,11 @@ class TestPieces:
         prefill = step_of(0.15, **EXPERTS)
         q = replica(**SHARED)
         assert experts_of_one(q, 4, riding, decode, prefill) == pytest.approx(time)
+        # three layers take 1 ms each, however few the rows
+        fixed = replica(**SHARED, routed_expert_latency=0.001, num_hidden_layers=3)
+        more = [replace(step, routed_expert_time=step.routed_expert_time + 0.003)
+                for step in (decode, prefill)]
+        assert experts_of_one(fixed, 4, riding, *more) == pytest.approx(0.003 + time)
 
     def test_one_rank_of_a_group_with_a_prompt(self):
         """The other three ranks decode: fewer experts, and an exchange with one sender."""
@@ -146,6 +151,9 @@ class TestPieces:
         # a full chunk: a quarter of the experts, an exchange without imbalance
         of_one = 0.15 - 0.04 * 3 / 4 - 0.03 * 1 / 3
         assert found.token == pytest.approx((of_one - 0.02) / (1000 - 8))
+        rows = replace(prefill, routed_row_bytes=0.02)  # at 1 B/s
+        with_rows = self.piece(q, decode=decode, prefill=rows, burst=prefill)
+        assert with_rows.experts == pytest.approx(found.experts + 0.02 * 3 / 4)
         busy = replace(prefill, routed_expert_time=0.2, exchange_time=0.2)
         assert self.piece(q, decode=decode, prefill=busy).alone == pytest.approx(0.15 / 4)
 
@@ -272,19 +280,34 @@ class TestRates:
 
     @pytest.mark.parametrize("limit", [1, 30, 1e6])
     def test_two_ranks_hold_prompts_until_both_have_one(self, limit):
-        """Until the other rank has a prompt, which arrives at random, or the limit is reached."""
+        """Prompts come as a Poisson number a step; the other rank's is there, or comes later."""
         q = replica(data_parallel=2, expert_parallel=2, n_routed_experts=8, concurrency=16,
                     prefill_delay_steps=limit)
-        found = self.rates(q, 7.0, span=1.0)
-        rate = 2 * found.prompts * found.chunks  # of either rank
+        found = self.rates(q, 7.0, span=0.1)
+        rate = found.arrivals  # of both ranks in a decode step
+        assert found.arrivals < found.coming == pytest.approx(2 * 7 / 100)
         most = min(limit, 100 / 2 * 14)  # half of an answer per decoding request
-        draw = np.random.default_rng(4).exponential(1 / rate, 200_000)
-        assert found.hold == pytest.approx(np.minimum(draw, most).mean(), rel=0.01)
-        # interval of releases: until a prompt arrives, the wait, and the step itself
-        assert found.group == pytest.approx(1 / (1 / rate + found.hold + 1))
+        draw = np.random.default_rng(4)
+        first = draw.poisson(rate, 400_000)
+        later = np.minimum(draw.geometric(1 - np.exp(-rate), first.size), most)
+        holds = np.where(first > 1, 0, later)[first > 0]
+        assert found.hold == pytest.approx(holds.mean(), rel=0.02)
+        # to the next release: steps without a prompt, the one that brings it, the wait, the chunk
+        steps = 1 / np.expm1(rate) + 1 + found.hold
+        assert 1 / found.releases == pytest.approx(steps + 1)
+        assert found.group == pytest.approx(1 / (steps + 1))
+        assert found.prompts == pytest.approx(rate / 2 * steps / (steps + 1))
         # mean over the prompts of a release, of which only the first waits all of it
         assert found.held == pytest.approx(found.hold / (1 + rate * found.hold))
-        assert found.prompts < found.unheld
+
+    def test_prompts_that_are_held_begin_together_and_end_with_the_longest(self):
+        """Of equal prompts a group is as busy as a rank, of others for longer."""
+        q = replica(**SHARED, prefill_delay_steps=30, mixed_steps=1)
+        equal = self.rates(q, 1.0, span=2.0)
+        assert equal.group == pytest.approx(2 * equal.releases)
+        varied = self.rates(replica(**SHARED, prefill_delay_steps=30, mixed_steps=1,
+                                    prompt_variation=0.5), 1.0, span=2.0)
+        assert varied.group * equal.releases > 1.2 * equal.group * varied.releases
 
     @pytest.mark.parametrize(("variation", "most"), [(0, 50), (1, 100)])
     def test_prompts_are_held_only_while_others_decode(self, variation, most):
@@ -292,8 +315,8 @@ class TestRates:
         q = replica(data_parallel=2, expert_parallel=2, n_routed_experts=8, concurrency=2,
                     prefill_delay_steps=1e6, answer_variation=variation)
         found = self.rates(q, 0.1, requests=1, span=1.0)
-        rate = 2 * found.prompts * found.chunks
-        assert found.hold == pytest.approx(0.2 / rate * (1 - np.exp(-rate * most)))
+        both = 2 / found.arrivals - 1 / 2 - 1 / np.expm1(found.arrivals)
+        assert found.hold == pytest.approx(0.2 * both * (1 - np.exp(-most / both)))
 
     def test_no_prompt_is_held_without_a_delay_or_a_group(self):
         for q in (replica(**SHARED), replica(prefill_delay_steps=30)):

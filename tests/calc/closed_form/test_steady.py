@@ -118,12 +118,14 @@ class TestReplica:
         """A held request decodes from a release on.
 
         Of x releases during an answer it sees x - (1 - δ²)/2, where δ is the coefficient of
-        variation of their interval: the random share of it, without the hold and the step.
+        variation of their interval: the random share of it, without the hold and the step. Each
+        takes as many steps as the group is busy for.
         """
         found = steady_with(**PAIR, prefill_delay_steps=20)
-        releases = 100 * found.group_busy
-        varied = 1 - found.group_busy * (found.hold_steps + 1)
-        seen = (releases - (1 - varied**2) / 2) * (found.busy_step - STEP)
+        releases = 100 * found.releases
+        varied = 1 - found.releases * (found.hold_steps + found.mean_chunks)
+        seen = (releases - (1 - varied**2) / 2) * (
+            found.group_busy / found.releases) * (found.busy_step - STEP)
         assert found.hold_steps > 1
         assert found.returned_decode == pytest.approx(100 * STEP + seen)
 

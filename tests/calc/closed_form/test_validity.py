@@ -10,11 +10,14 @@ from calc.physics.arrays import Inputs
 
 RANKS = {"tensor_parallel": 1, "expert_parallel": 8, "expert_tensor_parallel": 0,
          "data_parallel": 8, "separate_pools": 0, "prompt_variation": 0, "mixed_steps": 1,
-         "prefill_delay_steps": 0, "front_end_rate": 100}
+         "prefill_delay_steps": 0, "front_end_rate": 100, "output_tokens": 101,
+         "answer_variation": 0.5}
 STEADY = {"steady_stall": 0.0, "steady_tpot": 0.25, "prompt_span": 0.25, "random_share": 0.0,
-          "group_busy": 0.0, "steady_request_throughput": 2.0, "steady_e2e": 5.0}
-OFTEN, TWO_GROUPS = {"random_share": 0.51}, {"data_parallel": 16}
-ALWAYS, ALONE, HOLDING = {"group_busy": 0.876}, {"expert_parallel": 1}, {"prefill_delay_steps": 1}
+          "meeting_share": 0.0, "group_busy": 0.0, "rank_busy": 0.0,
+          "steady_request_throughput": 2.0, "steady_e2e": 5.0}
+OFTEN, TWO_GROUPS = {"random_share": 0.51, "meeting_share": 0.51}, {"data_parallel": 16}
+CUT, ALONE, HOLDING = {"prompt_span": 1.01}, {"expert_parallel": 1}, {"prefill_delay_steps": 1}
+FEW, EQUAL = {"steady_request_throughput": 1.6}, {"answer_variation": 0, "stalled": 0.11}
 
 
 def met(given):
@@ -27,25 +30,32 @@ def met(given):
 
 
 @pytest.mark.parametrize(("given", "name", "limit", "beyond", "names"), [
-    # most requests come at random, and half of a token's time is prompts of other ranks
-    (OFTEN, "stalled", 0.5, 0.51, {"shared"}),
-    (OFTEN | {"data_parallel": 2, "expert_parallel": 2}, "stalled", 0.5, 0.51, {"shared"}),
-    ({"stalled": 0.51}, "random_share", 0.5, 0.51, {"shared"}),
+    # prompts of several chunks that come at random, or so many that they take nearly all the time
+    (OFTEN | CUT, "stalled", 0.4, 0.41, {"shared"}),
+    (CUT | {"stalled": 0.41}, "meeting_share", 0.5, 0.51, {"shared"}),
+    (OFTEN | {"stalled": 0.41}, "prompt_span", 1.0, 1.01, {"shared"}),
+    (OFTEN, "stalled", 0.875, 0.876, {"shared"}),
     (OFTEN | ALONE, "stalled", 0.5, 0.51, {"in_turn"}),  # eight replicas, each by itself
-    # nearly all steps have a prompt: three quarters of the time, or prompts that go first
-    (ALWAYS, "stalled", 0.75, 0.76, {"shared"}),
-    ({"stalled": 0.76}, "group_busy", 0.875, 0.876, {"shared"}),
-    (ALWAYS, "mixed_steps", 1, 0, {"shared"}),
-    ({"mixed_steps": 0}, "group_busy", 0.875, 0.876, {"shared"}),
+    # nearly all steps have a prompt, and nearly half of those of a rank
+    ({"rank_busy": 0.45}, "group_busy", 0.875, 0.876, {"shared"}),
+    ({"group_busy": 0.876}, "rank_busy", 0.44, 0.45, {"shared"}),
     # no more requests in flight than ranks, 8 of them: 1.6 a second for five seconds
     (OFTEN | {"stalled": 0.41}, "steady_request_throughput", 1.7, 1.6, {"few"}),
-    (OFTEN | {"steady_request_throughput": 1.6}, "stalled", 0.4, 0.41, {"few"}),
-    (OFTEN | {"steady_request_throughput": 1.6, "stalled": 0.41}, "separate_pools", 1, 0, {"few"}),
-    # prompts that are held back: of more than a chunk, or many at random
-    (HOLDING, "prompt_span", 1.0, 1.01, {"held"}),
-    (HOLDING | {"prompt_variation": 1}, "prompt_span", 0.5, 0.51, {"held"}),
-    (HOLDING | OFTEN, "stalled", 0.5, 0.51, {"held", "shared"}),
-    (HOLDING | {"prompt_span": 1.01}, "expert_parallel", 1, 8, {"held"}),
+    (OFTEN | FEW, "stalled", 0.4, 0.41, {"few"}),
+    (OFTEN | FEW | {"stalled": 0.41}, "separate_pools", 1, 0, {"few"}),
+    # one or two at a time, of long prompts
+    (OFTEN | {"steady_request_throughput": 0.3}, "prompt_span", 5.0, 5.1, {"few"}),
+    (OFTEN | {"prompt_span": 5.1}, "steady_request_throughput", 0.4, 0.39, {"few"}),
+    # answers that all have 100 steps end in step; not if one more or less is usual
+    (EQUAL, "stalled", 0.1, 0.11, {"equal"}), (EQUAL, "answer_variation", 0.01, 0.009, {"equal"}),
+    (EQUAL, "random_share", 0.51, 0.5, {"equal"}),
+    (EQUAL, "data_parallel", 16, 8, {"equal"}), (EQUAL, "separate_pools", 1, 0, {"equal"}),
+    # prompts that are held back: of more than a chunk, or most of the time
+    (HOLDING | {"stalled": 0.41}, "prompt_span", 1.0, 1.01, {"held"}),
+    (HOLDING | {"stalled": 0.41, "prompt_variation": 1}, "prompt_span", 0.5, 0.51, {"held"}),
+    (HOLDING | CUT, "stalled", 0.4, 0.41, {"held"}),
+    (HOLDING, "stalled", 0.57, 0.58, {"held"}),
+    (HOLDING | CUT | {"stalled": 0.41}, "expert_parallel", 1, 8, {"held"}),
     # requests are dealt to two groups of ranks in turn
     (TWO_GROUPS, "stalled", 0.5, 0.51, {"in_turn"}),
     (TWO_GROUPS | {"stalled": 0.51}, "separate_pools", 1, 0, {"in_turn"}),

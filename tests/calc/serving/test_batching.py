@@ -59,12 +59,15 @@ class TestComposition:
         assert [outcome.first_token for outcome in served.outcomes] == [6.0, 1.0]
 
     @pytest.mark.parametrize("policy", POLICIES)
-    def test_a_step_without_prompts_leaves_them_as_they_are(self, policy):
-        engine = engine_of(Request(0.0, 4, 3), Request(0.0, 250, 3), steps=1, policy=policy)
-        assert engine.plan(1.0, prompts=False) == Step((), (5,))
+    def test_a_prompt_that_was_begun_goes_on_while_others_are_held_back(self, policy):
+        first = policy == "prefill-first"
+        engine = engine_of(Request(0.0, 4, 9), Request(0.0, 150, 3), Request(0.0, 10, 3), steps=1,
+                           policy=policy)
+        assert engine.plan(1.0, prompts=False) == Step(((54, 96),), () if first else (5,))
         engine.complete(2.0)
-        assert engine.plan(2.0).prefill == (((100, 96),) if policy == "prefill-first"
-                                            else ((99, 96),))
+        assert not engine.plan(2.0, prompts=False).prefill
+        engine.complete(3.0)
+        assert engine.plan(3.0).prefill == ((10, 0),)
 
 
 class TestBlocks:
