@@ -405,6 +405,27 @@ def _busy_joined(s: Pieces, rank: Number, come: Number, looks: Number) -> Number
     return 1 - scaled(1 - rank, 1 + others)
 
 
+def _queues(s: Pieces, filled: Number, longer: Number, span: Number, each: Number
+            ) -> tuple[Number, Number]:
+    """Steps that a prompt waits for those before it on its rank, after an answer and at random [1].
+
+    Args:
+        s: pieces of a step with prompts.
+        filled: of the room for chunks [1].
+        longer: mean square of the length of prompts over the square of its mean [1].
+        span: chunks that the mean prompt fills [1].
+        each: prompts in a decode step on each rank [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    ahead = filled * (longer * span / 2) / maximum(LEAST, 1 - filled)
+    rest = filled * (minimum(1, span) / 2)
+    queued = either(
+        s.mixed, lambda: maximum(0, ahead - rest * clip(2 - span, 0, 1)),
+        lambda: each * span / 2 * clip(span - 1, 0, 1))
+    return queued, maximum(0, ahead - rest)
+
+
 def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Number,
              thought: Number) -> Rates:
     """Compute how often steps have prompts [1], among other requests that decode on each rank.
@@ -455,14 +476,9 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     busy, group, prompts, releases = both(
         hold > 0, lambda: _released(q, p, s, hold, arrivals, chunks, span),
         lambda: (rank, _busy_joined(s, rank, pieces_come, looks), prompts, 1.0))
-    ahead = filled * (longer * span / 2) / maximum(LEAST, 1 - filled)
-    portion = minimum(1, span)
-    rest = filled * (portion / 2)
-    queued = either(
-        s.mixed, lambda: maximum(0, ahead - rest * clip(2 - span, 0, 1)),
-        lambda: each * span / 2 * clip(span - 1, 0, 1))
-    return Rates(chunks, portion, filled, between, unheld, coming, arrivals, prompts, busy, hold, held,
-                 releases, group, queued, maximum(0, ahead - rest))
+    queued, random = _queues(s, filled, longer, span, each)
+    return Rates(chunks, minimum(1, span), filled, between, unheld, coming, arrivals, prompts, busy,
+                 hold, held, releases, group, queued, random)
 
 
 @dataclass(frozen=True)

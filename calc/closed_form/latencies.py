@@ -41,7 +41,8 @@ STEP_NAMES = tuple(entry.name for entry in fields(Step))
 DECODE_NAMES = frozenset({FAST, PACE, "draft_time", "tokens_per_step", "decode_tokens", *(
     f"decode_{name}" for name in STEP_NAMES)})
 # of a step by itself what a wave and a steady state are made of
-_OF_CHUNK = ("step_time", "routed_expert_time", "rank_imbalance", "exchange_time", "device_time")
+_OF_CHUNK = ("step_time", "routed_expert_time", "routed_row_bytes", "rank_imbalance",
+             "exchange_time", "device_time")
 _HIDING = ("hidden_time", *(f"{name}_time" for name in BUSY))
 _OF_ANY = ("distinct_experts", "host_time", "core_time", "index_time")
 WANTED = {phase: tuple(dict.fromkeys(names)) for phase, names in {

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from calc.closed_form.bunches import (
-    LEAST,
     Chunks,
     Pieces,
     Rates,
@@ -140,8 +139,8 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     """Waits and decoding; a share of the others that is not lone delays.
 
     Prompts on one's own rank are a queue: whoever comes while one stays is worked on meanwhile.
-    Those of the others join the next step, so that they delay who decodes, or is about to. Who
-    waits until prompts are let go begins to decode when they are, a whole hold before the next.
+    Those of the others join the next step and delay who decodes, or is about to. Who waits until
+    prompts are let go begins to decode when they are, a whole hold before the next.
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -158,9 +157,8 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
         return longer / (r.group + (1 - r.group) * gathering(thinking))
 
     def seen_of_held() -> Number:
-        # squared, the part of a hold that varies
-        alone = maximum(0, 1 - r.releases * (r.hold + r.chunks)) ** 2
-        return maximum(0, 1 - (1 - alone) / (2 * later * r.releases))
+        varies = maximum(0, 1 - r.releases * (r.hold + r.chunks))  # of a hold
+        return maximum(0, 1 - (1 - varies**2) / (2 * later * r.releases))
 
     stalled = paused(longer)
     stretched = either(at_once & (q.think_time > 0), lambda: paused(after_thinking()),
@@ -307,7 +305,8 @@ def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Nu
 
     A decode step is known with the fullest batch on every rank. The core takes its part by
     request; experts, the host's as well, beside their fixed time as many as are hit, whose number
-    grows less than the tokens do. Nothing falls away of what is hidden, or of what the host's launches take longer.
+    grows less than the tokens do. Nothing falls away of what is hidden, or of what the host's
+    launches take longer.
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -465,8 +464,8 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
         per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel), s.token * p.new_tokens,
         maximum(0, 1 - span), span, s.riding, maximum(0, riding - s.waiting), r.chunks,
         r.filled, r.queued, r.random, r.between, r.unheld, r.coming, r.arrivals, r.prompts, r.rank,
-        r.hold, r.held, r.releases, r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
-        t.interruption, t.left, t.received, t.back, t.random, *t.overlaps, t.decode_back,
-        t.decode_random, mixing, meeting, decoding, pool, lighter, steps, place,
+        r.hold, r.held, r.releases, r.group, k.together, k.fullest, k.deeper, k.busy, k.own,
+        k.least, k.prefill, t.interruption, t.left, t.received, t.back, t.random, *t.overlaps,
+        t.decode_back, t.decode_random, mixing, meeting, decoding, pool, lighter, steps, place,
         queue + plus(short, place), stall, ttft, tpot, e2e, gap, among,
         1 + total + plus(among * q.think_time, waiting), rate, rate * q.output_tokens)

@@ -156,10 +156,10 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
         "shared_expert": shared_expert_work(q, n, batch), "routed_expert": routed,
         "router": router_work(q, n, own), "head": head}
-    times = matmul_times(attention, q, n, classes, batch, routed)
+    times = matmul_times(attention, q, n, classes, batch, routed) | {
+        "core": core_time(q, core, own, clock),
+        "index": index_time(q, scores, batch.decoding, clock)}
     classes |= {"core": core, "index": scores}
-    times |= {"core": core_time(q, core, own, clock),
-              "index": index_time(q, scores, batch.decoding, clock)}
     vector, fetched = vector_bytes(q, n, batch, routed), missing(q, n, routed.read)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
     logits, gathered = _gather_times(q, batch, columns)
@@ -187,10 +187,10 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
         **{f"{name}_time": time for name, time in times.items()} | vars(fetched),
-        vector_bytes=vector, routed_row_bytes=routed_row_bytes(q, n, routed), head_rows=core.head_rows, group_tokens=routed.tokens,
-        shared_tokens=batch.of_shared(q), distinct_experts=routed.hit,
-        rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
-        hidden_time=hidden, device_time=device, host_time=host,
+        vector_bytes=vector, routed_row_bytes=routed_row_bytes(q, n, routed),
+        head_rows=core.head_rows, group_tokens=routed.tokens, shared_tokens=batch.of_shared(q),
+        distinct_experts=routed.hit, rank_imbalance=routed.slowest - 1,
+        node_imbalance=nodes_load - 1, hidden_time=hidden, device_time=device, host_time=host,
         draft_gather_time=gathered, draft_pass_time=draft_pass,
         step_time=_step_time(q, composition, longer, draft_pass))
 

@@ -72,7 +72,8 @@ class Pool:
             clock of its own.
         group_time: time of a step of such a group [s]; None for that of its slowest rank alone.
         coordination: whether a rank that can prefill does so at once (``eager``), waits for the
-            others of its group (``delay``; one that was begun goes on), or for a place at each of them (``balance``).
+            others of its group (``delay``; a prompt that was begun goes on), or for a place at each
+            of them (``balance``).
         delay_steps: that a prompt waits at most for them [1].
 
     Raises ValueError without a replica, for a gap that is no time, for an unknown routing or

@@ -194,4 +194,4 @@ def test_of_twice_the_users_none_is_faster(fleet):
 @law
 def test_twice_the_users_bring_no_less(fleet):
     return no_worse(*with_twice_the_users(fleet), ("output_throughput", *PAID),
-                    ("captured graphs",))
+                    ("captured graphs", "prefixes in the cache"))
