@@ -243,7 +243,7 @@ def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
     high = min(high, float(served[-1]))  # who finds no place in the cache waits for one
     pace, wait, whole = turn(high)
     short = max(0.0, users / let_in - whole, users * after * pace / high - whole)
-    # the first token reaches its user with the first piece of the pool that decodes
+    # where the engine sends it so, the first token comes with the decode pool's first piece
     held = float(first_held(Inputs({**inputs, "separate_pools": 0.0}), pace))
     return Loop(users, high, users / (whole + short), before + wait + short + held,
                 pace - held / max(1.0, after))
