@@ -228,7 +228,7 @@ def test_ranks_of_a_server_share_the_default_of_a_step(engine, stated, chunk):
 
 @pytest.mark.parametrize(("engine", "alone", "apart", "held"), [
     ("sglang@0.5.15.post1", 1, 50, 0),  # the first token at once
-    ("tensorrt-llm@1.2.0rc5", 10, 100, 1)])
+    ("tensorrt-llm@1.2.0rc5", 1, 100, 1)])
 def test_a_decode_pool_sends_larger_pieces_as_recipes_launch_it(engine, alone, apart, held):
     one, pool = (catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
         f"engine={engine}", *more]).inputs()
