@@ -30,7 +30,7 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
-from calc.physics.breakdown import added_time, cores_in, removed_time
+from calc.physics.breakdown import Busy, added_time, cores_in, removed_time
 from calc.physics.experts import normal_quantile, ranks_in_step
 from calc.physics.positions import most_picked
 from calc.physics.step import Step
@@ -88,6 +88,8 @@ class Pieces:
         units: of such ranks, each stage of a pipeline by itself [1].
         alone: a prompt's chunk on one rank, of card and links [s].
         token: of the fullest rank's chunk [s/token].
+        exposed: of what the chunks of all ranks add to that of one, the share that nothing hides,
+            without which follow [1]:
         experts: that they take more for the chunks of all ranks than for one [s].
         exchange, sent: the exchange for chunks of all ranks, and for one [s].
         host: what its launches take at least [s].
@@ -103,6 +105,7 @@ class Pieces:
     units: Number
     alone: Number
     token: Number
+    exposed: Number
     experts: Number
     exchange: Number
     sent: Number
@@ -184,6 +187,36 @@ def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill:
     return fixed + minimum(of_all, maximum(of_all / ranks, read))
 
 
+def _busy_of_others(q: Any, step: Step, fullest: Number, routed: Number) -> Busy:
+    """What the chunks of all ranks keep busy more than that of one [s].
+
+    Args:
+        q: input symbols as attributes.
+        step: a chunk of prompts on every rank.
+        fullest: what the fullest rank receives over what each sends [1].
+        routed: of the experts of a micro-batch [s].
+    """
+    rows = step.routed_row_bytes / dense_bandwidth(q) * (1 - 1 / ranks_in_step(q))
+    received = 1 - 1 / fullest
+    exchange, dispatch = step.exchange_time * received, step.dispatch_time * received
+    return Busy(own=routed + rows, links=exchange, routed=routed, exchange=exchange,
+                dispatch=dispatch) * q.micro_batches
+
+
+def _removed(q: Any, step: Step, fullest: Number, routed: Number) -> Number:
+    """What a step takes less without them [s]; arguments as for :func:`_busy_of_others`."""
+    return removed_time(q, step, _busy_of_others(q, step, fullest, routed))
+
+
+def _of_others(q: Any, step: Step, fullest: Number, routed: Number) -> tuple[Number, Number]:
+    """What the card does for the chunks of all ranks more than for one [s], and which share of it
+    and of the exchange is not hidden [1]; arguments as for :func:`_busy_of_others`."""
+    more = _busy_of_others(q, step, fullest, routed)
+    little = FEW * step.device_time
+    return more.own, select(more.exposed > little, removed_time(q, step, more) / maximum(
+        little, more.exposed), 1)
+
+
 def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
            burst: Step) -> Pieces:
     """Compute the pieces [s] that a step with prompts is made of, see :class:`Pieces`.
@@ -201,21 +234,18 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
 
     Source: notebooks/serving.md, section A steady state.
     """
-    def row_time(step: Step) -> Number:
-        return step.routed_row_bytes / dense_bandwidth(q)
-
     ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
     shared, halves, batch = ranks > 1, q.micro_batches, ceil_div(c, q.pipeline_parallel)
-    experts = either(shared, lambda: scaled(prefill.routed_expert_time - experts_of_one(
-        q, ranks, minimum(1, u / batch), decode, prefill)
-        + row_time(prefill) * (1 - 1 / ranks), halves), lambda: 0.0)
-    fullest, exchange = 1 + prefill.rank_imbalance, scaled(prefill.exchange_time, halves)
-    sent = exchange / fullest
-    alone = either(shared, lambda: maximum(prefill.device_time / ranks, (
-        prefill.device_time - experts - (exchange - sent))), lambda: prefill.device_time)
-    of_one = either(shared, lambda: burst.device_time - halves * (
-        (burst.routed_expert_time - expert_fixed_time(q) + row_time(burst)) * (1 - 1 / ranks)
-        + burst.exchange_time * (1 - 1 / fullest)), lambda: burst.device_time)
+    exchange, fullest = scaled(prefill.exchange_time, halves), 1 + prefill.rank_imbalance
+    more, exposed = both(shared, lambda: _of_others(q, prefill, fullest, (
+        prefill.routed_expert_time - experts_of_one(
+            q, ranks, minimum(1, u / batch), decode, prefill))), lambda: (0.0, 1.0))
+    alone = either(shared, lambda: maximum(
+        prefill.device_time / ranks, prefill.device_time - exposed * (
+            more + exchange * (1 - 1 / fullest))), lambda: prefill.device_time)
+    of_one = either(shared, lambda: burst.device_time - _removed(q, burst, fullest, (
+        burst.routed_expert_time - expert_fixed_time(q)) * (1 - 1 / ranks)),
+        lambda: burst.device_time)
     cores = cores_in(q, decode)
     few = decode.device_time - removed_time(q, decode, cores)
     tokens = p.burst_tokens - scaled(batch, 1 + q.draft_tokens)
@@ -224,7 +254,8 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
     budget = q.max_num_batched_tokens
     room = either(mixed, lambda: maximum(budget - 1 - u, ROOM * budget), lambda: budget)
     return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone, token,
-                  experts, exchange, sent, prefill.host_time,
+                  exposed, exposed * more, exposed * exchange, exposed * exchange / fullest,
+                  prefill.host_time,
                   prefill.step_time - maximum(prefill.device_time, prefill.host_time), room,
                   scaled(prefill.core_time, halves), scaled(prefill.index_time, halves),
                   either(mixed, lambda: added_time(q, prefill, cores * (u / batch)), lambda: 0.0))

@@ -63,6 +63,7 @@ class Steady:
     replica_others: Number
     steady_others: Number
     return_time: Number
+    exposed_prompts: Number
     alone_share: Number
     prompt_work: Number
     prompt_growth: Number
@@ -403,9 +404,11 @@ def _little(q: Any, others: Number, waiting: Number, inside: Number
     Source: notebooks/serving.md, section A steady state.
     """
     among = others / inside
-    asking = either(q.open_arrivals > 0, lambda: 0.0, lambda: 1 / plus(inside, q.think_time))
+    # who comes from elsewhere is one of them only where all places are taken
+    asking = either((q.open_arrivals > 0) & (waiting <= 0), lambda: 0.0,
+                    lambda: 1 / plus(inside, q.think_time))
     rate = plus(among, asking)
-    place = either(waiting > 0, lambda: waiting / select(waiting > 0, rate, 1), lambda: 0.0)
+    place = either(waiting > 0, lambda: waiting / rate, lambda: 0.0)
     return among, rate, place
 
 
@@ -460,8 +463,9 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     among, rate, place = _little(q, total, waiting, inside)
     ttft, e2e = plus(ttft, place), plus(inside, place)
     return Steady(
-        shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
-        per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel), s.token * p.new_tokens,
+        shorter, beside, others, q.think_time + q.request_overhead, s.exposed,
+        s.alone / prefill.step_time, per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel),
+        s.token * p.new_tokens,
         maximum(0, 1 - span), span, s.riding, maximum(0, riding - s.waiting), r.chunks,
         r.filled, r.queued, r.random, r.between, r.unheld, r.coming, r.arrivals, r.prompts, r.rank,
         r.hold, r.held, r.releases, r.group, k.together, k.fullest, k.deeper, k.busy, k.own,

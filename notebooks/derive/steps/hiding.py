@@ -23,12 +23,16 @@ class More:
         link: communication between cards [s].
         on_host: what the host computes or hands over [s].
         experts: of ``own``, that of routed experts [s].
+        exchange: of ``link``, on the way to the experts and back [s].
+        dispatch: of ``exchange``, on the way there [s].
     """
 
     own: sympy.Expr = sympy.S.Zero
     link: sympy.Expr = sympy.S.Zero
     on_host: sympy.Expr = sympy.S.Zero
     experts: sympy.Expr = sympy.S.Zero
+    exchange: sympy.Expr = sympy.S.Zero
+    dispatch: sympy.Expr = sympy.S.Zero
 
 
 NOTHING = More()
@@ -52,7 +56,8 @@ def hidden(phase: str, more: More = NOTHING) -> sympy.Expr:
     link, on_host = of(phase, "communication_time") + more.link, there + more.on_host
     own = of(phase, "compute_time") - there - of(phase, "saved_time") + more.own
     at_experts = together(phase, ("router", "shared_expert", "routed_expert")) + more.experts
-    exchange, dispatch = (together(phase, (name,)) for name in ("exchange", "dispatch"))
+    exchange, dispatch = (together(phase, (name,)) + getattr(more, name)
+                          for name in ("exchange", "dispatch"))
     # micro-batches take turns at the card, or one is at attention, the other at experts
     streams = Min(own, link, at_experts + exchange, own + link - at_experts - exchange)
     halves = sympy.Piecewise((streams, sym.unequal_streams > 0), (Min(own, link), True))
