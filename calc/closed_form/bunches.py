@@ -87,6 +87,7 @@ class Pieces:
         ranks: that take it together [1].
         units: of such ranks, each stage of a pipeline by itself [1].
         alone: a prompt's chunk on one rank, of card and links [s].
+        full: the chunks of a burst, on every rank, likewise [s].
         token: of the fullest rank's chunk [s/token].
         exposed: of what the chunks of all ranks add to that of one, the share that nothing hides,
             without which follow [1]:
@@ -104,6 +105,7 @@ class Pieces:
     ranks: Number
     units: Number
     alone: Number
+    full: Number
     token: Number
     exposed: Number
     experts: Number
@@ -253,7 +255,8 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
         (of_one - few) / maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
     budget = q.max_num_batched_tokens
     room = either(mixed, lambda: maximum(budget - 1 - u, ROOM * budget), lambda: budget)
-    return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone, token,
+    return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone,
+                  burst.device_time, token,
                   exposed, exposed * more, exposed * exchange, exposed * exchange / fullest,
                   prefill.host_time,
                   prefill.step_time - maximum(prefill.device_time, prefill.host_time), room,
@@ -308,9 +311,14 @@ def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Nu
         return of_all + maximum(0, s.exchange * filled - s.sent)
 
     more = either(s.ranks > 1, of_others, lambda: 0.0)
-    device = plus(s.alone + s.token * (fullest - p.prefill_tokens), riding)
-    if not (is_absent(more) and is_absent(deeper)):
-        device = device + fullest / p.prefill_tokens * plus(deeper, more)
+    times = fullest / p.prefill_tokens
+    device = s.alone + s.token * (fullest - p.prefill_tokens)
+    if not is_absent(more):
+        device = device + times * more
+    # as many on every rank take no longer: a chunk of a burst is one of them
+    device = plus(minimum(device, s.full * maximum(1, fullest / p.burst_tokens)), riding)
+    if not is_absent(deeper):
+        device = device + times * deeper
     return maximum(s.host, device) + s.around
 
 

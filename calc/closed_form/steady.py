@@ -408,7 +408,7 @@ def _little(q: Any, others: Number, waiting: Number, inside: Number
     asking = either((q.open_arrivals > 0) & (waiting <= 0), lambda: 0.0,
                     lambda: 1 / plus(inside, q.think_time))
     rate = plus(among, asking)
-    place = either(waiting > 0, lambda: waiting / rate, lambda: 0.0)
+    place = either(waiting > 0, lambda: waiting / select(waiting > 0, rate, 1), lambda: 0.0)
     return among, rate, place
 
 
@@ -443,8 +443,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     first_step = pace + scaled(s.chunk, p.prompt_chunks)
     r = rates_of(q, p, s, u, span, _at_random(q, first_step), _thought(q, first_step))
     k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
-    t = _stay(q, s, r, k, u, pace, minimum(1, others))
-    mixing = _at_random(q, pace + k.prefill)
+    t, mixing = _stay(q, s, r, k, u, pace, minimum(1, others)), _at_random(q, pace + k.prefill)
     meeting = either((s.ranks > 1) & (r.hold <= 0), lambda: _at_random(
         q, pace + k.busy * np.exp(-s.ranks * r.prompts)), lambda: mixing)
     sent = through + transfer

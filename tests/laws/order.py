@@ -111,8 +111,8 @@ EXCEPTIONS: dict[str, Callable[[Quantities, Quantities, Quantities, Quantities],
         old["share_of_left"] > 0) & (old["pipeline_parallel"] > 1),
     # Of requests that find no place in the cache others wait less for each other's steps.
     "places in the cache": another("served_requests"),
-    # What was cached of their prompts is lost.
-    "prefixes in the cache": another("found_hit_share"),
+    # Whoever waits for a place counts in the largest step, for which there has to be room.
+    "users who wait": lambda _, __, new, after: after["served_requests"] < new["concurrency"],
     # A pool that prefills has as many whole replicas as keep up: of a faster card one less, which
     # is busier.
     "whole replicas": lambda old, before, new, after: (

@@ -154,7 +154,7 @@ def test_longer_contexts_and_more_users_take_no_less_memory_and_leave_no_more_ro
 def test_a_longer_prompt_is_no_faster_and_no_cheaper(fleet):
     return no_worse(fleet, [longer(fleet, "input_tokens")], (
         "prefill_time", "burst_time", "ttft", "e2e", "decode_step_time", "kv_transfer_time",
-        "request_throughput", *PAID), ("whole chunks",), better=False)
+        "request_throughput", *PAID), ("whole chunks", "short prefixes"), better=False)
 
 
 @law
@@ -188,10 +188,10 @@ def with_twice_the_users(fleet):
 def test_of_twice_the_users_none_is_faster(fleet):
     """But for a token of an answer: a burst stalls its first request alone, one of more then."""
     return no_worse(*with_twice_the_users(fleet), (
-        "decode_step_time", "ttft", "e2e", "burst_time"), better=False)
+        "decode_step_time", "ttft", "e2e", "burst_time"), ("users who wait",), better=False)
 
 
 @law
 def test_twice_the_users_bring_no_less(fleet):
     return no_worse(*with_twice_the_users(fleet), ("output_throughput", *PAID),
-                    ("captured graphs", "prefixes in the cache"))
+                    ("captured graphs", "users who wait"))

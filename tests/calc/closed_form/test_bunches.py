@@ -175,6 +175,9 @@ class TestPieces:
         pair = self.piece(replica(**SHARED | {"data_parallel": 2, "expert_parallel": 2}),
                           prefill=prefill)
         assert busy_time(pair, cut, 1000, 2000, 0) == pytest.approx(0.15)  # both of two ranks
+        # no longer than full chunks of a burst on every rank
+        short = replace(s, full=0.12)
+        assert busy_time(short, cut, 1000, 4000, 0.01, 0.004) == pytest.approx(0.134)
         late = replace(s, host=0.5, around=0.02)
         assert busy_time(late, cut, 1000, 4000, 0.01) == pytest.approx(0.52)
 
@@ -328,9 +331,10 @@ class TestRates:
 class TestChunks:
     """Times of steps with prompts if a chunk takes 50 ms + 0.1 ms per token."""
 
-    def chunks(self, q, u, requests=8, prefill=None, pace=0.02):
+    def chunks(self, q, u, requests=8, prefill=None, pace=0.02, burst=None):
         cut = prompts(q, requests)
-        decode, made, burst = linear_steps(q, 0.02, 0.05, 1e-4)
+        decode, made, full = linear_steps(q, 0.02, 0.05, 1e-4)
+        burst = burst or full
         s = pieces(q, cut, requests, u, decode, prefill or made, burst)
         span = cut.new_tokens / s.room
         riding = s.riding + (u * s.token if s.mixed else 0)
@@ -369,7 +373,9 @@ class TestChunks:
     def test_prompts_on_several_ranks(self, budget, variation):
         """Experts for the tokens of all ranks, and the longest chunk and context of any."""
         q = replica(**SHARED, max_num_batched_tokens=budget, prompt_variation=variation)
-        s, r, found = self.chunks(q, 7.0, prefill=step_of(0.15, core_time=0.05, **EXPERTS))
+        full = step_of(0.15 * max(1, budget / 1000))
+        s, r, found = self.chunks(
+            q, 7.0, prefill=step_of(0.15, core_time=0.05, **EXPERTS), burst=full)
         cut, span, meet = prompts(q, 8), 1000 / budget, 4 * r.rank / r.group
         # tokens of a rank that has any, of the fullest of those that meet, and of all ranks
         on_rank = max(1, r.prompts / r.rank)
@@ -384,7 +390,8 @@ class TestChunks:
         assert found.busy == pytest.approx(
             busy_time(s, cut, fullest, max(fullest, in_step), 0, found.deeper))
         # a quarter of the chunks that all ranks prefill at once
-        assert found.least == pytest.approx(0.15 / 4 * max(1, span))
+        assert found.least == pytest.approx(max(
+            packed_time(q, cut, 8, full), span * busy_time(s, cut, budget, 4 * budget, 0)) / 4)
         # with one's own prompt: a mean chunk, and on other ranks what arrives in a step
         mean = 1000 / r.chunks
         joined = min(budget, mean + (on_rank - 1) * mean + r.prompts * 1000)
