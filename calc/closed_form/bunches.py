@@ -215,8 +215,8 @@ def _of_others(q: Any, step: Step, fullest: Number, routed: Number) -> tuple[Num
     and of the exchange is not hidden [1]; arguments as for :func:`_busy_of_others`."""
     more = _busy_of_others(q, step, fullest, routed)
     little = FEW * step.device_time
-    return more.own, select(more.exposed > little, removed_time(q, step, more) / maximum(
-        little, more.exposed), 1)
+    share = removed_time(q, step, more) / maximum(little, more.exposed)
+    return more.own, select(more.exposed > little, maximum(0, share - LEAST), 1)  # 0 is 0
 
 
 def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,

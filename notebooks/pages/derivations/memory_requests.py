@@ -249,8 +249,8 @@ def _cards_and_host(name: str) -> Pair:
 
 def read_of_cache(derivation: Derivation, model: Any, context: int, **changed: float) -> float:
     """Bytes of cache that one request of a context reads in a step, all layers, on one rank."""
-    inputs = deployed(BF16, model, **index_in_fp8(), concurrency=1, input_tokens=context - 1,
-                      output_tokens=1, **changed)
+    inputs = deployed(BF16, model, **index_in_fp8(), concurrency=1, served_per_rank=1,
+                      input_tokens=context - 1, output_tokens=1, **changed)
     return float(derivation.quantities(inputs, model.attention)["decode_kv_bytes"])
 
 
