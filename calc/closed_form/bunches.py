@@ -216,7 +216,8 @@ def _of_others(q: Any, step: Step, fullest: Number, routed: Number) -> tuple[Num
     more = _busy_of_others(q, step, fullest, routed)
     little = FEW * step.device_time
     share = removed_time(q, step, more) / maximum(little, more.exposed)
-    return more.own, select(more.exposed > little, maximum(0, share - LEAST), 1)  # 0 is 0
+    shown = maximum(0, share - LEAST) / (1 - LEAST)  # 0 where all is hidden but for rounding
+    return more.own, select(more.exposed > little, shown, 1)
 
 
 def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
@@ -422,7 +423,7 @@ def _released(q: Any, p: Prompts, s: Pieces, hold: Number, arrivals: Number, chu
     each = arrivals / s.ranks
     least = each * span  # of a step, that of all prompts in full chunks
     group = minimum(1, maximum(longest / cycle, select(s.mixed, least, least / (1 + least))))
-    prompts = each * select(s.mixed, 1, 1 - group)
+    prompts = each * select(s.mixed, 1, minimum(coming / cycle, 1 / (1 + least)))  # 1 - group
     together = each * select(s.mixed, cycle, coming)
     rank = minimum(group, maximum(prompts * span, chunks / cycle * minimum(1, together)))
     return rank, group, prompts, 1 / cycle

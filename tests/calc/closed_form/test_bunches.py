@@ -146,7 +146,7 @@ class TestPieces:
         by_one = experts_of_one(q, 4, 0.5, decode, prefill)  # four of eight decode along
         assert (found.ranks, found.units) == (4, 1)
         assert found.experts == pytest.approx(0.04 - by_one)
-        assert (found.exchange, found.sent) == (0.03, pytest.approx(0.02))
+        assert (found.exchange, found.sent) == (pytest.approx(0.03), pytest.approx(0.02))
         assert found.alone == pytest.approx(0.15 - found.experts - 0.01)
         # a full chunk: a quarter of the experts, an exchange without imbalance
         of_one = 0.15 - 0.04 * 3 / 4 - 0.03 * 1 / 3
