@@ -46,7 +46,8 @@ ENGINE_LEVEL = 4  # parts of the name of a class that knows its engine
 NORMAL_MIDDLE = 0.6744897501960817  # median distance of a normal variable, in deviations [1]
 # what is taken where a quantity was not measured: latency is nearly all later tokens, and rates of
 # either phase are taken to be as sure
-STAND_IN = {"e2e": "tpot", "prefill_throughput": "output_throughput"}
+RATE, LATENCY = "output_throughput", "e2e"  # of as many requests as there are, by Little's law
+STAND_IN = {LATENCY: "tpot", "prefill_throughput": RATE}
 # formulas know least of what kernels of sparse attention reach, kernels that widen weights as they
 # multiply and are in no table, and hosts that multiply: apart, so that no other deployment pays
 KINDS = (ALL, SERVERS, SPARSE, WIDENED, HOSTS)
@@ -339,11 +340,14 @@ def grown_without(growth: Mapping[Any, Growth], quantity: str, system: str) -> S
 
     Args:
         growth: by quantity, under a load.
-        quantity: where its growth was not measured, that of ``STAND_IN``.
+        quantity: where its growth was not measured, that of ``STAND_IN``; of a rate, that of the
+            latency of which it is the inverse.
         system: that is left out, if it was one of those that were measured.
     """
     known = next((growth[each] for each in (quantity, STAND_IN.get(quantity, quantity))
                   if each in growth), None)
+    if known is None and quantity == RATE:
+        return grown_without(growth, LATENCY, system)[::-1]
     return known.without.get(system, (known.down, known.up)) if known else (0.0, 0.0)
 
 

@@ -23,8 +23,11 @@ from scipy.special import stdtrit
 
 from calc.evidence.classes import (
     ALL,
+    CONCURRENT,
+    LATENCY,
     LOADS,
     NORMAL_MIDDLE,
+    RATE,
     STAND_IN,
     applied_error,
     class_of,
@@ -122,9 +125,11 @@ class Estimates(Mapping[str, "OfClass"]):
     def _estimate(self) -> Callable[[str, str], Pooled]:
         @functools.cache
         def made(name: str, metric: str) -> Pooled:
+            # by Little's law the rate of a fixed number of requests errs as their latency does
+            of = LATENCY if metric == RATE and name.split("/")[0] == CONCURRENT else metric
             above = ladder(name)[1:2]
-            return estimated(chain(self.found, name, metric, self.borrowed),
-                             made(above[0], metric) if above else None)
+            return estimated(chain(self.found, name, of, self.borrowed),
+                             made(above[0], of) if above else None)
 
         return made
 

@@ -46,8 +46,6 @@ def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
             served = quantities[ENOUGH] >= (goal.demand.arrival_rate or goal.demand.users)
         quantities = least({name: column for name, column in quantities.items()
                             if name != ENOUGH}, served)
-        if of_load(goal.demand):
-            quantities = as_asked(goal.demand, quantities)
     else:
         (first, prefills), (then, deployed) = pools
         shape = np.broadcast_shapes(*map(np.shape, then.values()))
@@ -59,7 +57,9 @@ def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
         quantities = as_served(least(quantities, quantities["throughput"] > 0), goal.demand)
     of, own = class_of(deployed), own_errors(deployed)
     first_own = own if prefills is deployed else own_errors(prefills)
-    quantities |= _own_errors(of, own, first_own, quantities)
+    quantities |= _own_errors(of, own, first_own, quantities, row.prefill is None)
+    if row.prefill is None and of_load(goal.demand):
+        quantities = as_asked(goal.demand, quantities)
     return _priced(wishes, row, quantities), deployed
 
 
@@ -163,10 +163,10 @@ def _joined(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
-                quantities: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+                quantities: Mapping[str, np.ndarray], inversely: bool) -> dict[str, np.ndarray]:
     """Draws with the formulas' own error: that which a class shares, and that of the distance from
     what was measured of it. A first token is as far from that as what prefills it, whose own error
-    is ``first``."""
+    is ``first``. That of throughput may be the inverse of that of latency."""
     found = {}
     for name, metric in OWN.items():
         error = (first if name == "ttft" else own).get(metric)
@@ -176,6 +176,8 @@ def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
             scores = scores_of(f"{of} {metric}{which}")
             logs = logs + scores * np.where(scores < 0, down, up)
         found[name] = quantities[name] * np.exp(logs)
+    if inversely:
+        found["throughput"] = quantities["throughput"] * quantities["e2e"] / found["e2e"]
     return found
 
 

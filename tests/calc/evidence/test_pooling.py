@@ -14,6 +14,7 @@ from calc.commands.evidence.discrepancy import with_estimates
 from calc.evidence import classes, pooling, protocols, validation
 from calc.evidence.pooling import Estimates, Residuals, chain, estimated, unlikely
 from catalogue.deployments.knobs import NORMAL_90
+from catalogue.entries.calibrations import Growth
 
 A, B = "concurrent/servers/A", "concurrent/servers/B"
 UNIT = 0.6744897501960817  # median distance of a normal variable, in deviations
@@ -91,6 +92,18 @@ def test_weights_of_borrowed_systems():
     assert {each.system: share for each, share in chain(two, f"{A}/x", "e2e", 2)} == (
         pytest.approx({"latency of x": 1 / 3, "tokens of x": 2 / 9, "tokens of y": 4 / 27,
                        "latency of y": 8 / 27}))
+
+
+def test_rate_of_a_fixed_number_of_requests_errs_as_their_latency():
+    """Little's law: what a request takes longer, as many of them leave later. Sent all at once, a
+    rate has rows of its own."""
+    wide = [rows(f"rate {i}", f"{load}/servers/A/x", [1.0, -1.0], "output_throughput")
+            for i, load in enumerate(("concurrent", "queued"))]
+    found = [*drawn(f"{A}/x", 0.1, 20), *wide, rows("latency", f"{A}/x", [0.1], "e2e")]
+    assert of_class(found, f"{A}/x", "output_throughput") == of_class(found, f"{A}/x", "e2e")
+    assert of_class(found, "queued/servers/A/x", "output_throughput").up > 0.5
+    growth = {"tpot": Growth(down=0.1, up=0.3, systems=1, pairs=1, inside=1, without={})}
+    assert classes.grown_without(growth, "output_throughput", "") == (0.3, 0.1)
 
 
 def test_scatter_of_rows_about_their_system():
