@@ -31,6 +31,7 @@ from calc.physics.arrays import (
     select,
 )
 from calc.physics.breakdown import Busy, added_time, cores_in, removed_time
+from calc.physics.decode_floor import tokens_per_step
 from calc.physics.experts import normal_quantile, ranks_in_step
 from calc.physics.positions import most_picked
 from calc.physics.step import Step
@@ -99,6 +100,8 @@ class Pieces:
         core, index: of a prompt's chunk, what grows with its context: the attention core, and the
             choice of positions [s].
         riding: cores of the requests that decode along, less what of them is hidden [s].
+        looks, ahead, delay: from one look for requests to the next, for which steps are decided
+            ahead, and for which prompts are held back at most [token of an answer].
     """
 
     mixed: Number
@@ -117,6 +120,9 @@ class Pieces:
     core: Number
     index: Number
     riding: Number
+    looks: Number
+    ahead: Number
+    delay: Number
 
     @property
     def chunk(self) -> Number:
@@ -254,7 +260,8 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
     tokens = p.burst_tokens - scaled(batch, 1 + q.draft_tokens)
     token = maximum(0, minimum(
         (of_one - few) / maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
-    budget = q.max_num_batched_tokens
+    budget, in_step = q.max_num_batched_tokens, tokens_per_step(
+        q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
     room = either(mixed, lambda: maximum(budget - 1 - u, ROOM * budget), lambda: budget)
     return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone,
                   burst.device_time, token,
@@ -262,7 +269,9 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
                   prefill.host_time,
                   prefill.step_time - maximum(prefill.device_time, prefill.host_time), room,
                   scaled(prefill.core_time, halves), scaled(prefill.index_time, halves),
-                  either(mixed, lambda: added_time(q, prefill, cores * (u / batch)), lambda: 0.0))
+                  either(mixed, lambda: added_time(q, prefill, cores * (u / batch)), lambda: 0.0),
+                  1 + scaled(q.scheduler_recv_interval - 1, in_step),
+                  scaled(q.steps_ahead, in_step), scaled(q.prefill_delay_steps, in_step))
 
 
 def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Number:
@@ -363,14 +372,26 @@ def idle_steps(arrivals: Number) -> Number:
     return np.exp(-arrivals) / -np.expm1(-arrivals)
 
 
+def harmonic(count: Number) -> Number:
+    """1 + 1/2 + ... + 1/n of at least one [1], to 1%: Euler and Maclaurin's sum.
+
+    Args:
+        count: n [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    return np.log(count) + np.euler_gamma + 1 / (2 * count) - 1 / (12 * count * count)
+
+
 def _held(q: Any, s: Pieces, u: Number, arrivals: Number, often: Number
           ) -> tuple[Number, Number]:
     """Steps for which ranks hold prompts back, and for which one of them waits [1].
 
     Until every rank has one: requests are dealt to ranks in turn, so that after the step in which
     the first comes, and others with it, those of the ranks without one are missing, of which the
-    last waits no more; at most so many steps as the engine waits, and while anybody decodes: those
-    who come at random are not always there.
+    last waits no more. To the rank with the fewest is to any of g, of which all have one after
+    g (1 + 1/2 + ... + 1/g) requests. At most so many steps as the engine waits, and while anybody
+    decodes: those who come at random are not always there.
 
     Args:
         q: input symbols as attributes.
@@ -381,15 +402,17 @@ def _held(q: Any, s: Pieces, u: Number, arrivals: Number, often: Number
 
     Source: notebooks/serving.md, section A steady state.
     """
-    waiting = (q.prefill_delay_steps > 0) & (s.ranks > 1)
+    waiting = (s.delay > 0) & (s.ranks > 1)
     if not anywhere(waiting):
         return 0.0, 0.0
-    others, decoding = maximum(1, s.ranks - 1), s.ranks * u
+    # the rank with the fewest is the one whose answer is over, any of them
+    prompts = s.ranks * (1 + scaled(q.least_loaded, harmonic(s.ranks) - 1))
+    others, decoding = maximum(1, prompts - 1), s.ranks * u
     # of a Poisson number a step: g come in g/a steps, to the end of the last one half a step more
-    until_all = maximum(LEAST, s.ranks / arrivals - 1 / 2 - idle_steps(arrivals))
+    until_all = maximum(LEAST, prompts / arrivals - 1 / 2 - idle_steps(arrivals))
     anybody = (1 - often) * minimum(1, decoding) - often * np.expm1(-decoding)
     last = maximum(1, q.output_tokens - 1) * (1 + q.answer_variation**2) / 2
-    most = minimum(q.prefill_delay_steps, last * maximum(1, decoding))
+    most = minimum(s.delay, last * maximum(1, decoding))
     steps = select(waiting, anybody * until_all * soft_minimum(most / until_all, others**0.5), 0)
     later = (others - 1) / (2 * others)
     return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
@@ -490,7 +513,7 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     Source: notebooks/serving.md, section A steady state.
     """
     later, longer = maximum(1, q.output_tokens - 1), 1 + q.prompt_variation**2
-    chunks, power, looks = mean_chunks(q, p, span), s.ranks**0.5, q.scheduler_recv_interval
+    chunks, power, looks = mean_chunks(q, p, span), s.ranks**0.5, s.looks
     full = (later + chunks) / span
     filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
     each = u / later
@@ -505,7 +528,7 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     # held prompts take so many steps more until they come again
     coming = maximum(LEAST, s.ranks * select(s.mixed, unheld, each))
     _, waited = _held(q, s, u, coming, often)
-    missed = (looks - 1) / 2 + q.steps_ahead
+    missed = (looks - 1) / 2 + s.ahead
     seldom = (later + chunks) / (later + chunks + waited + missed)
     arrivals, prompts = coming * seldom, unheld * seldom
     pieces_come, spanned = prompts * chunks, prompts * span

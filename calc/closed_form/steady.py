@@ -171,7 +171,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     at_random = (pace * pace + longer * (k.busy + pace)) / (2 * mean)
     left = maximum(mean - h, mean / 2)
     left = either(s.units > 1, lambda: left / s.units + (1 - 1 / s.units) * at_random, lambda: left)
-    received, met = _received(q, s, r, pace, mean)
+    received, met = _received(s, r, pace, mean)
     prompt = r.chunks * k.busy
 
     def waited() -> Number:
@@ -197,11 +197,10 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
                  select(q.output_tokens > 1, decoding, 0))
 
 
-def _received(q: Any, s: Pieces, r: Rates, pace: Number, mean: Number) -> tuple[Number, Number]:
+def _received(s: Pieces, r: Rates, pace: Number, mean: Number) -> tuple[Number, Number]:
     """How long a request waits until the engine looks for it [s]: after an answer, at random.
 
     Args:
-        q: input symbols as attributes.
         s: pieces of a step with prompts.
         r: how often steps have prompts.
         pace: time per token of decode steps without prompts [s].
@@ -209,10 +208,10 @@ def _received(q: Any, s: Pieces, r: Rates, pace: Number, mean: Number) -> tuple[
 
     Source: notebooks/serving.md, section A steady state.
     """
-    ahead = either(q.steps_ahead > 0, lambda: q.steps_ahead * mean, lambda: 0.0)
-    if not anywhere(q.scheduler_recv_interval > 1):
+    ahead = either(s.ahead > 0, lambda: s.ahead * mean, lambda: 0.0)
+    if not anywhere(s.looks > 1):
         return ahead, ahead
-    looks = (q.scheduler_recv_interval - 1) / 2 * pace
+    looks = (s.looks - 1) / 2 * pace
     return (plus(looks * select(s.mixed, 1 - r.group, 1), ahead),
             plus(looks * pace * (1 - r.group) / mean, ahead))
 

@@ -72,7 +72,8 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
         "few": one_pool & (together & seldom & (stalled > STALLED)
                            | often & (in_flight < 2) & (found["prompt_span"] > LONG)),
         "equal": one_pool & ~several & ~often & equal & (stalled > EQUAL),
-        "held": together & held & (cut & (stalled > STALLED) | (stalled > HELD)),
+        "held": together & held & (
+            cut & (stalled > STALLED) | (stalled > HELD) | (q.least_loaded > 0)),
         "in_turn": several & (stalled > IN_TURN),
         "front_end": (rate > FRONT_END * front_ends_rate(q)),
     }

@@ -303,6 +303,32 @@ class TestRates:
         # mean over the prompts of a release, of which only the first waits all of it
         assert found.held == pytest.approx(found.hold / (1 + rate * found.hold))
 
+    def test_requests_to_the_rank_with_the_fewest_are_held_until_each_has_one(self):
+        """Of three ranks any gets the next one: all have one after 3 (1 + 1/2 + 1/3) on average."""
+        q = replica(data_parallel=3, expert_parallel=3, n_routed_experts=9, concurrency=24,
+                    prefill_delay_steps=1e6, least_loaded=1)
+        found = self.rates(q, 7.0, span=0.1)
+        draw = np.random.default_rng(4)
+        ranks, steps = np.zeros((20_000, 3)), np.zeros(20_000)
+        ranks[np.arange(20_000), draw.integers(0, 3, 20_000)] = 1  # the first, at step 0
+        for _ in range(1000):
+            waiting = (ranks == 0).any(axis=1)
+            steps += waiting
+            ranks += draw.poisson(found.arrivals / 3, ranks.shape)
+        assert found.hold == pytest.approx(steps.mean(), rel=0.05)
+        in_turn = self.rates(replica(data_parallel=3, expert_parallel=3, n_routed_experts=9,
+                                     concurrency=24, prefill_delay_steps=1e6), 7.0, span=0.1)
+        assert found.hold > 1.5 * in_turn.hold
+
+    def test_an_engine_counts_steps_of_several_tokens(self):
+        """Where every draft is right a step brings two tokens, so that 30 steps take 60."""
+        given = SHARED | {"prefill_delay_steps": 30, "scheduler_recv_interval": 11}
+        drafted = self.rates(replica(**given, draft_tokens=1, mtp_acceptance=1), 7.0)
+        plain = self.rates(replica(**given | {"prefill_delay_steps": 60,
+                                              "scheduler_recv_interval": 21}), 7.0)
+        assert drafted.hold == pytest.approx(plain.hold)
+        assert drafted.held == pytest.approx(plain.held)
+
     def test_prompts_that_are_held_begin_together_and_end_with_the_longest(self):
         """Of equal prompts a group is as busy as a rank, of others for longer."""
         q = replica(**SHARED, prefill_delay_steps=30, mixed_steps=1)

@@ -10,7 +10,7 @@ from calc.physics.arrays import Inputs
 
 RANKS = {"tensor_parallel": 1, "expert_parallel": 8, "expert_tensor_parallel": 0,
          "data_parallel": 8, "separate_pools": 0, "prompt_variation": 0, "mixed_steps": 1,
-         "prefill_delay_steps": 0, "front_end_rate": 100, "output_tokens": 101,
+         "prefill_delay_steps": 0, "least_loaded": 0, "front_end_rate": 100, "output_tokens": 101,
          "answer_variation": 0.5}
 STEADY = {"steady_stall": 0.0, "steady_tpot": 0.25, "prompt_span": 0.25, "random_share": 0.0,
           "meeting_share": 0.0, "group_busy": 0.0, "rank_busy": 0.0,
@@ -54,7 +54,7 @@ def met(given):
     (HOLDING | {"stalled": 0.41}, "prompt_span", 1.0, 1.01, {"held"}),
     (HOLDING | {"stalled": 0.41, "prompt_variation": 1}, "prompt_span", 0.5, 0.51, {"held"}),
     (HOLDING | CUT, "stalled", 0.4, 0.41, {"held"}),
-    (HOLDING, "stalled", 0.57, 0.58, {"held"}),
+    (HOLDING, "stalled", 0.57, 0.58, {"held"}), (HOLDING, "least_loaded", 0, 1, {"held"}),
     (HOLDING | CUT | {"stalled": 0.41}, "expert_parallel", 1, 8, {"held"}),
     # requests are dealt to two groups of ranks in turn
     (TWO_GROUPS, "stalled", 0.5, 0.51, {"in_turn"}),
