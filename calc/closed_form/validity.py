@@ -23,6 +23,7 @@ STALLED = 2 / 5  # of a token's time, prompts of other ranks that several chunks
 HELD = 4 / 7  # the same of prompts that are held back
 NEARLY_ALL = 7 / 8  # of the steps, those with a prompt on some rank; of a token's time, prompts
 HALF = 4 / 9  # of the steps, those with a prompt on one rank
+SATURATED = 3 / 5  # of a token's time, prompts that come to one replica at random
 IN_TURN = 1 / 2  # of a token's time, prompts where requests are dealt to replicas in turn
 OFTEN = 1 / 2  # of the requests, those that come, or meet prompts, at random
 EQUAL = 1 / 10  # of a token's time, prompts where answers of one length end in step
@@ -39,6 +40,7 @@ def doubt_words() -> dict[str, Pair]:
         "equal": say("requests-of-one-length"),
         "held": say("ranks-hold-back-prompts-of"),
         "balanced": say("ranks-let-in-requests-together"),
+        "saturated": say("prompts-at-random-take-most"),
         "in_turn": say("requests-are-dealt-to-replicas"),
         "front_end": say("front-end-is-near-its"),
     }
@@ -74,6 +76,7 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
         "equal": one_pool & ~several & ~often & equal & (stalled > EQUAL),
         "held": together & held & (
             cut & (stalled > STALLED) | (stalled > HELD) | (q.least_loaded > 0)),
+        "saturated": one_pool & ~together & ~several & often & (stalled > SATURATED),
         "in_turn": several & (stalled > IN_TURN),
         "front_end": (rate > FRONT_END * front_ends_rate(q)),
     }

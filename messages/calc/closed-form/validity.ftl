@@ -16,6 +16,10 @@ ranks-let-in-requests-together =
     .en = ranks admit requests together (balance), which the closed form leaves out
     .zh = 各 rank 同时放行请求（balance），闭式解未计
 
+prompts-at-random-take-most =
+    .en = prompts come at random and take most of a replica's time: how many wait then varies widely
+    .zh = prompt 随机到来，且占用副本的大部分时间：排队人数因而起伏很大
+
 requests-are-dealt-to-replicas =
     .en = requests are assigned to replicas in turn and mostly wait for prompts, so all depends on which prompts coincide
     .zh = 请求轮流分给各副本，且大部分时间在等 prompt，结果取决于哪些 prompt 同时到达

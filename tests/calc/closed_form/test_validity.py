@@ -17,6 +17,7 @@ STEADY = {"steady_stall": 0.0, "steady_tpot": 0.25, "prompt_span": 0.25, "random
           "steady_request_throughput": 2.0, "steady_e2e": 5.0}
 OFTEN, TWO_GROUPS = {"random_share": 0.51, "meeting_share": 0.51}, {"data_parallel": 16}
 CUT, ALONE, HOLDING = {"prompt_span": 1.01}, {"expert_parallel": 1}, {"prefill_delay_steps": 1}
+ONE = ALONE | {"data_parallel": 1}
 FEW, EQUAL = {"steady_request_throughput": 1.6}, {"answer_variation": 0, "stalled": 0.11}
 
 
@@ -56,6 +57,9 @@ def met(given):
     (HOLDING | CUT, "stalled", 0.4, 0.41, {"held"}),
     (HOLDING, "stalled", 0.57, 0.58, {"held"}), (HOLDING, "least_loaded", 0, 1, {"held"}),
     (HOLDING | CUT | {"stalled": 0.41}, "expert_parallel", 1, 8, {"held"}),
+    # one replica, where prompts that come at random take most of the time
+    (OFTEN | ONE, "stalled", 0.6, 0.61, {"saturated"}),
+    (ONE | {"stalled": 0.61}, "random_share", 0.5, 0.51, {"saturated"}),
     # requests are dealt to two groups of ranks in turn
     (TWO_GROUPS, "stalled", 0.5, 0.51, {"in_turn"}),
     (TWO_GROUPS | {"stalled": 0.51}, "separate_pools", 1, 0, {"in_turn"}),
