@@ -40,6 +40,7 @@ from calc.physics.timing.matmuls import dense_bandwidth, expert_fixed_time
 LEAST = 8.0**-9  # of a rate or of a share, where it divides
 FEW = 8.0**-4  # prompts, of which two never meet
 HARMONIC = 4.93475  # π^2/2, to five digits: variances damp by it what repeats once a chunk
+EULER = 0.57722  # of harmonic numbers, to five digits
 ROOM = 1 / 8  # of a step that prompts find at least
 
 
@@ -380,7 +381,7 @@ def harmonic(count: Number) -> Number:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    return np.log(count) + np.euler_gamma + 1 / (2 * count) - 1 / (12 * count * count)
+    return np.log(count) + EULER + 1 / (2 * count) - 1 / (12 * count * count)
 
 
 def _held(q: Any, s: Pieces, u: Number, arrivals: Number, often: Number

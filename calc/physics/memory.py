@@ -324,6 +324,7 @@ class Memory:
     stage_kv_blocks: np.ndarray
     kv_blocks: Number
     max_concurrency: Number
+    mean_requests: Number
     served_requests: Number
     served_per_rank: Number
     found_hit_share: Number
@@ -446,7 +447,7 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
         usable_memory=usable, stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
         stage_cache_layers=cached, stage_window_layers=windowed,
         stage_block_bytes=block, stage_kv_blocks=stage_blocks, kv_blocks=blocks,
-        max_concurrency=most, served_requests=served,
+        max_concurrency=most, mean_requests=held, served_requests=served,
         found_hit_share=q.prefix_hit_share * kept_share(
             q.data_parallel * held, served, q.concurrency - served),
         served_per_rank=ceil_div(served, q.data_parallel),

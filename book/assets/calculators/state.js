@@ -171,10 +171,12 @@
       ...(state.drafts ? [`  draft_tokens: ${state.drafts}`] : []),
       `  max_num_batched_tokens: ${state.chunk} token`, `  block_size: ${state.block} token`,
       `  memory_utilization: ${state.share / 100}`,
+      ...(state.set.separate_pools ? [`  stream_interval: ${ALONE}`] : []),
       ...(mechanisms.length ? ["mechanisms:", ...mechanisms.map((line) => `  ${line}`)] : []), "",
     ].join("\n");
   };
 
+  const ALONE = "1 token";  // what a pool sends together, which engines take to be more
   const VARYING = "lognormal";  // how lengths vary, where they do
   const ROOTS = { model: "model", device: "card", engine: "engine", precision: "precision" };
   const INSIDE = {
@@ -216,6 +218,7 @@
       if (!indent && INSIDE[key] && !written) return;
       const extra = Object.hasOwn(data.extras, key) && data.extras[key].section === (indent ? section : "") && data.extras[key];
       const alone = path === "workload.context_tokens";
+      if (path === "workload.stream_interval" && written === ALONE) return;
       if (field === undefined && !extra && !alone) throw at("otherKey", { key: short(path) });
       const plain = written.replace(/ (request|token)s?$/, "").replace(/^"([^"\\]*)"$/, "$1");
       try {

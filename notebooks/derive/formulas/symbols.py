@@ -22,6 +22,7 @@ from notebooks.derive.formulas.errors import DerivationError
 EULER = sympy.Rational("0.5772156649015329")  # gamma, to the digits of a double; printed as it
 LARGEST_DENOMINATOR = 100  # of a multiple of gamma that is printed as one
 LINE = 40  # letters of a line of display mathematics
+VERY_LONG, PART = 3000, 90  # letters of LaTeX: of an expression, and of a part with a name
 _DECIMALS = 5  # that a fraction of tens may have to be printed as 4.91, not as 491/100
 
 
@@ -122,7 +123,8 @@ def latex_terms(expr: sympy.Basic) -> list[str]:
 
 
 def equation(left: str, expr: sympy.Expr, variant: str | None = None) -> str:
-    """Display mathematics; a long sum is broken between its terms.
+    """Display mathematics; a long sum is broken between its terms, and what a very long expression
+    has several times is a part of its own, x_1, x_2 and so on, which follow it.
 
     Args:
         left: LaTeX of the left-hand side.
@@ -130,15 +132,41 @@ def equation(left: str, expr: sympy.Expr, variant: str | None = None) -> str:
         variant: kind of attention that it holds for, printed behind it.
     """
     holds = f" \\qquad (\\mathrm{{{variant.upper()}}})" if variant else ""
+    whole, parts = _in_parts(expr)
+    rows = [(left, _broken(whole)), *((latex(name), _broken(part)) for name, part in parts)]
+    rows[0][1][-1] += holds
+    if len(rows) == len(rows[0][1]) == 1:
+        return f"$$\n{left} ={rows[0][1][0]}\n$$"
+    body = " \\\\\n".join(f"{name} ={{}}&" + " \\\\\n&\\quad {}".join(lines)
+                           for name, lines in rows)
+    return f"$$\n\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n$$"
+
+
+def _broken(expr: sympy.Basic) -> list[str]:
+    """Lines of an expression, between whose terms it is broken."""
     lines = [""]
     for term in latex_terms(expr):
         if lines[-1] and _width(lines[-1]) + _width(term) > LINE:
             lines.append("")
         lines[-1] += f" {term}"
-    if len(lines) == 1:
-        return f"$$\n{left} ={lines[0]}{holds}\n$$"
-    body = " \\\\\n&\\quad {}".join(lines)
-    return f"$$\n\\begin{{aligned}}\n{left} ={{}}&{body}{holds}\n\\end{{aligned}}\n$$"
+    return lines
+
+
+def _in_parts(expr: sympy.Expr) -> tuple[sympy.Expr, list[tuple[sympy.Symbol, sympy.Expr]]]:
+    """A very long expression without what it has several times, and what that is."""
+    if len(latex(expr)) <= VERY_LONG:
+        return expr, []
+    found, (whole,) = sympy.cse([expr], sympy.numbered_symbols("x_", start=1), order="none")
+    short, parts = dict[sympy.Symbol, sympy.Expr](), list[tuple[sympy.Symbol, sympy.Expr]]()
+    for name, part in found:
+        part = part.xreplace(short)
+        if len(latex(part)) <= PART:
+            short[name] = part
+        else:
+            new = sympy.Symbol(f"x_{len(parts) + 1}")
+            short[name] = new
+            parts.append((new, part))
+    return whole.xreplace(short), parts
 
 
 def _width(text: str) -> float:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from calc.physics.arrays import Inputs
+from calc.physics.experts import ranks_in_step
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.precision_support import nearest
 from catalogue.entries.formulas import switches
@@ -100,9 +102,12 @@ def _deployed(state: dict[str, Any]) -> Scenario | None:
 
 
 def _inputs(scenario: Scenario) -> dict[str, float]:
-    """What its formulas are computed from; how fast drives are, if experts are on them."""
-    without = {SENT, *(() if scenario.file.offload else ("storage_bandwidth",))}
-    return {name: number for name, number in scenario.inputs().items() if name not in without}
+    """What its formulas are computed from; how fast drives are, if experts are on them, and how
+    long ranks hold prompts back, if several share them."""
+    inputs = scenario.inputs()
+    without = {SENT, *(() if scenario.file.offload else ("storage_bandwidth",)),
+               *(() if ranks_in_step(Inputs(inputs)) > 1 else ("prefill_delay_steps",))}
+    return {name: number for name, number in inputs.items() if name not in without}
 
 
 def _ranges(scenario: Scenario) -> dict[str, tuple[float, float]]:

@@ -19,7 +19,7 @@ from notebooks.derive.formulas.exported import (
     order,
     stagewise,
 )
-from notebooks.derive.formulas.symbols import sym
+from notebooks.derive.formulas.symbols import equation, latex, sym
 from notebooks.derive.formulas.trees import MaxOver, MinOver, SumOver, from_tree, to_tree
 from notebooks.derive.steps.tensors import Tensor, size
 
@@ -225,3 +225,13 @@ def test_tensor_sizes_add_up_by_kind():
 def test_letters_and_names_of_symbols_are_unique(column):
     texts = [getattr(symbol, column) for symbol in catalogue.symbols().values()]
     assert [text for text in texts if texts.count(text) > 1] == []
+
+
+def test_a_very_long_equation_is_written_in_parts():
+    """What it has several times stands once, with a name of its own; a short one has no parts."""
+    x, y = sym.input_tokens, sym.output_tokens
+    part = sum(x**power / (1 + y)**power for power in range(2, 41))
+    written = equation("z", 1 / (1 + part) + part**2)
+    assert written.count("x_{1} ={}&") == 1 and written.count("^{40}") == 2  # above and below
+    assert "x_{1}" not in equation("z", 1 / (1 + x / y) + (x / y)**2)
+    assert len(written) < len(latex(1 / (1 + part) + part**2))
