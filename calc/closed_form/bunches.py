@@ -197,7 +197,7 @@ def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill:
 
 
 def _busy_of_others(q: Any, step: Step, fullest: Number, routed: Number) -> Busy:
-    """What the chunks of all ranks keep busy more than that of one [s].
+    """Extra busy time of card and links in a step because the other ranks have prompts too [s].
 
     Args:
         q: input symbols as attributes.
@@ -212,14 +212,9 @@ def _busy_of_others(q: Any, step: Step, fullest: Number, routed: Number) -> Busy
                 dispatch=dispatch) * q.micro_batches
 
 
-def _removed(q: Any, step: Step, fullest: Number, routed: Number) -> Number:
-    """What a step takes less without them [s]; arguments as for :func:`_busy_of_others`."""
-    return removed_time(q, step, _busy_of_others(q, step, fullest, routed))
-
-
 def _of_others(q: Any, step: Step, fullest: Number, routed: Number) -> tuple[Number, Number]:
-    """What the card does for the chunks of all ranks more than for one [s], and which share of it
-    and of the exchange is not hidden [1]; arguments as for :func:`_busy_of_others`."""
+    """Extra card time because the other ranks have prompts too [s], and the share of it and of the
+    exchange that is not overlapped [1]; arguments as for :func:`_busy_of_others`."""
     more = _busy_of_others(q, step, fullest, routed)
     little = FEW * step.device_time
     share = removed_time(q, step, more) / maximum(little, more.exposed)
@@ -253,8 +248,9 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
     alone = either(shared, lambda: maximum(
         prefill.device_time / ranks, prefill.device_time - exposed * (
             more + exchange * (1 - 1 / fullest))), lambda: prefill.device_time)
-    of_one = either(shared, lambda: burst.device_time - _removed(q, burst, fullest, (
-        burst.routed_expert_time - expert_fixed_time(q)) * (1 - 1 / ranks)),
+    of_one = either(shared, lambda: burst.device_time - removed_time(
+        q, burst, _busy_of_others(q, burst, fullest, (
+            burst.routed_expert_time - expert_fixed_time(q)) * (1 - 1 / ranks))),
         lambda: burst.device_time)
     cores = cores_in(q, decode)
     few = decode.device_time - removed_time(q, decode, cores)
@@ -390,9 +386,9 @@ def _held(q: Any, s: Pieces, u: Number, arrivals: Number, often: Number
 
     Until every rank has one: requests are dealt to ranks in turn, so that after the step in which
     the first comes, and others with it, those of the ranks without one are missing, of which the
-    last waits no more. To the rank with the fewest is to any of g, of which all have one after
-    g (1 + 1/2 + ... + 1/g) requests. At most so many steps as the engine waits, and while anybody
-    decodes: those who come at random are not always there.
+    last waits no more. Sent to the least loaded rank instead, which may be any of g, it takes
+    g (1 + 1/2 + ... + 1/g) requests until all have one. The wait ends at the engine's limit, or
+    when nobody decodes any longer: those who come at random are not always there.
 
     Args:
         q: input symbols as attributes.

@@ -20,7 +20,7 @@ say = messages("calc/closed-form/validity")
 
 NEAR = {"ttft": 0.2, "tpot": 0.1}  # of a simulation: nine of ten where it is to hold
 STALLED = 2 / 5  # of a token's time, prompts of other ranks that several chunks of a prompt meet
-HELD = 4 / 7  # the same of prompts that are held back
+HELD = 4 / 7  # share of a token's time spent on prompts, where the engine delays them
 NEARLY_ALL = 7 / 8  # of the steps, those with a prompt on some rank; of a token's time, prompts
 HALF = 4 / 9  # of the steps, those with a prompt on one rank
 SATURATED = 3 / 5  # of a token's time, prompts that come to one replica at random

@@ -194,6 +194,16 @@ def under(load: Load, name: str) -> str:
     return f"{load}/{name}"
 
 
+def estimated_from(load: str, metric: str) -> str:
+    """The quantity from whose rows an own error is estimated: by Little's law the rate of a fixed
+    number of requests errs as their latency does.
+
+    >>> estimated_from("concurrent", "output_throughput"), estimated_from("concurrent", "tpot")
+    ('e2e', 'tpot')
+    """
+    return LATENCY if (load, metric) == (CONCURRENT, RATE) else metric
+
+
 def ladder(name: str) -> list[str]:
     """A class and those that it is a part of, the narrowest first.
 

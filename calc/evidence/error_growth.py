@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from calc.evidence import pooling
-from calc.evidence.classes import CONCURRENT, LOADS, RATE, class_of
+from calc.evidence.classes import LOADS, class_of, estimated_from
 from calc.evidence.nearness import covered
 from calc.evidence.pooling import DIGITS, TINY, Residuals, unlikely
 from calc.evidence.systems import METRICS, System
@@ -101,7 +101,7 @@ def estimate(systems: Iterable[System], borrowed: float) -> pooling.Written:
     errors = pooling.residuals(systems)
     growth = {load: made for load in LOADS if (made := grown({
         metric: [each for each in errors if each.metric == metric and each.load == load]
-        for metric in METRICS if (load, metric) != (CONCURRENT, RATE)}))}
+        for metric in METRICS if estimated_from(load, metric) == metric}))}
     return pooling.estimate(systems, borrowed, growth, coverage(systems))
 
 

@@ -23,14 +23,12 @@ from scipy.special import stdtrit
 
 from calc.evidence.classes import (
     ALL,
-    CONCURRENT,
-    LATENCY,
     LOADS,
     NORMAL_MIDDLE,
-    RATE,
     STAND_IN,
     applied_error,
     class_of,
+    estimated_from,
     grown_without,
     growth_under,
     ladder,
@@ -125,8 +123,7 @@ class Estimates(Mapping[str, "OfClass"]):
     def _estimate(self) -> Callable[[str, str], Pooled]:
         @functools.cache
         def made(name: str, metric: str) -> Pooled:
-            # by Little's law the rate of a fixed number of requests errs as their latency does
-            of = LATENCY if metric == RATE and name.split("/")[0] == CONCURRENT else metric
+            of = estimated_from(name.split("/")[0], metric)
             above = ladder(name)[1:2]
             return estimated(chain(self.found, name, of, self.borrowed),
                              made(above[0], of) if above else None)

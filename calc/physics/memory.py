@@ -370,7 +370,7 @@ def places(q: Any, blocks: Number, state: Number) -> Number:
 
 
 def kept_share(held: Number, running: Number, idle: Number) -> Number:
-    """Of the prefixes of requests that are not being served, the share that the cache keeps [1].
+    """Share of the cached prefixes of waiting or thinking users that a full cache still has [1].
 
     Args:
         held: requests that the cache holds at once [request].

@@ -168,7 +168,8 @@ def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
     what was measured of it. A first token is as far from that as what prefills it, whose own error
     is ``first``. That of throughput may be the inverse of that of latency."""
     found = {}
-    for name, metric in OWN.items():
+    drawn = OWN if not inversely else {name: OWN[name] for name in OWN if name != "throughput"}
+    for name, metric in drawn.items():
         error = (first if name == "ttft" else own).get(metric)
         sides = ((error.of_class, ""), (error.beyond, " beyond")) if error else ()
         logs = np.zeros(DRAWS)
