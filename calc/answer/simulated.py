@@ -17,7 +17,7 @@ from calc.serving.requests import Limits
 from calc.serving.saturation import WAVES, saturation_of_ranks, saturation_rate
 from calc.serving.scheduling import Transfer
 from calc.serving.simulation import Pool
-from calc.serving.step_times import Clock, Paced, ranks_in_step
+from calc.serving.step_times import Clock, ranks_in_step
 from catalogue import ParamsError, Scenario, load
 from catalogue.deployments.resolved import DELAY_STEPS
 from catalogue.reading.amounts import plain
@@ -197,25 +197,25 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
         why = reasons(scenario, quantities)
         reason = why[0].text["en"] if why else "its cache does not hold one request."
         raise ParamsError(f"'{scenario.id}' cannot be simulated: {reason[0].lower()}{reason[1:]}")
-    in_step = float(quantities["tokens_per_step"])  # whose steps bring a token each
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
         max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
         state_blocks_per_request=state, policy=policy or scenario.file.scheduling,
-        recv_interval=round(1 + (inputs["scheduler_recv_interval"] - 1) * in_step),
-        steps_ahead=round(inputs["steps_ahead"] * in_step))
+        recv_interval=int(inputs["scheduler_recv_interval"]),
+        steps_ahead=int(inputs["steps_ahead"]), step_tokens=1 + int(inputs["draft_tokens"]),
+        tokens_per_step=float(quantities["tokens_per_step"]))
     shapes = lengths_of(scenario).shapes(inputs, _longest(inputs, limits.longest))
     clock = Clock(inputs, scenario.model.attention, drafting=True,
                   expected=((prompt - sum(cached), sum(cached)) for prompt, _, *cached in shapes))
-    paced = Paced(clock, float(inputs["host_gap_per_step"]), in_step)
     delay = scenario.file.prefill_delay_steps
     ranks = ranks_in_step(inputs)
-    return Pool(limits, paced, ranks=ranks, group_time=paced.together,
+    return Pool(limits, clock, float(inputs["host_gap_per_step"]), ranks=ranks,
+                group_time=clock.together, coming=clock.coming,
                 replicas=int(inputs["data_parallel"] * inputs["pipeline_parallel"]),
                 coordination=coordination or scenario.file.prefill_coordination,
-                delay_steps=round((DELAY_STEPS if delay is None else delay.value) * in_step),
-                routing="least-loaded" if inputs["least_loaded"] and ranks > 1 else "round-robin",
-                coming=paced.coming), quantities
+                delay_steps=int(DELAY_STEPS if delay is None else delay.value),
+                routing=("least-loaded" if inputs["least_loaded"] and ranks > 1
+                         else "round-robin")), quantities
 
 
 def _longest(inputs: Mapping[str, float], room: int) -> float:

@@ -1,6 +1,6 @@
 """What the steps of a steady state are made of: how often they have prompts, how many, how long.
 
-A rank on which u others decode answers of n tokens gets u/n prompts a step, whatever the steps
+A rank on which u others decode answers of n steps gets u/n prompts a step, whatever the steps
 take; a step takes as long as its fullest rank and the experts of all of them.
 """
 
@@ -95,14 +95,14 @@ class Pieces:
             without which follow [1]:
         experts: that they take more for the chunks of all ranks than for one [s].
         exchange, sent: the exchange for chunks of all ranks, and for one [s].
-        host: what its launches take at least [s].
+        host, uncaptured: what its launches take at least, and where it is not captured [s].
+        captured: tokens of a chunk that is, at most [token].
         around: what comes besides either, before and after [s].
         room: of a rank's step for prompts [token].
         core, index: of a prompt's chunk, what grows with its context: the attention core, and the
             choice of positions [s].
         riding: cores of the requests that decode along, less what of them is hidden [s].
-        looks, ahead, delay: from one look for requests to the next, for which steps are decided
-            ahead, and for which prompts are held back at most [token of an answer].
+        after: decode steps of an answer after its first token [1].
     """
 
     mixed: Number
@@ -116,14 +116,19 @@ class Pieces:
     exchange: Number
     sent: Number
     host: Number
+    uncaptured: Number
+    captured: Number
     around: Number
     room: Number
     core: Number
     index: Number
     riding: Number
-    looks: Number
-    ahead: Number
-    delay: Number
+    after: Number
+
+    @property
+    def later(self) -> Number:
+        """Decode steps of an answer after its first token, at least one [1]."""
+        return maximum(1, self.after)
 
     @property
     def chunk(self) -> Number:
@@ -254,21 +259,23 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
         lambda: burst.device_time)
     cores = cores_in(q, decode)
     few = decode.device_time - removed_time(q, decode, cores)
-    tokens = p.burst_tokens - scaled(batch, 1 + q.draft_tokens)
+    each = 1 + q.draft_tokens  # tokens of a request that decodes
+    tokens = p.burst_tokens - scaled(batch, each)
     token = maximum(0, minimum(
         (of_one - few) / maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
     budget, in_step = q.max_num_batched_tokens, tokens_per_step(
         q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
-    room = either(mixed, lambda: maximum(budget - 1 - u, ROOM * budget), lambda: budget)
+    room = either(mixed, lambda: maximum(budget - scaled(1 + u, each), ROOM * budget),
+                  lambda: budget)
     return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone,
                   burst.device_time, token,
                   exposed, exposed * more, exposed * exchange, exposed * exchange / fullest,
-                  prefill.host_time,
+                  prefill.host_time, maximum(prefill.host_time, burst.host_time),
+                  q.prompt_graph_tokens,
                   prefill.step_time - maximum(prefill.device_time, prefill.host_time), room,
                   scaled(prefill.core_time, halves), scaled(prefill.index_time, halves),
                   either(mixed, lambda: added_time(q, prefill, cores * (u / batch)), lambda: 0.0),
-                  1 + scaled(q.scheduler_recv_interval - 1, in_step),
-                  scaled(q.steps_ahead, in_step), scaled(q.prefill_delay_steps, in_step))
+                  per(q.output_tokens - 1, in_step))
 
 
 def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Number:
@@ -326,7 +333,9 @@ def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Nu
     device = plus(minimum(device, s.full * maximum(1, fullest / p.burst_tokens)), riding)
     if not is_absent(deeper):
         device = device + times * deeper
-    return maximum(s.host, device) + s.around
+    host = either(s.captured > 0, lambda: select(fullest > s.captured, s.uncaptured, s.host),
+                  lambda: s.host)
+    return maximum(host, device) + s.around
 
 
 @dataclass(frozen=True)
@@ -399,7 +408,7 @@ def _held(q: Any, s: Pieces, u: Number, arrivals: Number, often: Number
 
     Source: notebooks/serving.md, section A steady state.
     """
-    waiting = (s.delay > 0) & (s.ranks > 1)
+    waiting = (q.prefill_delay_steps > 0) & (s.ranks > 1)
     if not anywhere(waiting):
         return 0.0, 0.0
     # the rank with the fewest is the one whose answer is over, any of them
@@ -408,8 +417,8 @@ def _held(q: Any, s: Pieces, u: Number, arrivals: Number, often: Number
     # of a Poisson number a step: g come in g/a steps, to the end of the last one half a step more
     until_all = maximum(LEAST, prompts / arrivals - 1 / 2 - idle_steps(arrivals))
     anybody = (1 - often) * minimum(1, decoding) - often * np.expm1(-decoding)
-    last = maximum(1, q.output_tokens - 1) * (1 + q.answer_variation**2) / 2
-    most = minimum(s.delay, last * maximum(1, decoding))
+    last = s.later * (1 + q.answer_variation**2) / 2
+    most = minimum(q.prefill_delay_steps, last * maximum(1, decoding))
     steps = select(waiting, anybody * until_all * soft_minimum(most / until_all, others**0.5), 0)
     later = (others - 1) / (2 * others)
     return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
@@ -509,8 +518,8 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
 
     Source: notebooks/serving.md, section A steady state.
     """
-    later, longer = maximum(1, q.output_tokens - 1), 1 + q.prompt_variation**2
-    chunks, power, looks = mean_chunks(q, p, span), s.ranks**0.5, s.looks
+    later, longer = s.later, 1 + q.prompt_variation**2
+    chunks, power, looks = mean_chunks(q, p, span), s.ranks**0.5, q.scheduler_recv_interval
     full = (later + chunks) / span
     filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
     each = u / later
@@ -525,7 +534,7 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     # held prompts take so many steps more until they come again
     coming = maximum(LEAST, s.ranks * select(s.mixed, unheld, each))
     _, waited = _held(q, s, u, coming, often)
-    missed = (looks - 1) / 2 + s.ahead
+    missed = (looks - 1) / 2 + q.steps_ahead
     seldom = (later + chunks) / (later + chunks + waited + missed)
     arrivals, prompts = coming * seldom, unheld * seldom
     pieces_come, spanned = prompts * chunks, prompts * span
@@ -543,12 +552,12 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
 
 @dataclass(frozen=True)
 class Chunks:
-    """Prompts that share a chunk, tokens of the fullest, and times; see ``Steady``."""
+    """Tokens of chunks with prompts, the fullest and one's own, and times; see ``Steady``."""
 
-    together: Number
     fullest: Number
     deeper: Number
     busy: Number
+    tokens: Number
     own: Number
     prefill: Number
     least: Number
@@ -588,7 +597,7 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, 
         span: chunks that the mean prompt fills [1].
         decode, burst: the decode step, and a full chunk.
         riding: what the card takes for tokens and cores of requests that decode along [s].
-        pace: time per token of decode steps without prompts [s].
+        pace: of decode steps without prompts, drafting included [s].
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -606,8 +615,7 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, 
     deeper = deepest(q, p, s, span, busy_ranks)
     # other ranks decode meanwhile, and their drafts are checked at once; where prompts go first, a
     # rank by itself decodes nothing in such a step
-    shortest = either(s.ranks > 1, lambda: maximum(pace, decode.step_time),
-                      lambda: select(s.mixed, pace, 0))
+    shortest = either(s.ranks > 1, lambda: pace, lambda: select(s.mixed, pace, 0))
     busy = maximum(shortest, busy_time(
         s, p, fullest, maximum(fullest, everywhere), riding, deeper))
     mean = new / r.chunks
@@ -623,5 +631,5 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, 
     held = either(r.held > 0, lambda: r.held * pace, lambda: 0.0)
     least = per(maximum(packed_time(q, p, c, burst), span * busy_time(
         s, p, budget, s.ranks * budget, riding)), s.ranks)
-    return Chunks(maximum(1, everywhere / new), fullest, deeper, busy, chunk,
+    return Chunks(fullest, deeper, busy, own, chunk,
                   plus(through, held), least)

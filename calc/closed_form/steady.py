@@ -67,7 +67,6 @@ class Steady:
     alone_share: Number
     prompt_work: Number
     prompt_growth: Number
-    shared_chunk: Number
     prompt_span: Number
     riding_cores: Number
     riding_time: Number
@@ -85,10 +84,10 @@ class Steady:
     hold_wait: Number
     releases: Number
     group_busy: Number
-    prompts_per_chunk: Number
     fullest_chunk: Number
     deeper_chunk: Number
     busy_step: Number
+    own_chunk_tokens: Number
     own_chunk: Number
     least_work: Number
     steady_prefill: Number
@@ -145,7 +144,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    after, later = q.output_tokens - 1, maximum(1, q.output_tokens - 1)
+    after, later = s.after, s.later
     h, at_once = q.request_overhead, (s.ranks > 1) & (r.hold <= 0)
     longer = r.group * (k.busy - pace)
     mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
@@ -171,7 +170,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     at_random = (pace * pace + longer * (k.busy + pace)) / (2 * mean)
     left = maximum(mean - h, mean / 2)
     left = either(s.units > 1, lambda: left / s.units + (1 - 1 / s.units) * at_random, lambda: left)
-    received, met = _received(s, r, pace, mean)
+    received, met = _received(q, s, r, pace, mean)
     prompt = r.chunks * k.busy
 
     def waited() -> Number:
@@ -197,21 +196,22 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
                  select(q.output_tokens > 1, decoding, 0))
 
 
-def _received(s: Pieces, r: Rates, pace: Number, mean: Number) -> tuple[Number, Number]:
+def _received(q: Any, s: Pieces, r: Rates, pace: Number, mean: Number
+              ) -> tuple[Number, Number]:
     """How long a request waits until the engine looks for it [s]: after an answer, at random.
 
     Args:
         s: pieces of a step with prompts.
         r: how often steps have prompts.
-        pace: time per token of decode steps without prompts [s].
+        pace: of decode steps without prompts, drafting included [s].
         mean: of all steps [s].
 
     Source: notebooks/serving.md, section A steady state.
     """
-    ahead = either(s.ahead > 0, lambda: s.ahead * mean, lambda: 0.0)
-    if not anywhere(s.looks > 1):
+    ahead = either(q.steps_ahead > 0, lambda: q.steps_ahead * mean, lambda: 0.0)
+    if not anywhere(q.scheduler_recv_interval > 1):
         return ahead, ahead
-    looks = (s.looks - 1) / 2 * pace
+    looks = (q.scheduler_recv_interval - 1) / 2 * pace
     return (plus(looks * select(s.mixed, 1 - r.group, 1), ahead),
             plus(looks * pace * (1 - r.group) / mean, ahead))
 
@@ -427,18 +427,20 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     Source: notebooks/serving.md, section A steady state.
     """
     apart, c, after = q.separate_pools > 0, requests_per_rank, q.output_tokens - 1
-    (_, accepted, pace), ranks = token_pace(q, decode), ranks_in_step(q)
+    (draft, accepted, token), ranks = token_pace(q, decode), ranks_in_step(q)
+    pace = plus(decode.step_time, draft)
     units = q.data_parallel * q.pipeline_parallel / ranks
     total = maximum(0, q.concurrency - 1)
     through = q.request_overhead + prefill_time(q, p, prefill)
-    shorter = shorter_of_two(through, maximum(1, after) * pace,
+    shorter = shorter_of_two(through, maximum(1, after) * token,
                              (q.prompt_variation, q.answer_variation))
     beside = others_in_turn(total, units, shorter)
     others = select(apart, total, beside)
     u = per(beside, ranks)  # on the same rank
     s = pieces(q, p, c, u, decode, prefill, burst)
     span = p.new_tokens / s.room
-    riding = either(s.mixed, lambda: plus(u * s.token, s.riding), lambda: 0.0)
+    riding = either(s.mixed, lambda: plus(
+        scaled(u, 1 + q.draft_tokens) * s.token, s.riding), lambda: 0.0)
     first_step = pace + scaled(s.chunk, p.prompt_chunks)
     r = rates_of(q, p, s, u, span, _at_random(q, first_step), _thought(q, first_step))
     k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
@@ -447,7 +449,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
         q, pace + k.busy * np.exp(-s.ranks * r.prompts)), lambda: mixing)
     sent = through + transfer
     a = _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
-    alone = after * pace
+    alone = after * token
     pool = _shared_pool_wait(q, p, a, others, sent + alone)
     queue = either(apart, lambda: pool, lambda: (1 - mixing) * t.back + mixing * t.random)
     decoding = either(apart, lambda: alone, lambda: (
@@ -464,9 +466,9 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
         shorter, beside, others, q.think_time + q.request_overhead, s.exposed,
         s.alone / prefill.step_time, per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel),
         s.token * p.new_tokens,
-        maximum(0, 1 - span), span, s.riding, maximum(0, riding - s.waiting), r.chunks,
+        span, s.riding, maximum(0, riding - s.waiting), r.chunks,
         r.filled, r.queued, r.random, r.between, r.unheld, r.coming, r.arrivals, r.prompts, r.rank,
-        r.hold, r.held, r.releases, r.group, k.together, k.fullest, k.deeper, k.busy, k.own,
+        r.hold, r.held, r.releases, r.group, k.fullest, k.deeper, k.busy, k.tokens, k.own,
         k.least, k.prefill, t.interruption, t.left, t.received, t.back, t.random, *t.overlaps,
         t.decode_back, t.decode_random, mixing, meeting, decoding, pool, lighter, steps, place,
         queue + plus(short, place), stall, ttft, tpot, e2e, gap, among,

@@ -63,7 +63,7 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
     cut = found["prompt_span"] * (1 + q.prompt_variation) > 1
     often, met = found["random_share"] > OFTEN, found["meeting_share"] > OFTEN
     held = q.prefill_delay_steps > 0
-    equal = q.answer_variation * (q.output_tokens - 1) < 1
+    equal = q.answer_variation * (q.output_tokens - 1) < found["tokens_per_step"]
     rate = found["steady_request_throughput"]
     in_flight = rate * found["steady_e2e"]
     seldom = often & (in_flight <= q.data_parallel)

@@ -180,7 +180,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
             q, n, batch, classes["shared_expert"], times["shared_expert"])}
     hidden = hidden_time(q, busy(halves, times))
     device = minus(minus(compute + communication, hidden), saved)
-    host = halves * _kernels(q, n) * _launch_time(q, batch)
+    host = halves * _launched_one_by_one(q, n, batch) * q.host_time_per_operator
     longer = maximum(device, host)
     draft_pass = _draft_pass_time(q, longer, times["head"], gathered, own.tokens)
     return Step(
@@ -355,14 +355,20 @@ def _second_stream(q: Any, n: Parameters) -> tuple[Number, Number]:
             q.kernel_boundary * _launched(q) * n.moe_layers * _left(q, "shared_expert"))
 
 
-def _launch_time(q: Any, batch: Composition) -> Number:
-    """Time in which the host launches an operator of a step, one by one [s].
+def _launched_one_by_one(q: Any, n: Parameters, batch: Composition) -> Number:
+    """What the host launches of a step, operators or graphs of a layer [1].
 
-    A captured graph is launched as one, if there is one for so many tokens; prefill has too many
-    shapes to be captured. Source: notebooks/latency.md, section Between the kernels, and the host.
+    A captured decode step is launched as one, if there is a graph for so many tokens; of a step
+    with prompts attention stays outside, so that every layer is a graph and its attention.
+    Source: notebooks/latency.md, section Between the kernels, and the host.
     """
-    in_graph = q.captured * (batch.tokens <= q.largest_graph) if batch.decoding else 0
-    return (1 - in_graph) * q.host_time_per_operator
+    kernels = _kernels(q, n)
+    if batch.decoding:
+        return (1 - q.captured * (batch.tokens <= q.largest_graph)) * kernels
+    in_graphs = q.captured * (batch.tokens <= q.prompt_graph_tokens) * (q.pipeline_parallel <= 1)
+    return either(in_graphs > 0, lambda: minimum(kernels, q.num_hidden_layers + _launched(q) * (
+        q.num_hidden_layers * q.attention_operators + q.indexer_layers * q.indexer_operators)),
+        lambda: kernels)
 
 
 def _gather_times(q: Any, batch: Composition, columns: Number) -> tuple[Number, Number]:

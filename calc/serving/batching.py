@@ -11,7 +11,9 @@ Requests with texts in common share their blocks under both policies (``prefix_b
 request that comes to its turn looks up what is there, and its own blocks can be found as soon as a
 step fills them. What a preempted one had it may find again.
 
-Not modelled: tokens of a draft model, the step of a request that has ended, rounding of chunks to
+A step brings a request that decodes the mean number of accepted drafts besides its token.
+
+Not modelled: how their number varies, the step of a request that has ended, rounding of chunks to
 pages and prefixes shared to the token (SGLang).
 
 Sources: https://github.com/vllm-project/vllm, vllm/v1/core/sched/scheduler.py (``schedule``,
@@ -64,6 +66,7 @@ class Engine:
                              f"{job.request.output_tokens} tokens needs {needed} blocks, the cache "
                              f"has {self.limits.kv_blocks}.")
         job.spans = self.limits.spans(job.request.texts)
+        job.last = self.limits.steps(job.request.output_tokens - 1)
         self.shared = self.shared or bool(job.spans)
         if busy and (self.limits.recv_interval > 1 or self.limits.steps_ahead):
             self.arrived.append([job, self.limits.steps_ahead])
@@ -160,7 +163,7 @@ class Engine:
         if self.running:
             self.still -= steps
             self.passed += steps
-            self.contexts = self.contexts.next(steps)
+            self.contexts = self.contexts.next(steps * self.limits.tokens_per_step)
 
     def complete(self, now: float) -> list[Job]:
         """Book the planned step, which ends at ``now`` [s]; returns the requests it finishes."""
@@ -175,13 +178,12 @@ class Engine:
             if job.computed < job.known:
                 all_decode = False
                 continue
-            job.generated += 1
-            job.known += 1
+            job.take(1, self.limits.tokens_per_step)
             if job.first_token != job.first_token:  # not a number yet
                 job.first_token = now
             ready.append(job)
         for job in ready:
-            if job.generated == job.request.output_tokens:
+            if job.steps >= job.last:
                 job.finished = now
                 self._release(job)
                 finished.append(job)
@@ -191,7 +193,8 @@ class Engine:
             self.tried = False
         self.still = self._repeats() if all_decode and self.running else 0
         if self.still and not alike:
-            self.contexts = Contexts(tuple([job.computed for job in self.running]))
+            self.contexts = Contexts(  # a step before the next one, in which they attend to one more
+                tuple([job.computed for job in self.running]), 1 - self.limits.tokens_per_step)
         self.planned = []
         return finished
 
@@ -207,39 +210,39 @@ class Engine:
         if self.preempted or (self.waiting and limits.policy != "mixed" and not (
                 self.tried and len(self.running) >= limits.max_num_seqs)):
             return 0
-        steps = min([job.request.output_tokens - job.generated for job in self.running])
+        steps = min([job.last - job.steps for job in self.running])
+        ahead = limits.step_tokens - 1
+        further = int(steps * limits.tokens_per_step) + ahead
         if self.shared or (not self._suffices()
-                           and self.free < len(self.running) * limits.blocks(steps)
-                           and self.free < sum(limits.blocks(job.computed + steps) - job.blocks
+                           and self.free < len(self.running) * limits.blocks(further)
+                           and self.free < sum(limits.blocks(job.computed + further) - job.blocks
                                                for job in self.running)):
-            steps = min(steps, *(job.room - job.known + 1 for job in self.running))
+            steps = min(steps, *(int((job.room - job.computed - ahead) // limits.tokens_per_step)
+                                 for job in self.running))
         return max(0, steps)
 
     def _book_passed(self) -> None:
         """Bring the requests up to the steps that only repeated the one before."""
         passed, self.passed = self.passed, 0
         for job in self.running if passed else ():
-            job.known += passed
-            job.generated += passed
-            job.computed = computed = job.computed + passed
-            if computed > job.room:
-                self._allocate(job, computed)
+            job.take(passed, self.limits.tokens_per_step)
+            if (reached := self._reached(job) - 1) > job.room:
+                self._allocate(job, reached)
 
     def _plan_mixed(self, admits: bool) -> None:
         """Running requests in order of admission, then waiting ones, until the budget is spent."""
         limits, running, planned = self.limits, self.running, self.planned
-        budget = limits.max_num_batched_tokens - self.ahead
+        budget = max(0, limits.max_num_batched_tokens - self.ahead * limits.step_tokens)
         for job in running if not self.ahead else ():  # of which the last ones may go meanwhile
             if not budget:
                 break
-            computed = job.computed
-            new = job.known - computed
-            if new > budget:
-                new = budget
-            if computed + new > job.room and not self._make_room(job, computed + new):
+            new = min(job.known - job.computed, budget)
+            decodes = job.decodes
+            reached = self._reached(job) if decodes else job.computed + new
+            if reached > job.room and not self._make_room(job, reached):
                 break
             planned.append((job, new))
-            budget -= new
+            budget = max(0, budget - (limits.step_tokens if decodes else new))
         while (admits and self.waiting and budget and not self.preempted
                and len(running) < limits.max_num_seqs):
             job = self._first()
@@ -251,6 +254,10 @@ class Engine:
             self._admit()
             self.planned.append((job, new))
             budget -= new
+
+    def _reached(self, job: Job) -> int:
+        """Tokens in the cache after a step of a request that decodes, if all drafts are accepted."""
+        return min(job.computed + self.limits.step_tokens, job.request.most_cached)
 
     def _make_room(self, job: Job, tokens: int) -> bool:
         """Preempt those admitted last until a request finds its blocks; False if it goes itself."""
@@ -278,17 +285,18 @@ class Engine:
                 self._allocate(job, job.computed)
         if self.planned:
             return
-        if len(running) > self.free:  # a token needs one block at most
+        if len(running) * limits.blocks(limits.step_tokens) > self.free:
             self._retract()
         for job in self.running:
-            self._allocate(job, job.known)
+            self._allocate(job, self._reached(job))
             self.planned.append((job, 1))
 
     def _retract(self) -> None:
         """Preempt those with the fewest output tokens until each other one can decode."""
         kept = sorted(self.running, reverse=True,
                       key=lambda job: (job.generated, -job.request.input_tokens))
-        while sum(self.limits.blocks(job.known) - job.blocks for job in kept) > self.free:
+        while sum(self.limits.blocks(self._reached(job)) - job.blocks
+                  for job in kept) > self.free:
             self._preempt(victim := kept.pop())
             self.waiting.append(victim)
 

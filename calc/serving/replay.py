@@ -8,10 +8,9 @@ from typing import Literal
 import numpy as np
 
 from calc.physics.arrays import ceil_div
-from calc.physics.decode_floor import tokens_per_step
 from calc.serving.requests import Limits, Outcome, Policy, Request
 from calc.serving.simulation import Coordination, Pool, simulate
-from calc.serving.step_times import Clock, Paced, ranks_in_step
+from calc.serving.step_times import Clock, ranks_in_step
 
 SEED = 0
 Lengths = Literal["equal", "even", "unknown"]
@@ -58,7 +57,8 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Le
         kv_blocks=max(int(blocks), int(ceil_div(longest, size)) + state), block_size=size,
         state_blocks_per_request=state, policy=policy,
         recv_interval=int(inputs["scheduler_recv_interval"]),
-        steps_ahead=int(inputs["steps_ahead"]))
+        steps_ahead=int(inputs["steps_ahead"]), step_tokens=1 + int(inputs["draft_tokens"]),
+        tokens_per_step=clock.tokens_per_step)
     requests = [Request(number / inputs["front_end_rate"], int(prompt), int(answer))
                 for number, (prompt, answer) in enumerate(zip(*drawn, strict=True))]
     outcomes = _served(requests, limits, clock, coordination)
@@ -92,10 +92,7 @@ def _drawn(draw: np.random.Generator, mean: float, count: int, lengths: Lengths)
 def _served(requests: Sequence[Request], limits: Limits, clock: Clock,
             coordination: Coordination) -> Sequence[Outcome]:
     """Requests through one replica, or in turn through the ranks that share experts."""
-    q, ranks = clock.inputs, ranks_in_step(clock.inputs)
-    yielded = tokens_per_step(q["mtp_acceptance"], q["acceptance_decay"], q["draft_tokens"],
-                              q["accepted_length"])
-    paced = Paced(clock, q["host_gap_per_step"], float(yielded))
-    pool = Pool(limits, paced, replicas=ranks, ranks=ranks, group_time=paced.together,
-                coordination=coordination, coming=paced.coming)
+    ranks = ranks_in_step(clock.inputs)
+    pool = Pool(limits, clock, clock.inputs["host_gap_per_step"], replicas=ranks, ranks=ranks,
+                group_time=clock.together, coordination=coordination, coming=clock.coming)
     return simulate(requests, pool).outcomes

@@ -24,16 +24,16 @@ class Contexts(Sequence[int]):
 
     __slots__ = ("_first", "_further", "total")
 
-    def __init__(self, first: tuple[int, ...], further: int = 0) -> None:
-        """Those of a step, and of the one that comes so many steps later."""
+    def __init__(self, first: tuple[int, ...], further: float = 0) -> None:
+        """Those of a step, or those that are so many tokens further."""
         self._first, self._further = first, further
-        self.total = sum(first) + further * len(first)
+        self.total: float = sum(first) + further * len(first)
 
-    def next(self, steps: int = 1) -> Contexts:
-        """Every request a token further, or as many as there are steps."""
+    def next(self, tokens: float = 1) -> Contexts:
+        """Every request a token further, or so many on average."""
         later = Contexts.__new__(Contexts)
-        later._first, later._further = self._first, self._further + steps
-        later.total = self.total + steps * len(self._first)
+        later._first, later._further = self._first, self._further + tokens
+        later.total = self.total + tokens * len(self._first)
         return later
 
     def __len__(self) -> int:
@@ -41,7 +41,7 @@ class Contexts(Sequence[int]):
 
     def __getitem__(self, index: Any) -> Any:
         return tuple(self)[index] if isinstance(index, slice) else (
-            self._first[index] + self._further)
+            self._first[index] + int(self._further))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -142,6 +142,8 @@ class Limits:
             (SGLang's scheduler_recv_interval) [1].
         steps_ahead: steps that are decided on before the one before them is over; who arrives
             meanwhile is not in them [1].
+        step_tokens: that a step computes of each request that decodes: its newest one, and drafts.
+        tokens_per_step: that such a step yields for a request on average, accepted drafts included.
 
     Raises ValueError for a limit under which nothing runs.
     """
@@ -156,10 +158,12 @@ class Limits:
     recv_interval: int = 1
     steps_ahead: int = 0
     state_blocks_per_request: int = 0
+    step_tokens: int = 1
+    tokens_per_step: float = 1
 
     def __post_init__(self) -> None:
         for name in ("max_num_batched_tokens", "max_num_seqs", "kv_blocks", "block_size",
-                     "recv_interval"):
+                     "recv_interval", "step_tokens"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}, expected at least 1.")
@@ -168,6 +172,9 @@ class Limits:
                              f"{', '.join(get_args(Policy))}.")
         if not 0 <= self.reserved_output <= 1:
             raise ValueError(f"reserved_output is {self.reserved_output}, expected 0 to 1.")
+        if not 1 <= self.tokens_per_step <= self.step_tokens:
+            raise ValueError(f"a step yields {self.tokens_per_step} tokens, expected 1 to the "
+                             f"{self.step_tokens} that it computes of a request.")
         for name in ("steps_ahead", "state_blocks_per_request"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}, expected 0 or more.")
@@ -183,6 +190,14 @@ class Limits:
         6
         """
         return self.blocks(tokens) + self.state_blocks_per_request
+
+    def steps(self, tokens: int) -> int:
+        """Steps that yield so many tokens for a request on average, one at least for any [1].
+
+        >>> Limits(64, 1, step_tokens=3, tokens_per_step=2.5).steps(11)
+        4
+        """
+        return max(min(tokens, 1), round(tokens / self.tokens_per_step))
 
     @property
     def longest(self) -> int:
@@ -276,12 +291,13 @@ class Job:
     """A request in an engine: ``known`` tokens, of which ``computed`` are in the cache.
 
     Of its ``blocks`` the first ``held`` are those of its texts that can be shared; while it waits,
-    ``spared`` are those that it found and others have.
+    ``spared`` are those that it found and others have. After its first token it has taken ``steps``
+    of the ``last`` that it takes.
     """
 
     __slots__ = ("base", "blocks", "computed", "evicted", "finished", "first_token", "generated",
-                 "held", "hit_tokens", "known", "number", "preemptions", "request", "room", "spans",
-                 "spared", "started")
+                 "held", "hit_tokens", "known", "last", "number", "preemptions", "request", "room",
+                 "spans", "spared", "started", "steps")
 
     def __init__(self, number: int, request: Request, prefilled: bool = False) -> None:
         """Before any work; ``prefilled``: the prompt's cache and the first token come with it."""
@@ -291,6 +307,7 @@ class Job:
         self.computed = request.input_tokens if prefilled else request.cached_tokens
         self.base = 0 if prefilled else request.cached_tokens  # what outlasts a preemption
         self.blocks = self.room = self.held = self.spared = self.preemptions = self.evicted = 0
+        self.steps = self.last = 0
         self.hit_tokens = request.cached_tokens
         self.spans: tuple[Span, ...] = ()
         self.started = self.first_token = self.finished = math.nan
@@ -299,6 +316,15 @@ class Job:
     def decodes(self) -> bool:
         """Whether only its newest output token is still to be fed."""
         return self.generated > 0 and self.computed == self.known - 1
+
+    def take(self, steps: int, tokens_per_step: float) -> None:
+        """Take so many steps, of which the first brings one token, each other one several."""
+        if self.generated:
+            self.steps += steps
+        self.generated = (self.request.output_tokens if self.steps >= self.last
+                          else 1 + int(tokens_per_step * self.steps))
+        self.known = self.request.input_tokens + self.generated
+        self.computed = self.known - 1
 
     def outcome(self) -> Outcome:
         """When it was served."""

@@ -13,7 +13,7 @@ from calc.physics import experts
 from calc.physics.arrays import Inputs, Number, ceil_div, is_absent, maximum, select
 from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time, hides
 from calc.physics.cache import cache
-from calc.physics.decode_floor import mean_attended, mean_context
+from calc.physics.decode_floor import mean_attended, mean_context, tokens_per_step
 from calc.physics.memory import candidate_stages, weights
 from calc.physics.positions import (
     few_cached,
@@ -93,6 +93,9 @@ class Clock:
         drafting: whether a step of answers drafts the next ones, where they are drafted.
         expected: prompts that many steps will have, whole and alone: new tokens of each, and those
             cached before it [token]. Their times are computed together.
+
+    Attributes:
+        tokens_per_step: that a step yields for a request that decodes [1].
     """
 
     def __init__(self, inputs: Mapping[str, float], attention: str, drafting: bool = False,
@@ -101,6 +104,9 @@ class Clock:
         self._passes = (ceil_div(inputs["draft_tokens"], inputs["draft_block"])
                         if drafting else 0.0)
         self._q = Inputs({name: np.float64(value) for name, value in inputs.items()})
+        self.tokens_per_step = float(tokens_per_step(
+            self._q.mtp_acceptance, self._q.acceptance_decay, self._q.draft_tokens,
+            self._q.accepted_length))
         self._attention = attention
         self._counted = count_parameters(attention, self._q)
         stages = candidate_stages(self._q.num_hidden_layers, self._q.pipeline_parallel)
@@ -132,28 +138,26 @@ class Clock:
         return float(self._joined(self._prompt(step), self._riding(step), decoding=False))
 
     def coming(self, steps: Sequence[Step], count: int) -> Sequence[float]:
-        """Times of so many steps after one of answers alone, each a token further [s].
+        """Times of so many steps after one of answers alone, which go on as it does [s].
 
         Args:
             steps: that one: of one replica, or what each rank computes that steps together.
             count: of the steps [1].
         """
-        if len(steps) == 1:
-            each, block = self._rounded(*steps)
-            times = [self._decode(each, block)] * (
-                block * ROUNDING - -(-_total(steps[0].decode) // each))
-            while len(times) < count:
-                block += 1
-                times += [self._decode(each, block)] * ROUNDING
-            return times[:count]
-        return self._coming_of_ranks(steps, count)
-
-    def _coming_of_ranks(self, steps: Sequence[Step], count: int) -> Sequence[float]:
-        """:meth:`coming` where ranks step together."""
         going = [step.decode for step in steps if step.decode]
         each = np.array([[len(contexts)] for contexts in going])
         total = np.array([[_total(contexts)] for contexts in going])
-        blocks = -(-(total + each * np.arange(1, count + 1)) // (each * ROUNDING))
+        further = each * self.tokens_per_step * np.arange(1, count + 1)
+        blocks = (-(-(total + further) // (each * ROUNDING))).astype(int)
+        if len(steps) == 1:
+            alike = zip(*np.unique(blocks[0], return_counts=True), strict=True)
+            return [time for block, times in alike
+                    for time in [self._decode(len(going[0]), int(block))] * int(times)]
+        return self._coming_of_ranks(going, blocks)
+
+    def _coming_of_ranks(self, going: Sequence[Sequence[int]], blocks: np.ndarray
+                         ) -> Sequence[float]:
+        """:meth:`coming` where ranks step together, by their contexts, shape (ranks, steps)."""
         first, last = blocks[:, 0].tolist(), blocks[:, -1].tolist()
         rows: list[Sequence[float]] = []
         for contexts, begin, end, row in zip(going, first, last, blocks, strict=True):
@@ -296,6 +300,7 @@ class Clock:
                           prefill_absorbed(q, (cached + new).max(axis=-1)))
         multiplied = multiplied_positions(q, picked, prefill_positions(q, cached, new, new, seen),
                                           np.asarray(absorbed)[..., np.newaxis])
+        riding = riding * (1 + q.draft_tokens)
         return Composition(
             tokens + riding, float(new.shape[-1]) + riding, (new * multiplied).sum(axis=-1),
             (new * in_window).sum(axis=-1), absorbed * (new * seen).sum(axis=-1), before, before,
@@ -306,7 +311,7 @@ class Clock:
     def _rounded(step: Step) -> tuple[int, int]:
         """Requests that decode, and their mean context, rounded up to ``ROUNDING`` tokens [1]."""
         count = len(step.decode)
-        return count, -(-_total(step.decode) // (count * ROUNDING))
+        return count, int(-(-_total(step.decode) // (count * ROUNDING)))
 
     def _answers(self, batch: Number, rounded: Number) -> Composition:
         """A token each of so many requests of such a context, and their drafts."""
@@ -361,38 +366,6 @@ def _place(count: int, contexts: int) -> tuple[tuple[int, int], tuple[int, int]]
     return (counts, contexts), (row, column)
 
 
-def _total(contexts: Sequence[int]) -> int:
+def _total(contexts: Sequence[int]) -> float:
     """Tokens that all requests of a step attend to [token]."""
     return contexts.total if isinstance(contexts, Contexts) else sum(contexts)
-
-
-@dataclass(frozen=True)
-class Paced:
-    """A clock by which every step of answers alone brings each request one token further.
-
-    Such a step yields several tokens where drafts are accepted, so a token takes its share of it.
-
-    Attributes:
-        clock: of whole steps, drafting included.
-        gap: of the host before every step [s].
-        tokens: that a step of answers yields for a request [1].
-
-    Source: notebooks/serving.md, section Drafted tokens.
-    """
-
-    clock: Clock
-    gap: float
-    tokens: float
-
-    def __call__(self, step: Step) -> float:
-        """Time of a step and of the gap before it [s]."""
-        return (self.clock(step) + self.gap) / (1.0 if step.prefill else self.tokens)
-
-    def together(self, steps: Sequence[Step]) -> float:
-        """The same of a step that ranks take together [s]."""
-        alone = not any(step.prefill for step in steps)
-        return (self.clock.together(steps) + self.gap) / (self.tokens if alone else 1.0)
-
-    def coming(self, steps: Sequence[Step], count: int) -> Sequence[float]:
-        """The same of so many steps after one of answers alone [s]."""
-        return [(taken + self.gap) / self.tokens for taken in self.clock.coming(steps, count)]

@@ -76,7 +76,7 @@ _STREAMS = {
     "plain": ("score_traffic", "host_group_tokens", "sparse_prefill_efficiency"),
     "passes": (
         "host_gap_per_draft", "routed_expert_latency", "share_of_left", "bench_requests",
-        "scheduler_recv_interval", "steps_ahead", "stream_interval", "first_token_held",
+        "prompt_graph_tokens", "scheduler_recv_interval", "steps_ahead", "stream_interval", "first_token_held",
         "least_loaded"),
     "collectives": (
         "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "switch_adds",

@@ -70,6 +70,28 @@ class TestComposition:
         assert engine.plan(3.0).prefill == ((10, 0),)
 
 
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_a_step_that_decodes_brings_the_accepted_drafts_as_well(self, policy):
+        """2.5 tokens a step, of 12 that follow the first: five steps, whoever prefills beside."""
+        engine = limits(policy=policy, step_tokens=4, tokens_per_step=2.5)
+        requests = [Request(0.0, 100, 13), Request(0.5, 250, 1)]
+        alone, beside = schedule(requests[:1], engine, ONE_STEP), schedule(requests, engine, ONE_STEP)
+        assert [record.step.decode for record in alone.steps] == [
+            (), (101,), (103,), (106,), (108,), (111,)]
+        # a step of 100 tokens has room for four of a request that decodes
+        assert [record.step.prefill for record in beside.steps if record.step.prefill][1:] == (
+            [((96, 0),), ((96, 96),), ((58, 192),)] if policy == "mixed" else
+            [((100, 0),), ((100, 100),), ((50, 200),)])
+        assert beside.outcomes[0].finished == (6.0 if policy == "mixed" else 9.0)
+
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_drafts_find_their_blocks_and_take_none_beyond_the_answer(self, policy):
+        engine = limits(policy=policy, step_tokens=4, tokens_per_step=2.5, kv_blocks=112)
+        assert schedule([Request(0.0, 100, 13)], engine, ONE_STEP).outcomes[0].finished == 6.0
+        with pytest.raises(ValueError, match="112 blocks, the cache has 111"):
+            schedule([Request(0.0, 100, 13)], replace(engine, kv_blocks=111), ONE_STEP)
+
+
 class TestBlocks:
     """Two prompts of four tokens in nine places: only one of them can feed its first token."""
 
@@ -328,7 +350,9 @@ def test_blocks_of_tokens_states_and_shared_texts():
        next(iter(changed))) for changed in (
         {"max_num_batched_tokens": 0}, {"max_num_seqs": 0}, {"kv_blocks": 0}, {"block_size": 0},
         {"policy": "fifo"}, {"reserved_output": 1.1}, {"reserved_output": -0.1},
-        {"recv_interval": 0}, {"steps_ahead": -1}, {"state_blocks_per_request": -1})),
+        {"recv_interval": 0}, {"steps_ahead": -1}, {"step_tokens": 0}, {"state_blocks_per_request": -1})),
+    *((lambda made=made: Limits(1, 1, step_tokens=2, tokens_per_step=made), f"yields {made} tokens")
+      for made in (0.5, 2.5)),
     (lambda: schedule([], limits(), ONE_STEP), "nothing to schedule"),
     (lambda: schedule([Request(0.0, 1, 1)], limits(), affine(-1.0, 0.0)), "takes -1.0 s"),
     (lambda: group_duration([Step(((1, 0), (1, 1)), (3,))] * 2, lambda steps: math.inf, 0.0),

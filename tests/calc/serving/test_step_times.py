@@ -16,7 +16,7 @@ import catalogue
 from calc.closed_form.evaluate import evaluate
 from calc.serving.requests import Contexts, Step
 from calc.serving.simulation import IDLE
-from calc.serving.step_times import Clock, Paced, ranks_in_step
+from calc.serving.step_times import Clock, ranks_in_step
 from catalogue.deployments.knobs import DENSE
 from reference.steps import answers, chunks, inputs_of, timed
 
@@ -166,18 +166,6 @@ class TestRanks:
 def test_ranks_that_share_experts(expert, slices, tensor, expected):
     assert ranks_in_step({"expert_parallel": expert, "expert_tensor_parallel": slices,
                           "tensor_parallel": tensor}) == expected
-
-
-def test_a_token_takes_its_share_of_a_step_with_accepted_drafts():
-    """A step of answers yields 1.5 tokens, and the host takes half a second before each."""
-    taken = clock(SHARED)
-    paced, prompt, answer = Paced(taken, 0.5, 1.5), Step(((500, 0),), (700,)), Step((), (700,))
-    assert paced(prompt) == taken(prompt) + 0.5
-    assert paced(answer) == pytest.approx((taken(answer) + 0.5) / 1.5)
-    assert paced.together([prompt, answer]) == taken.together([prompt, answer]) + 0.5
-    assert paced.together([answer] * 2) == pytest.approx((taken.together([answer] * 2) + 0.5) / 1.5)
-    assert paced.coming([answer], 3) == pytest.approx(
-        [(time + 0.5) / 1.5 for time in taken.coming([answer], 3)])
 
 
 def test_a_slow_host_decides_a_mixed_step_alone():
