@@ -243,7 +243,8 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
         coordination = statement.prefill_coordination or coordination
         graphs = statement.graphs.value if statement.graphs else graphs
         dealt = statement.chunk_dealt.value if statement.chunk_dealt else dealt
-    by_cut = tuple(statement for statement in of_ways[USUAL_WAY] if statement.joined is not None)
+    by_cut = tuple(statement for way in (USUAL_WAY, "own") for statement in of_ways[way]
+                   if statement.joined is not None)
     return Running(profile, release, *_started(always), mechanisms, workload, by_cut, dealt,
                    scheduling, coordination, graphs,
                    {way: _rejected(holding) for way, holding in of_ways.items()},

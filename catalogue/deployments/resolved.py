@@ -57,20 +57,16 @@ class Resolved:
     variations: tuple[float, float] | None = None
 
     @property
-    def has_all_tokens(self) -> bool:
-        """Whether a rank of experts has the tokens of all: gathered, or of its tensor-parallel
-        group, which none of them leaves."""
-        gathers, cut = self.file.mechanisms.get(GATHERED), self.file.parallelism
-        slices = cut.expert_tensor_parallel
-        return bool(gathers and gathers.value) or not leaves_replica(
-            cut.tensor_parallel.value, cut.expert_parallel.value, slices.value if slices else 0)
-
-    @property
     def way(self) -> Way:
-        """How a rank comes by the tokens of its experts: it has all, or a mode of sending them."""
-        if self.has_all_tokens:
+        """How a rank comes by the tokens of its experts: of one replica, gathered, or sent."""
+        cut = self.file.parallelism
+        slices = cut.expert_tensor_parallel
+        if not leaves_replica(cut.tensor_parallel.value, cut.expert_parallel.value,
+                              slices.value if slices else 0):
+            return "own"
+        gathers, normal = (self.file.mechanisms.get(name) for name in (GATHERED, NORMAL))
+        if gathers and gathers.value:
             return "gathered"
-        normal = self.file.mechanisms.get(NORMAL)
         return "normal" if normal and normal.value else "low_latency"
 
     @property

@@ -60,8 +60,9 @@ def _version(text: str) -> str:
 
 Version = Annotated[str, AfterValidator(_version)]
 
-# how ranks come by the tokens of their experts: they have all, or a mode of sending them
-Way = Literal["gathered", "low_latency", "normal"]
+# how ranks come by the tokens of their experts: they are those of one replica, gathered from
+# several, or a mode of sending them
+Way = Literal["own", "gathered", "low_latency", "normal"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
 
@@ -229,8 +230,8 @@ class Statement(Entry):
             tensor-parallel group, or where each is sent to its experts; absent, of both.
         exchange: of which mode of sending them it holds; absent, of both and where none is sent.
         apart: whether it holds where pools prefill and decode apart; absent, of both.
-        joined: whether its workload holds where ranks share experts, or where none do; absent, of
-            both.
+        joined: whether its workload and mechanisms hold where ranks share experts, or where none
+            do; absent, of both.
         scheduling: how a step is filled.
         prefill_coordination: of ranks that share experts.
         staged_drafts: whether a model drafts with its own layer in pipeline stages.
@@ -272,9 +273,9 @@ class Statement(Entry):
         if self.since and self.until and in_order(self.since) > in_order(self.until):
             raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
         if self.joined is not None and (other := sorted(
-                self.model_fields_set - {*_CONDITIONS, "workload"})):
+                self.model_fields_set - {*_CONDITIONS, "workload", "mechanisms"})):
             raise Misplaced(f"'{other[0]}' does not depend on ranks that share experts, expected "
-                            "workload alone", other[0])
+                            "workload and mechanisms alone", other[0])
         return self
 
     def holds(self, release: str, card: str, attention: Collection[str], drafts: bool,
@@ -294,7 +295,10 @@ class Statement(Entry):
         """
         if self.apart not in (None, apart):
             return False
-        if self.gathered not in (None, way == "gathered") or self.exchange not in (None, way):
+        if self.joined not in (None, way != "own"):
+            return False
+        has_all = way in ("own", "gathered")
+        if self.gathered not in (None, has_all) or self.exchange not in (None, way):
             return False
         if self.experts or self.multiplied:
             if experts is None or (self.experts and experts[0] not in self.experts):

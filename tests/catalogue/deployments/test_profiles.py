@@ -99,10 +99,10 @@ def test_statements_hold_of_the_models_drafts_formats_and_cards_they_name(
     by_way = running(f"{mine}@1.0.0", catalogue.load_device(device), model, drafts,
                      precision=stored).mechanisms
     assert {way: given["host_gap_per_step"].value for way, given in by_way.items()} == {
-        "gathered": gap, "low_latency": gap, "normal": gap}
+        "own": gap, "gathered": gap, "low_latency": gap, "normal": gap}
     overhead = {way: given.get("request_overhead") for way, given in by_way.items()}
     assert {way: value and value.value for way, value in overhead.items()} == {
-        "gathered": 4e-3, "low_latency": None, "normal": 5e-3}
+        "own": 4e-3, "gathered": 4e-3, "low_latency": None, "normal": 5e-3}
     kernel = by_way["gathered"].get("kernel_boundary")
     assert (kernel and kernel.value) == boundary
 

@@ -108,12 +108,12 @@ def test_tokens_leave_a_replica_where_more_ranks_share_experts(tensor, expert, s
 
 
 @pytest.mark.parametrize(("overrides", "way"), [
-    (["parallelism.expert_parallel=8"], "gathered"),
+    (["parallelism.expert_parallel=8"], "own"),
     (["parallelism.expert_parallel=16"], "low_latency"),
     (["parallelism.expert_parallel=16", "mechanisms.exchange_normal=1"], "normal"),
     (["parallelism.expert_parallel=16", "mechanisms.exchange_gathered=1"], "gathered"),
-    (["parallelism.expert_parallel=8", "mechanisms.exchange_normal=1"], "gathered")])
-def test_experts_are_reached_by_gathering_or_in_a_mode_of_the_exchange(overrides, way):
+    (["parallelism.expert_parallel=8", "mechanisms.exchange_normal=1"], "own")])
+def test_experts_are_of_one_replica_gathered_or_reached_in_a_mode_of_the_exchange(overrides, way):
     assert load("cluster.nodes=2", "parallelism.data_parallel=2", *overrides).way == way
 
 
