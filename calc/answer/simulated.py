@@ -214,6 +214,7 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
                 replicas=int(inputs["data_parallel"] * inputs["pipeline_parallel"]),
                 coordination=coordination or scenario.file.prefill_coordination,
                 delay_steps=int(DELAY_STEPS if delay is None else delay.value),
+                awaited=inputs["awaited_tokens"],
                 routing=("least-loaded" if inputs["least_loaded"] and ranks > 1
                          else "round-robin")), quantities
 

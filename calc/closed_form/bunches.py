@@ -41,6 +41,7 @@ LEAST = 8.0**-9  # of a rate or of a share, where it divides
 FEW = 8.0**-4  # prompts, of which two never meet
 HARMONIC = 4.93475  # π^2/2, to five digits: variances damp by it what repeats once a chunk
 EULER = 0.57722  # of harmonic numbers, to five digits
+MANY = 8.0**2  # prompts whose number hardly varies
 ROOM = 1 / 8  # of a step that prompts find at least
 
 
@@ -55,9 +56,9 @@ def soft_minimum(count: Number, power: Number) -> Number:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    of_power = maximum(count, 0) ** power
-    some = select(of_power < FEW, of_power, -np.expm1(-of_power))
-    return some ** (1 / power)
+    of_any = maximum(count, 0)
+    of_power = of_any ** power
+    return select(of_power < FEW, of_any, (-np.expm1(-of_power)) ** (1 / power))
 
 
 def largest_of(number: Number, variance: Number) -> Number:
@@ -389,18 +390,20 @@ def harmonic(count: Number) -> Number:
     return np.log(count) + EULER + 1 / (2 * count) - 1 / (12 * count * count)
 
 
-def _held(q: Any, s: Pieces, u: Number, arrivals: Number, often: Number
+def _held(q: Any, p: Prompts, s: Pieces, u: Number, arrivals: Number, often: Number
           ) -> tuple[Number, Number]:
     """Steps for which ranks hold prompts back, and for which one of them waits [1].
 
     Until every rank has one: requests are dealt to ranks in turn, so that after the step in which
     the first comes, and others with it, those of the ranks without one are missing, of which the
     last waits no more. Sent to the least loaded rank instead, which may be any of g, it takes
-    g (1 + 1/2 + ... + 1/g) requests until all have one. The wait ends at the engine's limit, or
-    when nobody decodes any longer: those who come at random are not always there.
+    g (1 + 1/2 + ... + 1/g) requests until all have one. A replica by itself may hold them back for
+    so many tokens. The wait ends at the engine's limit, or when nobody decodes any
+    longer: those who come at random are not always there.
 
     Args:
         q: input symbols as attributes.
+        p: how prompts are cut.
         s: pieces of a step with prompts.
         u: other requests that decode on the same rank [request].
         arrivals: prompts for all ranks in a step in which they come [1].
@@ -408,18 +411,20 @@ def _held(q: Any, s: Pieces, u: Number, arrivals: Number, often: Number
 
     Source: notebooks/serving.md, section A steady state.
     """
-    waiting = (q.prefill_delay_steps > 0) & (s.ranks > 1)
+    waiting = (q.prefill_delay_steps > 0) & ((s.ranks > 1) | (q.awaited_tokens > 0))
     if not anywhere(waiting):
         return 0.0, 0.0
     # the rank with the fewest is the one whose answer is over, any of them
-    prompts = s.ranks * (1 + scaled(q.least_loaded, harmonic(s.ranks) - 1))
+    prompts = maximum(s.ranks * (1 + scaled(q.least_loaded, harmonic(s.ranks) - 1)),
+                      q.awaited_tokens / p.new_tokens)
     others, decoding = maximum(1, prompts - 1), s.ranks * u
     # of a Poisson number a step: g come in g/a steps, to the end of the last one half a step more
     until_all = maximum(LEAST, prompts / arrivals - 1 / 2 - idle_steps(arrivals))
-    anybody = (1 - often) * minimum(1, decoding) - often * np.expm1(-decoding)
+    anybody = (1 - often) * minimum(1, decoding) + often * soft_minimum(decoding, 1)
     last = s.later * (1 + q.answer_variation**2) / 2
     most = minimum(q.prefill_delay_steps, last * maximum(1, decoding))
-    steps = select(waiting, anybody * until_all * soft_minimum(most / until_all, others**0.5), 0)
+    power = minimum(others, MANY)**0.5
+    steps = select(waiting, anybody * until_all * soft_minimum(most / until_all, power), 0)
     later = (others - 1) / (2 * others)
     return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
 
@@ -533,7 +538,7 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     unheld = either(s.mixed, lambda: filled / span, lambda: each / (1 + between))
     # held prompts take so many steps more until they come again
     coming = maximum(LEAST, s.ranks * select(s.mixed, unheld, each))
-    _, waited = _held(q, s, u, coming, often)
+    _, waited = _held(q, p, s, u, coming, often)
     missed = (looks - 1) / 2 + q.steps_ahead
     seldom = (later + chunks) / (later + chunks + waited + missed)
     arrivals, prompts = coming * seldom, unheld * seldom
@@ -541,7 +546,7 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     rank = either(s.mixed, lambda: minimum(1, maximum(
         spanned, per(soft_minimum(scaled(pieces_come, looks), power), looks))),
         lambda: between / (1 + between))
-    hold, held = _held(q, s, u, arrivals, often)
+    hold, held = _held(q, p, s, u, arrivals, often)
     busy, group, prompts, releases = both(
         hold > 0, lambda: _released(q, p, s, hold, arrivals, chunks, span),
         lambda: (rank, _busy_joined(s, rank, pieces_come, looks), prompts, 1.0))

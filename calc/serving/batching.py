@@ -109,6 +109,11 @@ class Engine:
         return len(self.running) >= max(1, self.limits.max_num_seqs - 1)
 
     @property
+    def asked(self) -> int:
+        """Tokens of the prompts that wait [token]."""
+        return sum(job.known - job.computed for job in self.waiting)
+
+    @property
     def can_prefill(self) -> bool:
         """Whether a prompt could begin in the next step, and has a place."""
         limits = self.limits

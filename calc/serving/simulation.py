@@ -75,6 +75,8 @@ class Pool:
             others of its group (``delay``; a prompt that was begun goes on), or for a place at each
             of them (``balance``).
         delay_steps: that a prompt waits at most for them [1].
+        awaited: tokens of prompts until which a replica by itself holds them back under ``delay``,
+            0 if it does not [token].
 
     Raises ValueError without a replica, for a gap that is no time, for an unknown routing or
     coordination, and for groups that do not divide the replicas.
@@ -93,6 +95,7 @@ class Pool:
     group_time: GroupTime | None = None
     coordination: Coordination = "eager"
     delay_steps: int = DELAY_STEPS
+    awaited: float = 0.0
     coming: Callable[[Sequence[Step], int], Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
@@ -226,7 +229,9 @@ class _Group:
         """Plan the next step of the only engine; returns it."""
         (engine,), pool = self.engines, self.pool
         engine.receive(engine.idle)
-        step = engine.plan(start)
+        step = engine.plan(start, not self._holds(
+            pool.coordination == "delay" and 0 < engine.asked < pool.awaited
+            and engine.can_prefill))
         self.planned = start, start + duration(step, pool.step_time, pool.gap)
         return (step,)
 
@@ -256,10 +261,14 @@ class _Group:
         if self.pool.coordination != "delay":
             return True
         able = [engine.can_prefill for engine in self.engines]
-        hold = (any(able) and not all(able) and self.delayed < self.pool.delay_steps
+        return not self._holds(any(able) and not all(able))
+
+    def _holds(self, could: bool) -> bool:
+        """Whether prompts that could wait for others do, for one more step."""
+        hold = (could and self.delayed < self.pool.delay_steps
                 and any(engine.decodes for engine in self.engines))
         self.delayed = self.delayed + 1 if hold else 0
-        return not hold
+        return hold
 
 
 class _Router:

@@ -19,7 +19,7 @@ DENSE = dict.fromkeys(
      "unequal_streams", "single_batch_overlap", "shared_expert_ranks", "prefix_hit_share",
      "prompt_variation", "answer_variation", "think_time", "request_overhead", "open_arrivals",
      "separate_pools", "mixed_steps", "prefill_together", "prefill_delay_steps", "steps_ahead",
-     "least_loaded", "first_token_held", "bench_requests", "draft_tokens", "mtp_acceptance",
+     "least_loaded", "awaited_tokens", "prompt_graph_tokens", "first_token_held", "bench_requests", "draft_tokens", "mtp_acceptance",
      "accepted_length",
      "second_stream_tokens", "index_topk", "sliding_window", "whole_selection", "score_traffic",
      "dense_prefill_tokens", "first_k_dense_replace", "offloaded_share", "routed_expert_latency",

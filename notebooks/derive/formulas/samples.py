@@ -77,7 +77,7 @@ _STREAMS = {
     "passes": (
         "host_gap_per_draft", "routed_expert_latency", "share_of_left", "bench_requests",
         "prompt_graph_tokens", "scheduler_recv_interval", "steps_ahead", "stream_interval", "first_token_held",
-        "least_loaded"),
+        "least_loaded", "awaited_tokens"),
     "collectives": (
         "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "switch_adds",
         "gather_alpha", "gather_step_alpha", "gather_efficiency", "gather_bulk_alpha",

@@ -320,14 +320,21 @@ class TestRates:
                                      concurrency=24, prefill_delay_steps=1e6), 7.0, span=0.1)
         assert found.hold > 1.5 * in_turn.hold
 
-    def test_an_engine_counts_steps_of_several_tokens(self):
-        """Where every draft is right a step brings two tokens, so that 30 steps take 60."""
+    def test_an_answer_of_twice_the_tokens_takes_as_many_steps_of_two(self):
         given = SHARED | {"prefill_delay_steps": 30, "scheduler_recv_interval": 11}
-        drafted = self.rates(replica(**given, draft_tokens=1, mtp_acceptance=1), 7.0)
-        plain = self.rates(replica(**given | {"prefill_delay_steps": 60,
-                                              "scheduler_recv_interval": 21}), 7.0)
-        assert drafted.hold == pytest.approx(plain.hold)
-        assert drafted.held == pytest.approx(plain.held)
+        drafted = self.rates(replica(**given, draft_tokens=1, mtp_acceptance=1,
+                                     output_tokens=201), 7.0)
+        assert drafted == self.rates(replica(**given), 7.0)
+
+    def test_a_replica_by_itself_holds_prompts_back_for_so_many_tokens(self):
+        """Three prompts of 1,000 tokens, of which few come; or 40 steps at most."""
+        given = {"mixed_steps": 1, "prefill_delay_steps": 1e6, "awaited_tokens": 3000,
+                 "output_tokens": 10_001}
+        held = self.rates(replica(**given), 50.0)
+        assert held.hold == pytest.approx(2 / held.arrivals, rel=0.02)
+        most = self.rates(replica(**given | {"prefill_delay_steps": 40}), 50.0)
+        assert most.hold == pytest.approx(40, rel=0.02)
+        assert self.rates(replica(**given | {"awaited_tokens": 1000}), 50.0).hold < 1
 
     def test_prompts_that_are_held_begin_together_and_end_with_the_longest(self):
         """Of equal prompts a group is as busy as a rank, of others for longer."""
@@ -369,8 +376,7 @@ class TestChunks:
 
     def test_prompts_that_fill_a_chunk(self):
         _, _, found = self.chunks(replica(), 7.0)
-        assert found.together == 1
-        assert found.fullest == 1000
+        assert found.fullest == found.tokens == 1000
         assert found.busy == found.own == found.prefill == pytest.approx(0.15)
         assert found.deeper == 0
         assert found.least == pytest.approx(0.15)
@@ -389,10 +395,10 @@ class TestChunks:
         s, r, found = self.chunks(q, 70.0, requests=71)
         on_rank = r.prompts / r.rank
         assert on_rank > 1
-        assert found.together == pytest.approx(on_rank)
         assert found.fullest == pytest.approx(100 * on_rank)
         assert found.busy == pytest.approx(0.06 + s.token * 100 * (on_rank - 1))
         joined = 100 * (on_rank + r.prompts)  # plus arrivals during the step before
+        assert found.tokens == pytest.approx(joined)
         assert found.own == pytest.approx(0.06 + s.token * (joined - 100))
 
     @pytest.mark.parametrize(("budget", "variation"), [(1000, 0), (500, 0), (3000, 0.5)])
@@ -410,7 +416,6 @@ class TestChunks:
                       whole * largest_of(meet, variation**2 / on_rank))
         in_step = 4 * r.prompts * 1000 / r.group
         assert meet > 1
-        assert found.together == pytest.approx(max(1, in_step / 1000))
         assert found.fullest == pytest.approx(fullest)
         assert found.deeper == pytest.approx(deepest(q, cut, s, span, meet))
         assert found.busy == pytest.approx(

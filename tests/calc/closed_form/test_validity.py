@@ -12,8 +12,8 @@ RANKS = {"tensor_parallel": 1, "expert_parallel": 8, "expert_tensor_parallel": 0
          "data_parallel": 8, "separate_pools": 0, "prompt_variation": 0, "mixed_steps": 1,
          "prefill_delay_steps": 0, "least_loaded": 0, "front_end_rate": 100, "output_tokens": 101,
          "answer_variation": 0.5}
-STEADY = {"steady_stall": 0.0, "steady_tpot": 0.25, "prompt_span": 0.25, "random_share": 0.0,
-          "meeting_share": 0.0, "group_busy": 0.0, "rank_busy": 0.0,
+STEADY = {"steady_stall": 0.0, "tokens_per_step": 1.0, "steady_tpot": 0.25, "prompt_span": 0.25,
+          "random_share": 0.0, "meeting_share": 0.0, "group_busy": 0.0, "rank_busy": 0.0,
           "steady_request_throughput": 2.0, "steady_e2e": 5.0}
 OFTEN, TWO_GROUPS = {"random_share": 0.51, "meeting_share": 0.51}, {"data_parallel": 16}
 CUT, ALONE, HOLDING = {"prompt_span": 1.01}, {"expert_parallel": 1}, {"prefill_delay_steps": 1}

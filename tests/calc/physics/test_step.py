@@ -108,7 +108,16 @@ def test_a_step_larger_than_its_graph_is_launched_kernel_by_kernel(attention):
     assert 0 < fits.mean() < 1
     np.testing.assert_array_equal(
         found["decode_host_time"], np.where(fits, 0, eager["decode_host_time"]))
-    np.testing.assert_array_equal(found["prefill_host_time"], eager["prefill_host_time"])
+    # of a step with prompts attention is launched kernel by kernel, and stages capture none
+    fits = ((eager["prefill_tokens"] / inputs["micro_batches"] <= inputs["prompt_graph_tokens"])
+            & (np.broadcast_to(inputs["pipeline_parallel"], fits.shape) == 1))
+    assert 0 < fits.mean() < 1
+    less = found["prefill_host_time"] < eager["prefill_host_time"]
+    assert not where(less & ~fits) and less[fits].all()
+    heads = inputs["num_hidden_layers"] * inputs["attention_operators"]
+    ratio = inputs["operators_per_layer"] / inputs["reference_operators"]
+    assert_at_most(np.where(fits, heads * ratio, 0) * inputs["micro_batches"] * 1e-5,
+                   found["prefill_host_time"])
 
 
 def test_a_drafting_prompt_passes_one_layer_more_of_sixty_one():

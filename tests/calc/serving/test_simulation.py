@@ -273,6 +273,16 @@ class TestRanks:
                     Request(10.5, 100, 2), Request(13.5, 100, 2)]
         assert [o.started for o in simulate(requests, pool).outcomes] == [0.0, 0.0, 14.0, 14.0]
 
+    @pytest.mark.parametrize(("steps", "awaited", "started"), [
+        (9, 200.0, [7.0, 7.0]), (2, 200.0, [6.0, 9.0]), (9, 100.0, [4.0, 7.0]),
+        (9, 0.0, [4.0, 7.0])])
+    def test_a_replica_holds_prompts_back_for_so_many_tokens_or_steps(self, steps, awaited, started):
+        requests = [Request(0.0, 100, 30), Request(3.5, 100, 20), Request(6.5, 100, 20)]
+        pool = Pool(limits(300, 3), lambda step: 1.0, coordination="delay", delay_steps=steps,
+                    awaited=awaited)
+        assert [each.started for each in simulate(requests, pool).outcomes[1:]] == started
+        assert simulate([Request(0.0, 100, 2)], pool).outcomes[0].wait == 0.0  # nobody decodes
+
     def test_balanced_ranks_wait_for_a_place_at_each(self):
         """Of three places two are taken at one rank: the other lets nobody in until one is free."""
         requests = [Request(0.0, 100, 20), Request(0.0, 100, 2), Request(0.5, 100, 20),
