@@ -198,7 +198,7 @@ class Engine:
             self.tried = False
         self.still = self._repeats() if all_decode and self.running else 0
         if self.still and not alike:
-            self.contexts = Contexts(  # a step before the next one, in which they attend to one more
+            self.contexts = Contexts(  # a step before the next one, which sees one token more
                 tuple([job.computed for job in self.running]), 1 - self.limits.tokens_per_step)
         self.planned = []
         return finished
@@ -261,7 +261,7 @@ class Engine:
             budget -= new
 
     def _reached(self, job: Job) -> int:
-        """Tokens in the cache after a step of a request that decodes, if all drafts are accepted."""
+        """Tokens in the cache after a decode step of a request, if all drafts are accepted."""
         return min(job.computed + self.limits.step_tokens, job.request.most_cached)
 
     def _make_room(self, job: Job, tokens: int) -> bool:

@@ -76,8 +76,8 @@ _STREAMS = {
     "plain": ("score_traffic", "host_group_tokens", "sparse_prefill_efficiency"),
     "passes": (
         "host_gap_per_draft", "routed_expert_latency", "share_of_left", "bench_requests",
-        "prompt_graph_tokens", "scheduler_recv_interval", "steps_ahead", "stream_interval", "first_token_held",
-        "least_loaded", "awaited_tokens"),
+        "prompt_graph_tokens", "scheduler_recv_interval", "steps_ahead", "stream_interval",
+        "first_token_held", "least_loaded", "awaited_tokens"),
     "collectives": (
         "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "switch_adds",
         "gather_alpha", "gather_step_alpha", "gather_efficiency", "gather_bulk_alpha",

@@ -75,7 +75,7 @@ class TestComposition:
         """2.5 tokens a step, of 12 that follow the first: five steps, whoever prefills beside."""
         engine = limits(policy=policy, step_tokens=4, tokens_per_step=2.5)
         requests = [Request(0.0, 100, 13), Request(0.5, 250, 1)]
-        alone, beside = schedule(requests[:1], engine, ONE_STEP), schedule(requests, engine, ONE_STEP)
+        alone, beside = (schedule(some, engine, ONE_STEP) for some in (requests[:1], requests))
         assert [record.step.decode for record in alone.steps] == [
             (), (101,), (103,), (106,), (108,), (111,)]
         # a step of 100 tokens has room for four of a request that decodes
@@ -350,7 +350,8 @@ def test_blocks_of_tokens_states_and_shared_texts():
        next(iter(changed))) for changed in (
         {"max_num_batched_tokens": 0}, {"max_num_seqs": 0}, {"kv_blocks": 0}, {"block_size": 0},
         {"policy": "fifo"}, {"reserved_output": 1.1}, {"reserved_output": -0.1},
-        {"recv_interval": 0}, {"steps_ahead": -1}, {"step_tokens": 0}, {"state_blocks_per_request": -1})),
+        {"recv_interval": 0}, {"steps_ahead": -1}, {"step_tokens": 0},
+        {"state_blocks_per_request": -1})),
     *((lambda made=made: Limits(1, 1, step_tokens=2, tokens_per_step=made), f"yields {made} tokens")
       for made in (0.5, 2.5)),
     (lambda: schedule([], limits(), ONE_STEP), "nothing to schedule"),

@@ -276,7 +276,7 @@ class TestRanks:
     @pytest.mark.parametrize(("steps", "awaited", "started"), [
         (9, 200.0, [7.0, 7.0]), (2, 200.0, [6.0, 9.0]), (9, 100.0, [4.0, 7.0]),
         (9, 0.0, [4.0, 7.0])])
-    def test_a_replica_holds_prompts_back_for_so_many_tokens_or_steps(self, steps, awaited, started):
+    def test_a_replica_holds_prompts_back_for_tokens_or_steps(self, steps, awaited, started):
         requests = [Request(0.0, 100, 30), Request(3.5, 100, 20), Request(6.5, 100, 20)]
         pool = Pool(limits(300, 3), lambda step: 1.0, coordination="delay", delay_steps=steps,
                     awaited=awaited)
