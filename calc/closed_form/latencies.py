@@ -48,7 +48,8 @@ _OF_ANY = ("distinct_experts", "host_time", "core_time", "index_time")
 WANTED = {phase: tuple(dict.fromkeys(names)) for phase, names in {
     "decode": ("step_time", "draft_pass_time", "context_exchange_time", "device_time",
                *_OF_ANY, *_HIDING),
-    "prefill": (*_OF_CHUNK, *_OF_ANY, *_HIDING), "burst": (*_OF_CHUNK, *_HIDING)}.items()}
+    "prefill": (*_OF_CHUNK, *_OF_ANY, *_HIDING),
+    "burst": (*_OF_CHUNK, "host_time", *_HIDING)}.items()}
 _OF_STEADY = frozenset(entry.name for entry in fields(Steady))
 BENCH_NAMES = frozenset(entry.name for entry in fields(Benched))
 STEADY_NAMES = _OF_STEADY | BENCH_NAMES

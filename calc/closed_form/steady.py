@@ -449,10 +449,9 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
         q, pace + k.busy * np.exp(-s.ranks * r.prompts)), lambda: mixing)
     sent = through + transfer
     a = _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
-    alone = after * token
-    pool = _shared_pool_wait(q, p, a, others, sent + alone)
+    pool = _shared_pool_wait(q, p, a, others, sent + after * token)
     queue = either(apart, lambda: pool, lambda: (1 - mixing) * t.back + mixing * t.random)
-    decoding = either(apart, lambda: alone, lambda: (
+    decoding = either(apart, lambda: after * token, lambda: (
         (1 - meeting) * t.decode_back + meeting * t.decode_random))
     first = queue + either(apart, lambda: sent, lambda: q.request_overhead + k.prefill)
     lighter = _lighter(q, c, u * decoding / (first + decoding), decode, accepted)
@@ -465,8 +464,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     return Steady(
         shorter, beside, others, q.think_time + q.request_overhead, s.exposed,
         s.alone / prefill.step_time, per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel),
-        s.token * p.new_tokens,
-        span, s.riding, maximum(0, riding - s.waiting), r.chunks,
+        s.token * p.new_tokens, span, s.riding, maximum(0, riding - s.waiting), r.chunks,
         r.filled, r.queued, r.random, r.between, r.unheld, r.coming, r.arrivals, r.prompts, r.rank,
         r.hold, r.held, r.releases, r.group, k.fullest, k.deeper, k.busy, k.tokens, k.own,
         k.least, k.prefill, t.interruption, t.left, t.received, t.back, t.random, *t.overlaps,

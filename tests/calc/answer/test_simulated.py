@@ -71,7 +71,7 @@ class TestEngines:
         assert (engine.block_size, engine.max_num_batched_tokens) == (32, 1234)
         assert (engine.recv_interval, engine.steps_ahead, engine.policy) == (7, 1, "mixed")
         assert (system.pool.replicas, system.pool.ranks, system.decode) == (8, 1, None)
-        assert system.pool.step_time.gap == 0.125
+        assert system.pool.gap == 0.125
         assert system.overhead == inputs["request_overhead"]
         assert system.front_end_rate == pytest.approx(2 * inputs["front_end_rate"])
         assert system.shape[:2] == (inputs["input_tokens"], inputs["output_tokens"])
