@@ -26,7 +26,8 @@ HALF = 4 / 9  # of the steps, those with a prompt on one rank
 SATURATED = 3 / 5  # of a token's time, prompts that come to one replica at random
 IN_TURN = 1 / 2  # of a token's time, prompts where requests are dealt to replicas in turn
 OFTEN = 1 / 2  # of the requests, those that come, or meet prompts, at random
-EQUAL = 1 / 10  # of a token's time, prompts where answers of one length end in step
+EQUAL = 1 / 10  # of a token's time, prompts where answers of one length end in step, or where a
+# prompt takes longer than its answer
 LONG = 5.0  # chunks of a prompt that nobody else's often interrupts
 FRONT_END = 1 / 2  # of its rate
 
@@ -63,19 +64,21 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
     cut = found["prompt_span"] * (1 + q.prompt_variation) > 1
     often, met = found["random_share"] > OFTEN, found["meeting_share"] > OFTEN
     held = q.prefill_delay_steps > 0
+    longer = (stalled > EQUAL) & (found["mean_chunks"] * found["busy_step"] > (
+        q.output_tokens - 1) * found["steady_tpot"])
     equal = q.answer_variation * (q.output_tokens - 1) < found["tokens_per_step"]
     rate = found["steady_request_throughput"]
     in_flight = rate * found["steady_e2e"]
     seldom = often & (in_flight <= q.data_parallel)
     return {
         "shared": together & one_pool & (
-            ~held & (cut & met & (stalled > STALLED) | often & (stalled > NEARLY_ALL))
+            ~held & (cut & met & (stalled > STALLED) | often & (stalled > NEARLY_ALL) | longer)
             | (found["group_busy"] > NEARLY_ALL) & (found["rank_busy"] > HALF)),
         "few": one_pool & (together & seldom & (stalled > STALLED)
                            | often & (in_flight < 2) & (found["prompt_span"] > LONG)),
         "equal": one_pool & ~several & ~often & equal & (stalled > EQUAL),
         "held": together & held & (
-            cut & (stalled > STALLED) | (stalled > HELD) | (q.least_loaded > 0)),
+            cut & (stalled > STALLED) | (stalled > HELD) | longer | (q.least_loaded > 0)),
         "saturated": one_pool & ~together & ~several & often & (stalled > SATURATED),
         "in_turn": several & (stalled > IN_TURN),
         "front_end": (rate > FRONT_END * front_ends_rate(q)),

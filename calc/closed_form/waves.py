@@ -95,6 +95,15 @@ def prompts(q: Any, requests_per_rank: Number) -> Prompts:
         rest * new / burst_chunks)
 
 
+def _few_found(q: Any, p: Prompts) -> Number:
+    """Share of the chunks of a prompt that find few tokens cached, but any, its own included [1].
+
+    Source: notebooks/compute.md, section Short cached prefixes.
+    """
+    few = ceil_div(q.absorbed_prefix_tokens - p.cached_tokens, q.max_num_batched_tokens)
+    return maximum(0, minimum(p.prompt_chunks, few) - (p.cached_tokens <= 0)) / p.prompt_chunks
+
+
 def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
     """The mean chunk of ``tokens`` tokens, made of prompts or of their parts.
 
@@ -107,9 +116,9 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
     """
     cached = either(p.prefill_cached > 0, lambda: p.prefill_cached / p.prefill_tokens * tokens,
                     lambda: 0.0)
-    # what a chunk finds of its own prompt is passed over: the first finds none, later ones much
-    absorbed = either((q.absorbed_prefix_tokens > 0) & (p.cached_tokens > 0), lambda: select(
-        few_cached(q, cached), 1, p.prefill_absorbed), lambda: p.prefill_absorbed)
+    absorbed = either((q.absorbed_prefix_tokens > 0) & (q.index_topk <= 0), lambda: maximum(
+        p.prefill_absorbed, select(p.prompt_chunks > 1, _few_found(q, p), select(
+            few_cached(q, cached) & (p.cached_tokens > 0), 1, 0))), lambda: p.prefill_absorbed)
     positions, passed = both(absorbed > 0, lambda: (
         absorbed * p.prefill_context_tokens * tokens, absorbed * cached), lambda: (0.0, 0.0))
     rows = minimum(p.new_tokens, tokens)  # of a prompt in the chunk

@@ -224,7 +224,7 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, ranks:
         attention: ``mla`` or ``gqa``.
         q: input symbols as attributes.
         moe_layers: layers with experts [1].
-        absorbed: 1 where MLA absorbs its up-projections, else 0.
+        absorbed: share of the chunks in which MLA absorbs its up-projections [1].
         ranks: over which the heads are cut [1].
 
     Source: notebooks/latency.md, section The fixed cost of a matmul.

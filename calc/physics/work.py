@@ -64,7 +64,8 @@ class Composition:
             layer without and with a window, and positions that an indexer scores [token].
         read, read_in_window, read_keys: cached positions read, summed over requests [token].
         expanded: cached tokens whose keys and values are expanded again, prefill of MLA [token].
-        absorbed: 1 where MLA absorbs its up-projections: decode, and sparse prefill; else 0.
+        absorbed: 1 where MLA absorbs its up-projections: decode, and sparse prefill; else 0, or
+            the share of the chunks of a prompt that do.
         decoding: whether it is a decode step.
         core_missing: rows that only fill the tiles of prompts in the core of prefill [token].
         group_tokens: of all ranks that share the experts; None if each has as many [token].

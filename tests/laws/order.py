@@ -81,10 +81,14 @@ def _replicas(inputs: Quantities, found: Quantities) -> Any:
 
 
 def _absorbed(inputs: Quantities, found: Quantities) -> Any:
-    """Whether a prompt alone, and several together, have few tokens cached: 0 to 2."""
+    """Whether a prompt alone, and several together, have few tokens cached: 0 to 2; and more for
+    every chunk of a prompt that finds few."""
     several = found["burst_tokens"] / found["prefill_tokens"]
-    return sum((found["cached_tokens"] > 0) * few_cached(Inputs(inputs), times * found[
-        "prefill_cached"]) for times in (1, several))
+    few = np.ceil((inputs["absorbed_prefix_tokens"] - found["cached_tokens"])
+                  / inputs["max_num_batched_tokens"])
+    return 3 * np.clip(few, 0, found["prompt_chunks"]) + sum(
+        (found["cached_tokens"] > 0) * few_cached(Inputs(inputs), times * found[
+            "prefill_cached"]) for times in (1, several))
 
 
 # name -> inputs and quantities before and after a change -> whether the exception is met

@@ -148,20 +148,21 @@ def _mla(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
                     2 * q.norm_weight_bytes * q.index_head_dim, s)
         yield project("index_weights", d, q.index_n_heads, width=0, count=own)
         yield from index_rows(q, c, composition)
-    if composition.absorbed:
+    share = composition.absorbed  # of the chunks of a prompt, all or none of any other step
+    if share > 0:
         # one small matrix per head: latent <-> head, kept in the width of activations
         for name, size in (("absorb_k", nope), ("absorb_v", value)):
-            yield Row(name, "every", layers, MATRIX, "attention",
+            yield Row(name, "every", share * layers, MATRIX, "attention",
                       q.multiply_add_flops * s.heads * size * rank * s.tokens,
                       s.heads * size * rank * s.width,
                       s.heads * (size + rank) * s.width * s.tokens)
-    else:
+    if share < 1:
         out = s.heads * (nope + value)
-        yield Row("expand_kv", "every", layers, MATRIX, "attention",
+        yield Row("expand_kv", "every", (1 - share) * layers, MATRIX, "attention",
                   q.multiply_add_flops * rank * out * (
-                      s.tokens + composition.expanded / q.micro_batches),
+                      s.tokens + composition.expanded / (1 - share) / q.micro_batches),
                   rank * out * element, (rank + out) * s.width * s.tokens)
-    per_head = 2 * rank + rope if composition.absorbed else nope + rope + value
+    per_head = share * (2 * rank + rope) + (1 - share) * (nope + rope + value)
     yield from _core(q, s, c, composition, per_head, head_rows(q, composition))
     yield _output(q, s, layers, s.heads * value * d, q.attention_output_gate, 0, composition)
 

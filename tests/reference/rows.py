@@ -73,9 +73,8 @@ def rank_part(q: Any, composition: Composition) -> Composition:
     if composition.decoding or not asked:
         return composition
     share = 1 / q.tensor_parallel
-    expanded = composition.expanded
-    if not composition.absorbed:
-        expanded = expanded + composition.tokens - share * composition.tokens
+    expanded = composition.expanded + (1 - composition.absorbed) * (
+        composition.tokens - share * composition.tokens)
     return replace(
         composition, tokens=share * composition.tokens, attended=share * composition.attended,
         in_window=share * composition.in_window, indexed=share * composition.indexed,

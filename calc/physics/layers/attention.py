@@ -124,14 +124,14 @@ def core_width(attention: str, q: Any, absorbed: Number) -> Number:
     Args:
         attention: ``mla``, ``gqa`` or ``csa``.
         q: input symbols as attributes.
-        absorbed: 1 where MLA absorbs its up-projections, else 0.
+        absorbed: share of the prompts for which MLA absorbs its up-projections [1].
 
     Source: notebooks/compute.md, section The core.
     """
     if attention != MLA:
         return 2 * q.head_dim
-    return select(absorbed > 0, 2 * q.kv_lora_rank + q.qk_rope_head_dim,
-                  q.qk_nope_head_dim + q.qk_rope_head_dim + q.v_head_dim)
+    return (absorbed * (2 * q.kv_lora_rank + q.qk_rope_head_dim)
+            + (1 - absorbed) * (q.qk_nope_head_dim + q.qk_rope_head_dim + q.v_head_dim))
 
 
 def projections_width(attention: str, q: Any, heads: Number, absorbed: Number) -> Number:
@@ -141,7 +141,7 @@ def projections_width(attention: str, q: Any, heads: Number, absorbed: Number) -
         attention: ``mla``, ``gqa`` or ``csa``.
         q: input symbols as attributes.
         heads: of the rank [1].
-        absorbed: 1 where MLA absorbs its up-projections, else 0.
+        absorbed: share of the prompts for which MLA absorbs its up-projections [1].
 
     Source: notebooks/compute.md, section Projections of attention.
     """
@@ -156,6 +156,5 @@ def projections_width(attention: str, q: Any, heads: Number, absorbed: Number) -
     query = select(q.q_lora_rank > 0, d + 2 * q.q_lora_rank, d)
     latent = d + q.kv_lora_rank + q.qk_rope_head_dim
     of_head = query_key + q.v_head_dim + q.qk_nope_head_dim + q.v_head_dim
-    is_absorbed = absorbed > 0
-    return (heads * (of_head + select(is_absorbed, 2 * q.kv_lora_rank, 0))
-            + (query + latent + d + select(is_absorbed, 0, q.kv_lora_rank)))
+    return (heads * (of_head + absorbed * 2 * q.kv_lora_rank)
+            + (query + latent + d + (1 - absorbed) * q.kv_lora_rank))

@@ -1,16 +1,16 @@
 ### Where the closed form of a steady state is not held by a simulation, and by which mechanism.
 
 ranks-that-share-experts-spend =
-    .en = ranks that share experts wait much of the time for each other's prompts, which come at random in several chunks, or are in nearly every step
-    .zh = 同一 EP 组的各 rank 有相当一部分时间在等其他 rank 的 prompt，而 prompt 或分成多块随机到来，或几乎每步都有
+    .en = ranks that share experts wait much of the time for each other's prompts, which come at random in several chunks, take longer than an answer, or are in nearly every step
+    .zh = 同一 EP 组的各 rank 有相当一部分时间在等其他 rank 的 prompt，而 prompt 或分成多块随机到来，或比回答用时还长，或几乎每步都有
 
 prompts-come-at-random-to =
     .en = few requests are in flight and prompts come at random: which of them meet decides the mean
     .zh = 在途请求很少，而 prompt 随机到来：平均值取决于哪些 prompt 恰好相遇
 
 ranks-hold-back-prompts-of =
-    .en = ranks hold back prompts of several chunks, or prompts held back take most of the time
-    .zh = 各 rank 推迟处理分成多块的 prompt，或推迟处理的 prompt 占去大部分时间
+    .en = ranks hold back prompts that have several chunks or take longer than an answer, or prompts held back take most of the time
+    .zh = 各 rank 推迟处理分成多块或比回答用时还长的 prompt，或推迟处理的 prompt 占去大部分时间
 
 ranks-let-in-requests-together =
     .en = ranks admit requests together (balance), which the closed form leaves out

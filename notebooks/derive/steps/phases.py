@@ -136,7 +136,13 @@ def _chunk(phase: str) -> Composition:
     of_step = of(phase, "tokens") / sym.micro_batches
     cached = of_step / sym.prefill_tokens * sym.prefill_cached
     of_all = of(phase, "tokens") / sym.prefill_tokens * sym.prefill_cached
+    found = sympy.ceiling(
+        (sym.absorbed_prefix_tokens - sym.cached_tokens) / sym.max_num_batched_tokens)
+    none = sympy.Piecewise((1, sym.cached_tokens <= 0), (0, True))  # of what the first chunk finds
+    chunks = sym.new_tokens / sym.prefill_tokens
     few = sympy.Piecewise(
+        (sympy.Max(0, sympy.Min(chunks, found) - none) / chunks,
+         sym.new_tokens > sym.prefill_tokens),
         (1, sym.cached_tokens * (sym.absorbed_prefix_tokens - of_all) > 0), (0, True))
     absorbed = sympy.Piecewise((sym.prefill_absorbed, sym.index_topk > 0),
                                (sympy.Max(few, sym.prefill_absorbed), True))

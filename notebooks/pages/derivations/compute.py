@@ -100,6 +100,7 @@ class Steps:
             "concurrency": requests, "served_requests": requests, "served_per_rank": requests,
             "input_tokens": context - 1, "output_tokens": 1,
             "cached_tokens": 0, "new_tokens": prompt, "prefill_tokens": prompt,
+            "max_num_batched_tokens": prompt,
             "biased_cached_tokens": 0, "biased_new_tokens": prompt, "prefill_cached": 0,
             "prefill_context_tokens": (prompt + 1) / 2, "prefill_attended": (prompt + 1) / 2,
             "prefill_in_window": (prompt + 1) / 2, "expert_slices": tensor, "prompt_ranks": 1,

@@ -13,7 +13,8 @@ RANKS = {"tensor_parallel": 1, "expert_parallel": 8, "expert_tensor_parallel": 0
          "prefill_delay_steps": 0, "least_loaded": 0, "front_end_rate": 100, "output_tokens": 101,
          "answer_variation": 0.5}
 STEADY = {"steady_stall": 0.0, "tokens_per_step": 1.0, "steady_tpot": 0.25, "prompt_span": 0.25,
-          "random_share": 0.0, "meeting_share": 0.0, "group_busy": 0.0, "rank_busy": 0.0,
+          "random_share": 0.0, "meeting_share": 0.0, "mean_chunks": 2.0, "busy_step": 0.0,
+          "group_busy": 0.0, "rank_busy": 0.0,
           "steady_request_throughput": 2.0, "steady_e2e": 5.0}
 OFTEN, TWO_GROUPS = {"random_share": 0.51, "meeting_share": 0.51}, {"data_parallel": 16}
 CUT, ALONE, HOLDING = {"prompt_span": 1.01}, {"expert_parallel": 1}, {"prefill_delay_steps": 1}
@@ -60,6 +61,10 @@ def met(given):
     # one replica, where prompts that come at random take most of the time
     (OFTEN | ONE, "stalled", 0.6, 0.61, {"saturated"}),
     (ONE | {"stalled": 0.61}, "random_share", 0.5, 0.51, {"saturated"}),
+    # two chunks of a prompt take as long as an answer of 100 tokens after the first
+    ({"busy_step": 12.6}, "stalled", 0.1, 0.11, {"shared"}),
+    ({"stalled": 0.11}, "busy_step", 12.5, 12.6, {"shared"}),
+    (HOLDING | {"stalled": 0.11}, "busy_step", 12.5, 12.6, {"held"}),
     # requests are dealt to two groups of ranks in turn
     (TWO_GROUPS, "stalled", 0.5, 0.51, {"in_turn"}),
     (TWO_GROUPS | {"stalled": 0.51}, "separate_pools", 1, 0, {"in_turn"}),

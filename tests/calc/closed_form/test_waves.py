@@ -75,7 +75,8 @@ class TestLaws:
         where prefill is absorbed.
         """
         inputs = fleet(attention, seed) | {"prefix_hit_share": 0, "micro_batches": 1,
-                                           "even_routing": 1, "score_traffic": 0}
+                                           "even_routing": 1, "score_traffic": 0,
+                                           "absorbed_prefix_tokens": 0}
         n = inputs["input_tokens"] = pieces * np.ceil(inputs["input_tokens"] / pieces)
         whole = run(inputs, attention, max_num_batched_tokens=n)
         cut = run(inputs, attention, max_num_batched_tokens=n / pieces)
@@ -230,6 +231,13 @@ class TestPrompts:
         assert made.absorbed == absorbed
         assert made.read_keys == pytest.approx(absorbed * of_all)
         assert made.expanded == pytest.approx((1 - absorbed) * of_all)
+
+    @pytest.mark.parametrize(("cached", "share"), [(0, 1 / 4), (100, 2 / 4), (500, 0)])
+    def test_of_a_prompt_in_chunks_those_that_find_few_tokens_are_absorbed(self, cached, share):
+        """Chunks of 250 find what is cached and 0, 250, 500 and 750 more: below 500, but any."""
+        q = prompt_of(cached, 1000, absorbed_prefix_tokens=500, max_num_batched_tokens=250)
+        cut = prompts(q, 1)
+        assert chunk(q, cut, cut.prefill_tokens).absorbed == share
 
 
 def decode_of(**given):
