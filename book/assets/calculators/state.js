@@ -148,7 +148,9 @@
   /* A scenario file of a state, as `python -m calc estimate` and papermill take it. */
   const toYaml = (data, state) => {
     const card = data.cards[state.card], devices = state.tp * state.pp * state.dp;
-    const nodes = Math.ceil(devices / card.perNode), mechanisms = told(data, state, "mechanisms");
+    const nodes = Math.ceil(devices / card.perNode), apart = state.set.separate_pools;
+    const mechanisms = told(data, state, "mechanisms");
+    if (apart && !state.set.first_token_held) mechanisms.push(`first_token_held: ${APART["mechanisms.first_token_held"]}`);
     const title = `${devices} × ${card.device}, ${state.model}, ${state.precision}`;
     return [
       "# yaml-language-server: $schema=../schema/scenarios.json",
@@ -171,12 +173,13 @@
       ...(state.drafts ? [`  draft_tokens: ${state.drafts}`] : []),
       `  max_num_batched_tokens: ${state.chunk} token`, `  block_size: ${state.block} token`,
       `  memory_utilization: ${state.share / 100}`,
-      ...(state.set.separate_pools ? [`  stream_interval: ${ALONE}`] : []),
+      ...(apart ? [`  stream_interval: ${APART["workload.stream_interval"]}`] : []),
       ...(mechanisms.length ? ["mechanisms:", ...mechanisms.map((line) => `  ${line}`)] : []), "",
     ].join("\n");
   };
 
-  const ALONE = "1 token";  // what a pool sends together, which engines take to be more
+  // what a pool sends together, which engines take to be more
+  const APART = { "workload.stream_interval": "1 token", "mechanisms.first_token_held": "{value: 0}" };
   const VARYING = "lognormal";  // how lengths vary, where they do
   const ROOTS = { model: "model", device: "card", engine: "engine", precision: "precision" };
   const INSIDE = {
@@ -218,7 +221,7 @@
       if (!indent && INSIDE[key] && !written) return;
       const extra = Object.hasOwn(data.extras, key) && data.extras[key].section === (indent ? section : "") && data.extras[key];
       const alone = path === "workload.context_tokens";
-      if (path === "workload.stream_interval" && written === ALONE) return;
+      if (Object.hasOwn(APART, path) && written === APART[path]) return;
       if (field === undefined && !extra && !alone) throw at("otherKey", { key: short(path) });
       const plain = written.replace(/ (request|token)s?$/, "").replace(/^"([^"\\]*)"$/, "$1");
       try {

@@ -245,6 +245,7 @@ def contents(state: dict[str, Any]) -> dict[str, Any]:
             place[name] = written(name, value)
     if "separate_pools" in told:  # what a recipe for throughput sends together is not asked here
         found["workload"]["stream_interval"] = "1 token"
+        found["mechanisms"].setdefault("first_token_held", {"value": 0})
     return found
 
 
