@@ -359,13 +359,15 @@ def _launched_one_by_one(q: Any, n: Parameters, batch: Composition) -> Number:
     """What the host launches of a step, operators or graphs of a layer [1].
 
     A captured decode step is launched as one, if there is a graph for so many tokens; of a step
-    with prompts attention stays outside, so that every layer is a graph and its attention.
+    with prompts attention stays outside, so that every layer is a graph and its attention, and
+    none is captured of stages or of a pool by itself.
     Source: notebooks/latency.md, section Between the kernels, and the host.
     """
     kernels = _kernels(q, n)
     if batch.decoding:
         return (1 - q.captured * (batch.tokens <= q.largest_graph)) * kernels
-    in_graphs = q.captured * (batch.tokens <= q.prompt_graph_tokens) * (q.pipeline_parallel <= 1)
+    plain = (q.pipeline_parallel <= 1) & (q.separate_pools <= 0)
+    in_graphs = q.captured * (batch.tokens <= q.prompt_graph_tokens) * plain
     return either(in_graphs > 0, lambda: minimum(kernels, q.num_hidden_layers + _launched(q) * (
         q.num_hidden_layers * q.attention_operators + q.indexer_layers * q.indexer_operators)),
         lambda: kernels)
