@@ -411,7 +411,7 @@ def _held(q: Any, p: Prompts, s: Pieces, u: Number, arrivals: Number, often: Num
 
     Source: notebooks/serving.md, section A steady state.
     """
-    waiting = (q.prefill_delay_steps > 0) & ((s.ranks > 1) | (q.awaited_tokens > 0))
+    waiting = (q.prefill_delay_steps > 0) & ((s.ranks > 1) | (q.awaited_tokens > p.new_tokens))
     if not anywhere(waiting):
         return 0.0, 0.0
     # the rank with the fewest is the one whose answer is over, any of them
