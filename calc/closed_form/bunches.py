@@ -397,9 +397,9 @@ def _held(q: Any, p: Prompts, s: Pieces, u: Number, arrivals: Number, often: Num
     Until every rank has one: requests are dealt to ranks in turn, so that after the step in which
     the first comes, and others with it, those of the ranks without one are missing, of which the
     last waits no more. Sent to the least loaded rank instead, which may be any of g, it takes
-    g (1 + 1/2 + ... + 1/g) requests until all have one. A replica by itself may hold them back for
-    so many tokens. The wait ends at the engine's limit, or when nobody decodes any
-    longer: those who come at random are not always there.
+    g (1 + 1/2 + ... + 1/g) requests until all have one. A replica by itself may hold them back
+    until they have enough tokens. The wait ends at the engine's limit, or once no request decodes:
+    with random arrivals there may be none.
 
     Args:
         q: input symbols as attributes.

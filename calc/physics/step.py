@@ -356,11 +356,12 @@ def _second_stream(q: Any, n: Parameters) -> tuple[Number, Number]:
 
 
 def _launched_one_by_one(q: Any, n: Parameters, batch: Composition) -> Number:
-    """What the host launches of a step, operators or graphs of a layer [1].
+    """Launches that the host issues for a step: single operators, or one graph per layer [1].
 
-    A captured decode step is launched as one, if there is a graph for so many tokens; of a step
-    with prompts attention stays outside, so that every layer is a graph and its attention, and
-    none is captured of stages or of a pool by itself.
+    A decode step that fits the largest captured graph needs none. A step with prompts that is
+    captured needs one graph per layer, and the operators of attention, which is not captured;
+    with pipeline stages or separate pools nothing of it is captured.
+
     Source: notebooks/latency.md, section Between the kernels, and the host.
     """
     kernels = _kernels(q, n)

@@ -25,12 +25,12 @@ class Contexts(Sequence[int]):
     __slots__ = ("_first", "_further", "total")
 
     def __init__(self, first: tuple[int, ...], further: float = 0) -> None:
-        """Those of a step, or those that are so many tokens further."""
+        """Contexts at some step, and the tokens added to each of them since."""
         self._first, self._further = first, further
         self.total: float = sum(first) + further * len(first)
 
     def next(self, tokens: float = 1) -> Contexts:
-        """Every request a token further, or so many on average."""
+        """Contexts once every request has gained a token, or this many on average."""
         later = Contexts.__new__(Contexts)
         later._first, later._further = self._first, self._further + tokens
         later.total = self.total + tokens * len(self._first)
@@ -192,7 +192,7 @@ class Limits:
         return self.blocks(tokens) + self.state_blocks_per_request
 
     def steps(self, tokens: int) -> int:
-        """Steps that yield so many tokens for a request on average, one at least for any [1].
+        """Mean number of decode steps for this many output tokens; at least 1 for any [1].
 
         >>> Limits(64, 1, step_tokens=3, tokens_per_step=2.5).steps(11)
         4

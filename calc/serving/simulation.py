@@ -230,8 +230,8 @@ class _Group:
         (engine,), pool = self.engines, self.pool
         engine.receive(engine.idle)
         step = engine.plan(start, not self._holds(
-            pool.coordination == "delay" and 0 < engine.asked < pool.awaited
-            and engine.can_prefill))
+            pool.awaited > 0 and pool.coordination == "delay"
+            and engine.can_prefill and engine.asked < pool.awaited))
         self.planned = start, start + duration(step, pool.step_time, pool.gap)
         return (step,)
 
