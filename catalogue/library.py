@@ -23,6 +23,7 @@ from catalogue.entries import (
     mechanisms,
     models,
     profiles,
+    startups,
 )
 from catalogue.entries.entry import Entry
 from catalogue.ledger import advice, documents, quantities, rows, settings
@@ -59,6 +60,7 @@ KINDS: dict[str, type[Entry]] = {
     "scenarios": deployments.ScenarioFile,
     "measurements": measurements.Measurements,
     "gates": gates.Gate,
+    "startups": startups.StartupLogs,
     "bounds": bounds.StepBounds,
     "consumptions": measurements.Measurements,
     "formulas": formulas.DocumentFormulas,

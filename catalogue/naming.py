@@ -38,12 +38,19 @@ OTHER = {
     "devices": {"models": "'{text}' is a model, expected a device; it is shown by: models "
                           "{entry}."}}
 """Where an entry of one kind is asked for and a name is that of another: what to ask instead."""
+NESTED = {"startups": "measurements/memory"}
+"""Folders of kinds that are not named after their kind."""
 WITHOUT_MAKER = ("devices",)  # kinds whose entries are found without the first part: 910B2
+
+
+def folder_of(kind: str) -> Path:
+    """Folder of the entries of a kind."""
+    return ROOT / NESTED.get(kind, kind)
 
 
 def names(kind: str) -> list[str]:
     """Identifiers of all entries of a kind, sorted."""
-    folder = ROOT / kind
+    folder = folder_of(kind)
     record(folder, listing=True)
     return yamlfile.names_in(folder)
 
@@ -51,7 +58,7 @@ def names(kind: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def file_of(kind: str, name: str) -> Path:
     """Where the entry of an identifier stands, if it does."""
-    return ROOT / kind / f"{name}.yml"
+    return folder_of(kind) / f"{name}.yml"
 
 
 def stands(kind: str, name: str) -> bool:

@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 from catalogue.library import KINDS
+from catalogue.naming import NESTED
 from catalogue.reading.files import write_whole
 from catalogue.reading.record import ROOT
 
@@ -29,7 +30,7 @@ def exported(kind: str) -> dict[str, Any]:
         schema["anyOf"] = [{"required": required}, {"required": ["name", "like"]}]
     else:
         schema["required"] = required
-    return {"$schema": DIALECT, "title": f"params/{kind}/NAME.yml"} | schema
+    return {"$schema": DIALECT, "title": f"params/{NESTED.get(kind, kind)}/NAME.yml"} | schema
 
 
 def text(kind: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from catalogue.entries.models import Model
+from catalogue.naming import NESTED
 from catalogue.messages import Pair, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.shared import sources
@@ -22,7 +23,8 @@ UNSURE = ("hbm_efficiency", "runtime_reserve", "memory_utilization", "max_num_ba
 
 def first_line(kind: str) -> str:
     """By which an editor finds the schema of a file of the catalogue."""
-    return f"# yaml-language-server: $schema=../schema/{kind}.json"
+    depth = 1 + NESTED.get(kind, "").count("/")
+    return f"# yaml-language-server: $schema={'../' * depth}schema/{kind}.json"
 
 
 def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[Pair]:

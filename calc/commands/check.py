@@ -30,6 +30,7 @@ from catalogue.engines.thresholds import thresholds, thresholds_of
 from catalogue.kernels.releases import table
 from catalogue.library import KINDS, locate
 from catalogue.messages import messages
+from catalogue.naming import folder_of
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import sentence
 from catalogue.reading.shared import causes, glossary, symptoms
@@ -46,7 +47,7 @@ _TELLING_KEYS = {
     "scenarios": ("parallelism",), "models": ("attention",),
     "nodes": ("devices_per_node", "device_link", "network_link", "ports_per_node", "host_memory"),
     "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
-    "gates": ("test_only",), "measurements": ("columns",),
+    "gates": ("test_only",), "measurements": ("columns",), "startups": ("logs",),
     "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
     "goals": ("demand",), "loads": ("hours",), "failures": ("between_failures", "repair_time"),
     "powers": ("awake",), "prices": ("hour", "around", "owning", "sold", "electricity", "pue"),
@@ -155,7 +156,7 @@ def _check_entry(kind: str, reference: str) -> None:
         "kernels": lambda name: table(locate("kernels", name)), "quantities": _load_quantities}
     loaded = whole.get(kind, partial(load, kind))(reference)
     path = locate(kind, reference)
-    if path.resolve().parent != ROOT / kind:
+    if path.resolve().parent != folder_of(kind):
         return
     entries = [each.file for each in loaded.deployments] if kind == "scenarios" else [loaded]
     if lacks := [*shortcomings(kind, path, entries)]:

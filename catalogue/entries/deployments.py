@@ -215,6 +215,7 @@ class Workload(Entry):
 
     concurrency: Requests
     requests: Requests | None = None
+    max_num_seqs: Requests | None = None
     draft_tokens: Drafts | None = None
     draft_block: Count | None = None
     text: TextKind | None = None

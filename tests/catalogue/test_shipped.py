@@ -56,7 +56,7 @@ def as_an_editor_reads(path: Path) -> Any:
 @pytest.mark.parametrize(("kind", "names"), ENTRIES)
 def test_entries_load_match_their_schema_and_have_sources(kind, names):
     for number, name in enumerate(names):
-        path = ROOT / kind / f"{name}.yml"
+        path = naming.file_of(kind, name)
         entry = (catalogue.load_scenario(name).file if kind == "scenarios"
                  else catalogue.load(kind, name))
         if number < 4:  # a schema is slow, and made of the class that has loaded all of them
