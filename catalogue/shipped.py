@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from catalogue.entries.models import Model
-from catalogue.naming import NESTED
 from catalogue.messages import Pair, messages
+from catalogue.naming import NESTED
 from catalogue.reading import yamlfile
 from catalogue.reading.shared import sources
 from catalogue.reading.values import Value

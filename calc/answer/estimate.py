@@ -246,7 +246,7 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     """What kind of statement each quantity is, for a deployment.
 
     The cache is counted to the byte, but layers with a window shorter than the context keep less
-    than each token leaves, and what an engine sets aside for a state is known within a range.
+    than each token leaves, and pools of an engine are sized by its own rules.
 
     Args:
         inputs: input symbols in SI units.
@@ -254,7 +254,8 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     windowed = (inputs["full_attention_layers"] < inputs["num_hidden_layers"]
                 and inputs["sliding_window"] < inputs["context_tokens"])
     if not windowed or not inputs["window_blocks_freed"]:
-        return QUANTITIES | ({"kv_per_device": ESTIMATE} if inputs["state_blocks"] else {})
+        pooled = inputs["page_groups"] + inputs["window_share"] + inputs["state_share"]
+        return QUANTITIES | ({"kv_per_device": ESTIMATE} if pooled else {})
     return QUANTITIES | {"kv_bytes_per_token": UPPER_BOUND, "kv_per_device": ESTIMATE}
 
 

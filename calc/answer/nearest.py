@@ -246,7 +246,7 @@ class Search:
         Requests that are listed need theirs.
         """
         workload, asked = self.scenario.file.workload, int(self.inputs["context_tokens"])
-        size = int(self.inputs["block_size"] * self.inputs[SHARED])
+        size = int(self.found["block_tokens"] * self.inputs[SHARED])
         blocks = self.found["kv_blocks"] // self.found["requests_per_rank"]
         room = int(blocks - self.found["state_blocks_per_request"]) * size
         least = (max(1, asked // 2) if workload.input_tokens is None

@@ -13,7 +13,6 @@ from calc.answer.estimate import parameters, parameters_by_class
 from calc.physics.cache import cache
 from calc.physics.shapes import Parameters, count_parameters
 from catalogue import library
-from catalogue.deployments.profiles import USUAL_WAY, running
 from catalogue.deployments.scenario import model_inputs, precision_inputs
 from catalogue.entries.models import Checkpoint, Model, PublishedCache
 from catalogue.reading import units
@@ -117,15 +116,10 @@ def allocated(model: Model, published: PublishedCache) -> tuple[float, float]:
     Of a model whose layers differ in what they attend to, those with a window keep that alone.
     """
     precision = library.load("precisions", published.precision)
-    engine = running(published.engine, library.load("devices", published.device), model, False,
-                     precision=precision)
-    blocks = engine.mechanisms[USUAL_WAY].get(STATE_BLOCKS)
     shapes = model_inputs(model)
     kept = cache(model.attention, SimpleNamespace(
-        **shapes | precision_inputs(precision), tensor_parallel=1, block_size=1, state_blocks=0))
+        **shapes | precision_inputs(precision), tensor_parallel=1))
     token, state = float(kept.kv_bytes_per_token), float(kept.state_bytes_per_request)
-    if state and blocks:
-        return token, blocks.value * engine.workload[BLOCK_SIZE].value * token
     if model.attention == "gqa" and shapes["sliding_window"]:
         layer = float(kept.kv_layer_bytes_per_token)
         full = shapes["full_attention_layers"]

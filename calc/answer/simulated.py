@@ -191,7 +191,7 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
     quantities = evaluate(inputs, scenario.model.attention)
     stages = int(inputs["pipeline_parallel"])
     blocks = int(quantities["kv_blocks"]) // stages
-    size = int(inputs["block_size"] * inputs["decode_context_parallel"])
+    size = int(quantities["block_tokens"] * inputs["decode_context_parallel"])
     state = int(quantities["state_blocks_per_request"])
     if (blocks - state) * size < longest:
         why = reasons(scenario, quantities)

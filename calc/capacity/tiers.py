@@ -263,7 +263,7 @@ class Population:
         self.talk = Talk(first, answer, turns, think, prefix, int(self.inputs["block_size"]))
         found = evaluate(self.inputs, self.attention)
         self.per_token = float(found["kv_bytes_per_token"])
-        together = self.inputs["block_size"] * self.inputs["decode_context_parallel"]
+        together = found["block_tokens"] * self.inputs["decode_context_parallel"]
         self.blocks = float(found["kv_blocks"]) * together
         self.state = float(found["state_blocks_per_request"]) * together  # of a request [token]
         self.linear, self.quadratic = self._recompute()

@@ -141,7 +141,8 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     requests = ceil_div(q.concurrency, q.data_parallel)
     active = activations(attention, q, counted.moe_layers, requests)
     kept = added(attention, q, counted, stored, stages)
-    memory = budget(q, stored, kept, cached, stages, active.activations_per_device, requests)
+    memory = budget(attention, q, stored, kept, cached, stages,
+                    active.activations_per_device, requests)
     quantities = _named(counted, stored, kept, cached, active, memory)
     if not decode:
         return quantities

@@ -51,7 +51,7 @@ def occupancy(q: Any, m: Memory, d: Decode, s: Steady) -> Occupancy:
 
     Source: notebooks/memory.md, section How full the cache gets.
     """
-    together = q.block_size * q.decode_context_parallel
+    together = m.block_tokens * q.decode_context_parallel
     tokens = d.decode_context_tokens + (together - 1) / 2 + (  # half of the last block is empty
         (m.request_blocks - m.blocks_per_request) * together)
     time = select(q.separate_pools > 0, q.output_tokens * s.steady_tpot,

@@ -153,6 +153,6 @@ def planning(q: Any, n: Parameters, w: Weights, m: Memory, d: Decode, p: Prompts
         pool_ratio(q, d.decode_batch, p, decode, prefill),
         *_two_pools(q, devices, served.request_throughput, through_ports),
         1 - q.context_tokens / (
-            m.blocks_per_request * q.block_size * q.decode_context_parallel),
+            m.blocks_per_request * m.block_tokens * q.decode_context_parallel),
         (w.weights_per_device * minimum(q.devices_per_node, devices) + on_host)
         / q.storage_bandwidth, on_host, fetched * q.stored_share * experts)

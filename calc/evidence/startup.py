@@ -6,17 +6,20 @@ Source: notebooks/validation.md, section Memory.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import Scenario
 from catalogue.deployments.startups import StartupRow
 from catalogue.entries.startups import JUDGED
+
+PRINTED = {"weights": "loaded_weights", "available": "free_for_kv_per_device",
+           "tokens": "cache_tokens", "requests": "longest_requests",
+           "request_memory": "kv_per_device"}
+"""Printed figure -> quantity that predicts it, of one request per replica."""
 
 
 @dataclass(frozen=True)
@@ -75,22 +78,9 @@ def predictions(scenario: Scenario, longest: int | None) -> dict[str, Amount]:
     inputs = scenario.inputs()
     if longest is not None:
         inputs["context_tokens"] = longest
-    names = ["weights_per_device", "absorbed_copies_per_device", "mtp_weights",
-             "free_for_kv_per_device", "kv_blocks", "request_blocks", "kv_per_device"]
     inputs["concurrency"] = inputs["data_parallel"]
-    amounts = interval(inputs, scenario.knobs(), scenario.model.attention, names)
-    blocks, each = amounts["kv_blocks"], amounts["request_blocks"].value
-    return {"weights": _sum([amounts[name] for name in names[:3]]),
-            "available": amounts["free_for_kv_per_device"],
-            "tokens": blocks.scaled(inputs["block_size"] * inputs["decode_context_parallel"]),
-            "requests": blocks.scaled(1 / float(each)),
-            "request_memory": amounts["kv_per_device"]}
-
-
-def _sum(amounts: Sequence[Amount]) -> Amount:
-    values = [[float(each.value), float(each.low), float(each.high)] for each in amounts]
-    value, low, high = np.sum(values, axis=0)
-    return Amount(value, low, high, "B")
+    amounts = interval(inputs, scenario.knobs(), scenario.model.attention, PRINTED.values())
+    return {figure: amounts[name] for figure, name in PRINTED.items()}
 
 
 def as_recorded(predicted: dict[str, Amount]) -> dict[str, Any]:

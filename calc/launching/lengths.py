@@ -24,7 +24,8 @@ class Longest:
     refused: float
 
 
-def longest(scenario: Scenario, blocks: Amount, state: float = 0) -> Longest:
+def longest(scenario: Scenario, blocks: Amount, state: float = 0,
+            size: float | None = None) -> Longest:
     """What a server is told of the longest request.
 
     A limit costs nothing by itself; an engine only refuses to start where its cache does not hold
@@ -40,12 +41,13 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0) -> Longest:
         scenario: the deployment, or the pool.
         blocks: of the cache of a replica, with the interval.
         state: blocks that a request takes whatever its length [block].
+        size: tokens of a block; None for those that the workload states [token/block].
 
     Raises ParamsError, one sentence, for a request that the cache of a replica does not hold.
     """
     numbers, workload = scenario.inputs(), scenario.file.workload
     mean = int(numbers["input_tokens"] + numbers["output_tokens"])
-    together = int(numbers["block_size"] * numbers["decode_context_parallel"])
+    together = int((size or numbers["block_size"]) * numbers["decode_context_parallel"])
     room, surely = (max(0, int(number - state)) * together
                     for number in (blocks.value, blocks.low))
     stated = workload.context_tokens

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.arrays import Number, ceil_div, minimum, select
+from calc.physics.arrays import Number, minimum
 from calc.physics.layers.attention import CSA, MLA, attention_layers
 from calc.physics.layers.compressed import KEY_AND_GATE, OVERLAPPING
 from calc.physics.layers.linear import linear_state
@@ -26,7 +26,6 @@ class Cache:
         kv_layer_bytes_per_token_per_device: of a layer, on one device.
         state_bytes_per_request: of a request whatever its length, the whole model.
         state_bytes_per_device: of it on one device, all layers [B/request].
-        state_blocks_per_request: blocks that the state takes [block/request].
     """
 
     kv_entry_bytes: Number
@@ -36,7 +35,6 @@ class Cache:
     kv_layer_bytes_per_token_per_device: Number
     state_bytes_per_request: Number
     state_bytes_per_device: Number
-    state_blocks_per_request: Number
 
 
 def cache(attention: str, q: Any) -> Cache:
@@ -74,27 +72,26 @@ def cache(attention: str, q: Any) -> Cache:
         keys = q.indexer_layers * index / q.compress_ratio
         layer, on_device = ((attending * each + keys) / layers for each in (of_heads, entry))
     linear = linear_state(q)
-    state, held = whole_state + linear, whole_state + linear / q.tensor_parallel
-    return Cache(entry, index, layer, layers * layer, on_device, state, held,
-                 _blocks(q, held, layers * on_device))
+    return Cache(entry, index, layer, layers * layer, on_device, whole_state + linear,
+                 whole_state + linear / q.tensor_parallel)
 
 
 def _state(q: Any, entry: Number) -> Number:
-    """Raw rows of the windows, and what compressors have gathered for entries to come [B].
+    """Raw rows of the windows, and what compressors have gathered for entries to come [B]."""
+    return q.num_hidden_layers * q.sliding_window * entry + sum(compressor_states(q))
+
+
+def compressor_states(q: Any) -> tuple[Number, Number]:
+    """What compressors of either kind have gathered for entries to come, all layers [B/request].
 
     Keys and gates of as many tokens as an entry pools, of both windows where two overlap.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/memory.md, section Compressed entries, windows and states.
     """
     gathered = q.compress_ratio * OVERLAPPING * OVERLAPPING * KEY_AND_GATE * (
         q.compressed_layers * q.head_dim + q.indexer_layers * q.index_head_dim)
     heavy = q.heavy_compress_ratio * KEY_AND_GATE * q.heavy_layers * q.head_dim
-    return (q.num_hidden_layers * q.sliding_window * entry
-            + q.state_element_bytes * (gathered + heavy))
-
-
-def _blocks(q: Any, state: Number, per_token: Number) -> Number:
-    """Blocks of the cache that a state takes, or what an engine sets aside for it [block].
-
-    With no window, no compressor and no linear attention there is no state.
-    """
-    needed = ceil_div(state, q.block_size * per_token)
-    return select(state > 0, select(q.state_blocks > 0, q.state_blocks, needed), 0)
+    return q.state_element_bytes * gathered, q.state_element_bytes * heavy

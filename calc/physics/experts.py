@@ -394,6 +394,8 @@ def exchange_buffers(q: Any, n: Any) -> Number:
 
     Slices of experts are reached without them: their ranks gather all tokens.
 
+    An engine that gathers within a node unless it is told otherwise keeps none there.
+
     Low-latency mode keeps a place for every token of a rank at every expert; normal mode has rows
     of a fixed number on the links and, if the group leaves the node, as many on the network.
 
@@ -411,4 +413,5 @@ def exchange_buffers(q: Any, n: Any) -> Number:
     levels = 1 + (q.expert_parallel > q.devices_per_node)
     size = q.exchange_buffer_tokens * select(q.exchange_normal > 0, levels * row, places)
     whole = (q.expert_parallel > q.tensor_parallel) & (expert_slices(q) <= 1)
-    return select((n.moe_layers > 0) & whole, size, 0)
+    kept = (q.buffers_within_node > 0) | (q.expert_parallel > q.devices_per_node)
+    return select((n.moe_layers > 0) & whole & kept, size, 0)

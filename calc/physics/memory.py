@@ -32,6 +32,13 @@ from calc.physics.experts import (
 )
 from calc.physics.layers.attention import CSA, GQA, MLA, attention_layers
 from calc.physics.layers.dealt import context_weights, held_divided, prompt_ranks
+from calc.physics.pages import (
+    Pages,
+    layer_block_bytes,
+    layer_state_pool,
+    pages,
+    windowless,
+)
 from calc.physics.shapes import Parameters, up_projections
 
 
@@ -194,9 +201,17 @@ def _shared_bytes(q: Any, n: Parameters) -> Number:
 
 
 def _experts_bytes(q: Any, n: Parameters, experts: Number) -> Number:
-    """A device's part of so many experts of a layer, less what is elsewhere [B]."""
+    """A device's part of so many experts of a layer, padded, less what is elsewhere [B]."""
     held = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
-    return (1 - q.offloaded_share) * (1 - q.fetched_share) * experts * held
+    slice_width = q.moe_intermediate_size / expert_slices(q)
+    padding = (_padded(q.routed_expert_hidden_size, q.expert_width_multiple)
+               * _padded(slice_width, q.expert_slice_multiple))
+    return (1 - q.offloaded_share) * (1 - q.fetched_share) * experts * held * padding
+
+
+def _padded(width: Number, multiple: Number) -> Number:
+    """A width rounded up to a multiple, over itself [1]."""
+    return multiple * ceil_div(width, multiple) / maximum(1, width)
 
 
 @dataclass(frozen=True)
@@ -263,17 +278,22 @@ class Activations:
     moe_activation_width: Number
     layer_activations: Number
     logit_activations: Number
+    expert_activations: Number
+    index_workspace: Number
     activations_per_device: Number
 
 
 def activations(attention: str, q: Any, moe_layers: Number, requests: Number) -> Activations:
     """Activations of the largest step: its widest moment, layer by layer or at the head [B].
 
+    Workspaces of the experts and of an indexer last from layer to layer, and are added.
+
     Args:
         attention: ``mla`` or ``gqa``.
         q: input symbols as attributes.
         moe_layers: layers with routed experts [1].
-        requests: requests of one data-parallel rank [request], one row of logits each in a step.
+        requests: requests of one data-parallel rank [request], one row of logits each in a step,
+            unless the engine states how many it runs at once.
 
     Source: notebooks/memory.md, section Activations.
     """
@@ -294,16 +314,23 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
     rows_per_token = maximum(
         (1 - q.offloaded_share) * q.num_experts_per_tok * replicas / routed_ranks(q),
         shared_apart(q, q.n_shared_experts * replicas))
-    expert_width = 2 * q.moe_intermediate_size / expert_slices(q)
-    moe_width = select(moe_layers > 0, (1 + streams) * d + rows_per_token * (
-        q.routed_expert_hidden_size + expert_width), 0)
-    widest = maximum(attention_width, moe_width)
+    sliced, outer = q.moe_intermediate_size / expert_slices(q), q.routed_expert_hidden_size
+    moe_width = select(moe_layers > 0, rows_per_token * (
+        maximum(2 * sliced, outer) + maximum(sliced, outer)), 0)
+    widest = maximum(attention_width, (1 + streams) * d)
     widest = select(q.first_k_dense_replace > 0, maximum(widest, dense_width), widest)
-    in_layer = q.max_num_batched_tokens * q.activation_element_bytes * widest
-    rows = minimum(requests, q.max_num_batched_tokens)  # of a step with as many tokens
-    at_head = rows * q.vocab_size * q.logit_element_bytes
-    return Activations(attention_width, dense_width, moe_width, in_layer, at_head,
-                       maximum(in_layer, at_head))
+    element = q.activation_element_bytes
+    in_layer = q.max_num_batched_tokens * element * widest
+    running = select(q.max_num_seqs > 0, q.max_num_seqs, requests)
+    rows = minimum(running, q.max_num_batched_tokens)  # of a step with as many tokens
+    at_head = q.vocab_size * rows * select(
+        q.sampler_bytes > 0, q.sampler_bytes, q.logit_element_bytes)
+    of_head = at_head + q.max_num_batched_tokens * element * d
+    experts = q.max_num_batched_tokens * element * moe_width
+    keys = select(q.indexer_layers > 0, q.index_workspace_rows * q.context_tokens
+                  / q.compress_ratio * q.index_head_dim * q.kv_index_element_bytes, 0)
+    return Activations(attention_width, dense_width, moe_width, in_layer, at_head, experts, keys,
+                       maximum(in_layer, of_head) + experts + keys)
 
 
 @dataclass(frozen=True)
@@ -311,18 +338,32 @@ class Memory:
     """The budget of the fullest device [B], and the concurrency that it allows [request]."""
 
     requests_per_rank: Number
+    block_tokens: Number
+    group_layers: Number
+    full_groups: Number
+    limited_groups: Number
     blocks_per_request: Number
+    state_blocks_per_request: Number
     request_blocks: Number
     window_blocks_per_request: Number
+    loading_reserve: Number
+    workspaces: Number
+    graph_memory: Number
+    charged_memory: Number
     working_memory: Number
     usable_memory: Number
+    loaded_weights: Number
     stage_free_for_kv: np.ndarray
     free_for_kv_per_device: Number
     stage_cache_layers: np.ndarray
     stage_window_layers: np.ndarray
+    layer_block_bytes: Number
     stage_block_bytes: np.ndarray
+    layer_state_pool: Number
     stage_kv_blocks: np.ndarray
     kv_blocks: Number
+    cache_tokens: Number
+    longest_requests: Number
     max_concurrency: Number
     mean_requests: Number
     served_requests: Number
@@ -334,22 +375,64 @@ class Memory:
     memory_per_device: Number
 
 
-def _usable(q: Any, working: Number, kept: np.ndarray) -> Number:
+@dataclass(frozen=True)
+class Working:
+    """Memory that is neither weights nor cache on a device [B].
+
+    Attributes:
+        loading_reserve: of a process before it loads weights.
+        workspaces: of libraries, outside the framework's allocator.
+        graph_memory: captured graphs.
+        charged_memory: part of all that the engine charges to its share.
+        working_memory: all of it.
+    """
+
+    loading_reserve: Number
+    workspaces: Number
+    graph_memory: Number
+    charged_memory: Number
+    working_memory: Number
+
+
+def working(q: Any, a: Added, activations_per_device: Number) -> Working:
+    """What runtime, libraries, graphs and activations take, and what of it is in the share [B].
+
+    Args:
+        q: input symbols as attributes.
+        a: what is kept besides [B].
+        activations_per_device: of the largest step [B].
+
+    Source: notebooks/memory.md, section What is left for the cache.
+    """
+    ranks = q.tensor_parallel * q.pipeline_parallel * q.data_parallel
+    communicators = select(ranks > 1, q.communicator_reserve, 0)
+    before = q.runtime_reserve + communicators
+    beside = q.workspace_reserve + select(q.tensor_parallel > 1, q.parallel_reserve, 0)
+    graphs = q.captured * q.graph_layer_memory * ceil_div(
+        q.num_hidden_layers, q.pipeline_parallel)
+    step = activations_per_device + a.exchange_buffers + beside
+    charged = (q.activations_in_share * step + q.communicators_in_share * communicators
+               + q.graphs_in_share * graphs)
+    return Working(before, beside, graphs, charged, before + graphs + step)
+
+
+def _usable(q: Any, w: Working, kept: np.ndarray) -> Number:
     """Memory that an engine may use [B], beside what a step takes and what is kept by stage."""
     seen = q.memory_capacity - q.system_reserve
 
     def of_left() -> Number:
-        left = maximum(0, seen - working - kept.max(axis=0))
+        left = maximum(0, seen - w.working_memory - kept.max(axis=0))
         return seen - (1 - q.memory_utilization) * left
 
     def of_seen() -> Number:
-        beside = minimum(working, (1 - q.memory_utilization) * seen)
-        return q.memory_utilization * seen + (1 - q.activations_in_share) * beside
+        base = seen - q.share_of_free * w.loading_reserve
+        return minimum(seen, q.memory_utilization * base
+                       + w.working_memory - w.charged_memory)
 
     return either(q.share_of_left > 0, of_left, of_seen)
 
 
-def places(q: Any, blocks: Number, state: Number) -> Number:
+def places(q: Any, blocks: Number, p: Pages) -> Number:
     """Requests of mean length that a replica's cache holds at once, not a whole number [request].
 
     An engine that fills steps with prompts and decodes takes blocks as answers grow, half of an
@@ -358,14 +441,15 @@ def places(q: Any, blocks: Number, state: Number) -> Number:
     Args:
         q: input symbols as attributes.
         blocks: of the cache of a replica [block].
-        state: blocks of a request besides those of its tokens [block].
+        p: blocks of a request.
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
     mixed = (q.mixed_steps > 0) & (q.separate_pools <= 0)
     answer = q.output_tokens * (1 + q.answer_variation * q.answer_variation)
     held = q.input_tokens + select(mixed, answer / 2, answer)
-    each = np.ceil(held / (q.block_size * q.decode_context_parallel)) + state
+    each = (np.ceil(held / (p.block_tokens * q.decode_context_parallel))
+            + p.state_blocks_per_request)
     return blocks / maximum(1, each)
 
 
@@ -399,15 +483,15 @@ def served_requests(q: Any, most: Number, held: Number) -> Number:
     return select(most > 0, minimum(q.concurrency, room), q.concurrency)
 
 
-def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
+def budget(attention: str, q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
            activations_per_device: Number, requests_per_rank: Number) -> Memory:
     """Usable memory less reserve, weights and activations, filled with whole blocks of cache.
 
     An engine's utilization is a share of what the runtime reports (the device's memory less what
-    its system keeps), or of what weights and a step leave. What works outside takes what does not
-    fit beside it.
+    its system keeps), of what is free before it loads, or of what weights and a step leave.
 
     Args:
+        attention: ``mla``, ``gqa`` or ``csa``.
         q: input symbols as attributes.
         w: weights by stage [B].
         a: what is kept besides [B].
@@ -416,42 +500,52 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
         activations_per_device: of the largest step [B].
         requests_per_rank: requests of the fullest data-parallel rank [request].
 
-    Source: notebooks/memory.md, section What is left for the cache.
+    Source: notebooks/memory.md, sections What is left for the cache and What an engine allocates.
     """
-    working = q.runtime_reserve + activations_per_device + a.exchange_buffers
-    kept = w.stage_weights + a.stage_absorbed_copies + a.mtp_weights * (
-        stage == q.pipeline_parallel - 1)
-    usable = _usable(q, working, kept)
-    free = usable - working - kept
+    beside = working(q, a, activations_per_device)
+    kept = q.loading_overhead * (w.stage_weights + a.stage_absorbed_copies + a.mtp_weights * (
+        stage == q.pipeline_parallel - 1))
+    usable = _usable(q, beside, kept)
+    free = usable - beside.working_memory - kept
     cached = cache_layers(q, w, stage)
     windowed = np.floor(w.stage_layers * (attention_layers(q) - q.full_attention_layers)
                         / q.num_hidden_layers)
-    # a block of every rank that shares the cache of a request
-    together = q.block_size * q.decode_context_parallel
-    per_request = ceil_div(q.context_tokens, together)
-    in_window = minimum(per_request, ceil_div(q.sliding_window - 1, together) + 1)
-    in_window = select(q.window_blocks_freed > 0, in_window, per_request)
+    p = pages(attention, q, c)
+    in_window = minimum(p.blocks_per_request, 1 + ceil_div(
+        q.sliding_window - 1, p.block_tokens * q.decode_context_parallel))
+    in_window = select(q.window_blocks_freed > 0, in_window, p.blocks_per_request)
     # a layer with a window keeps the last blocks of a request, of any block its share of them
-    full = cached - windowed + windowed * in_window / per_request
-    block = q.block_size * full * c.kv_layer_bytes_per_token_per_device
-    stage_blocks = maximum(0, np.floor(free / block))
+    of_layer = layer_block_bytes(attention, q, c, p)
+    block = of_layer * (cached - windowless(q, windowed, in_window / p.blocks_per_request))
+    pool = layer_state_pool(attention, q, c)
+    stage_blocks = maximum(0, np.floor((free - cached * pool) / block))
     blocks = stage_blocks.min(axis=0)
-    of_request = per_request + c.state_blocks_per_request
-    workload = requests_per_rank * of_request * block
-    most = q.data_parallel * floor_div(blocks, of_request)
-    held = places(q, blocks, c.state_blocks_per_request)
+    workload = cached * pool + requests_per_rank * p.request_blocks * block
+    most = q.data_parallel * floor_div(blocks, p.request_blocks)
+    held = places(q, blocks, p)
     served = served_requests(q, most, held)
     return Memory(
-        requests_per_rank=requests_per_rank, blocks_per_request=per_request,
-        request_blocks=of_request, window_blocks_per_request=in_window, working_memory=working,
-        usable_memory=usable, stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
+        requests_per_rank=requests_per_rank, **vars(p), window_blocks_per_request=in_window,
+        **vars(beside), usable_memory=usable, loaded_weights=kept.max(axis=0),
+        stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
         stage_cache_layers=cached, stage_window_layers=windowed,
-        stage_block_bytes=block, stage_kv_blocks=stage_blocks, kv_blocks=blocks,
+        layer_block_bytes=of_layer, stage_block_bytes=block, layer_state_pool=pool,
+        stage_kv_blocks=stage_blocks,
+        kv_blocks=blocks, cache_tokens=_cache_tokens(q, p, blocks),
+        longest_requests=blocks / p.request_blocks,
         max_concurrency=most, mean_requests=held, served_requests=served,
         found_hit_share=q.prefix_hit_share * kept_share(
             q.data_parallel * held, served, q.concurrency - served),
         served_per_rank=ceil_div(served, q.data_parallel),
         stage_workload_kv=workload, kv_per_device=workload.max(axis=0),
         headroom_per_device=(free - workload).min(axis=0),
-        memory_per_device=(kept + working + workload).max(axis=0),
+        memory_per_device=(kept + beside.working_memory + workload).max(axis=0),
     )
+
+
+def _cache_tokens(q: Any, p: Pages, blocks: Number) -> Number:
+    """Tokens of the cache as its engine prints them [token]: pages of any group alike, or requests
+    of the longest length."""
+    grouped = select(q.page_groups > 0, p.full_groups / (p.full_groups + p.limited_groups), 1)
+    return select(q.tokens_by_length > 0, blocks * q.context_tokens / p.request_blocks,
+                  blocks * grouped * p.block_tokens * q.decode_context_parallel)

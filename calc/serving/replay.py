@@ -50,8 +50,9 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Le
     draw = np.random.default_rng(SEED)
     drawn = [_drawn(draw, max(1.0, row[name]), count, lengths)
              for name in ("input_tokens", "output_tokens")]
-    size = int(inputs["block_size"] * inputs["decode_context_parallel"])
-    longest, state = int((drawn[0] + drawn[1]).max()), clock.state_blocks
+    size = int(clock.pages.block_tokens * inputs["decode_context_parallel"])
+    longest = int((drawn[0] + drawn[1]).max())
+    state = int(clock.pages.state_blocks_per_request)
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]), max_num_seqs=at_once,
         kv_blocks=max(int(blocks), int(ceil_div(longest, size)) + state), block_size=size,

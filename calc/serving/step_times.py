@@ -15,6 +15,7 @@ from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time
 from calc.physics.cache import cache
 from calc.physics.decode_floor import mean_attended, mean_context, tokens_per_step
 from calc.physics.memory import candidate_stages, weights
+from calc.physics.pages import Pages, pages
 from calc.physics.positions import (
     few_cached,
     most_picked,
@@ -121,9 +122,9 @@ class Clock:
         self._groups: dict[tuple[int, int, bool], Sequence[np.ndarray]] = {}
 
     @property
-    def state_blocks(self) -> int:
-        """Blocks of the cache that the state of a request takes [block]."""
-        return int(self._cache.state_blocks_per_request)
+    def pages(self) -> Pages:
+        """Blocks of the cache that a request takes, and their tokens."""
+        return pages(self._attention, self._q, self._cache)
 
     def __call__(self, step: Step) -> float:
         """Time of a step from its beginning to its tokens, without the gap to the next [s].

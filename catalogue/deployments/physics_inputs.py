@@ -56,7 +56,7 @@ EXCHANGE_ALPHAS = ("exchange_alpha", NETWORK_ALPHA)
 EXCHANGE_TIMES = ("exchange_expert_time", "exchange_token_time")
 OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of MLA's decode core
 SPARSE_FILL = "sparse_core_fill"  # of compressed entries: elsewhere fitted with the rest
-HYPER, STATE = "hyper_operators", "state_blocks"
+HYPER, INDEX = "hyper_operators", "index_workspace_rows"
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
 ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
@@ -138,7 +138,8 @@ def _lacking(model: Model) -> tuple[str, ...]:
     return (latent.get(model.attention, OF_LATENT)
             + (() if model.hc_mult else (HYPER,))
             + (() if model.linear_layers else ("linear_chunk_tokens",))
-            + (() if model.attention == CSA else (STATE, SPARSE_FILL)))
+            + (() if model.index_topk else (INDEX,))
+            + (() if model.attention == CSA else (SPARSE_FILL,)))
 
 
 @cache

@@ -34,7 +34,7 @@ _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_ou
 # 1 where a model does not have it
 _ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio")
 # no formula's, or set by the physics
-_NOT_INPUTS = ("requests", "max_num_seqs", "draft_tokens", "text", "accepted_length", "acceptance", "balancing",
+_NOT_INPUTS = ("requests", "draft_tokens", "text", "accepted_length", "acceptance", "balancing",
                "length_distribution", "length_variation", "arrivals", "arrival_rate")
 WIDEST = "fp32"  # of what checkpoints and engines keep undivided
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from catalogue import library
-from catalogue.deployments.loading import made_scenario
+from catalogue.deployments.loading import overridden_scenario
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.startups import StartupLog
 from catalogue.reading.errors import LayoutError
+from catalogue.reading.yamlfile import YamlFile
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,10 @@ def startup_row(log: StartupLog, engine: str, path: Path) -> StartupRow:
     data = {"title": {"en": log.id, "zh": log.id},
             "defaults": {"source": log.source, "kind": "documented", "date": log.date},
             } | log.deployment
+    at = path.with_name(f"{log.id}.yml")
+    own = {name: library.Override(raw, f"{path.name}: {log.id}")
+           for name, raw in log.settings.items()}
     try:
-        return StartupRow(log, engine, made_scenario(data, path.with_name(f"{log.id}.yml")))
+        return StartupRow(log, engine, overridden_scenario(YamlFile(at, data, {}), own))
     except LayoutError as problem:
         return StartupRow(log, engine, refused=str(problem))

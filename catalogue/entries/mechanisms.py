@@ -13,12 +13,11 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import ConfigDict, Field, model_validator
 
 from catalogue.entries.entry import CatalogueEntry, Entry, MechanismsName
-from catalogue.reading.values import Blocks, Count, Share, Time, Tokens, Unit, Value
+from catalogue.reading.values import BytesOrZero, Count, Share, Time, Tokens, Unit, Value
 
 Number = Annotated[Value, Unit("1")]
 NumberOrZero = Annotated[Value, Unit("1", exclusive=False)]
 ShareOrZero = Annotated[Value, Unit("1", exclusive=False, maximum=1.0)]
-BytesOrZero = Annotated[Value, Unit("B", exclusive=False)]
 RequestRate = Annotated[Value, Unit("request/s")]
 TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
 
@@ -338,8 +337,13 @@ class IfKnown(Entry):
         sparse_core_fill: of each row of heads in the core of sparse attention [s].
         linear_chunk_tokens: of a chunk in the kernel of linear attention over prompts [token].
         hyper_operators: kernels of the hyper-connections of a layer [1].
-        state_blocks: blocks that an engine keeps for the state of a request, where it does not
-            take as many as the state needs [block].
+        loading_overhead: weights as loaded, over those that are counted [1].
+        communicator_reserve: of a process that works with others, before it loads weights [B].
+        workspace_reserve: of libraries, outside the framework's allocator [B].
+        parallel_reserve: further workspaces where ranks add their results [B].
+        graph_layer_memory: captured graphs of a layer [B].
+        sampler_bytes: of a logit, all tensors of sampling that are alive at once [B].
+        index_workspace_rows: index keys of a workspace, per position of the longest request [1].
     """
 
     latent_core_latency: TimeOrZero | None = None
@@ -368,7 +372,13 @@ class IfKnown(Entry):
     sparse_core_fill: TimeOrZero | None = None
     linear_chunk_tokens: Tokens | None = None
     hyper_operators: NumberOrZero | None = None
-    state_blocks: Blocks | None = None
+    loading_overhead: NumberOrZero | None = None
+    communicator_reserve: BytesOrZero | None = None
+    workspace_reserve: BytesOrZero | None = None
+    parallel_reserve: BytesOrZero | None = None
+    graph_layer_memory: BytesOrZero | None = None
+    sampler_bytes: BytesOrZero | None = None
+    index_workspace_rows: NumberOrZero | None = None
 
 
 OPTIONAL = {  # what a file need not say: of whole experts, of dense matmuls, of any layer holds

@@ -24,6 +24,7 @@ from catalogue.reading.values import (
     Flag,
     Length,
     Misplaced,
+    Requests,
     Share,
     SourceKey,
     Tokens,
@@ -205,6 +206,7 @@ class Defaults(Entry):
     """What an engine takes for a key of a deployment's workload, where that is not given."""
 
     max_num_batched_tokens: Tokens | None = None
+    max_num_seqs: Requests | None = None
     block_size: Length | None = None
     memory_utilization: Share | None = None
     scheduler_recv_interval: Count | None = None

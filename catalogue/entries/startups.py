@@ -50,6 +50,7 @@ class StartupLog(Entry):
         source: address of the report.
         date: of the report.
         deployment: as a file of ``params/scenarios/`` states it, where it is known well enough.
+        settings: of parts of its entries, by path, as ``--set`` takes them.
         excluded: why nothing is compared with it; None if it is compared.
         detail: what an excluded log lacks, or what was assumed of the deployment.
         longest_context: tokens of a request in ``requests`` and ``request_memory`` [token].
@@ -62,6 +63,7 @@ class StartupLog(Entry):
     source: Words
     date: Date
     deployment: dict[str, Any] | None = None
+    settings: dict[str, str] = {}
     excluded: Excluded | None = None
     detail: Words | None = None
     longest_context: int | None = None
