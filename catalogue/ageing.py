@@ -8,7 +8,7 @@ from datetime import date as Day
 from typing import Any, NamedTuple
 
 from catalogue.library import KINDS
-from catalogue.naming import names
+from catalogue.naming import file_of, names
 from catalogue.reading import yamlfile
 from catalogue.reading.record import ROOT
 from catalogue.reading.shared import stands_on
@@ -67,7 +67,7 @@ def statements(kinds: tuple[str, ...] = DATED) -> list[Dated]:
     found: list[Dated] = []
     for kind in kinds:
         for name in names(kind):
-            file = yamlfile.read(ROOT / kind / f"{name}.yml")
+            file = yamlfile.read(file_of(kind, name))
             found += _members(kind, name, file)
             if kind != ENGINES:
                 found += (_dated(kind, file, keys, data.get("source"), stated)

@@ -163,7 +163,7 @@ class Estimate:
             return False
         apart = self.varied or self.lasting.arrivals in ("closed-loop", "poisson")
         return bool(apart and all(reason.kind == MEMORY for reason in self.reasons)
-                    and self.everything["kv_blocks"] >= self.everything["request_blocks"]
+                    and self.everything["longest_requests"] >= 1
                     and self.lasting.cache["cache_occupied"] < 1)
 
     @property

@@ -247,7 +247,8 @@ class Search:
         """
         workload, asked = self.scenario.file.workload, int(self.inputs["context_tokens"])
         size = int(self.found["block_tokens"] * self.inputs[SHARED])
-        blocks = self.found["kv_blocks"] // self.found["requests_per_rank"]
+        blocks = (self.found["kv_blocks"] - self.found["prompt_blocks"]) // self.found[
+            "requests_per_rank"]
         room = int(blocks - self.found["state_blocks_per_request"]) * size
         least = (max(1, asked // 2) if workload.input_tokens is None
                  else int(self.inputs["input_tokens"] + self.inputs["output_tokens"]))

@@ -190,7 +190,7 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
     """
     quantities = evaluate(inputs, scenario.model.attention)
     stages = int(inputs["pipeline_parallel"])
-    blocks = int(quantities["kv_blocks"]) // stages
+    blocks = max(0, int(quantities["kv_blocks"] - quantities["prompt_blocks"])) // stages
     size = int(quantities["block_tokens"] * inputs["decode_context_parallel"])
     state = int(quantities["state_blocks_per_request"])
     if (blocks - state) * size < longest:

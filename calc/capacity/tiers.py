@@ -264,7 +264,7 @@ class Population:
         found = evaluate(self.inputs, self.attention)
         self.per_token = float(found["kv_bytes_per_token"])
         together = found["block_tokens"] * self.inputs["decode_context_parallel"]
-        self.blocks = float(found["kv_blocks"]) * together
+        self.blocks = float(found["kv_blocks"] - found["prompt_blocks"]) * together
         self.state = float(found["state_blocks_per_request"]) * together  # of a request [token]
         self.linear, self.quadratic = self._recompute()
 

@@ -60,7 +60,7 @@ def occupancy(q: Any, m: Memory, d: Decode, s: Steady) -> Occupancy:
     holding = begun * time
     without = select(q.open_arrivals > 0, 1, maximum(
         0, 1 - time / (s.steady_e2e + q.think_time)))
-    room = maximum(1, m.kv_blocks) * together
+    room = maximum(1, m.kv_blocks - m.prompt_blocks) * together
     occupied = holding * tokens / room
     variance = holding * (d.context_deviation * d.context_deviation + without * tokens * tokens)
     deviation = variance ** 0.5 / room

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
@@ -81,11 +80,3 @@ def predictions(scenario: Scenario, longest: int | None) -> dict[str, Amount]:
     inputs["concurrency"] = inputs["data_parallel"]
     amounts = interval(inputs, scenario.knobs(), scenario.model.attention, PRINTED.values())
     return {figure: amounts[name] for figure, name in PRINTED.items()}
-
-
-def as_recorded(predicted: dict[str, Amount]) -> dict[str, Any]:
-    """Predictions as a log stores them."""
-    return {name: {"value": float(f"{float(amount.value):.6g}"),
-                   "low": float(f"{float(amount.low):.6g}"),
-                   "high": float(f"{float(amount.high):.6g}")}
-            for name, amount in predicted.items()}

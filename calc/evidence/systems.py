@@ -138,7 +138,7 @@ class System:
         quantities = evaluate(self.inputs | self._varied(), self.scenario.model.attention,
                               decode=False)
         return {name: np.broadcast_to(quantities[name], self.rows["concurrency"].shape)
-                for name in ("kv_blocks", "max_concurrency")}
+                for name in ("kv_blocks", "prompt_blocks", "max_concurrency")}
 
     def admitted(self) -> np.ndarray:
         """Requests that run at once, by row: the row's limit, or what the cache holds.
@@ -161,7 +161,7 @@ class System:
         lengths = "even" if row in self.even else "unknown" if row in self.unequal else "equal"
         return _served(tuple(self.inputs.items()), self.scenario.model.attention,
                        tuple((name, float(self.rows[name][row])) for name in SERVED),
-                       blocks=float(self._memory["kv_blocks"][row]), lengths=lengths,
+                       blocks=float(self._memory["kv_blocks"][row] - self._memory["prompt_blocks"][row]), lengths=lengths,
                        policy=self.scenario.file.scheduling, queued=row not in self.limited,
                        coordination=self.scenario.file.prefill_coordination,
                        medians=self.medians)

@@ -125,7 +125,7 @@ def deployed(named: Mapping[str, Scenario], about: tuple[str, tuple[str, ...]],
     for name, scenario in named.items():
         runs(scenario, answers[name])
     most = {name: longest(scenario, answers[name].quantities["kv_blocks"],
-                          answers[name].everything["state_blocks_per_request"],
+                          _beside_tokens(answers[name].everything),
                           answers[name].everything["block_tokens"])
             for name, scenario in named.items()}
     return Deployment(*about, _pools(named, releases, most, hosts, added), answers)
@@ -172,7 +172,12 @@ def _room_of(asked: _Asked) -> Longest:
             arriving and not lasting(scenario, inputs, everything).keeps_up):
         runs(scenario, calc.estimate(scenario))  # says why, and what would run
     return longest(scenario, counted(predicted_range(scenario, ["kv_blocks"])["kv_blocks"]),
-                   everything["state_blocks_per_request"], everything["block_tokens"])
+                   _beside_tokens(everything), everything["block_tokens"])
+
+
+def _beside_tokens(everything: Mapping[str, Any]) -> float:
+    """Blocks that the longest request needs besides those of its tokens [block]."""
+    return float(everything["state_blocks_per_request"] + everything["prompt_blocks"])
 
 
 def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release],

@@ -286,7 +286,8 @@ class Activations:
 def activations(attention: str, q: Any, moe_layers: Number, requests: Number) -> Activations:
     """Activations of the largest step: its widest moment, layer by layer or at the head [B].
 
-    Workspaces of the experts and of an indexer last from layer to layer, and are added.
+    Workspaces of the experts and of an indexer last from layer to layer, and are added. A pool that
+    only decodes is taken to be started for steps of its requests and their drafts.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -320,13 +321,16 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
     widest = maximum(attention_width, (1 + streams) * d)
     widest = select(q.first_k_dense_replace > 0, maximum(widest, dense_width), widest)
     element = q.activation_element_bytes
-    in_layer = q.max_num_batched_tokens * element * widest
+    # a pool that only decodes has no longer step than its requests and their drafts
+    tokens = select(q.separate_pools * (q.output_tokens - 1) > 0, minimum(
+        q.max_num_batched_tokens, requests * (1 + q.draft_tokens)), q.max_num_batched_tokens)
+    in_layer = tokens * element * widest
     running = select(q.max_num_seqs > 0, q.max_num_seqs, requests)
-    rows = minimum(running, q.max_num_batched_tokens)  # of a step with as many tokens
+    rows = minimum(running, tokens)  # of a step with as many tokens
     at_head = q.vocab_size * rows * select(
         q.sampler_bytes > 0, q.sampler_bytes, q.logit_element_bytes)
-    of_head = at_head + q.max_num_batched_tokens * element * d
-    experts = q.max_num_batched_tokens * element * moe_width
+    of_head = at_head + tokens * element * d
+    experts = tokens * element * moe_width
     keys = select(q.indexer_layers > 0, q.index_workspace_rows * q.context_tokens
                   / q.compress_ratio * q.index_head_dim * q.kv_index_element_bytes, 0)
     return Activations(attention_width, dense_width, moe_width, in_layer, at_head, experts, keys,
@@ -345,6 +349,7 @@ class Memory:
     blocks_per_request: Number
     state_blocks_per_request: Number
     request_blocks: Number
+    prompt_blocks: Number
     window_blocks_per_request: Number
     loading_reserve: Number
     workspaces: Number
@@ -411,7 +416,8 @@ def working(q: Any, a: Added, activations_per_device: Number) -> Working:
     graphs = q.captured * q.graph_layer_memory * ceil_div(
         q.num_hidden_layers, q.pipeline_parallel)
     step = activations_per_device + a.exchange_buffers + beside
-    charged = (q.activations_in_share * step + q.communicators_in_share * communicators
+    charged = (q.activations_in_share * step + q.runtime_in_share * q.runtime_reserve
+               + q.communicators_in_share * communicators
                + q.graphs_in_share * graphs)
     return Working(before, beside, graphs, charged, before + graphs + step)
 
@@ -450,7 +456,7 @@ def places(q: Any, blocks: Number, p: Pages) -> Number:
     held = q.input_tokens + select(mixed, answer / 2, answer)
     each = (np.ceil(held / (p.block_tokens * q.decode_context_parallel))
             + p.state_blocks_per_request)
-    return blocks / maximum(1, each)
+    return maximum(0, blocks - p.prompt_blocks) / maximum(1, each)
 
 
 def kept_share(held: Number, running: Number, idle: Number) -> Number:
@@ -520,8 +526,10 @@ def budget(attention: str, q: Any, w: Weights, a: Added, c: Cache, stage: np.nda
     pool = layer_state_pool(attention, q, c)
     stage_blocks = maximum(0, np.floor((free - cached * pool) / block))
     blocks = stage_blocks.min(axis=0)
-    workload = cached * pool + requests_per_rank * p.request_blocks * block
-    most = q.data_parallel * floor_div(blocks, p.request_blocks)
+    workload = cached * pool + block * (
+        requests_per_rank * p.request_blocks + p.prompt_blocks)
+    most = q.data_parallel * floor_div(
+        maximum(0, blocks - p.prompt_blocks), p.request_blocks)
     held = places(q, blocks, p)
     served = served_requests(q, most, held)
     return Memory(
@@ -532,7 +540,7 @@ def budget(attention: str, q: Any, w: Weights, a: Added, c: Cache, stage: np.nda
         layer_block_bytes=of_layer, stage_block_bytes=block, layer_state_pool=pool,
         stage_kv_blocks=stage_blocks,
         kv_blocks=blocks, cache_tokens=_cache_tokens(q, p, blocks),
-        longest_requests=blocks / p.request_blocks,
+        longest_requests=blocks / (p.request_blocks + p.prompt_blocks),
         max_concurrency=most, mean_requests=held, served_requests=served,
         found_hit_share=q.prefix_hit_share * kept_share(
             q.data_parallel * held, served, q.concurrency - served),
@@ -547,5 +555,6 @@ def _cache_tokens(q: Any, p: Pages, blocks: Number) -> Number:
     """Tokens of the cache as its engine prints them [token]: pages of any group alike, or requests
     of the longest length."""
     grouped = select(q.page_groups > 0, p.full_groups / (p.full_groups + p.limited_groups), 1)
-    return select(q.tokens_by_length > 0, blocks * q.context_tokens / p.request_blocks,
+    return select(q.tokens_by_length > 0, blocks * q.context_tokens / (
+        p.request_blocks + p.prompt_blocks),
                   blocks * grouped * p.block_tokens * q.decode_context_parallel)

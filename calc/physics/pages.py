@@ -29,8 +29,10 @@ class Pages:
         full_groups: groups of layers that keep every token [1].
         limited_groups: groups of layers with a window or a state [1].
         blocks_per_request: of the tokens of the longest request [block/request].
-        state_blocks_per_request: of windows and states [block/request].
+        state_blocks_per_request: of windows and states, while a request decodes [block/request].
         request_blocks: both [block/request].
+        prompt_blocks: further ones that windows and states take while prompts are computed, of all
+            requests of a step together [block].
     """
 
     block_tokens: Number
@@ -40,6 +42,7 @@ class Pages:
     blocks_per_request: Number
     state_blocks_per_request: Number
     request_blocks: Number
+    prompt_blocks: Number
 
 
 def pages(attention: str, q: Any, c: Cache) -> Pages:
@@ -54,12 +57,15 @@ def pages(attention: str, q: Any, c: Cache) -> Pages:
     """
     block = _block_tokens(attention, q, c)
     blocks = ceil_div(q.context_tokens, block * q.decode_context_parallel)
+    prompts = q.retained_batches * q.max_num_batched_tokens - 1
     if attention == CSA:
         group, full, limited = _compressed_groups(q)
-        grouped = _compressed_pages(q, limited)
+        grouped, admitted = (_compressed_pages(q, limited, new) for new in (
+            q.draft_tokens, prompts))
     else:
         group, full, limited = _groups(q)
-        grouped = ceil_div(_limited_pages(q, block, group), full)
+        grouped, admitted = (ceil_div(_limited_pages(q, block, group, new), full) for new in (
+            q.draft_tokens, prompts))
     per_token = q.num_hidden_layers * c.kv_layer_bytes_per_token_per_device
     needed = ceil_div(c.state_bytes_per_device, block * per_token)
     slots = select(q.linear_layers * q.state_share > 0, ceil_div(
@@ -69,7 +75,8 @@ def pages(attention: str, q: Any, c: Cache) -> Pages:
     pooled = maximum(0, select(q.window_share > 0, maximum(slots, in_windows), slots) - blocks)
     extra = select(q.page_groups > 0, grouped,
                    select(q.window_share + q.state_share > 0, pooled, needed))
-    return Pages(block, group, full, limited, blocks, extra, blocks + extra)
+    beyond = select(q.page_groups > 0, maximum(0, admitted - grouped), 0)
+    return Pages(block, group, full, limited, blocks, extra, blocks + extra, beyond)
 
 
 def _divisor(share: Number) -> Number:
@@ -104,17 +111,16 @@ def _groups(q: Any) -> tuple[Number, Number, Number]:
     return group, ceil_div(full, group), ceil_div(windows, group) + ceil_div(linear, group)
 
 
-def _limited_pages(q: Any, block: Number, group: Number) -> Number:
+def _limited_pages(q: Any, block: Number, group: Number, new: Number) -> Number:
     """Pages of a request in groups with a window or a state [block/request]."""
     windows, linear = _limited(q)
-    return (ceil_div(windows, group) * _window_pages(q, q.sliding_window, block)
+    return (ceil_div(windows, group) * _window_pages(q, q.sliding_window, block, new)
             + ceil_div(linear, group) * q.state_pages)
 
 
-def _window_pages(q: Any, window: Number, tokens: Number) -> Number:
-    """Pages that a window needs while prompts are computed [block/request]."""
-    kept = minimum(window - 1 + q.retained_batches * q.max_num_batched_tokens, q.context_tokens)
-    return ceil_div(kept, tokens) + 1
+def _window_pages(q: Any, window: Number, tokens: Number, new: Number) -> Number:
+    """Pages of a window before a token, with others that are new beside it [block/request]."""
+    return ceil_div(minimum(window + new, q.context_tokens), tokens) + 1
 
 
 def _compressed_groups(q: Any) -> tuple[Number, Number, Number]:
@@ -126,12 +132,12 @@ def _compressed_groups(q: Any) -> tuple[Number, Number, Number]:
     return slots, 1, ceil_div(windows, slots)
 
 
-def _compressed_pages(q: Any, windows: Number) -> Number:
+def _compressed_pages(q: Any, windows: Number, new: Number) -> Number:
     """Pages of windows and compressors of a request [block/request]."""
-    states = _window_pages(q, OVERLAPPING * q.compress_ratio, q.state_page_tokens)
-    heavy = _window_pages(q, q.heavy_compress_ratio, q.heavy_page_tokens)
+    states = _window_pages(q, OVERLAPPING * q.compress_ratio, q.state_page_tokens, new)
+    heavy = _window_pages(q, q.heavy_compress_ratio, q.heavy_page_tokens, new)
     entries = ceil_div(q.context_tokens, q.block_size * q.heavy_compress_ratio)
-    return (windows * _window_pages(q, q.sliding_window, q.window_page_tokens) + states
+    return (windows * _window_pages(q, q.sliding_window, q.window_page_tokens, new) + states
             + select(q.heavy_layers > 0, heavy + select(q.compressed_blocks > 0, entries, 0), 0))
 
 

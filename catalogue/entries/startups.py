@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, model_validator
 
 from catalogue.entries.entry import CatalogueEntry, Entry
 from catalogue.reading import units
-from catalogue.reading.values import Date, Misplaced, Words
+from catalogue.reading.values import Date, Flag, Misplaced, Words
 
 PRINTED_UNITS: dict[str, str] = {
     "free_before_load": "B", "weights": "B", "free_after_load": "B", "activations": "B",
@@ -19,6 +19,7 @@ PRINTED_UNITS: dict[str, str] = {
 """What engines print of memory, each with its SI unit."""
 JUDGED = ("weights", "available", "tokens", "requests", "request_memory", "longest")
 """Printed figures that predictions are compared with; the others explain them."""
+RECORDED = 3  # numbers of a recorded prediction
 Excluded = Literal["fork", "shared-card", "layout", "release", "offload", "contradictory",
                    "no-figure", "card", "model",
                    "repeat"]
@@ -34,14 +35,6 @@ def _number(raw: Any) -> float:
 Number = Annotated[float, BeforeValidator(_number)]
 
 
-class Forecast(Entry):
-    """Prediction of a printed figure in SI units, with its 80% interval, recorded once."""
-
-    value: Number
-    low: Number
-    high: Number
-
-
 class StartupLog(Entry):
     """What one engine printed at its start.
 
@@ -55,8 +48,9 @@ class StartupLog(Entry):
         detail: what an excluded log lacks, or what was assumed of the deployment.
         longest_context: tokens of a request in ``requests`` and ``request_memory`` [token].
         printed: figures by name of ``PRINTED_UNITS``, with units.
-        recorded: predictions by the same names, made before any rule was changed after the log
-            was found; never recomputed.
+        recorded: predictions by the same names, value and both ends of the 80% interval in SI
+            units, made before any rule was changed after the log was found; never recomputed.
+        fitted: whether a value of the catalogue was set on it.
     """
 
     id: str
@@ -67,8 +61,9 @@ class StartupLog(Entry):
     excluded: Excluded | None = None
     detail: Words | None = None
     longest_context: int | None = None
+    fitted: Flag = False
     printed: dict[str, str | int | float]
-    recorded: dict[str, Forecast] = {}
+    recorded: dict[str, list[Number]] = {}
 
     @model_validator(mode="after")
     def _usable(self) -> StartupLog:
@@ -80,6 +75,10 @@ class StartupLog(Entry):
                 units.parse(raw, PRINTED_UNITS[name])
             except ValueError as error:
                 raise Misplaced(str(error), "printed", name) from None
+        for name, numbers in self.recorded.items():
+            if name not in JUDGED or len(numbers) != RECORDED:
+                raise Misplaced("expected value, low and high of a figure that is judged",
+                                "recorded", name)
         if self.excluded is None and self.deployment is None:
             raise Misplaced("a log without a deployment needs a reason in 'excluded'", "id")
         if {"requests", "request_memory"} & self.printed.keys() and self.longest_context is None:

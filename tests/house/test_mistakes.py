@@ -13,7 +13,8 @@ from reference.steps import inputs_of
 
 ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
             "redundant_experts": 0, "shared_expert_ranks": 0, "decode_context_parallel": 1,
-            "expert_tensor_parallel": 0}
+            "expert_tensor_parallel": 0, "expert_width_multiple": 1, "expert_slice_multiple": 1,
+            "loading_overhead": 1}
 # a single token on one card that holds everything, nothing cached
 ONE_TOKEN = ONE_RANK | {"concurrency": 1, "draft_tokens": 0, "micro_batches": 1,
                         "offloaded_share": 0, "fetched_share": 0, "routing_skew": 0,

@@ -47,7 +47,9 @@ UNORDERED = (
     "offloaded_share", "fetched_share", "stored_share", "host_group_tokens",
     "host_hit_share",  # storage may be faster than the host's memory
     # room that is kept, which no step waits for
-    "memory_capacity", "system_reserve", "runtime_reserve", "state_blocks",
+    "memory_capacity", "system_reserve", "runtime_reserve", "loading_overhead",
+    "communicator_reserve", "workspace_reserve", "parallel_reserve", "graph_layer_memory",
+    "sampler_bytes", "index_workspace_rows",
     "exchange_buffer_tokens", "absorbed_copies",
     # 0 or 1, of a format
     "attention_dequantised", "dense_mlp_dequantised", "shared_expert_dequantised",

@@ -42,7 +42,7 @@ FREE = {"second_round_alpha": 0, **{name: neutral()[name] for name in (
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
 BATCHES = tuple(2 ** power for power in range(11))
-WAVE = 40  # requests that fit every layout
+WAVE = 32  # requests that fit every layout
 LINES: dict[str, Pair] = {"memory": common("bandwidth"), "compute": say("compute"),
                           "links": say("links")}
 REPLICAS = (1, 2, 4, 8, 12, 16)

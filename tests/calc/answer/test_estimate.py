@@ -92,12 +92,13 @@ class TestForm:
         ({}, UPPER_BOUND, "estimate"), ({"full_attention_layers": 36}, EXACT, EXACT),
         ({"context_tokens": 128}, EXACT, EXACT), ({"window_blocks_freed": 0.0}, EXACT, EXACT),
         ({"context_tokens": 129}, UPPER_BOUND, "estimate"),
-        ({"full_attention_layers": 36, "state_blocks": 3.0}, EXACT, "estimate")])
+        ({"full_attention_layers": 36, "page_groups": 1.0}, EXACT, "estimate")])
     def test_cache_is_exact_unless_windows_free_blocks_or_a_state_has_some(
             self, changed, token, device):
         inputs = catalogue.model_inputs(catalogue.load_model("gpt-oss-120b"))
         found = kinds(inputs | {"context_tokens": 4096, "window_blocks_freed": 1.0,
-                                "state_blocks": 0.0} | changed)
+                                **dict.fromkeys(("page_groups", "window_share", "state_share"),
+                                                0.0)} | changed)
         assert (found["kv_bytes_per_token"], found["kv_per_device"]) == (token, device)
 
     def test_parameters_by_class(self):

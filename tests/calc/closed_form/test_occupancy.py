@@ -22,13 +22,13 @@ class TestByHand:
     """Contexts of 1,050 tokens (standard deviation 30) in 550 blocks of 16 tokens."""
 
     MEMORY = nothing_but(Memory, requests_per_rank=8.0, blocks_per_request=70.0,
-                         request_blocks=72.0, kv_blocks=550.0)
+                         request_blocks=72.0, kv_blocks=550.0, block_tokens=16.0)
     DECODE = nothing_but(Decode, decode_context_tokens=1050.0, context_deviation=30.0)
 
     def occupied(self, shared=1, **changes):
         q = replica(**changes)
         lasting = steady_of(q, *linear_steps(q, 0.02, 0.02, 1.3e-4))
-        inputs = Inputs(vars(q) | {"block_size": 16.0, "decode_context_parallel": shared})
+        inputs = Inputs(vars(q) | {"decode_context_parallel": shared})
         return lasting, occupancy(inputs, self.MEMORY, self.DECODE, lasting)
 
     @pytest.mark.parametrize("changes", [{}, {"think_time": 2}, {"open_arrivals": 1}])

@@ -19,7 +19,7 @@ class TestTransfer:
 
     CACHE = Cache(kv_entry_bytes=0, kv_index_bytes_per_token=0, kv_layer_bytes_per_token=2400,
                   kv_bytes_per_token=0, kv_layer_bytes_per_token_per_device=1200,
-                  state_bytes_per_request=0, state_bytes_per_device=3e6, state_blocks_per_request=0)
+                  state_bytes_per_request=0, state_bytes_per_device=3e6)
 
     def times(self, stages=1, port=0.0):
         return transfer_time(Inputs({

@@ -110,7 +110,8 @@ def eight(attention, expert, slices, **changed):
         "first_k_dense_replace": np.floor(inputs["num_hidden_layers"] / 2),
         "moe_intermediate_size": 512, "even_routing": 1, "routing_skew": 0, "expert_bias": 0,
         "exchange_gathered": 1, "dispatch_element_bytes": inputs["activation_element_bytes"],
-        "fetched_share": 0, "offloaded_share": 0, "exchange_buffer_tokens": 0} | changed,
+        "fetched_share": 0, "offloaded_share": 0, "exchange_buffer_tokens": 0,
+        "expert_width_multiple": 1, "expert_slice_multiple": 1} | changed,
         attention)
 
 

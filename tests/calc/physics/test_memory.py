@@ -10,6 +10,8 @@ import catalogue
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 ROUNDING = 1e-9
+COVERED = ("activations_in_share", "runtime_in_share", "communicators_in_share",
+           "graphs_in_share")
 
 
 def close(left, right):
@@ -28,17 +30,18 @@ def v3(**changed):
 @both
 class TestWholeAndParts:
     def test_parts_sum_to_the_need_and_need_and_headroom_to_what_is_usable(self, attention):
-        inputs = sampled(attention) | {"pipeline_parallel": 1}
+        inputs = sampled(attention) | {"pipeline_parallel": 1, "loading_overhead": 1}
         found = run(inputs, attention)
         parts = ("weights_per_device", "mtp_weights", "absorbed_copies_per_device",
-                 "activations_per_device", "exchange_buffers", "kv_per_device")
-        close(sum(found[name] for name in parts) + inputs["runtime_reserve"],
-              found["memory_per_device"])
+                 "activations_per_device", "exchange_buffers", "loading_reserve", "workspaces",
+                 "graph_memory", "kv_per_device")
+        close(sum(found[name] for name in parts), found["memory_per_device"])
         np.testing.assert_allclose(found["memory_per_device"] + found["headroom_per_device"],
                                    found["usable_memory"], rtol=1e-6)
 
     def test_the_most_requests_fit_and_one_more_per_rank_does_not(self, attention):
-        inputs = sampled(attention) | {"logit_element_bytes": 1e-12}  # they grow with the requests
+        inputs = sampled(attention) | {  # of a step that grows with the requests
+            "logit_element_bytes": 1e-12, "sampler_bytes": 0, "separate_pools": 0}
         most = run(inputs, attention)["max_concurrency"]
         fits = run(inputs, attention, concurrency=np.maximum(most, 1))
         assert (fits["headroom_per_device"][most > 0] >= -1).all()
@@ -102,10 +105,10 @@ class TestShare:
 
     @pytest.mark.parametrize("share", [0.3, 0.8, 1])
     def test_a_share_covers_activations_or_leaves_them_beside_it(self, attention, share):
-        inputs = sampled(attention) | {"share_of_left": 0}
+        inputs = sampled(attention) | {"share_of_left": 0, "share_of_free": 0}
         visible = inputs["memory_capacity"] - inputs["system_reserve"]
         covers, outside = (run(inputs, attention, memory_utilization=share,
-                               activations_in_share=flag) for flag in (1, 0))
+                               **dict.fromkeys(COVERED, flag)) for flag in (1, 0))
         assert (outside["usable_memory"] <= visible * (1 + ROUNDING)).all()
         gain = outside["free_for_kv_per_device"] - covers["free_for_kv_per_device"]
         np.testing.assert_allclose(gain, np.minimum((1 - share) * visible,

@@ -125,7 +125,7 @@ def as_published(name):
     """Quantities of a model in the precision of its published weights."""
     entry = catalogue.load_model(name)
     precision = catalogue.precision_inputs(catalogue.load_precision(entry.weights.precision))
-    return deployed(name, block_size=64, state_blocks=0, **precision), precision
+    return deployed(name, block_size=64, **precision), precision
 
 
 def weights(name):
