@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from catalogue.library import KINDS
 from catalogue.naming import file_of, names
 from catalogue.reading import yamlfile
-from catalogue.reading.record import ROOT
 from catalogue.reading.shared import stands_on
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 

@@ -161,8 +161,9 @@ class System:
         lengths = "even" if row in self.even else "unknown" if row in self.unequal else "equal"
         return _served(tuple(self.inputs.items()), self.scenario.model.attention,
                        tuple((name, float(self.rows[name][row])) for name in SERVED),
-                       blocks=float(self._memory["kv_blocks"][row] - self._memory["prompt_blocks"][row]), lengths=lengths,
-                       policy=self.scenario.file.scheduling, queued=row not in self.limited,
+                       blocks=float(self._memory["kv_blocks"][row]
+                                    - self._memory["prompt_blocks"][row]),
+                       lengths=lengths, policy=self.scenario.file.scheduling, queued=row not in self.limited,
                        coordination=self.scenario.file.prefill_coordination,
                        medians=self.medians)
 

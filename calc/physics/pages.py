@@ -46,7 +46,7 @@ class Pages:
 
 
 def pages(attention: str, q: Any, c: Cache) -> Pages:
-    """Blocks that the longest request takes, and how layers are grouped.
+    """Blocks that the longest request takes [block], and how layers are grouped.
 
     Args:
         attention: ``mla``, ``gqa`` or ``csa``.

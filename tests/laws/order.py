@@ -110,7 +110,7 @@ EXCEPTIONS: dict[str, Callable[[Quantities, Quantities, Quantities, Quantities],
     "captured graphs": lambda _, before, __, after: (
         before["decode_host_time"] <= 0) & (after["decode_host_time"] > 0),
     # A state that is no cache of tokens takes whole blocks of it: of larger blocks, fewer.
-    "whole blocks": another("request_blocks"),
+    "whole blocks": another("request_blocks", "block_tokens"),
     # Where an engine uses a share of what weights leave, what the fullest stage leaves is taken
     # for that of all stages: more on one of them leaves the others a larger share.
     "one share of all stages": lambda old, *_: (

@@ -87,7 +87,7 @@ def test_steady_states_of_the_catalogue(holds):
 def test_requests_have_room_exactly_where_the_blocks_hold_them(fleet, times):
     """Of as many as fit by the budget, and as are too many by it; a block is whole."""
     found = fleet.of(concurrency=np.ceil(times * fleet.found["max_concurrency"]) + 1)
-    blocks = found["requests_per_rank"] * found["request_blocks"]
+    blocks = found["requests_per_rank"] * found["request_blocks"] + found["prompt_blocks"]
     whole = found["kv_blocks"] > 0  # what has no room at all has none for a block
     return (blocks <= found["kv_blocks"]) == (has_room(found) & whole)
 

@@ -94,10 +94,10 @@ def test_fewer_requests_are_proposed_where_half_of_them_remain(asked):
 
 
 @pytest.mark.parametrize(("name", "settings", "expected"), [
-    (R1, LONG, [26_240]),
-    (R1, (*LONG, "workload.input_tokens=20000", "workload.output_tokens=6240"), [26_240]),
-    (R1, (*LONG, "workload.input_tokens=20000", "workload.output_tokens=6241"), []),
-    ("s1-plan-c", (f"{CONTEXT}=47000", "parallelism.expert_parallel=32"), [23_680]),
+    (R1, LONG, [24_832]),
+    (R1, (*LONG, "workload.input_tokens=20000", "workload.output_tokens=4832"), [24_832]),
+    (R1, (*LONG, "workload.input_tokens=20000", "workload.output_tokens=4833"), []),
+    ("s1-plan-c", (f"{CONTEXT}=45000", "parallelism.expert_parallel=32"), [22_768]),
     ("s1-plan-c", (f"{CONTEXT}=48000", "parallelism.expert_parallel=32"), []),
     (R1, ("workload.input_tokens=200000", f"{CONTEXT}=201000", *BEYOND[1:]), [])])
 def test_shorter_context_is_the_longest_that_fits_and_enough(name, settings, expected):

@@ -35,7 +35,7 @@ def test_random_deployments_of_varying_lengths_are_near_their_simulation():
 
 @pytest.mark.parametrize("mixed", [0, 1])
 def test_more_requests_in_flight_wait_longer_and_get_more_out(mixed):
-    inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    inputs = catalogue.load_scenario("s2-910b1-awq").inputs() | {"memory_capacity": 2**40}
     found = evaluate(inputs | {"concurrency": np.arange(1, 200), "mixed_steps": mixed}, "mla")
     for name in ("steady_tpot", "steady_throughput"):
         assert (np.diff(found[name]) > 0).all()

@@ -179,7 +179,7 @@ BYTES = {"kv_cache_element_bytes": 456 / 448, "kv_rope_element_bytes": 2,
 def v4(name=FLASH, **changed):
     """Inputs and quantities of a model on the cards of a scenario of another one."""
     inputs = catalogue.load_scenario(SPARSE).inputs() | model_inputs(
-        catalogue.load_model(name)) | BYTES | {"memory_capacity": 1e15} | changed
+        catalogue.load_model(name)) | BYTES | {"memory_capacity": 1e15, "page_groups": 0} | changed
     return inputs, evaluate(inputs, "csa")
 
 
