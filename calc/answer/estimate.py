@@ -56,6 +56,7 @@ QUANTITIES: dict[str, str] = {
     "memory_per_device": ESTIMATE,
     "headroom_per_device": ESTIMATE,
     "kv_blocks": ESTIMATE,
+    "cache_tokens": ESTIMATE,
     "max_concurrency": ESTIMATE,
     "tpot_floor": LOWER_BOUND,
     "throughput_ceiling": UPPER_BOUND,

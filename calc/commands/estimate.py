@@ -10,6 +10,7 @@ from rich.table import Table
 
 import calc
 from calc.answer.estimate import CAPACITY, Comparison, Estimate
+from calc.answer.startup_line import saved_by_shorter_steps, startup_line
 from calc.answer.steady_state import STEADY, Lasting
 from calc.answer.two_pools import Pools, combine_pools
 from calc.answer.worse import worsened
@@ -86,7 +87,9 @@ def run(args: argparse.Namespace) -> int:
     searched = alternatives(scenario)
     if args.json:
         borrowed = stand_ins(scenario)
+        printed = startup_line(scenario, result.quantities, result.everything)
         print_json(result.as_json() | {"searched": searched.as_json()}
+                   | ({"startup_line": printed.text} if printed else {})
                    | ({"stand_ins": borrowed[0]} if borrowed else {})
                    | ({"worse": [en for en, _ in worse]} if (worse := worsened(scenario)) else {})
                    | caveats_of(scenario, *(both or ()))
@@ -160,6 +163,8 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
             "" if quantity.exact else interval(quantity.low, quantity.high, quantity.unit),
             spoken(say("kind-of-value", kind=quantity.kind)))
     screen.print(table)
+    for line in engine_words(scenario, result):
+        tell(screen, line)
     if result.lasting is not None:
         for line in [*arrivals(scenario, result.lasting), *_doubted(result), *_cache(result)]:
             tell(screen, line)
@@ -168,6 +173,23 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     _print_parts(screen, result)
     if result.documented:
         _print_documented(screen, result.documented)
+
+
+def engine_words(scenario: Scenario, result: Estimate) -> list[str]:
+    """The line that the engine prints of its cache, and what tokens in a step take of it."""
+    lines = []
+    if line := startup_line(scenario, result.quantities, result.everything):
+        lines.append(spoken(say(
+            "engine-prints", engine=scenario.running.stated if scenario.running else "",
+            line=line.text,
+            low=f"{line.tokens.low:,.0f}", high=f"{line.tokens.high:,.0f}")))
+    if found := saved_by_shorter_steps(scenario, result.everything):
+        taken, saved, tokens = found
+        lines.append(spoken(say(
+            "prompt-blocks", taken=amount(taken, "B"), saved=amount(saved, "B"),
+            tokens=f"{tokens:,.0f}",
+            step=f"{scenario.inputs()['max_num_batched_tokens']:,.0f}")))
+    return lines
 
 
 def engine_line(scenario: Scenario) -> str:

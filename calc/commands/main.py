@@ -41,7 +41,7 @@ COMMANDS = {
     "validate": "evidence.validate", "calibrate": "evidence.calibrate",
     "discrepancy": "evidence.discrepancy", "kernels": "evidence.kernels",
     "capacity": "deciding.capacity", "import-model": "import_model", "search": "deciding.search",
-    "decide": "deciding.decide", "audit": "evidence.audit",
+    "decide": "deciding.decide", "audit": "evidence.audit", "log": "evidence.log",
     "deploy": "deciding.deploy", "report": "report", "engines": "engines"}
 """Name -> module of this room that does it, loaded when it is asked for."""
 
@@ -54,6 +54,7 @@ def _purposes() -> dict[str, Pair]:
             "discrepancy": say("discrepancy"), "kernels": say("kernels"),
             "capacity": say("capacity"), "import-model": say("import-model"),
             "search": say("search"), "decide": say("decide"), "audit": say("audit"),
+            "log": say("log"),
             "deploy": say("deploy"), "report": say("report"), "engines": say("engines")}
 
 

@@ -1,12 +1,12 @@
-"""Predictions of what engines print of memory at their start.
+"""Terms of a start-up log beside their predictions, and which one is off.
 
-Source: notebooks/validation.md, section Memory.
+Source: notebooks/memory.md, sections What is left for the cache and What an engine allocates.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from calc.uncertainty.amount import Amount
@@ -15,10 +15,73 @@ from catalogue import Scenario
 from catalogue.deployments.startups import StartupRow
 from catalogue.entries.startups import JUDGED
 
-PRINTED = {"weights": "loaded_weights", "available": "free_for_kv_per_device",
-           "tokens": "cache_tokens", "requests": "longest_requests",
-           "request_memory": "kv_per_device"}
+TERMS = {
+    "weights": "loaded_weights", "activations": "activations_per_device", "runtime": "workspaces",
+    "graphs": "graph_memory", "available": "free_for_kv_per_device",
+    "cache": "free_for_kv_per_device", "tokens": "cache_tokens", "blocks": "kv_blocks",
+    "requests": "longest_requests", "request_memory": "kv_per_device"}
 """Printed figure -> quantity that predicts it, of one request per replica."""
+CAUSES = ("weights", "activations", "runtime", "graphs", "request_memory")
+"""Terms that the others follow from."""
+EQUAL = 0.01  # [1] what is nearer than that is never off: engines print two decimals
+
+
+@dataclass(frozen=True)
+class Term:
+    """A printed figure beside ours, SI.
+
+    Attributes:
+        figure: its name.
+        printed: as the engine printed it.
+        ours: predicted, with the 80% interval.
+    """
+
+    figure: str
+    printed: float
+    ours: Amount
+
+    @property
+    def off(self) -> float:
+        """Predicted less printed."""
+        return float(self.ours.value) - self.printed
+
+    @property
+    def covered(self) -> bool:
+        """Whether the printed value lies in the interval."""
+        return bool(self.ours.low <= self.printed <= self.ours.high)
+
+
+def startup_terms(scenario: Scenario, printed: Mapping[str, float], longest: int | None = None
+                  ) -> list[Term]:
+    """Predict every printed figure that has a prediction.
+
+    Args:
+        scenario: the deployment.
+        printed: figures in SI units, by name.
+        longest: tokens of the longest request; the deployment's own if None [token].
+    """
+    inputs = scenario.inputs()
+    inputs["concurrency"] = inputs["data_parallel"]
+    if longest is not None:
+        inputs["context_tokens"] = longest
+    amounts = interval(inputs, scenario.knobs(), scenario.model.attention, set(TERMS.values()))
+    return [Term(figure, value, amounts[TERMS[figure]]) for figure, value in printed.items()
+            if figure in TERMS]
+
+
+def wrong_term(terms: list[Term]) -> Term | None:
+    """Return the term that is off; None if every printed value lies in its interval.
+
+    Of terms that others follow from, that is the one off by most bytes; if none of them is off, the
+    first that follows from them.
+
+    Args:
+        terms: of one log.
+    """
+    outside = [term for term in terms
+               if not term.covered and abs(term.off) > EQUAL * abs(term.printed)]
+    causes = [term for term in outside if term.figure in CAUSES]
+    return max(causes, key=lambda term: abs(term.off)) if causes else next(iter(outside), None)
 
 
 @dataclass(frozen=True)
@@ -59,24 +122,10 @@ def startup_cells(rows: Iterable[StartupRow]) -> list[StartupCell]:
     for row in rows:
         if row.log.excluded is not None:
             continue
-        predicted = {} if row.scenario is None else predictions(
-            row.scenario, row.log.longest_context)
+        figures = {name: value for name, value in row.log.figures.items() if name in JUDGED}
+        terms = [] if row.scenario is None else startup_terms(
+            row.scenario, figures, row.log.longest_context)
+        predicted = {term.figure: term.ours for term in terms}
         cells += [StartupCell(row, name, value, predicted.get(name, nothing))
-                  for name, value in row.log.figures.items() if name in JUDGED]
+                  for name, value in figures.items()]
     return cells
-
-
-def predictions(scenario: Scenario, longest: int | None) -> dict[str, Amount]:
-    """What an engine is predicted to print, with 80% intervals.
-
-    Args:
-        scenario: the deployment.
-        longest: tokens of a request in ``requests`` and ``request_memory``; the deployment's
-            longest if None [token].
-    """
-    inputs = scenario.inputs()
-    if longest is not None:
-        inputs["context_tokens"] = longest
-    inputs["concurrency"] = inputs["data_parallel"]
-    amounts = interval(inputs, scenario.knobs(), scenario.model.attention, PRINTED.values())
-    return {figure: amounts[name] for figure, name in PRINTED.items()}

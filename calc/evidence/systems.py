@@ -163,7 +163,8 @@ class System:
                        tuple((name, float(self.rows[name][row])) for name in SERVED),
                        blocks=float(self._memory["kv_blocks"][row]
                                     - self._memory["prompt_blocks"][row]),
-                       lengths=lengths, policy=self.scenario.file.scheduling, queued=row not in self.limited,
+                       lengths=lengths, policy=self.scenario.file.scheduling,
+                       queued=row not in self.limited,
                        coordination=self.scenario.file.prefill_coordination,
                        medians=self.medians)
 

@@ -96,6 +96,11 @@ class Running(Starts):
     rejected: Mapping[Way, tuple[Measured, ...]]
     asked: str | None = None
 
+    @property
+    def stated(self) -> str:
+        """The engine with the release that is asked for."""
+        return f"{self.profile.id}{AT}{self.asked or self.release}"
+
 
 def load_profile(name: str, beside: Path | None = None, card: str | None = None) -> Profile:
     """The profile of an engine: an identifier, or the path of a reader's own file.

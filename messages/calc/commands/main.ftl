@@ -54,6 +54,10 @@ calibrate =
     .en = fit a calibration to its measured rows
     .zh = 用实测行拟合一份校准
 
+log =
+    .en = a start-up log of an engine beside the prediction of its memory, term by term
+    .zh = 引擎启动日志与显存预测逐项对照
+
 discrepancy =
     .en = the formulas' own error by class of systems, for intervals
     .zh = 按系统类别给出公式自身的误差，供区间使用

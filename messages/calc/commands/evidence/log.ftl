@@ -1,0 +1,105 @@
+help-file =
+    .en = start-up log of vLLM, SGLang or vLLM Ascend
+    .zh = vLLM、SGLang 或 vLLM Ascend 的启动日志
+
+help-scenario =
+    .en = the deployment that printed it (default: the one that the log names)
+    .zh = 打印该日志的部署（默认取日志中所写的部署）
+
+help-set =
+    .en = a setting of the deployment, such as device=nvidia-h200-sxm
+    .zh = 部署的设置，如 device=nvidia-h200-sxm
+
+help-write =
+    .en = store the log as a measurement in this file
+    .zh = 把日志存为测量值，写入该文件
+
+not-said =
+    .en = { $path } does not say { $lacking ->
+        [model] which model it is
+        [device] on which cards it ran
+        [precision] in which precision the weights are
+       *[other] in which servers the cards stand
+        }, expected --set { $lacking }=NAME or --scenario SCENARIO.
+    .zh = { $path } 未写明{ $lacking ->
+        [model] 模型
+        [device] 卡型
+        [precision] 权重精度
+       *[other] 服务器
+        }，应以 --set { $lacking }=NAME 或 --scenario SCENARIO 给出。
+
+not-written =
+    .en = { $path } cannot be written ({ $why }).
+    .zh = { $path } 无法写入（{ $why }）。
+
+read =
+    .en = { $engine } { $release }, { $model } on { $devices } × { $device }{ $refused ->
+        [yes] : the engine refused to start for lack of memory.
+       *[no] .
+        }
+    .zh = { $engine } { $release }，{ $devices } × { $device } 上的 { $model }{ $refused ->
+        [yes] ：引擎因显存不足拒绝启动。
+       *[no] 。
+        }
+
+release-not-said =
+    .en = The log does not say which release: the latest is assumed, --set engine={ $engine }@RELEASE states it.
+    .zh = 日志未写明版本：按最新版本计算，可用 --set engine={ $engine }@RELEASE 指定。
+
+printed =
+    .en = printed
+    .zh = 打印值
+
+ours =
+    .en = predicted
+    .zh = 预测值
+
+ratio =
+    .en = predicted / printed
+    .zh = 预测 / 打印
+
+figure =
+    .en = { $name ->
+        [weights] weights as loaded
+        [activations] peak of activations
+        [runtime] outside the framework
+        [graphs] captured graphs
+        [available] left for the cache
+        [cache] cache
+        [tokens] tokens of the cache
+        [blocks] blocks of the cache
+        [requests] requests of the longest length
+        [longest] longest request that fits
+        [free_before_load] free before the load
+        [free_after_load] free after the load
+       *[request_memory] cache of one longest request
+        }
+    .zh = { $name ->
+        [weights] 加载后的权重
+        [activations] 激活峰值
+        [runtime] 框架之外
+        [graphs] 捕获的图
+        [available] 留给缓存
+        [cache] 缓存
+        [tokens] 缓存 token 数
+        [blocks] 缓存块数
+        [requests] 最长请求数
+        [longest] 可容纳的最长请求
+        [free_before_load] 加载前空闲
+        [free_after_load] 加载后空闲
+       *[request_memory] 单个最长请求的缓存
+        }
+
+within =
+    .en = Every term that the others follow from lies in its interval.
+    .zh = 决定其余各项的每一项都在区间之内。
+
+off =
+    .en = Off is: { $term }, predicted { $by } too { $more ->
+        [yes] much
+       *[no] little
+        }.
+    .zh = 偏差最大的是{ $term }，预测{ $more ->
+        [yes] 偏多
+       *[no] 偏少
+        } { $by }。
