@@ -70,7 +70,9 @@ def run(args: argparse.Namespace) -> int:
                       for term in terms},
             "wrong": wrong.figure if wrong else None})
         return OK
-    _print(log, scenario, terms, wrong)
+    assumed = log.release is None and data is not None and not any(
+        one.startswith("engine=") for one in args.settings)
+    _print(log, scenario, terms, wrong, assumed)
     return OK
 
 
@@ -130,12 +132,13 @@ def _made(data: dict[str, Any], path: Path, settings: list[str]) -> Scenario:
         for name, _, value in (one.partition("=") for one in settings)})
 
 
-def _print(log: StartupText, scenario: Scenario, terms: list[Term], wrong: Term | None) -> None:
+def _print(log: StartupText, scenario: Scenario, terms: list[Term], wrong: Term | None,
+           assumed: bool) -> None:
     screen = console()
-    tell(screen, spoken(say("read", engine=log.engine, release=log.release or "",
-                            model=scenario.model.id, device=scenario.device.id,
+    tell(screen, spoken(say("read", engine=scenario.running.stated if scenario.running
+                            else log.engine, model=scenario.model.id, device=scenario.device.id,
                             devices=scenario.devices, refused=log.refused)))
-    if log.release is None:
+    if assumed:
         tell(screen, spoken(say("release-not-said", engine=log.engine)))
     table = Table(*map(spoken, (common("quantity"), say("printed"), say("ours"),
                                 common("interval"), say("ratio"))))

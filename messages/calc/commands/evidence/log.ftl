@@ -33,11 +33,11 @@ not-written =
     .zh = { $path } 无法写入（{ $why }）。
 
 read =
-    .en = { $engine } { $release }, { $model } on { $devices } × { $device }{ $refused ->
+    .en = { $engine }, { $model } on { $devices } × { $device }{ $refused ->
         [yes] : the engine refused to start for lack of memory.
        *[no] .
         }
-    .zh = { $engine } { $release }，{ $devices } × { $device } 上的 { $model }{ $refused ->
+    .zh = { $engine }，{ $devices } × { $device } 上的 { $model }{ $refused ->
         [yes] ：引擎因显存不足拒绝启动。
        *[no] 。
         }
