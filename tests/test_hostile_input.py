@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 
 from catalogue import ROOT, names
 from catalogue.library import KINDS
+from catalogue.naming import file_of
 from catalogue.reading.errors import LONGEST_SENTENCE
 from tools.answers.asking import CONFIG, HERE, run
 
@@ -164,7 +165,7 @@ def entry(kinds: Sequence[str], *commands: Sequence[str]) -> Case:
     def case(draw: Draw, folder: Path) -> list[str]:
         kind = one_of(draw, kinds)
         template = ROOT / "templates" / f"{kind.removesuffix('s')}.yml"
-        shipped = [ROOT / kind / f"{name}.yml" for name in names(kind)]
+        shipped = [file_of(kind, name) for name in names(kind)]
         path = folder / kind / "spoilt.yml"
         write(draw, path, *seed(one_of(draw, [template, *shipped] if template.is_file()
                                        else shipped)), to_yaml)

@@ -79,7 +79,7 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         column[alone:] = jointly(knob.name, *map(float, (
             knob.value.low, knob.value.value, knob.value.high)))[:, np.newaxis]
         points |= dict.fromkeys(knob.symbols, column)
-    quantities = _quantities(points, attention, names, inputs)
+    quantities = _quantities(points, attention, names)
     found = [_points(quantities[name], count) for name in names]
     own_sides = [(*(own or {}).get(name, NONE), *NONE)[:len(NONE) * 2] for name in names]
     widths = [each.shape[1] for each in found]
@@ -97,11 +97,11 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     return result
 
 
-def _quantities(points: Mapping[str, Any], attention: str, names: Sequence[str],
-                central: Mapping[str, Any]) -> Mapping[str, Any]:
+def _quantities(points: Mapping[str, Any], attention: str, names: Sequence[str]
+                ) -> Mapping[str, Any]:
     """Chosen quantities, of steps alone where no other is chosen and nobody waits for a place."""
     of_steps = (SERVED_NAMES | STEADY_NAMES).issuperset(names)
-    if not of_steps or waits_for_places(central, attention):
+    if not of_steps or waits_for_places(points, attention):
         return evaluate(points, attention, decode=not MEMORY_NAMES.issuperset(names))
     check_names(points)
     return latencies(attention, Inputs({name: double(each) for name, each in points.items()}),

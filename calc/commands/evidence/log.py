@@ -162,7 +162,7 @@ def _store(target: Path, path: Path, log: StartupText, scenario: Scenario) -> No
 
     Raises ParamsError where it cannot be written.
     """
-    printed = {name: f"{value:.10g} {PRINTED_UNITS[name]}" for name, value in log.printed.items()}
+    printed = {name: f"{value} {PRINTED_UNITS[name]}" for name, value in log.printed.items()}
     file = scenario.file
     deployment = {
         "model": scenario.model.id, "device": scenario.device.id, "engine": scenario.running.stated

@@ -50,11 +50,12 @@ IN_ENGLISH = ("devices n", "models d", "scenarios", "import-model",
 TYPED = {
     "AWQ", "CSA", "CSV", "DIR", "Dask", "DeepGEMM", "DeepSeek", "Dense", "Face", "GQA", "HTML",
     "Hugging", "JSON", "LIST", "MLA", "MODEL", "MiB", "N", "NAME", "NPU", "NVLink", "None",
-    "Parquet", "SI", "Sobol", "TFLOPS", "TPU", "USD", "YAML", "all-to-all", "calc", "calibrate",
-    "concurrency", "config", "constant", "deepseek-api", "deploy", "en", "estimate", "experts",
-    "exponential", "flag", "gemm", "goal", "html", "int", "json", "kB", "mean", "measured", "min",
-    "my-card", "name", "ns", "nvidia-hopper", "pools", "preface", "python", "report", "scenario",
-    "tpot", "ttft", "utilisation", "yml", "zh"}
+    "Parquet", "SI", "Sobol", "TFLOPS", "TPU", "USD", "YAML", "all-gather", "all-to-all",
+    "calc", "calibrate", "concurrency", "config", "constant", "deepseek-api", "deploy", "en",
+    "estimate", "experts", "exponential", "flag", "gemm", "goal", "html", "int", "json", "kB",
+    "logit", "mean", "measured", "min", "my-card", "name", "ns", "nvidia-hopper", "pools",
+    "preface", "python", "reduce-scatter", "report", "scenario", "tpot", "ttft", "utilisation",
+    "yml", "zh"}
 CHINESE = re.compile("[\u4e00-\u9fff]")
 WHOLE = ("devices: [{device:", "price:", "space.spares")
 
