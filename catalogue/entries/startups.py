@@ -51,6 +51,7 @@ class StartupLog(Entry):
         recorded: predictions by the same names, value and both ends of the 80% interval in SI
             units, made before any rule was changed after the log was found; never recomputed.
         fitted: whether a value of the catalogue was set on it.
+        blind: whether it was found after the rules were written, which made ``recorded``.
     """
 
     id: str
@@ -62,6 +63,7 @@ class StartupLog(Entry):
     detail: Words | None = None
     longest_context: int | None = None
     fitted: Flag = False
+    blind: Flag = False
     printed: dict[str, str | int | float]
     recorded: dict[str, list[Number]] = {}
 
