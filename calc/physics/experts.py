@@ -389,12 +389,24 @@ def moved_rows(q: Any, rows: Number, together: Number) -> Number:
     return moved + of_all * together
 
 
+@once
+def gathers(q: Any) -> Number:
+    """Whether ranks gather all tokens for their experts and scatter the sums [0 or 1].
+
+    So do ranks with slices of experts, and within a node those of an engine that asks for nothing
+    else.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/memory.md, section The weights of a layer.
+    """
+    within = (q.buffers_within_node <= 0) & (q.expert_parallel <= q.devices_per_node)
+    return (q.exchange_gathered > 0) | (expert_slices(q) > 1) | within
+
+
 def exchange_buffers(q: Any, n: Any) -> Number:
     """Buffers of dispatch and combine on a device [B]; none where tokens are not exchanged.
-
-    Slices of experts are reached without them: their ranks gather all tokens.
-
-    An engine that gathers within a node unless it is told otherwise keeps none there.
 
     Low-latency mode keeps a place for every token of a rank at every expert; normal mode has rows
     of a fixed number on the links and, if the group leaves the node, as many on the network.
@@ -412,6 +424,5 @@ def exchange_buffers(q: Any, n: Any) -> Number:
     places = SYMMETRIC_BUFFERS * experts * message
     levels = 1 + (q.expert_parallel > q.devices_per_node)
     size = q.exchange_buffer_tokens * select(q.exchange_normal > 0, levels * row, places)
-    whole = (q.expert_parallel > q.tensor_parallel) & (expert_slices(q) <= 1)
-    kept = (q.buffers_within_node > 0) | (q.expert_parallel > q.devices_per_node)
-    return select((n.moe_layers > 0) & whole & kept, size, 0)
+    exchanged = (n.moe_layers > 0) & (q.expert_parallel > q.tensor_parallel)
+    return select(exchanged, select(gathers(q), 0, size), 0)

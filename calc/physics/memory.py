@@ -26,6 +26,7 @@ from calc.physics.experts import (
     exchange_buffers,
     expert_shards,
     expert_slices,
+    gathers,
     ranks_in_step,
     routed_ranks,
     shared_apart,
@@ -93,7 +94,8 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     """Weight bytes of each candidate stage and of the fullest device [B].
 
     Tensor parallelism cuts heads, MLP columns and vocabulary rows; MLA's down-projections, norms
-    and the router stay whole on every rank. Routed experts are spread over ``expert_shards``.
+    and the router stay whole on every rank. Routed experts are spread over ``expert_shards``. An
+    engine may cut dense MLPs, shared experts and the head over the ranks of all replicas.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -104,10 +106,11 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     Source: notebooks/memory.md, sections The weights of a layer and Pipeline stages.
     """
     t, p = q.tensor_parallel, q.pipeline_parallel
+    joint = t * select((q.jointly_cut > 0) & gathers(q), q.data_parallel, 1)
     per_layer, beyond = layer_weights(q, n), context_weights(q, n)
-    dense_layer = per_layer + beyond + q.dense_mlp_weight_bytes * n.dense_mlp_parameters / t
+    dense_layer = per_layer + beyond + q.dense_mlp_weight_bytes * n.dense_mlp_parameters / joint
     router = q.router_weight_bytes * n.router_parameters
-    shared = select(q.shared_expert_ranks > 0, 0, _shared_bytes(q, n) / t)
+    shared = select(q.shared_expert_ranks > 0, 0, _shared_bytes(q, n) / joint)
     moe_layer = per_layer + beyond + router + shared + fullest_layer_weights(q, n)
     rows = ceil_div(q.vocab_size, t)
     embedding = q.embedding_weight_bytes * rows * q.hidden_size
@@ -115,7 +118,8 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     matrix = q.head_weight_bytes * rows * q.hidden_size
     # a tied head is the embedding's matrix; on another stage than that, it is a copy
     stored = maximum(q.separate_head, minimum(1, p - 1))
-    head = stored * matrix + final_norm
+    head = (stored * q.head_weight_bytes * ceil_div(q.vocab_size, joint) * q.hidden_size
+            + final_norm)
 
     layers = ceil_div(q.num_hidden_layers - stage, p)
     even = floor_div(q.num_hidden_layers, p)  # layers of every stage

@@ -13,7 +13,7 @@ from typing import Any
 
 from calc.physics.arrays import Number, ceil_div, floor_div, maximum, minimum, select
 from calc.physics.cache import Cache, compressor_states
-from calc.physics.layers.attention import CSA, attention_layers
+from calc.physics.layers.attention import CSA, MLA, attention_layers
 from calc.physics.layers.compressed import OVERLAPPING
 
 CLOSE = 3, 2  # kinds of layers form groups of the larger if it is less than 3/2 of the smaller
@@ -185,7 +185,10 @@ def layer_block_bytes(attention: str, q: Any, c: Cache, p: Pages) -> Number:
         alone = block * (layer + q.window_share * pooled / maximum(1, q.sliding_window) / layers)
     else:
         grouped = block * p.group_layers * p.full_groups * layer / attention_layers(q)
-        alone = block * layer * (1 + select(q.linear_layers > 0, q.state_share, 0))
+        counted = layer
+        if attention == MLA:
+            counted = select(q.plain_rows > 0, _plain_layer(q, c), layer)
+        alone = block * counted * (1 + select(q.linear_layers > 0, q.state_share, 0))
     return select(q.page_groups > 0, grouped, alone)
 
 
@@ -203,10 +206,22 @@ def windowless(q: Any, windowed: Number, kept: Number) -> Number:
     return select(q.page_groups > 0, 0, windowed * (1 - share))
 
 
+def _plain_layer(q: Any, c: Cache) -> Number:
+    """A token of the mean layer without scales, and with an index key in every layer [B/token]."""
+    byte = q.activation_element_bytes / 2  # of which activations have two; scales add less
+    element = byte * maximum(0.5, floor_div(q.kv_cache_element_bytes, byte))
+    keys = select(q.index_topk > 0, c.kv_index_bytes_per_token, 0)
+    return attention_layers(q) * ((q.kv_lora_rank + q.qk_rope_head_dim) * element + keys) / (
+        q.num_hidden_layers)
+
+
 def _pooled_states(q: Any) -> Number:
-    """States of compressors that grow with the pool of windows, all layers [B/request]."""
+    """States of compressors that grow with the pool of windows, all layers [B/request].
+
+    Drafts that are rejected must leave the states before them: there are twice as many.
+    """
     picked, heavy = compressor_states(q)
-    return picked + select(q.state_slots > 0, 0, heavy)
+    return (1 + (q.draft_tokens > 0)) * (picked + select(q.state_slots > 0, 0, heavy))
 
 
 def layer_state_pool(attention: str, q: Any, c: Cache) -> Number:
