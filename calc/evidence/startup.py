@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
@@ -24,6 +24,7 @@ TERMS = {
 CAUSES = ("weights", "activations", "runtime", "graphs", "request_memory")
 """Terms that the others follow from."""
 EQUAL = 0.01  # [1] what is nearer than that is never off: engines print two decimals
+NEAR, FAR = 0.1, 1.5  # error of a prediction that is near, and factor of one that is far off [1]
 
 
 @dataclass(frozen=True)
@@ -129,3 +130,50 @@ def startup_cells(rows: Iterable[StartupRow]) -> list[StartupCell]:
         cells += [StartupCell(row, name, value, predicted.get(name, nothing))
                   for name, value in figures.items()]
     return cells
+
+
+def recorded_cells(cells: Iterable[StartupCell]) -> list[StartupCell]:
+    """Printed figures with the predictions recorded before any rule was changed.
+
+    Args:
+        cells: of which those without a record are left out.
+    """
+    return [replace(cell, predicted=Amount(*record, cell.predicted.unit)) for cell in cells
+            if (record := cell.row.log.recorded.get(cell.figure))]
+
+
+@dataclass(frozen=True)
+class StartupSummary:
+    """Errors of predicted figures of start-up logs, as counts.
+
+    Attributes:
+        logs: that printed the figures.
+        figures: that are predicted.
+        unpredicted: for which nothing can be computed.
+        near: predicted within ``NEAR``.
+        far: off by more than the factor ``FAR``.
+        covered: in the 80% interval.
+    """
+
+    logs: int
+    figures: int
+    unpredicted: int
+    near: int
+    far: int
+    covered: int
+
+
+def summarise_startups(cells: Iterable[StartupCell]) -> StartupSummary:
+    """Count errors of figures of start-up logs.
+
+    Args:
+        cells: printed figures with predictions.
+    """
+    cells = list(cells)
+    known = [cell for cell in cells if not math.isnan(cell.factor)]
+    return StartupSummary(
+        logs=len({cell.row.log.id for cell in known}), figures=len(known),
+        unpredicted=len(cells) - len(known),
+        near=sum(abs(cell.factor - 1) <= NEAR for cell in known),
+        far=sum(not 1 / FAR <= cell.factor <= FAR for cell in known),
+        covered=sum(cell.covered for cell in known))
