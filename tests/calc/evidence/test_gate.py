@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
-from calc.evidence.startup import StartupCell, recorded_cells, summarise_startups
+from calc.evidence.startup import StartupCell, summarise_startups, worst_of_logs
 from calc.evidence.validation import measured_names
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, library
@@ -131,7 +131,8 @@ def test_errors_of_startup_logs_by_hand() -> None:
     summary = summarise_startups(cells)
     assert (summary.logs, summary.figures, summary.unpredicted) == (1, 4, 1)
     assert (summary.near, summary.far, summary.covered) == (2, 1, 3)
-    before = summarise_startups(recorded_cells(cells))
+    assert [cell.factor for cell in worst_of_logs(cells)] == [0.6]
+    before = summarise_startups(cell.recorded for cell in cells if cell.recorded)
     assert (before.figures, before.near, before.far, before.covered) == (5, 0, 5, 5)
     assert memory_errors([*cells, *log_cells(True, 1.0, 1.0, 1.0, 1.0)]) == {
         "memory": {"off_by_over_10_percent": 0.5, "off_by_over_1.5": 1, "outside_interval": 0.25,
