@@ -2,9 +2,10 @@
 
     python -m tools.gate [--because TEXT]
 
-Prints the mean absolute error of every system and quantity of ``params/gates/`` beside the record
-(``tools/gate.yml``) and lowers recorded figures that were beaten. With ``--because`` it also raises
-figures that got worse, and stores the reason beside each.
+Prints the mean absolute error of every system and quantity of ``params/gates/``, and the errors of
+start-up logs (``params/measurements/memory/``), beside the record (``tools/gate.yml``), and lowers
+recorded figures that were beaten. With ``--because`` it also raises figures that got worse, and
+stores the reason beside each.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any
 import yaml
 
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
+from calc.evidence.startup import StartupCell, startup_cells, summarise_startups
+from catalogue.deployments.startups import startup_rows
 from catalogue.reading.files import write_whole
 
 RECORD = Path(__file__).with_suffix(".yml")
@@ -25,12 +28,20 @@ SYSTEM_MARGIN, MEAN_MARGIN = 0.015, 0.005  # absolute error that may be added [1
 ALL = "all"  # the mean over all rows of a quantity
 REFUSED = "refused"  # rows that `estimate` refuses, of all systems
 UNPREDICTED = "unpredicted"  # values without any prediction
-COUNTS = (REFUSED, UNPREDICTED)
+BEYOND_NEAR = "off_by_over_10_percent"  # share of figures of start-up logs
+BEYOND_FAR = "off_by_over_1.5"  # how many of them
+OUTSIDE = "outside_interval"  # share of them; never below what an interval may miss
+MEMORY, MEMORY_ALL = "memory", "memory-all"  # logs on which no value was set, and all logs
+MISSED = 0.2  # share of measured values that 80% intervals may miss [1]
+COUNTS = (REFUSED, UNPREDICTED, BEYOND_FAR)
 DIGITS = 4
 HEAD = """\
 # Best mean absolute error ever reached on rows that nothing is fitted to, by system and quantity
 # [1]; `all` is the mean over all rows, `refused` counts rows that `estimate` refuses, `unpredicted`
-# values without a prediction. Written by `python -m tools.gate`; `raised` says why a figure grew.
+# values without a prediction. `memory` has the shares of figures of start-up logs that are off by
+# more than 10% and outside of their intervals (0.2 at the best), and the count of those off by more
+# than a factor of 1.5, of logs on which no value was set; `memory-all` of all logs.
+# Written by `python -m tools.gate`; `raised` says why a figure grew.
 """
 
 
@@ -56,6 +67,26 @@ def measured_errors(cells: Iterable[GateCell] | None = None) -> dict[str, dict[s
     return found
 
 
+def memory_errors(cells: Iterable[StartupCell] | None = None) -> dict[str, dict[str, float]]:
+    """Shares of figures of start-up logs that are off [1], and counts, as they are now.
+
+    Args:
+        cells: predictions; those of all logs, if absent.
+    """
+    cells = startup_cells(startup_rows()) if cells is None else list(cells)
+    found = {}
+    for system, chosen in ((MEMORY, [cell for cell in cells if not cell.row.log.fitted]),
+                           (MEMORY_ALL, cells)):
+        summary = summarise_startups(chosen)
+        if summary.figures:
+            found[system] = {
+                BEYOND_NEAR: round(1 - summary.near / summary.figures, DIGITS),
+                BEYOND_FAR: summary.far,
+                OUTSIDE: round(max(MISSED, 1 - summary.covered / summary.figures), DIGITS),
+                UNPREDICTED: summary.unpredicted}
+    return found
+
+
 def recorded_errors() -> dict[str, dict[str, float]]:
     """The best figures ever recorded. Raises OSError without a record."""
     best: dict[str, dict[str, float]] = yaml.safe_load(RECORD.read_text(encoding="utf-8"))["best"]
@@ -66,7 +97,7 @@ def regressions(now: dict[str, dict[str, float]], best: dict[str, dict[str, floa
     """Figures that are worse than recorded by more than their margin, a line each.
 
     Args:
-        now, best: as :func:`measured_errors` returns them.
+        now, best: as :func:`measured_errors` and :func:`memory_errors` return them.
     """
     worse = []
     for system, of in best.items():
@@ -108,7 +139,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     before = (yaml.safe_load(RECORD.read_text(encoding="utf-8")) if RECORD.exists()
               else {"best": {}, "raised": []})
-    now, best = measured_errors(), before["best"]
+    now, best = measured_errors() | memory_errors(), before["best"]
     for system, of in now.items():
         for metric, figure in of.items():
             print(f"{system:28} {metric:18} {figure:8.4g}  best {best.get(system, {}).get(metric)}")

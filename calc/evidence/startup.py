@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
@@ -24,6 +24,7 @@ TERMS = {
 CAUSES = ("weights", "activations", "runtime", "graphs", "request_memory")
 """Terms that the others follow from."""
 EQUAL = 0.01  # [1] what is nearer than that is never off: engines print two decimals
+NEAR, FAR = 0.1, 1.5  # error of a prediction that is near, and factor of one that is far off [1]
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,15 @@ class StartupCell:
         """Whether the printed value lies in the interval."""
         return bool(self.predicted.low <= self.printed <= self.predicted.high)
 
+    @property
+    def recorded(self) -> StartupCell | None:
+        """The same figure with the prediction recorded before any rule was changed, if one is."""
+        record = self.row.log.recorded.get(self.figure)
+        if record is None:
+            return None
+        value, low, high = record
+        return replace(self, predicted=Amount(value, low, high, self.predicted.unit))
+
 
 def startup_cells(rows: Iterable[StartupRow]) -> list[StartupCell]:
     """Predict every printed figure that is judged, of logs that are not excluded.
@@ -129,3 +139,85 @@ def startup_cells(rows: Iterable[StartupRow]) -> list[StartupCell]:
         cells += [StartupCell(row, name, value, predicted.get(name, nothing))
                   for name, value in figures.items()]
     return cells
+
+
+@dataclass(frozen=True)
+class StartupSummary:
+    """Errors of predicted figures of start-up logs, as counts.
+
+    Attributes:
+        logs: that printed the figures.
+        figures: that are predicted.
+        unpredicted: for which nothing can be computed.
+        near: predicted within ``NEAR``.
+        far: off by more than the factor ``FAR``.
+        covered: in the 80% interval.
+    """
+
+    logs: int
+    figures: int
+    unpredicted: int
+    near: int
+    far: int
+    covered: int
+
+
+def summarise_startups(cells: Iterable[StartupCell]) -> StartupSummary:
+    """Count errors of figures of start-up logs.
+
+    Args:
+        cells: printed figures with predictions.
+    """
+    cells = list(cells)
+    known = list(filter(_predicted, cells))
+    return StartupSummary(
+        logs=len({cell.row.log.id for cell in known}), figures=len(known),
+        unpredicted=len(cells) - len(known),
+        near=sum(abs(cell.factor - 1) <= NEAR for cell in known),
+        far=sum(not 1 / FAR <= cell.factor <= FAR for cell in known),
+        covered=sum(cell.covered for cell in known))
+
+
+def _predicted(cell: StartupCell) -> bool:
+    return not math.isnan(cell.factor)
+
+
+def _distance(cell: StartupCell) -> float:
+    """Absolute logarithm of predicted over printed [1]."""
+    return abs(math.log(cell.factor)) if cell.factor > 0 else math.inf
+
+
+def worst_of_logs(cells: Iterable[StartupCell]) -> list[StartupCell]:
+    """Return the worst predicted figure of each log, worst first.
+
+    Args:
+        cells: printed figures with predictions.
+    """
+    worst: dict[str, StartupCell] = {}
+    for cell in sorted(filter(_predicted, cells), key=_distance, reverse=True):
+        worst.setdefault(cell.row.log.id, cell)
+    return list(worst.values())
+
+
+def startup_groups(cells: Iterable[StartupCell]) -> dict[tuple[str, str], list[StartupCell]]:
+    """Group predicted figures by engine and kind of attention, the group with the worst first.
+
+    Args:
+        cells: printed figures with predictions.
+    """
+    groups: dict[tuple[str, str], list[StartupCell]] = {}
+    for cell in sorted(filter(_predicted, cells), key=_distance, reverse=True):
+        assert cell.row.scenario is not None  # as it is predicted
+        groups.setdefault((cell.row.engine, cell.row.scenario.model.attention), []).append(cell)
+    return groups
+
+
+def differing_term(row: StartupRow) -> str | None:
+    """Name of the printed figure that is off, see :func:`wrong_term`; None if all are inside.
+
+    Args:
+        row: a log with a deployment.
+    """
+    assert row.scenario is not None
+    wrong = wrong_term(startup_terms(row.scenario, row.log.figures, row.log.longest_context))
+    return wrong.figure if wrong else None

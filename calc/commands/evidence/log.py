@@ -144,16 +144,16 @@ def _print(log: StartupText, scenario: Scenario, terms: list[Term], wrong: Term 
                                 common("interval"), say("ratio"))))
     for term in terms:
         unit = PRINTED_UNITS[term.figure]
-        table.add_row(spoken(say("figure", name=term.figure)), amount(term.printed, unit),
-                      amount(float(term.ours.value), unit),
+        table.add_row(spoken(common("printed-figure", name=term.figure)),
+                      amount(term.printed, unit), amount(float(term.ours.value), unit),
                       interval(float(term.ours.low), float(term.ours.high), unit),
                       f"{float(term.ours.value) / term.printed:.2f}" if term.printed else "")
     for name in [name for name in log.printed if name not in {term.figure for term in terms}]:
-        table.add_row(spoken(say("figure", name=name)),
+        table.add_row(spoken(common("printed-figure", name=name)),
                       amount(log.printed[name], PRINTED_UNITS[name]), "", "", "")
     screen.print(table)
     tell(screen, spoken(say("within") if wrong is None else say(
-        "off", term=spoken(say("figure", name=wrong.figure)), by=amount(
+        "off", term=spoken(common("printed-figure", name=wrong.figure)), by=amount(
             abs(wrong.off), PRINTED_UNITS[wrong.figure]), more=wrong.off > 0)))
 
 

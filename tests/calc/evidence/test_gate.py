@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
+from calc.evidence.startup import StartupCell, summarise_startups, worst_of_logs
 from calc.evidence.validation import measured_names
+from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, library
 from catalogue.deployments.gates import gate_rows, refuse_fitting
-from tools.gate import measured_errors, merged, recorded_errors, regressions
+from catalogue.deployments.startups import StartupRow
+from catalogue.entries.startups import StartupLog
+from tools.gate import measured_errors, memory_errors, merged, recorded_errors, regressions
 
 VALUES = 86 * 3 + 206  # tables of R1 with three metrics a row, and values of today's models
 FLAG = "has the flag test_only: it is tested on, never fitted to"
@@ -46,7 +50,7 @@ BAD_FILES = {  # change of the file above -> line and what the sentence names
 
 
 def test_errors_do_not_exceed_the_best_ever_recorded() -> None:
-    assert regressions(measured_errors(), recorded_errors()) == []
+    assert regressions(measured_errors() | memory_errors(), recorded_errors()) == []
 
 
 def test_every_measured_value_is_counted_and_predicted_where_possible() -> None:
@@ -111,6 +115,30 @@ def test_summary_by_hand() -> None:
     assert (summary.median, summary.worst) == (pytest.approx(0.5), pytest.approx(1.0))
     assert summary.bias == pytest.approx((2.0 * 0.5 * 1.2) ** (1 / 3))
     assert summary.coverage == 1.0
+
+
+def log_cells(fitted: bool, *factors: float) -> list[StartupCell]:
+    """Figures of one log of which 100 is printed, predicted by so many times it, within 20%."""
+    row = StartupRow(StartupLog(
+        id=f"L{fitted}", source="a report", date="2026-01", excluded="card", fitted=fitted,
+        printed={"weights": "100 B"}, recorded={"weights": [50.0, 40.0, 200.0]}), "vllm")
+    return [StartupCell(row, "weights", 100.0, Amount(100 * of, 80 * of, 120 * of, "B"))
+            for of in factors]
+
+
+def test_errors_of_startup_logs_by_hand() -> None:
+    cells = log_cells(False, 1.0, 1.05, 1.15, 0.6, math.nan)
+    summary = summarise_startups(cells)
+    assert (summary.logs, summary.figures, summary.unpredicted) == (1, 4, 1)
+    assert (summary.near, summary.far, summary.covered) == (2, 1, 3)
+    assert [cell.factor for cell in worst_of_logs(cells)] == [0.6]
+    before = summarise_startups(cell.recorded for cell in cells if cell.recorded)
+    assert (before.figures, before.near, before.far, before.covered) == (5, 0, 5, 5)
+    assert memory_errors([*cells, *log_cells(True, 1.0, 1.0, 1.0, 1.0)]) == {
+        "memory": {"off_by_over_10_percent": 0.5, "off_by_over_1.5": 1, "outside_interval": 0.25,
+                   "unpredicted": 1},
+        "memory-all": {"off_by_over_10_percent": 0.25, "off_by_over_1.5": 1,
+                       "outside_interval": 0.2, "unpredicted": 1}}
 
 
 def test_margins_of_the_record() -> None:

@@ -58,38 +58,6 @@ ratio =
     .en = predicted / printed
     .zh = 预测 / 打印
 
-figure =
-    .en = { $name ->
-        [weights] weights as loaded
-        [activations] peak of activations
-        [runtime] outside the framework
-        [graphs] captured graphs
-        [available] left for the cache
-        [cache] cache
-        [tokens] tokens of the cache
-        [blocks] blocks of the cache
-        [requests] requests of the longest length
-        [longest] longest request that fits
-        [free_before_load] free before the load
-        [free_after_load] free after the load
-       *[request_memory] cache of one longest request
-        }
-    .zh = { $name ->
-        [weights] 加载后的权重
-        [activations] 激活峰值
-        [runtime] 框架之外
-        [graphs] 捕获的图
-        [available] 留给缓存
-        [cache] 缓存
-        [tokens] 缓存 token 数
-        [blocks] 缓存块数
-        [requests] 最长请求数
-        [longest] 可容纳的最长请求
-        [free_before_load] 加载前空闲
-        [free_after_load] 加载后空闲
-       *[request_memory] 单个最长请求的缓存
-        }
-
 within =
     .en = Every term that the others follow from lies in its interval.
     .zh = 决定其余各项的每一项都在区间之内。
