@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from calc.answer.simulated import lengths_of
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario
+from catalogue.deployments.admission.rules import positions
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,21 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0,
     if asked is not None:
         return Longest(asked, "the longest request, as the workload states it",
                        _beyond(scenario, asked))
-    given = scenario.model.max_position_embeddings
-    positions = int(given.value) if given is not None else None
-    found = max(mean, surely if positions is None else min(positions, surely))
-    why = ("positions of the model; the workload sets no maximum length" if found == positions
+    most = positions(scenario.model)
+    found = int(max(mean, min(most, surely)))
+    why = ("positions of the model; the workload sets no maximum length" if found == most
            else "one request in a cache at the lower end of its interval; the workload sets no "
                 "maximum length")
     return Longest(found, why, _beyond(scenario, found))
+
+
+def beside_tokens(everything: Mapping[str, Any]) -> float:
+    """Return the blocks that the longest request needs besides those of its tokens [block].
+
+    Args:
+        everything: quantities of ``calc.evaluate``.
+    """
+    return float(everything["state_blocks_per_request"] + everything["prompt_blocks"])
 
 
 def _beyond(scenario: Scenario, tokens: int) -> float:
