@@ -101,10 +101,10 @@ def startup_line(scenario: Scenario) -> StartupLine | None:
     except ParamsError:  # the cache holds none
         length, starts = int(inputs["context_tokens"]), False
     of = predicted(scenario, OF_LINE, inputs=inputs | {"context_tokens": length})
-    tokens, requests, memory = (of[name] for name in OF_LINE)
+    tokens, requests, memory = counted(of[OF_LINE[0]]), *(of[name] for name in OF_LINE[1:])
     return StartupLine(scenario.running.stated if scenario.running else "", form.format(
         tokens=tokens.value, requests=requests.value, length=length,
-        memory=memory.value / GIB), counted(tokens), requests, length, starts)
+        memory=memory.value / GIB), tokens, requests, length, starts)
 
 
 def startup_lines(pools: Mapping[str, Scenario]) -> dict[str, Any]:
