@@ -36,6 +36,7 @@ from calc.commands.printing import (
     translated,
 )
 from calc.evidence.classes import class_label, stand_ins
+from calc.launching.lengths import longer_words
 from calc.launching.startup_line import POOLS, engine_words, startup_line, startup_lines
 from calc.layouts.change import set_line
 from calc.physics.arrays import Inputs
@@ -156,7 +157,8 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     deployed, engine = deployed_line(scenario), engine_line(scenario)
     tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
     borrowed = stand_ins(scenario)
-    for line in [*resting_on(scenario), *([spoken(borrowed)] if borrowed else []),
+    refused = longer_words(scenario)
+    for line in [*resting_on(scenario), *map(spoken, filter(None, (borrowed, refused))),
                  *map(spoken, worsened(scenario)), *_explained(result)]:
         tell(screen, line)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),

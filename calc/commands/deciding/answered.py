@@ -93,6 +93,16 @@ def prints(answer: Answer, row: Row) -> list[str]:
             for words in engine_words(pool, name)]
 
 
+def longer(answer: Answer) -> list[str]:
+    """Which share of the requests of a goal is longer than the positions of its model."""
+    from calc.launching.lengths import longer_words
+    from calc.layouts.choice import scenario
+
+    row = answer.best or answer.nearest_miss
+    told = row and longer_words(scenario(answer.result.wishes.goal, row.choice))
+    return [spoken(told)] if told else []
+
+
 def steps(drafts: int, micro_batches: int) -> Pair:
     """How a step runs, where it drafts or is cut in two: ``, 1 draft, two micro-batches``."""
     return say("steps", drafting=drafts > 0, drafts=drafts, one=drafts == 1,

@@ -17,6 +17,7 @@ from calc.commands.deciding.answered import (
     caveats,
     head,
     interval,
+    longer,
     near,
     prints,
     qualities,
@@ -127,6 +128,7 @@ def _found(goal: Goal, args: argparse.Namespace
             near = inside(answer)
             wider = relaxed(goal, args.workers) if args.relax else []
             data = answer.as_json() | _missing(answer) | {"inside": near and answer.beside(near)}
+            data |= {"refused_requests": refused[0]} if (refused := longer(answer)) else {}
             for group, told_of in zip(answer.front if answer.met else (), data.get("front", ()),
                                       strict=True):
                 told_of[0]["startup_lines"] = startup_lines(started(answer, group[0].row))
@@ -210,7 +212,7 @@ def _told(answer: Answer) -> list[Row]:
 def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Relaxed]) -> None:
     screen, goal = console(), answer.result.wishes.goal
     tell(screen, translated(goal.title))
-    for line in caveats(answer):
+    for line in (*caveats(answer), *longer(answer)):
         tell(screen, line)
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)
