@@ -124,17 +124,17 @@ def engine_words(scenario: Scenario, pool: str = "none") -> list[Pair]:
     if line is None:
         return []
     shorter = _shorter_steps(scenario, line.length)
-    return [line.words(pool), *([say("prompt-blocks", **shorter)] if shorter else [])]
+    return [line.words(pool), *([shorter] if shorter else [])]
 
 
-def _shorter_steps(scenario: Scenario, length: int) -> dict[str, Any] | None:
-    """Memory that windows and states of a prompt in work take, and what shorter steps save.
+def _shorter_steps(scenario: Scenario, length: int) -> Pair | None:
+    """Return what windows and states of a prompt in work take, and what shorter steps save.
 
     Args:
         scenario: the deployment.
         length: of its longest request [token].
 
-    Returns values of the message; None where it is not worth a word.
+    Returns None where that is not worth a sentence.
     """
     inputs = scenario.inputs() | {"context_tokens": length}
     attention = scenario.model.attention
@@ -149,5 +149,5 @@ def _shorter_steps(scenario: Scenario, length: int) -> dict[str, Any] | None:
         inputs | {"max_num_batched_tokens": half}, attention, decode=False))
     if saved <= NOTABLE * float(everything["free_for_kv_per_device"]):
         return None
-    return {"taken": human(taken, "B"), "saved": human(saved, "B"),
-            "tokens": f"{half:,}", "step": f"{inputs['max_num_batched_tokens']:,.0f}"}
+    return say("prompt-blocks", taken=human(taken, "B"), saved=human(saved, "B"),
+               tokens=f"{half:,}", step=f"{inputs['max_num_batched_tokens']:,.0f}")

@@ -1,5 +1,6 @@
 ### What an engine prints of its cache when it starts, as it is predicted.
 
+# number: the intervals of all answers
 engine-prints =
     .en = What { $engine } prints of the cache of a replica{ $pool ->
         [prefill] { " " }of the prefill pool
@@ -12,6 +13,7 @@ engine-prints =
        *[none] { "" }
     }单副本缓存：{ $line }（80% 区间 { $low } 至 { $high } token，{ $least } 至 { $most } 个该长度的请求）。
 
+# number: the intervals of all answers
 does-not-start =
     .en = { $engine } stops when it starts{ $pool ->
         [prefill] { " " }in the prefill pool
