@@ -95,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(result.as_json() | {"searched": searched.as_json()}
                    | ({"startup_line": printed.as_json()} if printed else {})
                    | ({"stand_ins": borrowed[0]} if borrowed else {})
+                   | ({"refused_requests": longer[0]} if (longer := longer_words(scenario)) else {})
                    | ({"worse": [en for en, _ in worse]} if (worse := worsened(scenario)) else {})
                    | caveats_of(scenario, *(both or ()))
                    | ({"pools": pair.as_json() | {"startup_lines": startup_lines(
