@@ -36,9 +36,11 @@ from catalogue.deployments.admission.rules import (
     OF_PRECISION,
     STAGES,
     cut_of,
+    positions,
     precisions,
     problems,
     subject_of,
+    too_long,
 )
 from catalogue.deployments.admission.subject import Cut
 from catalogue.deployments.fabric import scale_up_domain
@@ -121,13 +123,12 @@ class Search:
 
     def _shorter(self) -> list[Change]:
         """Requests of as many tokens as the model knows, and what they need besides."""
-        workload, positions = (self.scenario.file.workload,
-                               self.scenario.model.max_position_embeddings)
+        workload, most = self.scenario.file.workload, positions(self.scenario.model)
         asked = int(self.inputs["input_tokens"] + self.inputs["output_tokens"])
-        if positions is None or workload.context_tokens is None or (
-                workload.input_tokens is not None and asked > positions.value):
+        if workload.context_tokens is None or (
+                workload.input_tokens is not None and too_long(asked, most)):
             return []
-        fewer: dict[str, str | int] = {"workload.context_tokens": int(positions.value)}
+        fewer: dict[str, str | int] = {"workload.context_tokens": int(most)}
         other = changed(self.scenario, fewer)
         found = evaluate(other.inputs(), self.attention)
         if not reasons(other, found):

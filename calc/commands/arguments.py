@@ -11,12 +11,28 @@ from typing import Any
 from rich.cells import cell_len
 
 from calc.commands.printing import BAD_INPUT, print_error, speaks_chinese, spoken
+from catalogue import ParamsError
+from catalogue.deployments.admission.rules import length_words, positions, too_long
+from catalogue.entries.models import Model
 from catalogue.messages import LANGUAGES, Pair, messages
 
 say = messages("calc/commands/arguments")
 
 # a run of Latin signs, or a Chinese one with the marks that may not begin a line
 UNBROKEN = re.compile(r"[\x21-\x7e]+[，。；：、）]*|[^\x21-\x7e\s][，。；：、）]*|\s+")
+
+
+def refuse_too_long(where: str, model: Model, longest: float | None) -> None:
+    """Raise ParamsError, one sentence, for requests longer than the positions of the model.
+
+    Args:
+        where: file and line, or an identifier.
+        model: of a deployment or a goal.
+        longest: tokens of the longest request [token]; None where nothing states them.
+    """
+    if longest is not None and too_long(longest, positions(model)):
+        en, zh = length_words(longest, model)
+        raise ParamsError(f"{where}: {spoken((f'{en}.', f'{zh}。'))}")
 
 
 class _Formatter(argparse.HelpFormatter):

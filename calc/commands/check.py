@@ -9,8 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from calc.commands.arguments import refuse_too_long
 from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
-from catalogue import ROOT, ParamsError, load, load_family, names, sources, symbols
+from catalogue import ROOT, ParamsError, load, load_family, load_model, names, sources, symbols
+from catalogue.deployments.admission.rules import longest_request
 from catalogue.deployments.physics_inputs import SCALARS, USUAL
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.deployments.stand_ins import lacking
@@ -156,11 +158,24 @@ def _check_entry(kind: str, reference: str) -> None:
         "kernels": lambda name: table(locate("kernels", name)), "quantities": _load_quantities}
     loaded = whole.get(kind, partial(load, kind))(reference)
     path = locate(kind, reference)
+    _check_lengths(kind, loaded, path)
     if path.resolve().parent != folder_of(kind):
         return
     entries = [each.file for each in loaded.deployments] if kind == "scenarios" else [loaded]
     if lacks := [*shortcomings(kind, path, entries)]:
         raise ExceptionGroup(kind, [ParamsError(spoken(each)) for each in lacks])
+
+
+def _check_lengths(kind: str, loaded: Any, path: Path) -> None:
+    """Refuse requests of a scenario or a goal that are longer than the positions of the model."""
+    raw = yamlfile.read(path)
+    if kind == "scenarios":
+        for each in (*loaded.deployments, *(loaded.pools or ())):
+            refuse_too_long(raw.where(("workload", "context_tokens")), each.model,
+                            longest_request(each))
+    elif kind == "goals":
+        refuse_too_long(raw.where(("demand", "context_tokens")), load_model(loaded.model),
+                        loaded.demand.longest)
 
 
 def _load_quantities(name: str) -> Any:

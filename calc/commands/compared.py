@@ -10,6 +10,7 @@ from rich.table import Column, Table
 import calc
 from calc.answer.compare_engines import COMPARED, Difference, differences
 from calc.answer.estimate import Estimate
+from calc.commands.arguments import refuse_too_long
 from calc.commands.lengths import lengths_of, listed
 from calc.commands.printing import (
     OK,
@@ -25,6 +26,7 @@ from calc.commands.printing import (
     translated,
 )
 from catalogue import ParamsError, Scenario, load_scenario, symbols
+from catalogue.deployments.admission.rules import longest_request
 from catalogue.messages import messages
 
 common = messages("common")
@@ -47,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     lengths, settings = lengths_of(args)
     scenarios = [listed(load_scenario(args.scenario, overrides=[
         *args.settings, *settings, f"engine={name}"]), lengths) for name in named]
+    refuse_too_long(scenarios[0].id, scenarios[0].model, longest_request(scenarios[0]))
     results = [calc.estimate(scenario) for scenario in scenarios]
     found = differences(scenarios)
     if args.json:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
@@ -10,7 +12,6 @@ from rich.table import Table
 
 import calc
 from calc.answer.estimate import CAPACITY, Comparison, Estimate
-from calc.answer.startup_line import saved_by_shorter_steps, startup_line
 from calc.answer.steady_state import STEADY, Lasting
 from calc.answer.two_pools import Pools, combine_pools
 from calc.answer.worse import worsened
@@ -35,6 +36,8 @@ from calc.commands.printing import (
     translated,
 )
 from calc.evidence.classes import class_label, stand_ins
+from calc.launching.lengths import longer_words
+from calc.launching.startup_line import POOLS, engine_words, startup_line, startup_lines
 from calc.layouts.change import set_line
 from calc.physics.arrays import Inputs
 from calc.searching.same_cards import Alternatives, alternatives
@@ -81,22 +84,25 @@ def run(args: argparse.Namespace) -> int:
 
         applied = apply(scenario, args.calibration)
     result = calc.estimate(scenario, applied)
+    if printed := startup_line(scenario):  # at the longest request that the engine is told of
+        result = replace(result, quantities=result.quantities | {"cache_tokens": printed.tokens})
     taken = taken_from_document(scenario) if args.documented else {}
     both = load_pools(args.scenario, overrides=settings)
     pair = combine_pools(*(listed(pool, lengths) for pool in both)) if both else None
     searched = alternatives(scenario)
     if args.json:
         borrowed = stand_ins(scenario)
-        printed = startup_line(scenario, result.quantities, result.everything)
         print_json(result.as_json() | {"searched": searched.as_json()}
-                   | ({"startup_line": printed.text} if printed else {})
+                   | ({"startup_line": printed.as_json()} if printed else {})
                    | ({"stand_ins": borrowed[0]} if borrowed else {})
+                   | ({"refused_requests": longer[0]} if (longer := longer_words(scenario)) else {})
                    | ({"worse": [en for en, _ in worse]} if (worse := worsened(scenario)) else {})
                    | caveats_of(scenario, *(both or ()))
-                   | ({"pools": pair.as_json()} if pair else {})
+                   | ({"pools": pair.as_json() | {"startup_lines": startup_lines(
+                       dict(zip(POOLS, both, strict=True)))}} if both and pair else {})
                    | ({"taken_from_document": taken} if args.documented else {}))
         return OK
-    for line in (*pools(pair), *resting_on(*both)) if both and pair else ():
+    for line in (*pools(pair), *resting_on(*both), *lines_of_pools(both)) if both and pair else ():
         print(line)
     print_estimate(scenario, result)
     for line in searched_lines(searched, scenario):
@@ -152,7 +158,8 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     deployed, engine = deployed_line(scenario), engine_line(scenario)
     tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
     borrowed = stand_ins(scenario)
-    for line in [*resting_on(scenario), *([spoken(borrowed)] if borrowed else []),
+    refused = longer_words(scenario)
+    for line in [*resting_on(scenario), *map(spoken, filter(None, (borrowed, refused))),
                  *map(spoken, worsened(scenario)), *_explained(result)]:
         tell(screen, line)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
@@ -163,8 +170,8 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
             "" if quantity.exact else interval(quantity.low, quantity.high, quantity.unit),
             spoken(say("kind-of-value", kind=quantity.kind)))
     screen.print(table)
-    for line in engine_words(scenario, result):
-        tell(screen, line)
+    for words in engine_words(scenario):
+        tell(screen, spoken(words))
     if result.lasting is not None:
         for line in [*arrivals(scenario, result.lasting), *_doubted(result), *_cache(result)]:
             tell(screen, line)
@@ -173,23 +180,6 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     _print_parts(screen, result)
     if result.documented:
         _print_documented(screen, result.documented)
-
-
-def engine_words(scenario: Scenario, result: Estimate) -> list[str]:
-    """The line that the engine prints of its cache, and what tokens in a step take of it."""
-    lines = []
-    if line := startup_line(scenario, result.quantities, result.everything):
-        lines.append(spoken(say(
-            "engine-prints", engine=scenario.running.stated if scenario.running else "",
-            line=line.text,
-            low=f"{line.tokens.low:,.0f}", high=f"{line.tokens.high:,.0f}")))
-    if found := saved_by_shorter_steps(scenario, result.everything):
-        taken, saved, tokens = found
-        lines.append(spoken(say(
-            "prompt-blocks", taken=amount(taken, "B"), saved=amount(saved, "B"),
-            tokens=f"{tokens:,.0f}",
-            step=f"{scenario.inputs()['max_num_batched_tokens']:,.0f}")))
-    return lines
 
 
 def engine_line(scenario: Scenario) -> str:
@@ -220,6 +210,12 @@ def pools(pair: Pools) -> list[str]:
         say("closed-loop", users=f"{loop.users:,.0f}", rate=amount(loop.rate * tokens, "token/s"),
             first=amount(loop.ttft, "s"), each=amount(loop.tpot, "s"),
             decoding=f"{loop.decoding:,.0f}"))]
+
+
+def lines_of_pools(both: Sequence[Scenario]) -> list[str]:
+    """What the engine of each of two pools prints of its cache."""
+    return [spoken(words) for name, pool in zip(POOLS, both, strict=True)
+            for words in engine_words(pool, name)]
 
 
 def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:

@@ -18,7 +18,7 @@ from calc.answer.steady_state import lasting
 from calc.closed_form.evaluate import evaluate
 from calc.launching import bench
 from calc.launching.layout import layout
-from calc.launching.lengths import Longest, longest
+from calc.launching.lengths import Longest, beside_tokens, longest
 from calc.launching.scripts import (
     ENGINES,
     MADE,
@@ -31,6 +31,7 @@ from calc.launching.scripts import (
     router_files,
 )
 from calc.launching.settings import Release, comment, extra_settings, release_of
+from calc.launching.startup_line import POOLS
 from calc.launching.watching import monitoring
 from calc.launching.watching.monitoring import Watched, watched
 from calc.launching.watching.predictions import predicted, runs
@@ -39,7 +40,6 @@ from catalogue import ParamsError, Scenario, load_pools, load_scenario
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, plain
 
-POOLS = ("prefill", "decode")  # of two pools, in the order in which a request meets them
 _SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
@@ -125,7 +125,7 @@ def deployed(named: Mapping[str, Scenario], about: tuple[str, tuple[str, ...]],
     for name, scenario in named.items():
         runs(scenario, answers[name])
     most = {name: longest(scenario, answers[name].quantities["kv_blocks"],
-                          _beside_tokens(answers[name].everything),
+                          beside_tokens(answers[name].everything),
                           answers[name].everything["block_tokens"])
             for name, scenario in named.items()}
     return Deployment(*about, _pools(named, releases, most, hosts, added), answers)
@@ -172,12 +172,7 @@ def _room_of(asked: _Asked) -> Longest:
             arriving and not lasting(scenario, inputs, everything).keeps_up):
         runs(scenario, calc.estimate(scenario))  # says why, and what would run
     return longest(scenario, counted(predicted_range(scenario, ["kv_blocks"])["kv_blocks"]),
-                   _beside_tokens(everything), everything["block_tokens"])
-
-
-def _beside_tokens(everything: Mapping[str, Any]) -> float:
-    """Blocks that the longest request needs besides those of its tokens [block]."""
-    return float(everything["state_blocks_per_request"] + everything["prompt_blocks"])
+                   beside_tokens(everything), everything["block_tokens"])
 
 
 def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release],
@@ -262,6 +257,7 @@ def _summary(of: Sequence[Watched], about: Mapping[str, Any], answers: Mapping[s
         "settings": [{"name": setting.name, "value": _plain(setting.value), "why": setting.why}
                      for setting in (*each.pool.variables[0], *each.pool.flags[0])],
         "predicted": each.predicted.as_json(),
+        "startup_line": each.pool.startup and each.pool.startup.as_json(),
         "fits": answers[each.pool.name].fits,
         "alerts": {alert.name: {"above": alert.above, "threshold": alert.threshold,
                                 "because": alert.because} for alert in each.alerts}}
@@ -362,6 +358,9 @@ def _predicted(each: Watched) -> list[str]:
              "| alert | fires | because |", "|---|---|---|"]
     lines += [f"| {alert.name} | {'above' if alert.above else 'below'} {plain(alert.threshold)} | "
               f"{text(alert.because)} |" for alert in each.alerts]
+    if each.pool.startup is not None:
+        role = each.pool.role
+        lines += ["", text(each.pool.startup.words("none" if role == "both" else role)[0])]
     lines += [f"\nNot kept by the prediction: {text(words)}"
               for words in dict.fromkeys(each.unkept.values())]
     return [*lines, ""]

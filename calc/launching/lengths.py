@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from calc.answer.simulated import lengths_of
+from calc.answer.simulated import USUAL_LENGTHS, lengths_of
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario
+from catalogue.deployments.admission.rules import positions
+from catalogue.messages import Pair, messages
+
+say = messages("calc/launching/lengths")
+
+NOTABLE = 0.01  # share of the requests from which on it is told that they are refused
 
 
 @dataclass(frozen=True)
@@ -61,16 +69,39 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0,
     if asked is not None:
         return Longest(asked, "the longest request, as the workload states it",
                        _beyond(scenario, asked))
-    given = scenario.model.max_position_embeddings
-    positions = int(given.value) if given is not None else None
-    found = max(mean, surely if positions is None else min(positions, surely))
-    why = ("positions of the model; the workload sets no maximum length" if found == positions
+    most = positions(scenario.model)
+    found = int(max(mean, min(most, surely)))
+    why = ("positions of the model; the workload sets no maximum length" if found == most
            else "one request in a cache at the lower end of its interval; the workload sets no "
                 "maximum length")
     return Longest(found, why, _beyond(scenario, found))
 
 
-def _beyond(scenario: Scenario, tokens: int) -> float:
-    """Share of the requests that are longer [1]."""
+def beside_tokens(everything: Mapping[str, Any]) -> float:
+    """Return the blocks that the longest request needs besides those of its tokens [block].
+
+    Args:
+        everything: quantities of ``calc.evaluate``.
+    """
+    return float(everything["state_blocks_per_request"] + everything["prompt_blocks"])
+
+
+def longer_words(scenario: Scenario) -> Pair | None:
+    """Return which share of the requests is longer than the positions of the model.
+
+    Returns None where none or few are, and where the workload states the longest request.
+    """
+    workload, most = scenario.file.workload, positions(scenario.model)
+    if workload.context_tokens or not (workload.input_tokens and workload.output_tokens):
+        return None
+    share = _beyond(scenario, most)
+    if share < NOTABLE:
+        return None
+    return say("longer-than-positions", share=f"{share:.0%}", most=f"{most:,.0f}",
+               of=scenario.model.id, stated=lengths_of(scenario).stated, usual=USUAL_LENGTHS)
+
+
+def _beyond(scenario: Scenario, tokens: float) -> float:
+    """Return the share of the requests that are longer [1]."""
     shapes = lengths_of(scenario).shapes(scenario.inputs())
     return sum(prompt + answer > tokens for prompt, answer, *_ in shapes) / len(shapes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from calc.launching.asserted import refuse
 from calc.launching.layout import BOOTSTRAP_PORT, Layout, Part, layout
 from calc.launching.lengths import Longest
 from calc.launching.settings import ASCEND, Release, Setting, comment, nearest, over
+from calc.launching.startup_line import StartupLine, startup_line
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission.rules import cut_of, subject_of
 from catalogue.deployments.admission.starting import layout_problem
@@ -50,6 +52,11 @@ class Pool:
     hosts: tuple[str, ...]
     flags: tuple[tuple[Setting, ...], ...]
     variables: tuple[tuple[Setting, ...], ...]
+
+    @functools.cached_property
+    def startup(self) -> StartupLine | None:
+        """What its engine prints of the cache when it starts."""
+        return startup_line(self.scenario)
 
     @property
     def role(self) -> str:

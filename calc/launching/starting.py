@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from calc.launching.deployment import POOLS, check_start
+from calc.launching.deployment import check_start
 from calc.launching.scripts import ENGINES
+from calc.launching.startup_line import POOLS
 from calc.layouts.choice import Row, Start, contents
 from calc.many.processes import Told, silent
 from calc.searching import load_goal
@@ -34,8 +35,7 @@ def start(goal: Goal, row: Row) -> Start:
     why = ""
     for engine in _releases(goal, row):
         try:
-            check_start(dict(zip(POOLS if row.prefill else ("serve",),
-                                 _scenarios(goal, row, engine), strict=True)))
+            check_start(started_pools(goal, row, engine))
         except ParamsError as error:
             why = why or str(error).rstrip(".")
         else:
@@ -44,8 +44,20 @@ def start(goal: Goal, row: Row) -> Start:
                               f"'{row.choice.device}'")
 
 
+def started_pools(goal: Goal, row: Row, engine: str) -> dict[str, Scenario]:
+    """Return the pools of a deployment under an engine that starts it, by their names.
+
+    Args:
+        goal: whose requests it serves.
+        row: the deployment, of one pool or two.
+        engine: with its release.
+    """
+    return dict(zip(POOLS if row.prefill else ("serve",), _scenarios(goal, row, engine),
+                    strict=True))
+
+
 def _scenarios(goal: Goal, row: Row, engine: str) -> Iterator[Scenario]:
-    """The pools under an engine. Raises ParamsError for what it is known not to load."""
+    """Yield the pools under an engine. Raises ParamsError for what it is known not to load."""
     for choice in row.choices:
         found = made_scenario(contents(goal, choice) | {"engine": engine}, Path(f"{goal.id}.yml"))
         for problem in problems(subject_of(found), cut_of(found)):

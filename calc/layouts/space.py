@@ -155,12 +155,11 @@ class Space:
             base: an offer in a precision.
             pool: of two that it is; then no prompts stand beside decode.
         """
-        demand, space = self.goal.demand, self.goal.space
-        longest = demand.context_tokens or demand.input_tokens + demand.output_tokens
+        space = self.goal.space
         return Subject(
             self.model, load_precision(base.precision), load_device(base.device),
             load_node(base.node), self.shapes, base.engine, engines_own=not space.any_engine,
-            context=longest, staged_drafts=space.staged_drafts,
+            context=self.goal.demand.longest, staged_drafts=space.staged_drafts,
             staged_groups=space.staged_groups or pool is not None)
 
     def _engines(self, device: Device) -> list[str | None]:

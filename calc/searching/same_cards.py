@@ -26,6 +26,7 @@ from calc.searching.result import MOST_SIMULATED, Answer
 from calc.searching.robust import LEAST
 from calc.searching.search import search
 from catalogue import Scenario
+from catalogue.deployments.admission.rules import longest_request
 from catalogue.planning.goals import OBJECTIVES, CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 from catalogue.reading.yamlfile import at_rest
@@ -152,7 +153,8 @@ def _goal(scenario: Scenario) -> Goal:
         "staged_drafts": True if inputs["pipeline_parallel"] > 1 else None,
         "spares": ["none", "fewest"], "pools": ["one"],
         "micro_batches": [int(inputs["micro_batches"])]},
-        {"users": int(scenario.file.workload.concurrency.value), "arrivals": "burst"},
+        {"users": int(scenario.file.workload.concurrency.value), "arrivals": "burst",
+         "context_tokens": longest_request(scenario)},
         cards=CardRange.model_construct(fewest=scenario.devices, most=scenario.devices),
         objectives=["throughput", "ttft"])
 

@@ -40,6 +40,7 @@ from calc.searching.goal import SHORT, TIMES, Wishes, wishes
 from calc.searching.left_out import Funnel
 from calc.searching.pool_pairs import Pairs, pairs
 from catalogue import Scenario
+from catalogue.deployments.admission.rules import positions
 from catalogue.planning.goals import Goal
 from catalogue.reading.values import LARGEST_COUNT
 from catalogue.reading.yamlfile import at_rest
@@ -475,9 +476,8 @@ class _Work:
         if self.asked.powered:
             seen = seen | {"power": self.tried.power(part, self.first, seen["throughput"])}
         if "longest_context" in self.asked.objectives:
-            made_for = self.first.model.max_position_embeddings
-            seen = seen | {"longest_context": self.tried.longest(
-                part, int(made_for.value) if made_for else LARGEST_COUNT)}
+            most = min(positions(self.first.model), LARGEST_COUNT)
+            seen = seen | {"longest_context": self.tried.longest(part, int(most))}
         return self.asked.with_derived({**part, **seen}, self.base.device)
 
     def _missed(self, columns: Cells) -> None:

@@ -29,6 +29,7 @@ from catalogue.deployments.admission.rules import (
     OF_PRECISION,
     cut_of,
     kind_words,
+    positions,
     subject_of,
 )
 from catalogue.deployments.admission.rules import problems as refused
@@ -267,7 +268,7 @@ class _Loader:
         for path, text in raw.items():
             numbers[path] = float(si_number(text, _rule(path)))
         columns = self._columns(scenario, numbers)
-        workload, positions = scenario.file.workload, scenario.model.max_position_embeddings
+        workload = scenario.file.workload
         if workload.output_tokens is None and "context_tokens" in columns:
             place, contexts = columns["context_tokens"]
             columns["input_tokens"] = place, contexts - 1
@@ -277,7 +278,7 @@ class _Loader:
         return Choice(
             None, scenario.model.attention, fixed, columns, cut_axes, cuts, problems,
             float(workload.requests.value) if workload.requests else None,
-            workload.context_tokens is None, math.inf if positions is None else positions.value)
+            workload.context_tokens is None, positions(scenario.model))
 
     def _easiest(self) -> list[str]:
         """Of each axis of the workload the value that no other one can be too much for."""

@@ -226,6 +226,11 @@ class Demand(Entry):
     arrivals: Literal["burst", "closed-loop", "poisson"] | None = None
     prefix_hit_share: Part = 0.0
 
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest request, as it is stated, or of the mean prompt and answer."""
+        return int(self.context_tokens or self.input_tokens + self.output_tokens)
+
     @model_validator(mode="after")
     def _consistent(self) -> Demand:
         if self.users is not None and self.arrival_rate is not None:

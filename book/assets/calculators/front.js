@@ -24,7 +24,7 @@
       tried = key;
       wanted = count;
       const found = fit.best({ data, engine, words }, state, count);
-      none.textContent = found ? "" : say(words, "noCut", { count, model: data.models[state.model].name[language] });
+      none.textContent = found ? "" : fit.tooLong(data, words, state) ?? say(words, "noCut", { count, model: data.models[state.model].name[language] });
       if (found) store().change(found.cut);
     };
     const size = make("select", { name: "count" });

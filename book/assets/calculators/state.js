@@ -109,6 +109,13 @@
   /* Experts that are copied, and ranks that are apart from them, as a state sets it. */
   const spread = ({ set }) => ({ copies: set.redundant_experts?.[0] ?? 0, apart: set.shared_expert_ranks?.[0] ?? 0 });
 
+  /* Why a model takes no requests as long as those of a state, as a sentence; null if it does. */
+  const tooLong = (data, words, { model: of, input, output }) => {
+    const { name, positions } = data.models[of], grouped = (number) => number.toLocaleString("en-US");
+    return input + output > positions ? say(words, "tooLong", { model: name[words.lang],
+      tokens: grouped(input + output), positions: grouped(positions) }) : null;
+  };
+
   /* Why a state cannot be laid out, as a sentence; null if it can. */
   const problem = (data, words, state) => {
     const card = data.cards[state.card], model = data.models[state.model], { sizes } = data;
@@ -119,6 +126,8 @@
     if (!card.engines.includes(state.engine)) {
       return say(words, "noEngine", { ...known, engine: name(data.engines[state.engine]) });
     }
+    const long = tooLong(data, words, state);
+    if (long) return long;
     if (state.drafts && !model.drafts) return say(words, "noDrafts", known);
     const held = model.indexed ? 1 : Math.max(1, Math.floor(state.tp / model.heads));  // copies of a request's cache
     if (held % state.dcp) return say(words, "sharedCache", { ...known, dcp: state.dcp, copies: held });
@@ -259,5 +268,5 @@
     return deployment;
   };
 
-  Object.assign(fit, { Refusal, say, fromLink, toLink, lengths, pace, problem, toYaml, fromYaml, MOST_BYTES });
+  Object.assign(fit, { Refusal, say, fromLink, toLink, lengths, pace, tooLong, problem, toYaml, fromYaml, MOST_BYTES });
 })();

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from calc.layouts.choice import Choice, Row
     from calc.searching.result import Answer
     from calc.searching.robust import SampledRow
+    from catalogue import Scenario
 
 common = messages("common")
 say = messages("calc/commands/deciding/answered")
@@ -72,6 +73,34 @@ def starts(answer: Answer, row: Row, file: str = "") -> str:
         return spoken(say("none-starts", why=start.why))
     return spoken(say("start-with", file=file, engine=start.engine) if file
                   else say("starts-under", engine=start.engine))
+
+
+def started(answer: Answer, row: Row) -> dict[str, Scenario]:
+    """Return the pools of a deployment under the release that starts it; none if nothing does."""
+    from calc.launching.starting import started_pools
+
+    start = answer.start(row)
+    if start is None or start.engine is None:
+        return {}
+    return started_pools(answer.result.wishes.goal, row, start.engine)
+
+
+def prints(answer: Answer, row: Row) -> list[str]:
+    """What the engine that starts a deployment prints of the cache of each of its pools."""
+    from calc.launching.startup_line import engine_words
+
+    return [spoken(words) for name, pool in started(answer, row).items()
+            for words in engine_words(pool, name)]
+
+
+def longer(answer: Answer) -> list[str]:
+    """Which share of the requests of a goal is longer than the positions of its model."""
+    from calc.launching.lengths import longer_words
+    from calc.layouts.choice import scenario
+
+    row = answer.best or answer.nearest_miss
+    told = row and longer_words(scenario(answer.result.wishes.goal, row.choice))
+    return [spoken(told)] if told else []
 
 
 def steps(drafts: int, micro_batches: int) -> Pair:

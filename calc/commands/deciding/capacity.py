@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from calc.closed_form.validity import doubt_words
-from calc.commands.arguments import add_scenario, add_settings
+from calc.commands.arguments import add_scenario, add_settings, refuse_too_long
 from calc.commands.deciding.answered import sentences, steps
 from calc.commands.printing import (
     INTERRUPTED,
@@ -28,6 +28,7 @@ from calc.commands.printing import (
 from calc.commands.progress import progress
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import longest_request
 from catalogue.deployments.admission.subject import Cut
 from catalogue.messages import messages
 from catalogue.reading.amounts import NONE, plain
@@ -78,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError, one sentence, for arguments or a deployment that cannot be used.
     """
     scenario = load_scenario(args.scenario, overrides=args.settings)
+    refuse_too_long(scenario.id, scenario.model, longest_request(scenario))
     given = _given(args)
     answer: dict[str, Any] = {"scenario": scenario.id} | caveats_of(scenario)
     parts: list[Callable[..., None]] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from calc.commands.arguments import add_scenario, add_settings
+from calc.commands.arguments import add_scenario, add_settings, refuse_too_long
 from calc.commands.printing import (
     OK,
     amount,
@@ -27,6 +27,7 @@ from calc.commands.printing import (
 )
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, load, load_prices, load_scenario
+from catalogue.deployments.admission.rules import longest_request
 from catalogue.messages import Pair, messages
 from catalogue.planning.prices import OWNERSHIPS, Prices, Sold
 from catalogue.reading.amounts import NONE, plain
@@ -78,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
     of_prices, of_deployment = _apart(args.settings)
     scenario = load_scenario(args.scenario, overrides=of_deployment)
+    refuse_too_long(scenario.id, scenario.model, longest_request(scenario))
     if scenario.file.workload.output_tokens is None:
         raise ParamsError(spoken(say("no-lengths", scenario=scenario.id)))
     prices = prices_of(scenario.device, args.prices, of_prices)

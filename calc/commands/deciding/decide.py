@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from calc.commands.arguments import add_scenario, add_settings
+from calc.commands.arguments import add_scenario, add_settings, refuse_too_long
 from calc.commands.printing import (
     INTERRUPTED,
     OK,
@@ -45,6 +45,7 @@ from calc.sensitivity.probability import Doubt, doubt
 from calc.sensitivity.sensitivity import MOST, SAMPLES, Sensitivity, sensitivity
 from calc.sensitivity.tornado import OWN, Tornado, tornado
 from catalogue import ParamsError, load_prices, symbols
+from catalogue.deployments.admission.rules import longest_request
 from catalogue.messages import Pair, messages
 from catalogue.reading import units
 from catalogue.reading.amounts import plain
@@ -95,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
                                  else say("expected-breakeven")))
     name = args.quantity or (CARD_HOURS if args.information else "tpot")
     plan = plan_of(args.scenario, args.settings, "")
+    refuse_too_long(plan.scenario.id, plan.scenario.model, longest_request(plan.scenario))
     check_quantity(plan, name)
     ways = [way for way in WAYS if getattr(args, way)] or ["tornado", "elasticities"]
     done: dict[str, Shown] = {}

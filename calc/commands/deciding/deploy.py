@@ -20,6 +20,7 @@ from calc.commands.printing import (
 )
 from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import write
+from calc.launching.startup_line import engine_words
 from calc.launching.watching.monitoring import Watched
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
@@ -71,6 +72,7 @@ def _data(made: Deployment, directory: Path, paths: list[Path]) -> dict[str, Any
             "pools": {each.pool.name: {
                 "nodes": each.pool.layout.nodes, "servers": each.pool.addresses,
                 "predicted": each.predicted.as_json(),
+                "startup_line": each.pool.startup and each.pool.startup.as_json(),
                 "longest": each.pool.longest.tokens, "refused": each.pool.longest.refused,
                 "unkept": each.unkept,
                 "alerts": {alert.name: alert.threshold for alert in each.alerts}}
@@ -106,6 +108,8 @@ def _lines(made: Deployment, directory: Path, count: int) -> list[str]:
                 (_with_interval(of.throughput), role != "prefill")]
         lines.append(spoken(say("pool", name=each.pool.name, told=spoken(("; ", "；")).join(
             text for text, asked in told if asked))))
+        lines += [spoken(words) for words in engine_words(
+            each.pool.scenario, "none" if role == "both" else role)]
         lines += _watching(each)
     bench = directory / "bench"
     return [*lines, spoken(say("set-model", file=str(directory / "cluster.env"))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from calc.commands.deciding.answered import amount, head, row_label
 from calc.commands.printing import amount as human
 from calc.commands.printing import spoken
 from catalogue import load_device
-from catalogue.deployments.admission.rules import too_long
+from catalogue.deployments.admission.rules import length_words, positions, too_long
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import OBJECTIVES
 
@@ -85,11 +85,8 @@ def why_none(answer: Answer) -> str:
 def _why_none(answer: Answer) -> Pair:
     goal, space = answer.result.wishes.goal, answer.result.space
     demand = goal.demand
-    longest = demand.context_tokens or demand.input_tokens + demand.output_tokens
-    most: Any = space.model.max_position_embeddings
-    if most is not None and too_long(longest, most.value):
-        return say("too-long", longest=f"{longest:,}", most=f"{most.value:,}",
-                   model=space.model.id)
+    if too_long(demand.longest, positions(space.model)):
+        return length_words(demand.longest, space.model)
     found = _without_limits(answer) if "one" not in goal.space.pools else None
     if found is not None and any(found.tried[:2]):
         if not all(found.tried[:2]):

@@ -17,11 +17,14 @@ from calc.commands.deciding.answered import (
     caveats,
     head,
     interval,
+    longer,
     near,
+    prints,
     qualities,
     row_label,
     runs,
     sentences,
+    started,
     starts,
     stood_in,
 )
@@ -113,6 +116,7 @@ def _found(goal: Goal, args: argparse.Namespace
     Raises Stopped when it is interrupted.
     """
     from calc.launching.starting import search
+    from calc.launching.startup_line import startup_lines
     from calc.searching.same_cards import inside, relaxed
     from calc.searching.search import Stopped
 
@@ -124,6 +128,10 @@ def _found(goal: Goal, args: argparse.Namespace
             near = inside(answer)
             wider = relaxed(goal, args.workers) if args.relax else []
             data = answer.as_json() | _missing(answer) | {"inside": near and answer.beside(near)}
+            data |= {"refused_requests": refused[0]} if (refused := longer(answer)) else {}
+            for group, told_of in zip(answer.front if answer.met else (), data.get("front", ()),
+                                      strict=True):
+                told_of[0]["startup_lines"] = startup_lines(started(answer, group[0].row))
         except KeyboardInterrupt:
             raise Stopped(answer.result, len(answer.result.bases)) from None
     return answer, near, wider, data | (
@@ -204,7 +212,7 @@ def _told(answer: Answer) -> list[Row]:
 def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Relaxed]) -> None:
     screen, goal = console(), answer.result.wishes.goal
     tell(screen, translated(goal.title))
-    for line in caveats(answer):
+    for line in (*caveats(answer), *longer(answer)):
         tell(screen, line)
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)
@@ -265,6 +273,7 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
         tell(screen, f"{number:>3}. {sentences(of)}")
         for line in (sentences([seen, *_beside(answer, group)]), runs(answer, each.row),
                      starts(answer, each.row, _file(answer, number, files)),
+                     *prints(answer, each.row),
                      near(answer, each.row)):
             tell(screen, f"     {line}")
     for line in stood_in(answer):

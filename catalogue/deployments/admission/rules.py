@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
@@ -22,6 +23,7 @@ from catalogue.deployments.precision_support import missing_dtypes, nearest
 from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engines.released import AT
 from catalogue.entries.deployments import Precision
+from catalogue.entries.models import Model
 from catalogue.kernels import kernel_of, kernel_problem
 from catalogue.kernels.releases import nearest as replacing
 from catalogue.messages import Pair, join, messages
@@ -125,19 +127,33 @@ def no_kernel_problem(subject: Subject, cut: Cut) -> Problem | None:
 
 def length_problem(subject: Subject, _: Cut) -> Problem | None:
     """Requests that are longer than the positions that the model knows."""
-    most = subject.model.max_position_embeddings
-    if most is None or subject.context is None or not too_long(subject.context, most.value):
+    asked, most = subject.context, positions(subject.model)
+    if asked is None or not too_long(asked, most):
         return None
-    of = subject.model.id
-    return told(CONTEXT, "context_tokens",
-                lambda: say("requests-of-tokens-are-longer", context=f"{subject.context:,.0f}",
-                     most=f"{most.value:,}", of=of),
-                asked=subject.context, most=most.value)
+    return told(CONTEXT, "context_tokens", lambda: length_words(asked, subject.model),
+                asked=asked, most=most)
 
 
-def too_long(tokens: Any, positions: Any) -> Any:
-    """Whether requests are longer than what the model knows; an array for arrays [token]."""
-    return tokens > positions
+def length_words(tokens: float, model: Model) -> Pair:
+    """Return the sentence that refuses requests of so many tokens, without its stop."""
+    return say("requests-of-tokens-are-longer", context=f"{tokens:,.0f}",
+               most=f"{positions(model):,.0f}", of=model.id)
+
+
+def positions(model: Model) -> float:
+    """Return the positions of a model [token]; infinite where nothing states them."""
+    stated = model.max_position_embeddings
+    return math.inf if stated is None else stated.value
+
+
+def too_long(tokens: Any, known: Any) -> Any:
+    """Return whether requests are longer than the positions of a model; an array for arrays.
+
+    Args:
+        tokens: of prompt and answer together [token].
+        known: positions of the model [token].
+    """
+    return tokens > known
 
 
 def staged_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -210,12 +226,19 @@ def subject_of(scenario: Scenario) -> Subject:
     numbers = model_inputs(scenario.model) | {
         name: value.value for name, value in scenario.mechanisms.items()
         if name in ("exchange_normal", "exchange_gathered")}
-    workload = scenario.file.workload
-    context = workload.context_tokens.value if workload.context_tokens else None
-    if context is None and workload.input_tokens and workload.output_tokens:
-        context = workload.input_tokens.value + workload.output_tokens.value
     return Subject(scenario.model, scenario.precision, scenario.device, scenario.node, numbers,
-                   scenario.engine, context=context, offload=scenario.file.offload)
+                   scenario.engine, context=longest_request(scenario),
+                   offload=scenario.file.offload)
+
+
+def longest_request(scenario: Scenario) -> float | None:
+    """Return the tokens of the longest request [token]; None where nothing states them."""
+    workload = scenario.file.workload
+    if workload.context_tokens:
+        return workload.context_tokens.value
+    if workload.input_tokens and workload.output_tokens:
+        return workload.input_tokens.value + workload.output_tokens.value
+    return None
 
 
 def cut_of(scenario: Scenario) -> Cut:

@@ -234,14 +234,6 @@ cache =
     .en = Cache in the steady state: requests take { $occupied } of its blocks on average, and more than there are in { $often } of the steps, where one waits or loses its blocks.
     .zh = 稳态下的 KV 缓存：请求平均占用 { $occupied } 的块；在{ $often } 的步中块不够用，会有请求等待或失去已占的块。
 
-engine-prints =
-    .en = What { $engine } prints of the cache of a replica: { $line } (80% interval { $low } to { $high } tokens).
-    .zh = { $engine } 启动时打印的单副本缓存：{ $line }（80% 区间 { $low } 至 { $high } token）。
-
-prompt-blocks =
-    .en = While prompts are computed, windows and states take { $taken } of the cache at { $step } tokens in a step; with { $tokens } they take { $saved } less: max_num_batched_tokens.
-    .zh = 预填充期间，单步 { $step } token 时窗口与状态占缓存 { $taken }；max_num_batched_tokens 降到 { $tokens } 可省 { $saved }。
-
 cache-suffices =
     .en = What is short is room for all requests at their longest at once; in the steady state the cache holds them, except in { $often } of the steps.
     .zh = 所缺的是全部请求同时达到最长时的空间；稳态下，除{ $often } 的步外，缓存都放得下。

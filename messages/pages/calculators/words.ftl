@@ -314,6 +314,10 @@ no-engine =
     .en = { $engine } does not run on { $card }.
     .zh = { $engine } 不支持 { $card }。
 
+too-long =
+    .en = Requests of { $tokens } tokens are longer than the { $positions } positions of { $model }: shorten input and output to { $positions } together.
+    .zh = 请求长 { $tokens } token，超过 { $model } 的 { $positions } 个位置：请将输入与输出合计缩短到 { $positions } 以内。
+
 no-drafts =
     .en = { $model } has no MTP layer to draft tokens with.
     .zh = { $model } 没有 MTP 层，不能投机。

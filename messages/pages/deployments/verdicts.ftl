@@ -18,6 +18,10 @@ it-fits-with-to-spare =
        *[no] { "" }
     }
 
+it-does-not-run =
+    .en = **It does not run as asked**: { $why }
+    .zh = **无法照此运行**：{ $why }
+
 nor-can-card-run-it =
     .en = , nor can the card run it in this precision
     .zh = ，这种卡也不能按此精度运行

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from catalogue import load_model
-from catalogue.deployments.admission.rules import problems
+from catalogue.deployments.admission.rules import positions, problems
 from catalogue.deployments.admission.subject import Cut
 from catalogue.deployments.loading import DEALT_PROMPTS
 from catalogue.deployments.resolved import GATHERED, NORMAL
@@ -106,11 +106,12 @@ def state(seed: int, edge: bool = False) -> dict[str, Any]:
     else:
         lengths = round(2 ** draw.uniform(0, 20)), round(2 ** draw.uniform(0, 15))
         users = round(2 ** draw.uniform(0, 12))
+    output = 1 if CONTEXT_ONLY in told else lengths[1]
+    most = min(MOST_PROMPT, positions(load_model(model)) - output)
     return found | {
         "card": card, "model": model, "precision": precision,
         "engine": draw.choice(engines(card)), "users": min(users, MOST_USERS),
-        "input": min(lengths[0], MOST_PROMPT),
-        "output": 1 if CONTEXT_ONLY in told else lengths[1],
+        "input": min(lengths[0], int(most)), "output": output,
         "dcp": draw.choice(shared_cache(model, found["tp"])),
         "vary": 0 if CONTEXT_ONLY in told else draw.choice((0, 0, 0.5, 0.9)), "pace": 50,
         "drafts": draw.choice(DRAFTS) if drafting(load_model(model)) else 0,

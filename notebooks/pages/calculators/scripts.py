@@ -30,7 +30,7 @@ from catalogue import (
     sources,
 )
 from catalogue.caveats import marked
-from catalogue.deployments.admission.rules import class_words, problems
+from catalogue.deployments.admission.rules import class_words, positions, problems
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.entries.calibrations import ALONE, CONCURRENT
@@ -189,6 +189,7 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
         model, shapes = load_model(name), model_inputs(load_model(name))
         found[name] = {
             "name": _name(model), "attention": model.attention, "sort": sorts[sort_of(name)],
+            "positions": min(positions(model), LARGEST),
             "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
             "formats": formats_of(name), "cores": cores_of(name),
             "weights": model.weights and model.weights.precision,

@@ -152,6 +152,7 @@ WORDS: dict[str, Pair] = {
     "outOfRange": say("out-of-range", text="{text}", key="{key}", low="{low}", high="{high}"),
     "noPrecision": say("no-precision", card="{card}", precision="{precision}"),
     "noEngine": say("no-engine", engine="{engine}", card="{card}"),
+    "tooLong": say("too-long", tokens="{tokens}", positions="{positions}", model="{model}"),
     "noDrafts": say("no-drafts", model="{model}"),
     "stages": say("stages", model="{model}", layers="{layers}", pp="{pp}"),
     "sharedCache": say("shared-cache", dcp="{dcp}", tp="{tp}", model="{model}", copies="{copies}"),

@@ -24,7 +24,9 @@ from calc.physics.breakdown import bound_by, parts, token_parts
 from calc.searching.same_cards import Alternatives, alternatives
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import Sides, interval
+from catalogue.deployments.admission.rules import CONTEXT, cut_of, problems, subject_of
 from catalogue.deployments.scenario import Scenario
+from catalogue.messages import Pair
 from notebooks.pages.catalogue.tables.deployments import asked_rows, questions
 
 Inputs = dict[str, int | float]
@@ -205,8 +207,14 @@ class Deployed:
 
     @property
     def has_room(self) -> bool:
-        """Whether it fits, as it is told."""
-        return bool(has_room(self.headroom))
+        """Whether it fits, as it is told: the memory holds it, and the model takes its requests."""
+        return bool(has_room(self.headroom)) and self.refusal is None
+
+    @functools.cached_property
+    def refusal(self) -> Pair | None:
+        """Why the model takes no such requests, a clause; None where it has their positions."""
+        problem = next(problems(subject_of(self.scenario), cut_of(self.scenario), (CONTEXT,)), None)
+        return problem.words() if problem else None
 
     @property
     def room(self) -> int:

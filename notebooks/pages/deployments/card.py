@@ -48,6 +48,8 @@ def command(deployed: Deployed, settings: Mapping[str, str | int]) -> str:
 
 def glance(deployed: Deployed) -> None:
     """What a user gets and what it costs, each with its interval and how such intervals did."""
+    if deployed.refusal is not None:
+        return
     rows = [_row(deployed, deployed.best[name]) for name in PACE if name in deployed.best]
     if (amount := price(deployed)) is not None:
         rows.append(amount)

@@ -88,6 +88,8 @@ def lead(deployed: Deployed) -> Pair:
 
 def _fits(deployed: Deployed) -> Pair:
     found, spare = deployed.quantities, fmt_bytes(abs(deployed.headroom))
+    if deployed.refusal is not None:
+        return say("it-does-not-run", why=deployed.refusal)
     why = {reason.kind for reason in deployed.answer.reasons}
     lacks = "dtype" in why
     if deployed.has_room:
@@ -109,7 +111,7 @@ def _fits(deployed: Deployed) -> Pair:
 def _gives(deployed: Deployed) -> Pair:
     """What it gives beside what is printed of it, and what binds."""
     name = next((rate for rate in RATES if rate in deployed.best), None)
-    if name is None:
+    if name is None or deployed.refusal is not None:
         return "", ""
     gap = result(deployed)
     ours = deployed.best[gap.claim.quantity if gap else name]
@@ -152,13 +154,15 @@ def verdict_text(deployed: Deployed) -> Pair:
     single = inputs["concurrency"] == 1
     first = (say("there-is-room-for-requests", room=room, length=length, many=many, single=single)
              if deployed.has_room else say("times-are-hypothetical"))
+    taken = [told for told in (stand_ins(scenario), announced([scenario.device]),
+                               underived([scenario.model])) if told]
+    if deployed.refusal is not None:
+        return join((" ", ""), taken)
     speed = _speed(deployed)
     if scenario.file.workload.output_tokens is None:
         prompt = fmt_int(inputs["input_tokens"])
         decoded = fmt_quantity(float(deployed.quantities["decode_context_tokens"]), "token")
         speed = say("prompt-and-answer-lengths-are", prompt=prompt, decoded=decoded, speed=speed)
-    taken = [told for told in (stand_ins(scenario), announced([scenario.device]),
-                               underived([scenario.model])) if told]
     return join((" ", ""), [first, speed, *_least(deployed), *taken])
 
 

@@ -57,7 +57,11 @@ def test_answer_lists_files_and_predictions(cli, deployed):
     pool = answer["pools"]["serve"]
     assert pool["servers"] == ["gpu-7.example.org:8000"]
     assert "--trust-remote-code" in (folder / "nodes/serve-0.sh").read_text("utf-8")
-    high = json.loads(cli("estimate", SMALL, "--json")[1])["quantities"]["steady_tpot"]["high"]
+    estimate = json.loads(cli("estimate", SMALL, "--json")[1])
+    assert pool["startup_line"] == estimate["startup_line"]
+    assert pool["startup_line"]["length"] == pool["longest"]
+    assert estimate["quantities"]["cache_tokens"] == pool["startup_line"]["tokens"]
+    high = estimate["quantities"]["steady_tpot"]["high"]
     assert pool["predicted"]["tpot"]["high"] == high
     assert pool["alerts"]["TimePerOutputTokenAbovePrediction"] == high
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from _project import ROOT
+from py_mini_racer import MiniRacer
 
 import calc
+from catalogue import load_model
+from catalogue.deployments.admission.rules import positions
 from notebooks.pages.calculators import offers, page
 from notebooks.pages.calculators.extras import WAYS
 from notebooks.pages.calculators.samples import state
 from notebooks.pages.calculators.scripts import question, start
+from notebooks.pages.calculators.words import dictionaries
 
 
 def test_first_state_is_the_standard_question():
@@ -55,3 +62,20 @@ def test_table_without_scripts_has_the_medians_of_the_runtime():
                                    strict=True):
             value = answer.quantities[name].value * (1 if name == "steady_throughput" else 1e3)
             assert float(text.split()[0].replace(",", "")) == pytest.approx(value, rel=0.01)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("model", ["deepseek-v3", "deepseek-v4-flash"])
+def test_requests_longer_than_the_positions_of_the_model_are_refused(model, lang):
+    most, engine = int(positions(load_model(model))), MiniRacer()
+    engine.eval((ROOT / "book/assets/calculators/state.js").read_text(encoding="utf-8"))
+    data = json.dumps({"models": {model: {"name": load_model(model).name, "positions": most}}})
+    words = json.dumps(dictionaries()[lang])
+
+    def refusal(prompt):
+        state = json.dumps({"model": model, "input": prompt, "output": 1000})
+        return engine.eval(f"willItFit.tooLong({data}, {words}, {state})")
+
+    assert refusal(most - 1000) is None
+    assert f"{most + 1:,} token" in (said := str(refusal(most - 999)))
+    assert said.count(f"{most:,}") == 2

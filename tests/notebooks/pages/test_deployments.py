@@ -19,6 +19,7 @@ from notebooks.pages.deployments import (
     own_hardware,
     own_processor,
     summary,
+    verdicts,
     views,
 )
 from notebooks.pages.deployments.answers import Deployed
@@ -85,6 +86,17 @@ def test_factors_above_one_promise_too_much(name, quantity, factor):
     ("s2-910b1-awq", "predicted"), ("s2-other-engine", "missed")])
 def test_verdicts_of_deployments_that_fit(name, verdict):
     assert summary.verdict(deployed(name)) == verdict
+
+
+@pytest.mark.parametrize(("tokens", "fits"), [(163_840, True), (163_841, False)])
+def test_requests_beyond_the_positions_of_the_model_do_not_fit(tokens, fits):
+    one = Deployed(catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
+        "workload.concurrency=1", "workload.requests=1", f"workload.context_tokens={tokens}"]))
+    lead = verdicts.lead(one)
+    assert one.headroom > 0
+    assert one.has_room is fits
+    assert ("It fits" in lead[0], "装得下" in lead[1]) == (fits, fits)
+    assert ("163,841 token" in lead[0], "163,841 token" in lead[1]) == (not fits, not fits)
 
 
 def test_replacements_of_a_plan_that_does_not_fit_run():

@@ -20,10 +20,6 @@ over-a-limit =
        *[no] { "" }
     }，相差 { $factor } 倍
 
-too-long =
-    .en = requests of { $longest } tokens are longer than the { $most } positions of '{ $model }', expected shorter ones
-    .zh = 请求长 { $longest } token，超过 '{ $model }' 的 { $most } 个位置，应缩短请求
-
 no-pool-holds =
     .en = no { $pool ->
         [prefill] prefill

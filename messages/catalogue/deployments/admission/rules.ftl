@@ -58,8 +58,8 @@ experts-of-are-stored-in =
     .zh = { $of } 的专家以 '{ $stored }' 存储，只有 CPU 算子读取，没有引擎在卡上计算
 
 requests-of-tokens-are-longer =
-    .en = requests of { $context } tokens are longer than the { $most } positions of '{ $of }'
-    .zh = 请求长 { $context } token，超过 '{ $of }' 的 { $most } 个位置
+    .en = requests of { $context } tokens are longer than the { $most } positions of '{ $of }', expected at most { $most } for prompt and answer together (input_tokens + output_tokens, or context_tokens)
+    .zh = 请求长 { $context } token，超过 '{ $of }' 的 { $most } 个位置；输入与输出合计（input_tokens + output_tokens，或 context_tokens）应不超过 { $most }
 
 pipeline-stages-of-ranks-that =
     .en = { $pipeline } pipeline stages of ranks that share experts: the closed form of their steady state does not hold

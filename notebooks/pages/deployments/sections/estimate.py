@@ -154,6 +154,8 @@ def memory(page: Page) -> None:
           {"part": common("part"), "size": common("size"), "share": say("of-device-memory")})
     if not page.inputs["activations_in_share"]:
         show(*say("engine-share-covers-weights-and"))
+    for words in page.engine_words:
+        show(*words)
 
 
 def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: float, lang: str

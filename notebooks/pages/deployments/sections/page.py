@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import catalogue
+from calc.launching.startup_line import POOLS, engine_words
 from calc.uncertainty.amount import Amount
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
+from catalogue.messages import Pair
 from notebooks.pages.deployments.answers import Deployed
 
 
@@ -46,6 +48,13 @@ class Page:
     def answers(self) -> Mapping[str, Amount]:
         """What users see of it, with intervals."""
         return self.deployed.answers
+
+    @property
+    def engine_words(self) -> list[Pair]:
+        """What its engine prints of the cache when it starts, of two pools for each."""
+        pools = self.family.pools
+        named = dict(zip(POOLS, pools, strict=True)) if pools else {"none": self.deployment}
+        return [words for name, pool in named.items() for words in engine_words(pool, name)]
 
     @property
     def several(self) -> bool:

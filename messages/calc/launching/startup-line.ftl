@@ -1,0 +1,31 @@
+### What an engine prints of its cache when it starts, as it is predicted.
+
+# number: the intervals of all answers
+engine-prints =
+    .en = What { $engine } prints of the cache of a replica{ $pool ->
+        [prefill] { " " }of the prefill pool
+        [decode] { " " }of the decode pool
+       *[none] { "" }
+    }: { $line } (80% interval { $low } to { $high } tokens, { $least } to { $most } requests of that length).
+    .zh = { $engine } 启动时打印的{ $pool ->
+        [prefill] 预填充池
+        [decode] 解码池
+       *[none] { "" }
+    }单副本缓存：{ $line }（80% 区间 { $low } 至 { $high } token，{ $least } 至 { $most } 个该长度的请求）。
+
+# number: the intervals of all answers
+does-not-start =
+    .en = { $engine } stops when it starts{ $pool ->
+        [prefill] { " " }in the prefill pool
+        [decode] { " " }in the decode pool
+       *[none] { "" }
+    }: the cache of a replica holds { $tokens } tokens (80% interval { $low } to { $high }), less than one request of { $length } tokens.
+    .zh = { $engine } 启动时会报错退出{ $pool ->
+        [prefill] （预填充池）
+        [decode] （解码池）
+       *[none] { "" }
+    }：单副本缓存只有 { $tokens } token（80% 区间 { $low } 至 { $high }），放不下一个 { $length } token 的请求。
+
+prompt-blocks =
+    .en = While a prompt of that length is computed, windows and states take { $taken } of the cache at { $step } tokens in a step; with { $tokens } they take { $saved } less: max_num_batched_tokens.
+    .zh = 这样长的 prompt 在预填充期间，单步 { $step } token 时窗口与状态占缓存 { $taken }；max_num_batched_tokens 降到 { $tokens } 可省 { $saved }。

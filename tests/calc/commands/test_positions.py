@@ -1,0 +1,70 @@
+"""Requests longer than the positions of a model are refused wherever a deployment is asked for."""
+
+import json
+
+import pytest
+
+import catalogue
+from calc.commands.main import main
+
+R1, POSITIONS = "h200-r1-vllm-tp8", 163_840
+MILLION = "--set=workload.context_tokens=1000000"
+GOAL = "r1-64-users-8xh20"
+
+
+def refuses(said):
+    """Whether it is one sentence that names the requests, the positions and what to shorten."""
+    return (said.count("\n") == 1 and "1,000,000 tokens" in said and f"{POSITIONS:,}" in said
+            and "context_tokens" in said)
+
+
+@pytest.mark.parametrize("asked", [
+    ("cost", R1), ("decide", R1), ("capacity", R1, "--cards"),
+    ("estimate", R1, "--engines=vllm@0.11.0,sglang@0.5.6")])
+def test_commands_refuse_in_one_sentence(cli, asked):
+    code, out, error = cli(*asked, MILLION)
+    assert (code, out) == (2, "")
+    assert refuses(error)
+
+
+@pytest.mark.parametrize(("kind", "name", "section"), [
+    ("scenarios", R1, "workload:"), ("goals", GOAL, "demand:")])
+def test_check_refuses_a_file_with_its_line(cli, tmp_path, kind, name, section):
+    text = (catalogue.ROOT / kind / f"{name}.yml").read_text("utf-8")
+    file = tmp_path / f"{name}.yml"
+    file.write_text(text.replace(f"\n{section}", f"\n{section}\n  context_tokens: 1000000 token"),
+                    "utf-8")
+    code, _, error = cli("check", str(file))
+    line = file.read_text("utf-8").splitlines().index("  context_tokens: 1000000 token") + 1
+    assert code == 2
+    assert f"{file}:{line}: " in error
+    assert refuses(error)
+
+
+@pytest.mark.parametrize(("tokens", "fits"), [(POSITIONS, True), (POSITIONS + 1, False)])
+def test_estimate_fits_up_to_the_last_position(cli, tokens, fits):
+    code, out, _ = cli("estimate", R1, "--json", "--set=workload.concurrency=1",
+                       "--set=workload.requests=1", f"--set=workload.context_tokens={tokens}")
+    answer = json.loads(out)
+    assert (code, answer["fits"], "startup_line" in answer) == (0, fits, fits)
+    assert [reason["kind"] for reason in answer.get("reasons", ())] == (
+        [] if fits else ["context"])
+    assert fits or answer["searched"]["best"] is None
+
+
+def test_search_finds_nothing_and_says_why(cli):
+    code, out, _ = cli("search", GOAL, "--set=demand.context_tokens=1000000", "--json",
+                       "--workers=1")
+    assert code == 3
+    assert refuses(f"{json.loads(out)['why']}\n")
+
+
+@pytest.mark.parametrize(("prompt", "told"), [(900_000, True), (90_000, False)])
+def test_estimate_says_which_share_of_the_requests_is_refused(capsys, prompt, told):
+    """Lognormal lengths about a mean of 900,000 tokens exceed 1,048,576 positions."""
+    assert main(("estimate", "v4-pro-8xb300", f"--set=workload.input_tokens={prompt}",
+                 "--set=workload.output_tokens=2000", "--set=workload.concurrency=4",
+                 "--set=workload.length_distribution=lognormal",
+                 "--set=workload.length_variation=0.9", "--lang=en")) == 0
+    said = capsys.readouterr().out
+    assert ("% of the requests are longer than the 1,048,576 positions" in said) is told
