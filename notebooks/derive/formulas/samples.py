@@ -65,7 +65,7 @@ _STEPS = (
     "gathered_row_traffic",
     "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile", "largest_sliced_tile")
 _CONTEXT = ("context_all_to_all", "largest_graph", "accepted_length")
-_EXCHANGE = ("exchange_network_alpha", "exchange_gathered")
+_EXCHANGE = ("exchange_network_alpha",)
 _STREAMS = {
     "schedule": (
         *(f"{name}_timed_operators" for name in (
