@@ -60,7 +60,7 @@ def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Pair | str]]
                 yield shared | {"what": what, "value": words[str(chosen.value)],
                                 "source": notes.mark(stated)}
         known = catalogue.symbols()
-        if (reserve := statement.reserve) is not None and reserve.cards:
+        if (reserve := statement.reserve) is not None and reserve.note:
             share = known["memory_utilization"]
             sourced = Value(1, "1", "1", reserve.source, reserve.kind, 1, 1, reserve.date,
                             note=reserve.note)
