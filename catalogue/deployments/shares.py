@@ -31,11 +31,13 @@ def joined_ranks(inputs: Mapping[str, Number]) -> Number:
 def share_of(reserved: Number, memory: Number) -> Number:
     """Share of a card's memory that is not set aside, rounded as the engine does [1].
 
+    It is 0 where more is set aside than there is: the engine does not start then.
+
     Args:
         reserved: what is set aside [B].
         memory: of the card [B].
     """
-    return np.round((memory - reserved) / memory, DIGITS)
+    return np.round(np.maximum(0, memory - reserved) / memory, DIGITS)
 
 
 def reserved_by_way(rules: Mapping[Way, Reserve], sent: Way, inputs: Mapping[str, Number],

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import catalogue
+from calc.closed_form.evaluate import evaluate
+from calc.layouts.feasible import has_room
 from catalogue.deployments.shares import prompt_graphs
 from catalogue.deployments.startups import startup_rows
 
@@ -65,6 +67,13 @@ def test_stated_share_and_engines_without_a_rule_are_kept():
     assert load("workload.memory_utilization=0.5").shares({}) == {}
     assert load("engine=sglang@0.4.6", *H100, *QWEN).share.value == 0.81
     assert load("engine=vllm@0.11.0").share.value == 0.9
+
+
+def test_nothing_fits_where_more_is_set_aside_than_there_is():
+    scenario = load(*DP8, "workload.max_num_batched_tokens=16384 token")  # of eight ranks each
+    assert scenario.share.value == 0
+    found = evaluate(scenario.inputs(), scenario.model.attention)
+    assert not has_room(found["headroom_per_device"])
 
 
 def test_prompt_graphs_are_those_of_the_engines_list():
