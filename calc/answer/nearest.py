@@ -167,7 +167,8 @@ class Search:
         columns = {name: np.array([[row[name]] for row in sizes]) for name in sizes[0]}
         degrees = {name: np.array([[cut.degrees[place] for cut in tried]])
                    for place, name in enumerate(DEGREES)}
-        quantities = evaluate(self.inputs | columns | degrees, self.attention, decode=False)
+        quantities = evaluate(self.inputs | columns | degrees | self.scenario.shares(degrees),
+                              self.attention, decode=False)
         rows = {name: np.array([getattr(cut, name) for cut in tried])
                 for name in (*AXES[1:], "shared_ranks", "drafts")}
         judge, asked = Judge(), [kind for kind in KINDS if kind != CONTEXT]
@@ -223,7 +224,8 @@ class Search:
                 return
 
     def _workload(self, **changed: float) -> Mapping[str, Any]:
-        return evaluate(self.inputs | changed, self.attention, decode=False)
+        return evaluate(self.inputs | changed | self.scenario.shares(changed), self.attention,
+                        decode=False)
 
     def _chunk(self) -> Iterator[dict[str, str | int]]:
         """Shorter chunks of prompts, halved until it fits."""

@@ -21,7 +21,7 @@ from calc.layouts.choice import Choice, of_pool
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.searching.goal import wishes
 from calc.searching.pool_pairs import FIRST, THEN, Pools, pools
-from calc.searching.same_cards import goal_of
+from calc.searching.same_cards import default_share, goal_of
 from catalogue import Scenario, load_node
 from catalogue.planning.goals import CardRange, Goal
 
@@ -77,7 +77,8 @@ class Pairing:
 
     def _space(self) -> Space:
         """Groups of every layout."""
-        found = Space(_goal(self.scenario, max(self.sizes)), resolve=self._resolved)
+        found = Space(_goal(self.scenario, max(self.sizes)), resolve=self._resolved,
+                      share=default_share(self.scenario))
         found.model = self.scenario.model  # with what was changed in it
         return found
 

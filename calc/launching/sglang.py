@@ -216,7 +216,7 @@ def _limits(scenario: Scenario, of: Layout, release: Release, most: Longest) -> 
                      "prompt tokens of a step, of all replicas that share experts"
                      if of.joined > 1 else "prompt tokens of a step"),
         release.take("--page-size", workload.block_size.value, "tokens of a block of the cache"),
-        release.take("--mem-fraction-static", workload.memory_utilization.value, WHOLE_MEMORY)]
+        release.take("--mem-fraction-static", scenario.share.value, WHOLE_MEMORY)]
 
 
 def _steps(scenario: Scenario, release: Release) -> list[Setting]:

@@ -317,7 +317,7 @@ def _limits(scenario: Scenario, release: Release, most: Longest) -> list[Setting
         release.take("--max-num-batched-tokens", workload.max_num_batched_tokens.value,
                      "tokens of a step"),
         release.take("--block-size", workload.block_size.value, "tokens of a block of the cache"),
-        release.take("--gpu-memory-utilization", workload.memory_utilization.value,
+        release.take("--gpu-memory-utilization", scenario.share.value,
                      WHOLE_MEMORY)]
 
 

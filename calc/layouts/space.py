@@ -73,6 +73,8 @@ class Space:
     Attributes:
         goal: the goal.
         resolve: makes a deployment of a choice, in place of a file of the goal's.
+        share: of the memory that an engine takes by default, of each cell [percent]; None for what
+            the goal states.
         dropped: combinations that were left out, by why.
         joined: cells of bases by kind and as ``calc.searching.candidates`` numbers them, by whose
             they are and which pool.
@@ -80,6 +82,7 @@ class Space:
 
     goal: Goal
     resolve: Callable[[Choice], Scenario] | None = None
+    share: Callable[[Cells], np.ndarray] | None = None
     dropped: Counter[str] = field(default_factory=Counter)
     joined: dict[tuple[int, str | None], tuple[list[Cells], Cells]] = field(
         default_factory=dict, repr=False)
@@ -241,7 +244,8 @@ class Space:
             self.shapes["n_routed_experts"])
         keep = (cells["micro_batches"] == 1) | exchanged
         keep &= ~self._undrafted(base, cells)
-        return {name: column[keep] for name, column in cells.items()}
+        cells = {name: column[keep] for name, column in cells.items()}
+        return cells if self.share is None else cells | {"utilization": self.share(cells)}
 
     def layouts(self, base: Base) -> Cells:
         """Cuts of a base, whether they divide the model or not."""

@@ -261,7 +261,7 @@ def _of_one(space: Space) -> Space:
     if space.goal.cards.fewest == 1:
         return space
     cards = space.goal.cards.model_copy(update={"fewest": 1})
-    return Space(space.goal.model_copy(update={"cards": cards}), space.resolve)
+    return Space(space.goal.model_copy(update={"cards": cards}), space.resolve, space.share)
 
 
 def _exchange(one: Base, two: Base) -> bool:

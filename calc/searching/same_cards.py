@@ -7,11 +7,13 @@ The nearest change of a deployment that does not run is another question: ``calc
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
+
+import numpy as np
 
 from calc.answer.nearest import TOLD
 from calc.closed_form.evaluate import evaluate
@@ -19,8 +21,8 @@ from calc.layouts.change import changed
 from calc.layouts.choice import Choice, Row
 from calc.layouts.enumerate import MOST_STAGES
 from calc.layouts.feasible import reasons
-from calc.layouts.space import Base, Space
-from calc.searching.candidates import PERCENT, batches
+from calc.layouts.space import Base, Cells, Space
+from calc.searching.candidates import PERCENT, SYMBOLS, batches
 from calc.searching.goal import stated_limits
 from calc.searching.result import MOST_SIMULATED, Answer
 from calc.searching.robust import LEAST
@@ -93,7 +95,8 @@ def alternatives(scenario: Scenario) -> Alternatives:
     if scenario.file.offload is not None:
         return Alternatives(None, None, None, None, 0)
     goal = _goal(scenario)
-    space = Space(goal, resolve=lambda choice: changed(scenario, _settings(scenario, choice)))
+    space = Space(goal, resolve=lambda choice: changed(scenario, _settings(scenario, choice)),
+                  share=default_share(scenario))
     space.model = scenario.model  # with what was changed in it
     answer = Answer(search(goal, space=space))
     best, own, official = (_advice(scenario, row) for row in (
@@ -141,6 +144,23 @@ def goal_of(scenario: Scenario, space: Mapping[str, Any], demand: Mapping[str, A
             input_tokens=int(inputs["input_tokens"]), output_tokens=int(inputs["output_tokens"]),
             **(demand or {})),
         devices=[Offer.model_construct(device=file.device, node=file.cluster.node)], **asked)
+
+
+def default_share(scenario: Scenario) -> Callable[[Cells], np.ndarray] | None:
+    """Shares of the memory [percent] of cells of a deployment, as its engine takes them by default;
+    None where they are its own.
+
+    Args:
+        scenario: the deployment.
+    """
+    if not scenario.shares({}):
+        return None
+
+    def share(cells: Cells) -> np.ndarray:
+        inputs = {symbol: cells[name] for name, symbol in SYMBOLS.items() if name in cells}
+        found: np.ndarray = PERCENT * scenario.shares(inputs)["memory_utilization"]
+        return found
+    return share
 
 
 def _goal(scenario: Scenario) -> Goal:

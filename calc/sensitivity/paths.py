@@ -26,7 +26,8 @@ LAID_OUT = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_par
             "expert_tensor_parallel", "decode_context_parallel", "redundant_experts",
             "shared_expert_ranks")
 LENGTHS = ("input_tokens", "output_tokens", "context_tokens")
-WHOLE = ("concurrency", *LENGTHS, "max_num_batched_tokens")
+CHUNK = "max_num_batched_tokens"  # on which an engine's default share of the memory may depend
+WHOLE = ("concurrency", *LENGTHS, CHUNK)
 CONTINUOUS = ("prefix_hit_share", "memory_utilization")  # plain numbers that are no mechanism
 MOST_USERS, MOST_TOKENS = 4096, 131_072  # that are tried unless a range is given
 FACTOR = 16.0  # likewise, a rate is tried from so many times less to so many times more
@@ -69,6 +70,8 @@ class Path:
         moved = {name: values * (plan.inputs[name] / first if first else 1.0)
                  for name in self.symbols}
         name = self.symbols[0]
+        if name == CHUNK:
+            return moved | plan.scenario.shares(moved)
         if name not in LENGTHS:
             return moved
         at: Mapping[str, float] = plan.inputs

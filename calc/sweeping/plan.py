@@ -47,7 +47,8 @@ from catalogue.reading.values import Unit, si_number
 WORKLOAD, CUT = "workload.", "parallelism."
 PLAIN = ("concurrency", "input_tokens", "output_tokens", "context_tokens",
          "max_num_batched_tokens", "block_size", "memory_utilization")
-LARGEST_FIRST = ("context_tokens", "memory_utilization")  # whose largest value is the easiest
+SHARE = "memory_utilization"
+LARGEST_FIRST = ("context_tokens", SHARE)  # whose largest value is the easiest
 NUMBERS_OF_CUT = (*DEGREES, SLICES, "redundant_experts", SHARED_RANKS, SHARED)
 CUT_NAMES = dict(zip(("tensor", "pipeline", "data", "expert", "slices", "spares", "shared_ranks",
                       "context"), NUMBERS_OF_CUT, strict=True))
@@ -292,7 +293,11 @@ class _Loader:
 
     def _columns(self, scenario: Scenario, numbers: Mapping[str, float],
                  ) -> dict[str, tuple[int, np.ndarray]]:
-        """Inputs along the inner axes; of a parallel size also what the catalogue makes of it."""
+        """Inputs along the inner axes; of a parallel size also what the catalogue makes of it.
+
+        The share of the memory is that of the deployment, also where the engine's default is
+        another for a cut.
+        """
         columns: dict[str, tuple[int, np.ndarray]] = {}
         for place, along in enumerate(self.values):
             found = {_field(path): values for path, values in along.items()}
@@ -301,7 +306,8 @@ class _Loader:
                 rows = [_cut(scenario, {_field(path): along[path][i] for path in sizes}).inputs()
                         for i in range(len(along[sizes[0]]))]
                 found |= {name: np.array([float(row[name]) for row in rows]) for name in numbers
-                          if name not in found and any(row[name] != numbers[name] for row in rows)}
+                          if name not in (*found, SHARE)
+                          and any(row[name] != numbers[name] for row in rows)}
             for name, values in found.items():
                 if name in columns:
                     raise ParamsError(f"{self.inner[place].origin}: moves '{name}', as "

@@ -254,9 +254,9 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
     engine = running_engine(raw, own)
     file: ScenarioFile = library.load("scenarios", path, own,
                                       file=underlaid(raw, engine) if engine else raw)
+    stated = {*(raw.data.get("workload") or {}), *(
+        key.removeprefix("workload.") for key in own if key.startswith("workload."))}
     if engine is not None:
-        stated = {*(raw.data.get("workload") or {}), *(
-            key.removeprefix("workload.") for key in own if key.startswith("workload."))}
         file = launched(file, engine, stated, where)
 
     def entry(root: str) -> Any:
@@ -279,7 +279,8 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
         library.load("nodes", file.cluster.node, beside=path), entry("precision"),
         library.load("measurements", file.measured, beside=path) if file.measured else None)
     scenario = replace(scenario, host=_host(scenario, where), family=whole,
-                       running=engine, by_engine=engine.mechanisms if engine else {})
+                       running=engine, by_engine=engine.mechanisms if engine else {},
+                       states_share="memory_utilization" in stated)
     _check_claims(file, where)
     _check_hardware(scenario, where)
     if cut:

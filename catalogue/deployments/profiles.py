@@ -29,6 +29,7 @@ from catalogue.entries.profiles import (
     KernelFit,
     Measured,
     Profile,
+    Reserve,
     Scheduling,
     Statement,
     Way,
@@ -82,6 +83,8 @@ class Running(Starts):
         chunk_dealt: whether ranks that share experts share the default of a step's prompt tokens.
         coordination: of prefill, where ranks share experts; None where nothing is said.
         graphs: whether decode runs as a captured graph; None where nothing is said.
+        reserve: what is set aside of the memory where no share is stated, by how ranks come by
+            tokens; empty where nothing is said.
         rejected: laws that would hold and contradict others or measured steps, as ``mechanisms``.
         asked: the release for which this one stands, where it is not known; None where it is.
     """
@@ -93,6 +96,7 @@ class Running(Starts):
     scheduling: Scheduling | None
     coordination: Coordination | None
     graphs: bool | None
+    reserve: Mapping[Way, Reserve]
     rejected: Mapping[Way, tuple[Measured, ...]]
     asked: str | None = None
 
@@ -252,8 +256,20 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
                    if statement.joined is not None)
     return Running(profile, release, *_started(always), mechanisms, workload, by_cut, dealt,
                    scheduling, coordination, graphs,
+                   _reserve(of_ways),
                    {way: _rejected(holding) for way, holding in of_ways.items()},
                    None if known else written)
+
+
+def _reserve(of_ways: Mapping[Way, Iterable[Statement]]) -> dict[Way, Reserve]:
+    """What statements that hold set aside of the memory; nothing where none speaks of the card."""
+    found: dict[Way, Reserve] = {}
+    for way, holding in of_ways.items():
+        for statement in holding:
+            if statement.reserve is not None:
+                found[way] = statement.reserve.over(found.get(way))
+    known = len(found) == len(of_ways) and all(rule.cards for rule in found.values())
+    return found if known else {}
 
 
 def _rejected(holding: Iterable[Statement]) -> tuple[Measured, ...]:

@@ -64,6 +64,11 @@ class Resolved:
         if not leaves_replica(cut.tensor_parallel.value, cut.expert_parallel.value,
                               slices.value if slices else 0):
             return "own"
+        return self.joined_way
+
+    @property
+    def joined_way(self) -> Way:
+        """How ranks that share experts come by the tokens of theirs: gathered, or sent."""
         gathers, normal = (self.file.mechanisms.get(name) for name in (GATHERED, NORMAL))
         if gathers and gathers.value:
             return "gathered"

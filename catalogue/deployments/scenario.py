@@ -13,10 +13,15 @@ from catalogue.deployments.physics_inputs import knobs as mechanisms
 from catalogue.deployments.physics_inputs import physics_inputs
 from catalogue.deployments.profiles import Running, running
 from catalogue.deployments.resolved import Resolved
+from catalogue.deployments.shares import reserved_by_way, share_of
 from catalogue.entries.deployments import Documented, Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import CSA, GROUPS, Model
+from catalogue.entries.profiles import Reserve, Way
+from catalogue.messages import by_language, messages
 from catalogue.reading.values import Text, Value
+
+say = messages("catalogue/deployments/scenario")
 
 MODEL_COUNTS = (
     "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
@@ -36,6 +41,10 @@ _ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio")
 # no formula's, or set by the physics
 _NOT_INPUTS = ("requests", "draft_tokens", "text", "accepted_length", "acceptance", "balancing",
                "length_distribution", "length_variation", "arrivals", "arrival_rate")
+CUT_OF_SHARE = ("tensor_parallel", "pipeline_parallel", "expert_parallel",
+                "expert_tensor_parallel")
+WORKLOAD_OF_SHARE = ("max_num_batched_tokens", "max_num_seqs", "draft_tokens")
+MEBI = 2**20
 WIDEST = "fp32"  # of what checkpoints and engines keep undivided
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")
@@ -114,9 +123,11 @@ class Scenario(Resolved):
 
     Attributes:
         running: the engine that it names, in its release; None if it names none.
+        states_share: whether it states the share of the memory that its engine may use.
     """
 
     running: Running | None = None
+    states_share: bool = True
 
     @property
     def engine(self) -> str | None:
@@ -175,13 +186,60 @@ class Scenario(Resolved):
             fields |= {name: getattr(part, name) for name in type(part).model_fields
                       if name not in _NOT_INPUTS}
         fields["accepted_length"] = self.file.workload.length_accepted
+        fields["memory_utilization"] = self.share
         return {name: value for name, value in fields.items() if value is not None}
 
     def stated(self) -> dict[str, int | float]:
         """Input symbols of parallelism and workload with their SI numbers, where stated."""
         return {name: value.value for part in (self.file.parallelism, self.file.workload)
                 for name in type(part).model_fields
-                if name not in _NOT_INPUTS and (value := getattr(part, name))}
+                if name not in _NOT_INPUTS and (value := getattr(part, name))
+                } | {"memory_utilization": self.share.value}
+
+    @functools.cached_property
+    def share(self) -> Value:
+        """Share of the memory that its engine may use [1]: as stated, or else by default."""
+        if not self._reserves or self.running is None:
+            return self.file.workload.memory_utilization
+        rule = next(iter(self._reserves.values()))
+        memory, kept = self._for_share["memory_capacity"], float(self._reserved({}))
+        share = float(share_of(kept, memory))
+        return Value(share, "1", f"{share:g}", rule.source, "derived", share, share, rule.date,
+                     note=by_language(say("default-share", release=self.running.stated,
+                                          kept=f"{kept / MEBI:,.0f}",
+                                          memory=f"{memory / MEBI:,.0f}")))
+
+    def shares(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Input ``memory_utilization`` of other layouts and steps of it, an array; nothing where
+        the deployment states it or its engine has no rule.
+
+        Args:
+            inputs: what differs by symbol, numbers or arrays that can be broadcast.
+        """
+        if not self._reserves:
+            return {}
+        return {"memory_utilization": share_of(self._reserved(inputs),
+                                               self._for_share["memory_capacity"])}
+
+    @property
+    def _reserves(self) -> Mapping[Way, Reserve]:
+        """What its engine sets aside by default; nothing where the share is stated."""
+        return {} if self.running is None or self.states_share else self.running.reserve
+
+    def _reserved(self, inputs: Mapping[str, Any]) -> Any:
+        """Memory that its engine sets aside where it differs in some inputs [B]."""
+        graph = self.mechanisms.get("largest_graph")
+        return reserved_by_way(self._reserves, self.joined_way, {**self._for_share, **inputs},
+                               float(graph.value) if graph else None)
+
+    @property
+    def _for_share(self) -> dict[str, int | float]:
+        """Its inputs on which the share depends."""
+        cut, workload = self.file.parallelism, self.file.workload
+        stated = {name: getattr(part, name) for part, names in (
+            (cut, CUT_OF_SHARE), (workload, WORKLOAD_OF_SHARE)) for name in names}
+        return {name: value.value if value else 0 for name, value in stated.items()
+                } | {"memory_capacity": device_inputs(self.device)["memory_capacity"]}
 
     def inputs(self) -> dict[str, int | float]:
         """Every input symbol of the formulas with its SI number."""

@@ -19,6 +19,8 @@ from pydantic import AfterValidator, Field, model_validator
 from catalogue.entries.entry import CatalogueEntry, Entry, FormatName, MechanismsName, Sourced
 from catalogue.reading.values import (
     AnyQuantity,
+    Bytes,
+    BytesOrZero,
     Count,
     Date,
     Flag,
@@ -202,6 +204,70 @@ class Schedule(Sourced):
                 "latent_output_divided": stated(float(back is not None and back.divided), "1")}
 
 
+class CardReserve(Entry):
+    """What is set aside on cards up to a size.
+
+    Attributes:
+        below: memory of a card; absent, all larger ones [B].
+        constant, rank: whatever runs, and for each rank of a server [B].
+        least: all that is set aside for prompts, graphs and ranks is at least this [B].
+        graph, wide_graph: largest captured batch of a server of one to three ranks per stage, and
+            of more [request].
+    """
+
+    below: Bytes | None = None
+    constant: BytesOrZero | None = None
+    rank: BytesOrZero | None = None
+    least: BytesOrZero | None = None
+    graph: Requests | None = None
+    wide_graph: Requests | None = None
+
+
+class Reserve(Sourced):
+    """Memory that an engine sets aside: the rest is the share that it takes where none is stated.
+
+    An absent attribute is as an earlier statement has it.
+
+    Attributes:
+        cards: by memory, ascending.
+        prompt_token: for each prompt token of a step of a server [B].
+        least_prompt_tokens: that are counted [token].
+        graph_request: for each request of the largest graph [B].
+        joined: where ranks share experts [B].
+        joined_request: for each request of the largest graph and each replica that shares experts
+            [B].
+        large_joined_request: likewise, besides, of graphs of more than ``large_graph`` [B].
+        large_graph: requests [request].
+        prompt_graphs: for all captured steps with prompts, without pipeline stages [B].
+        prompt_graph: for each size of such a step up to the prompt tokens [B].
+        beside: for drafts or an exchange, not counted in the least [B].
+        decodes: whether tokens of decode steps count in place of prompt tokens.
+        limited_graphs: whether graphs are no larger than the requests that may run.
+    """
+
+    cards: list[CardReserve] | None = None
+    prompt_token: BytesOrZero | None = None
+    least_prompt_tokens: Tokens | None = None
+    graph_request: BytesOrZero | None = None
+    joined: BytesOrZero | None = None
+    joined_request: BytesOrZero | None = None
+    large_joined_request: BytesOrZero | None = None
+    large_graph: Requests | None = None
+    prompt_graphs: BytesOrZero | None = None
+    prompt_graph: BytesOrZero | None = None
+    beside: BytesOrZero | None = None
+    decodes: Flag | None = None
+    limited_graphs: Flag | None = None
+
+    def over(self, earlier: Reserve | None) -> Reserve:
+        """The reserve of two statements, of which this one is the later."""
+        if earlier is None:
+            return self
+        own = {name: value for name in type(self).model_fields
+               if (value := getattr(self, name)) is not None}
+        return earlier.model_copy(update=own)
+
+
 class Defaults(Entry):
     """What an engine takes for a key of a deployment's workload, where that is not given."""
 
@@ -232,8 +298,8 @@ class Statement(Entry):
             tensor-parallel group, or where each is sent to its experts; absent, of both.
         exchange: of which mode of sending them it holds; absent, of both and where none is sent.
         apart: whether it holds where pools prefill and decode apart; absent, of both.
-        joined: whether its workload and mechanisms hold where ranks share experts, or where none
-            do; absent, of both.
+        joined: whether its workload, reserve and mechanisms hold where ranks share experts, or
+            where none do; absent, of both.
         scheduling: how a step is filled.
         prefill_coordination: of ranks that share experts.
         staged_drafts: whether a model drafts with its own layer in pipeline stages.
@@ -243,6 +309,7 @@ class Statement(Entry):
         workload: defaults that are decided when the engine starts, by card or model, or that its
             recipes set.
         chunk_dealt: whether ranks that share experts share the default of a step's prompt tokens.
+        reserve: what it sets aside of the memory, of which the default share is the rest.
         flags: keys of the workload, whose default is that of a flag (``params/engines/``).
         mechanisms: by name, as a scenario's.
     """
@@ -266,6 +333,7 @@ class Statement(Entry):
     starts: Starting | None = None
     workload: Defaults = Defaults()
     chunk_dealt: Ability | None = None
+    reserve: Reserve | None = None
     flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization",
                         "scheduler_recv_interval", "stream_interval"], str] = {}
     mechanisms: dict[str, AnyQuantity] = {}
@@ -275,9 +343,9 @@ class Statement(Entry):
         if self.since and self.until and in_order(self.since) > in_order(self.until):
             raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
         if self.joined is not None and (other := sorted(
-                self.model_fields_set - {*_CONDITIONS, "workload", "mechanisms"})):
+                self.model_fields_set - {*_CONDITIONS, "workload", "mechanisms", "reserve"})):
             raise Misplaced(f"'{other[0]}' does not depend on ranks that share experts, expected "
-                            "workload and mechanisms alone", other[0])
+                            "workload, reserve and mechanisms alone", other[0])
         return self
 
     def holds(self, release: str, card: str, attention: Collection[str], drafts: bool,
@@ -476,7 +544,7 @@ class KernelFit(Statement):
 
 
 _OF_PROFILES = {"scheduling", "prefill_coordination", "staged_drafts", "graphs", "schedule",
-                "starts", "workload", "chunk_dealt", "flags"}
+                "starts", "workload", "chunk_dealt", "reserve", "flags"}
 
 
 class Fits(CatalogueEntry):

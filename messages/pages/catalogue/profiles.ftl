@@ -75,3 +75,7 @@ release-only =
 releases-to =
     .en = to { $until }
     .zh = 至 { $until }
+
+what-is-not-set-aside =
+    .en = what is not set aside
+    .zh = 预留之外的部分

@@ -166,7 +166,7 @@ def _numbers(scenario: Scenario) -> dict[str, Any]:
         "users": workload.concurrency, "chunk": workload.max_num_batched_tokens,
         "block": workload.block_size}
     inputs = scenario.inputs()
-    share = round(float(workload.memory_utilization.value) * PERCENT, 4)
+    share = round(float(scenario.share.value) * PERCENT, 4)
     return {key: int(value.value) for key, value in numbers.items()} | {
         "input": int(inputs["input_tokens"]), "output": int(inputs["output_tokens"]),
         "dcp": int(inputs["decode_context_parallel"]),

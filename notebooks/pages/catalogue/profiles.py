@@ -60,6 +60,12 @@ def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Pair | str]]
                 yield shared | {"what": what, "value": words[str(chosen.value)],
                                 "source": notes.mark(stated)}
         known = catalogue.symbols()
+        if (reserve := statement.reserve) is not None and reserve.note:
+            share = known["memory_utilization"]
+            sourced = Value(1, "1", "1", reserve.source, reserve.kind, 1, 1, reserve.date,
+                            note=reserve.note)
+            yield shared | {"what": (share.en, share.zh), "value": say("what-is-not-set-aside"),
+                            "source": notes.mark(sourced)}
         for key, flag in statement.flags.items():
             yield shared | {"what": (known[key].en, known[key].zh),
                             "value": say("default-of-flag", flag=flag),

@@ -79,11 +79,13 @@ CHANGED = [  # release, overrides of DeepSeek-R1 on eight H200, flags
         "--enable-eplb": None, "--eplb-config": {"num_redundant_experts": 8}}),
     (VLLM, ("precision=fp8-block-fp8-cache",), {"--kv-cache-dtype": "fp8"}),
     (SGLANG, (), {"--tp-size": 8, "--ep-size": ABSENT, "--max-running-requests": 1000,
-                  "--chunked-prefill-size": 8192, "--enable-metrics": None}),
+                  "--chunked-prefill-size": 8192, "--enable-metrics": None,
+                  "--mem-fraction-static": 0.886}),  # the default, of 143,771 MiB less 16,384
     # requests and chunks are those of all replicas of the server
     (SGLANG, WIDE, {"--tp-size": 8, "--attn-dp-size": 8, "--ep-size": 8,
                     "--moe-a2a-backend": "deepep", "--max-running-requests": 1000,
-                    "--chunked-prefill-size": 8192, "--moe-dense-tp-size": 1}),
+                    "--chunked-prefill-size": 8192, "--moe-dense-tp-size": 1,
+                    "--mem-fraction-static": 0.736}),  # less 37,888
     (SGLANG, (*WIDE, "workload.max_num_batched_tokens=8192"), {
         "--chunked-prefill-size": 8 * 8192}),
     (SGLANG, (*WIDE, "parallelism.redundant_experts=8"), {"--ep-num-redundant-experts": 8}),

@@ -1,0 +1,38 @@
+"""What runs on the cards of a deployment: its engine's defaults follow each candidate."""
+
+import pytest
+
+import catalogue
+from calc.layouts.change import changed
+from calc.layouts.space import Space, choice_at
+from calc.searching.same_cards import default_share, goal_of
+from catalogue.planning.goals import CardRange
+
+CUT = ("parallelism.", "workload.max_num_batched_tokens")
+
+
+@pytest.mark.parametrize("engine", ["sglang@0.5.3", "sglang@0.5.23"])
+def test_default_share_of_each_candidate_is_that_of_its_deployment(engine):
+    scenario = catalogue.load_scenario("h200-r1-sglang-tp8", overrides=[f"engine={engine}"])
+
+    def resolve(choice):
+        return changed(scenario, {key: value for key, value in choice.settings().items()
+                                  if key.startswith(CUT)})
+
+    goal = goal_of(scenario, {"chunks": [2048, 16384], "drafts": [0], "pools": ["one"]},
+                   cards=CardRange.model_construct(fewest=8, most=8), precisions=["fp8-block"])
+    space = Space(goal, resolve=resolve, share=default_share(scenario))
+    base, = space.bases()
+    shares = {}
+    for cells in space.cells(base):
+        for row, share in enumerate(cells["utilization"]):
+            choice = choice_at(base, cells, row, 64)
+            shares[choice] = share / 100
+            assert resolve(choice).share.value == pytest.approx(share / 100, abs=1e-12)
+    assert len(set(shares.values())) > 3
+
+
+def test_stated_share_is_that_of_every_candidate():
+    stated = catalogue.load_scenario("h200-r1-sglang-tp8",
+                                     overrides=["workload.memory_utilization=0.8"])
+    assert default_share(stated) is None
