@@ -108,8 +108,9 @@ class StartupCell:
 
     @property
     def covered(self) -> bool:
-        """Whether the printed value lies in the interval."""
-        return bool(self.predicted.low <= self.printed <= self.predicted.high)
+        """Whether the printed value, before it was rounded, may lie in the interval."""
+        half = self.row.log.rounded_by(self.figure)
+        return bool(self.predicted.low - half <= self.printed <= self.predicted.high + half)
 
     @property
     def recorded(self) -> StartupCell | None:

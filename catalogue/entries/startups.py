@@ -94,6 +94,16 @@ class StartupLog(Entry):
         return {name: float(units.parse(raw, PRINTED_UNITS[name]))
                 for name, raw in self.printed.items()}
 
+    def rounded_by(self, name: str) -> float:
+        """Half of the last digit that a printed figure has, in SI units.
+
+        Args:
+            name: of the figure.
+        """
+        number, _, unit = str(self.printed[name]).partition(" ")
+        half = 0.5 / 10 ** len(number.partition(".")[2])
+        return float(units.parse(f"{half} {unit}".strip(), PRINTED_UNITS[name]))
+
 
 class StartupLogs(CatalogueEntry):
     """Start-up logs of one engine."""
