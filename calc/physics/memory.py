@@ -264,7 +264,7 @@ def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) 
     layer = select(n.moe_layers > 0, w.moe_layer_weights, w.dense_layer_weights)
     joins = 2 * d * d * q.activation_element_bytes + 3 * d * q.norm_weight_bytes
     looked_up = select(q.pipeline_parallel > 1, w.embedding_weights, 0)
-    mtp = select(q.draft_tokens > 0, layer + joins + looked_up, 0)
+    mtp = select(q.draft_tokens > 0, q.num_nextn_predict_layers * (layer + joins) + looked_up, 0)
     copies = np.zeros_like(w.stage_weights)
     if attention == MLA:
         copies = copies + (q.absorbed_copies * q.activation_element_bytes * up_projections(q)

@@ -37,7 +37,7 @@ MODEL_COUNTS = (
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks", "attention_output_gate")
 # 1 where a model does not have it
-_ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio")
+_ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio", "num_nextn_predict_layers")
 # no formula's, or set by the physics
 _NOT_INPUTS = ("requests", "draft_tokens", "text", "accepted_length", "acceptance", "balancing",
                "length_distribution", "length_variation", "arrivals", "arrival_rate")
