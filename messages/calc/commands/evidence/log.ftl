@@ -33,12 +33,16 @@ not-written =
     .zh = { $path } 无法写入（{ $why }）。
 
 read =
-    .en = { $engine }, { $model } on { $devices } × { $device }{ $refused ->
-        [yes] : the engine refused to start for lack of memory.
+    .en = { $engine }, { $model } in { $precision } on { $devices } × { $device }{ $refused ->
+        [no-room] : the engine refused to start, nothing is left for a cache.
+        [longest-request] : the engine refused to start, a request of the longest length needs more cache than there is.
+        [allocation] : the engine ran out of device memory.
        *[no] .
         }
-    .zh = { $engine }，{ $devices } × { $device } 上的 { $model }{ $refused ->
-        [yes] ：引擎因显存不足拒绝启动。
+    .zh = { $engine }，{ $devices } × { $device } 上的 { $model }（{ $precision }）{ $refused ->
+        [no-room] ：引擎拒绝启动，没有留给缓存的显存。
+        [longest-request] ：引擎拒绝启动，单个最长请求所需的缓存超过可用缓存。
+        [allocation] ：引擎显存不足（OOM）。
        *[no] 。
         }
 
