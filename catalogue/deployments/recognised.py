@@ -29,8 +29,9 @@ INDEXED = {"w8a8-int8": "w8a8-int8-index8", "w4a8-int8": "w4a8-int8-index8"}
 CACHES = {"fp8_ds_mla": "fp8-latent128"}
 """Type of the cache -> its format; every other one of FP8 is FP8 alone."""
 BYTE = 8  # bits
-PART = re.compile(r"(?:SXM[0-9]?|HBM[0-9][a-z]?|[0-9]{2,3}GB|Server|Edition)")
-"""Words after the name of a card that name no other card."""
+PART = re.compile(r"SXM[0-9]?|HBM[0-9][a-z]?|[0-9]{2,3}GB")
+"""Words after the name of a card that name no other card, if its memory is as large."""
+ALIKE = 0.1  # [1] of a memory, from which on it is another
 
 
 @dataclass(frozen=True)
@@ -150,13 +151,18 @@ def _card(written: str) -> str | None:
     words = re.split(r"[ _]+", re.sub(r"-(?=SXM|[0-9]+GB)", " ", written.strip(" -_.")))
     for length in range(len(words), 0, -1):
         if not all(map(PART.fullmatch, words[length:])):
-            return None
+            break
         name = " ".join(words[:length])
-        if "." not in name:
-            try:
-                return naming.locate("devices", name).stem
-            except ParamsError:
-                continue
+        if "." in name:
+            continue
+        try:
+            device = naming.locate("devices", name).stem
+        except ParamsError:
+            continue
+        memory = library.load("devices", device).memory_capacity
+        sizes = [int(word[:-2]) * 1e9 for word in words if re.fullmatch("[0-9]{2,3}GB", word)]
+        return device if memory is None or all(
+            abs(size - memory.value) < ALIKE * memory.value for size in sizes) else None
     return None
 
 

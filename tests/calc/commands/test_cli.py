@@ -42,7 +42,8 @@ ASKED = (
     f"{DAY} --promise 0.99", f"capacity {R1} --cards --tpot 60ms", GOAL,
     "validate --system s2-other-engine", "validate --energy", "calibrate s2-other-engine-tpot",
     f"discrepancy --leaning {AWQ}", "audit --claim S1-046",
-    f"log {LOG} --set device=nvidia-h200-sxm", f"kernels list --tables {KERNELS}", f"kernels check --tables {KERNELS}",
+    f"log {LOG} --set device=nvidia-h200-sxm",
+    f"kernels list --tables {KERNELS}", f"kernels check --tables {KERNELS}",
     f"import-model {MODEL}", f"deploy {R1} -o OUT")
 # answers that show what files state or what is typed, and one that takes seconds
 IN_ENGLISH = ("devices n", "models d", "scenarios", "import-model",
