@@ -135,7 +135,7 @@ def _store(target: Path, path: Path, log: StartupText, scenario: Scenario) -> No
 
     Raises ParamsError where it cannot be written.
     """
-    printed = {name: f"{value / GIB:.10g} GiB" if unit == "B" else f"{value:.10g} {unit}"
+    printed = {name: f"{_plain(value / GIB)} GiB" if unit == "B" else f"{_plain(value)} {unit}"
                for name, value in log.printed.items() if value > 0
                for unit in (PRINTED_UNITS[name],)}
     entry = {"id": path.stem, "source": _source(path),
@@ -150,6 +150,11 @@ def _store(target: Path, path: Path, log: StartupText, scenario: Scenario) -> No
     except OSError as error:
         raise ParamsError(spoken(say("not-written", path=str(target),
                                      why=str(error.strerror)))) from None
+
+
+def _plain(number: float) -> str:
+    """A number as engines print it, of four decimals at most."""
+    return str(round(number, 4)).removesuffix(".0")
 
 
 def _deployment(scenario: Scenario) -> dict[str, Any]:
