@@ -114,6 +114,8 @@ STATED = {
                   r"setting page_size to|Block size is set to) ([0-9]{1,6})",
     "memory_utilization": r"Desired GPU memory utilization is \(([0-9.]{1,9}),"}
 """Arguments that the engine states otherwise than they were given."""
+FLAGS = {"dp_attention": r"enable_dp_attention['\"]?[=:]\s?True|--enable-dp-attention"}
+"""Arguments without a value."""
 WHOLE_EXPERTS = r"enable_expert_parallel['\"]?[=:]\s?True|--enable-expert-parallel|" \
                 r"Expert parallelism is enabled"
 EAGER = r"(?:enforce_eager|disable_cuda_graph)['\"]?[=:]\s?True|--enforce-eager|" \
@@ -134,8 +136,9 @@ CARD = (r"device_name=([A-Za-z0-9_.-]{2,60}?)(?:,|\.json)",
 
 
 _TELLING = re.compile(
-    r"G(?:iB|B)|[Mm]odel|MODEL|[Aa]rgs|--|_size|tokens|blocks|memory|version|device_name|NVIDIA|"
-    r"AMD|Ascend|910|[Ee]ager|vllm|vLLM|sglang")
+    r"G(?:iB|B)|[Mm]odel|MODEL|[Aa]rgs|--|_size|tokens|[Bb]lock|[Mm]emory|version|device_name|"
+    r"NVIDIA|AMD|Ascend|9[15]0|[Ee]ager|[Ee]xpert|vllm|vLLM|sglang")
+"""What stands in lines that any pattern of this module searches for."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +254,7 @@ def _arguments(text: str) -> dict[str, str]:
             found[name] = value
     if re.search(WHOLE_EXPERTS, text):
         found["expert_parallel"] = "all"
-    return found
+    return found | {name: "True" for name, words in FLAGS.items() if re.search(words, text)}
 
 
 def _ranks(text: str) -> dict[str, int]:

@@ -24,6 +24,7 @@ SHORTEST = 8192  # tokens of a request where the log says nothing; no printed fi
 QUANTIZED = {"w8a8": "w8a8-int8", "w4a8": "w4a8-int8", "w4afp8": "w4afp8", "nvfp4": "nvfp4",
              "modelopt_fp4": "nvfp4", "awq": "w4a16-awq", "bf16": "bf16", "fp8": "fp8-block"}
 """Part of a checkpoint's name, or method of quantization -> precision."""
+WIDE = ("bf16", "fp16")
 INDEXED = {"w8a8-int8": "w8a8-int8-index8", "w4a8-int8": "w4a8-int8-index8"}
 """Precision -> that of a model with an indexer, whose keys vLLM Ascend and SGLang keep in INT8."""
 CACHES = {"fp8_ds_mla": "fp8-latent128"}
@@ -111,7 +112,7 @@ def _cut(log: StartupText, given: Mapping[str, str]) -> dict[str, int]:
         return stated if stated is None or stated.isdecimal() else None
 
     cut = {name: max(1, int(size(name) or log.ranks.get(name, 1))) for name in PARALLEL}
-    if log.engine == "sglang" and "parallelism.tensor_parallel" not in given:
+    if "dp_attention" in log.arguments and "parallelism.tensor_parallel" not in given:
         cut["tensor_parallel"] //= math.gcd(cut["tensor_parallel"], cut["data_parallel"])
     ranks = cut["tensor_parallel"] * cut["data_parallel"]
     whole = log.arguments.get("expert_parallel") == "all"
@@ -176,10 +177,10 @@ def _precision(model: Model, log: StartupText) -> str | None:
                  for precision in naming.names("precisions")
                  for one in library.load("precisions", precision).checkpoints}
     found = next((published[name] for name in names if name in published), None)
-    method = log.arguments.get("quantization", "").casefold()
-    found = found or next((precision for part, precision in QUANTIZED.items()
-                           if part == method or any(part in re.split(r"[-_.]", name)
-                                                    for name in names)), None)
+    if found is None or found in WIDE:  # which an engine may narrow as it loads
+        parts = [part for name in names for part in re.split(r"[-_.]", name)]
+        method = log.arguments.get("quantization", "").casefold()
+        found = next((QUANTIZED[part] for part in (method, *parts) if part in QUANTIZED), found)
     found = found or (model.weights.precision if model.weights else None)
     if found is None:
         return None

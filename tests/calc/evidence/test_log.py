@@ -213,10 +213,41 @@ def test_cards_are_recognised_by_the_names_that_tools_print(tmp_path, line, devi
     ("--tensor-parallel-size 8 --data-parallel-size 2 --enable-expert-parallel",
      {"tensor_parallel": "8", "data_parallel": "2", "expert_parallel": "16"}),
     ("(Worker_DP1_TP3_EP7 pid=1) INFO", {"tensor_parallel": "4", "data_parallel": "2"}),
-    ("-tp 4 -pp 2", {"tensor_parallel": "4", "pipeline_parallel": "2"})])
+    ("-tp 4 -pp 2", {"tensor_parallel": "4", "pipeline_parallel": "2"}),
+    ("ServerArgs(tp_size=8, dp_size=4, enable_dp_attention=True)",
+     {"tensor_parallel": "2", "data_parallel": "4"})])
 def test_the_layout_is_recognised(cli, tmp_path, launch, expected):
     path = tmp_path / "some.log"
     path.write_text(f"vllm serve openai/gpt-oss-120b {launch}\n{LINE}", "utf-8")
     code, out, err = cli("log", str(path), "--set", "device=nvidia-h200-sxm", "--json")
     assert (code, err) == (0, "")
     assert expected.items() <= json.loads(out)["deployment"]["parallelism"].items()
+
+
+@pytest.mark.parametrize(("checkpoint", "launch", "precision"), [
+    ("deepseek-ai/DeepSeek-V4-Flash", "", "fp8-mxfp4"), ("zai-org/GLM-5.2", "", "bf16"),
+    ("/models/GLM-5.2-FP8", "", "fp8-block"), ("openai/gpt-oss-120b", "", "mxfp4-w4a16"),
+    ("/models/GLM-5.2-FP8", "--kv-cache-dtype fp8", "fp8-block-fp8-cache"),
+    ("/models/GLM-5.2-FP8", "--kv-cache-dtype fp8_ds_mla", "fp8-block-fp8-latent"),
+    ("/models/GLM-5.2", "--quantization modelopt_fp4", "nvfp4"),
+    ("Qwen/Qwen3-235B-A22B-w8a8", "--quantization ascend", "w8a8-int8"),
+    ("/hub/models--Qwen--Qwen3-8B/snapshots/60d8", "", "bf16")])
+def test_the_precision_is_that_of_the_checkpoint(tmp_path, checkpoint, launch, precision):
+    path = tmp_path / "some.log"
+    path.write_text(f"vllm serve {checkpoint} {launch}\n{LINE}", "utf-8")
+    assert recognised(read_log(path), {}).precision == precision
+
+
+@pytest.mark.parametrize(("text", "figures"), [
+    ("KV Cache is allocated. K 5.22 GB, V 5.22 GB. max_total_num_tokens=10", {"cache": 10.44}),
+    ("(TP0) Available KV cache memory: 3 GiB\n(TP1) Available KV cache memory: 2 GiB",
+     {"available": 2}),
+    ("(TP0) Model loading took 3 GiB\n(TP1) Model loading took 4.5 GiB", {"weights": 4.5}),
+    ("model weights take 21.21GiB; non_torch_memory takes 0.20GiB; PyTorch activation peak memory "
+     "takes 0.37GiB; the rest of the memory reserved for KV Cache is 1.57GiB.",
+     {"weights": 21.21, "runtime": 0.20, "activations": 0.37, "available": 1.57})])
+def test_the_fullest_rank_counts(tmp_path, text, figures):
+    path = tmp_path / "some.log"
+    path.write_text(text, "utf-8")
+    printed = read_log(path).printed
+    assert {name: printed[name] / GIB for name in figures} == pytest.approx(figures)

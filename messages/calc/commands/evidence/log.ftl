@@ -95,15 +95,15 @@ figure =
         }
 
 within =
-    .en = Every term that the others follow from lies in its interval.
-    .zh = 决定其余各项的每一项都在区间之内。
+    .en = Every printed value lies in its interval.
+    .zh = 所有打印值都在区间之内。
 
 off =
-    .en = Off is: { $term }, predicted { $by } too { $more ->
+    .en = The term that is off: { $term }, predicted { $by } too { $more ->
         [yes] much
        *[no] little
         }.
-    .zh = 偏差最大的是{ $term }，预测{ $more ->
+    .zh = 有偏差的一项：{ $term }，预测{ $more ->
         [yes] 偏多
        *[no] 偏少
         } { $by }。
