@@ -20,7 +20,7 @@ from catalogue.startuplog import StartupText
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "data_parallel", "decode_context_parallel")
 SIZED = ("max_num_batched_tokens", "block_size")
 PLAIN = ("memory_utilization", "draft_tokens")
-SHORTEST = 8192  # tokens of a request where the log says nothing; no printed figure follows from it
+SHORTEST = 8192  # tokens of a request where neither log nor model says how many
 QUANTIZED = {"w8a8": "w8a8-int8", "w4a8": "w4a8-int8", "w4afp8": "w4afp8", "nvfp4": "nvfp4",
              "modelopt_fp4": "nvfp4", "awq": "w4a16-awq", "bf16": "bf16", "fp8": "fp8-block"}
 """Part of a checkpoint's name, or method of quantization -> precision."""
@@ -82,8 +82,12 @@ def recognised(log: StartupText, given: Mapping[str, str]) -> Recognised:
     model = given.get("model") or _model(log.checkpoints)
     device = given.get("device") or next(filter(None, map(_card, log.cards)), None)
     precision, node = given.get("precision"), given.get("cluster.node")
-    if model and precision is None:
-        precision = _precision(library.load("models", model), log)
+    longest = log.length
+    if model:
+        entry: Model = library.load("models", model)
+        precision = precision or _precision(entry, log)
+        most = entry.max_position_embeddings
+        longest = longest or (int(most.value) if most else None)
     if device and node is None:
         node = library.load("devices", device).node
     cut = _cut(log, given)
@@ -91,7 +95,7 @@ def recognised(log: StartupText, given: Mapping[str, str]) -> Recognised:
     each = library.load("nodes", node).devices_per_node.value if node else devices
     nodes = max(math.ceil(devices / each), int(log.arguments.get("nodes", 1)))
     workload: dict[str, Any] = {"concurrency": f"{cut['data_parallel']} request",
-                                "context_tokens": f"{log.length or SHORTEST} token"}
+                                "context_tokens": f"{longest or SHORTEST} token"}
     said = log.arguments
     workload |= {name: f"{said[name]} token" for name in SIZED if name in said}
     workload |= {name: said[name] for name in PLAIN if name in said}
