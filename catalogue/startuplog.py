@@ -17,7 +17,7 @@ from catalogue.reading.errors import ParamsError
 
 LARGEST = 32 << 20  # bytes that are read
 GIB = 2**30
-KEPT = 2 << 20  # characters of lines that are searched: more than any start prints
+KEPT = 1 << 20  # characters of lines that are searched: more than any start prints
 WIDEST = 1 << 16  # characters of a line, of which engines print their arguments on one
 NAMES = 50  # models and cards that are looked at
 Refusal = Literal["no-room", "longest-request", "allocation"]
