@@ -121,13 +121,16 @@ def _print(log: StartupText, scenario: Scenario, terms: list[Term], wrong: Term 
 def _shown(name: str, value: float) -> str:
     """A figure in the unit and with the digits of the engines: GiB, which SGLang writes GB."""
     unit = PRINTED_UNITS[name]
-    return f"{value / GIB:.2f} GiB" if unit == "B" else amount(value, unit)
+    if unit == "B":
+        return f"{value / GIB:.2f} GiB"
+    return f"{value:.2f}×" if unit == "request" else amount(value, unit)
 
 
 def _interval(name: str, low: float, high: float) -> str:
     unit = PRINTED_UNITS[name]
-    return (f"{low / GIB:.2f} … {high / GIB:.2f} GiB" if unit == "B"
-            else interval(low, high, unit))
+    if unit == "B":
+        return f"{low / GIB:.2f} … {high / GIB:.2f} GiB"
+    return f"{low:.2f}–{high:.2f}×" if unit == "request" else interval(low, high, unit)
 
 
 def _store(target: Path, path: Path, log: StartupText, scenario: Scenario) -> None:
