@@ -1,108 +1,177 @@
-"""Read the start-up log of an engine: what it prints of memory, and the deployment it names.
+"""Read the start-up log of an engine: what it prints of memory, and what it names of its launch.
 
-The text is only searched: nothing in it is run, loaded or looked up.
+The text is only searched: nothing in it is run, loaded or looked up. Only lines that may say
+something are searched further. Every repetition in a pattern has a bound, and numbers begin where
+no digit precedes, so that this takes a time linear in the text, whatever it is.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from catalogue import naming
 from catalogue.reading.errors import ParamsError
 
 LARGEST = 32 << 20  # bytes that are read
 GIB = 2**30
-_NUMBER = r"(-?[0-9][0-9,]*(?:\.[0-9]+)?)"
-_SIZE = rf"{_NUMBER}\s*(?:GiB|GB)"
-ENGINES = {
-    "vllm-ascend": (r"(?i)vllm[_-]ascend",
-                    r"(?i)vllm[_-]ascend\S*[ =:]v?(\d+\.\d+\.\d+\S*)"),
-    "sglang": (r"ServerArgs\(|\bsglang\b|max_total_num_tokens=|Load weight begin",
-               r"sglang\S*[ =:v]+(\d+\.\d+\.\d+\S*)"),
-    "vllm": (r"\b[vV][lL][lL][mM]\b|GPU KV cache size|# GPU blocks|PyTorch activation peak memory",
-             r"(?:version|\(v|vllm\S*[ =:])\s*v?(\d+\.\d+\.\d+\S*)")}
-"""Engine -> what only it prints, and where its release stands; the first that matches is meant."""
+KEPT = 1 << 20  # characters of lines that are searched: more than any start prints
+WIDEST = 1 << 16  # characters of a line, of which engines print their arguments on one
+NAMES = 50  # models and cards that are looked at
+Refusal = Literal["no-room", "longest-request", "allocation"]
+
+_NUMBER = r"(?<![0-9,.-])(-?[0-9][0-9,]{0,18}(?:\.[0-9]{1,12})?)"
+_SIZE = rf"{_NUMBER}\s?Gi?B"
+_REST = r"(?:(?!Load|Capture)[^\n]){0,400}?"
+_USED = rf"{_REST}mem usage={_SIZE}"
+_VERSION = r"v?([0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}(?:\.post[0-9]{1,3})?(?:rc[0-9]{1,3})?)"
+ENGINES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "vllm-ascend": (r"(?i)vllm[_-]ascend|NPU graph memory|\bAvailable memory: [0-9]+, total memory",
+                    (rf"(?i)vllm[_-]ascend[\w-]{{0,20}}[ =:]{{1,3}}{_VERSION}",
+                     rf"LLM engine \({_VERSION}")),
+    "sglang": (r"ServerArgs\(|max_total_num_tokens=|Load weight (?:begin|end)\.|"
+               r"\bsglang(?:\.launch_server| serve)",
+               (rf"\bsglang(?:==|[ =:]{{1,3}}){_VERSION}", rf"/sglang:{_VERSION}")),
+    "vllm": (r"\b(?:vllm|vLLM|VLLM)\b|GPU KV cache size|# GPU blocks|"
+             r"PyTorch activation peak memory|Model loading took|Available KV cache memory",
+             (rf"LLM engine \({_VERSION}", rf"API server version {_VERSION}",
+              rf"█  version {_VERSION}", rf"\bvllm(?:==|[ =:]{{1,3}}){_VERSION}",
+              rf"vllm-openai:{_VERSION}"))}
+"""Engine -> what only it prints, and where its release stands; the first that matches is meant. A
+release of vLLM Ascend has the number of the vLLM that it extends."""
 FIGURES: dict[str, tuple[tuple[str, float], ...]] = {
     "weights": ((rf"[Ll]oading (?:model )?(?:weights )?took {_SIZE}", GIB),
                 (rf"model weights take {_SIZE}", GIB),
-                (rf"[Aa]ctual usage is {_SIZE} for weight", GIB),
-                (rf"Load weight end.*?mem usage={_SIZE}", GIB)),
+                (rf"[Aa]ctual usage(?: is|:) {_SIZE} for weight", GIB),
+                (rf"Load weight end{_USED}", GIB)),
     "activations": ((rf"PyTorch activation peak memory takes {_SIZE}", GIB),
                     (rf"{_SIZE} for peak activation", GIB)),
     "runtime": ((rf"non_torch_memory takes {_SIZE}", GIB), (rf"{_SIZE} for non-torch", GIB)),
-    "graphs": ((rf"Graph capturing finished in .*?took {_SIZE}", GIB),
-               (rf"{_SIZE} for CUDAGraph memory", GIB),
-               (rf"Capture cuda graph end.*?mem usage={_SIZE}", GIB)),
+    "graphs": ((rf"Graph capturing finished[^\n]{{0,20}} took {_SIZE}", GIB),
+               (rf"{_SIZE} for (?:CUDAGraph|NPU graph) memory", GIB),
+               (rf"Capture (?:cuda|target decode (?:NPU|CUDA)) graph end{_USED}", GIB),
+               (rf"CUDA graph pool memory: {_SIZE}", GIB),
+               (rf"Estimated CUDA graph memory: {_SIZE}", GIB)),
     "available": ((rf"Available KV cache memory: {_SIZE}", GIB),
                   (rf"available KV cache memory \({_SIZE}\)", GIB),
+                  (rf"[Cc]urrent (?:kv|KV) cache memory(?: in use is|:) {_SIZE}", GIB),
                   (rf"reserved for KV Cache is {_SIZE}", GIB),
-                  (rf"Available memory: {_NUMBER}, total memory", 1)),
-    "cache": ((rf"KV size: {_SIZE}", GIB), (rf"K size: {_SIZE}, V size: {_SIZE}", GIB)),
+                  (rf"kv_cache_size={_SIZE}", GIB),
+                  (rf"Available memory: {_NUMBER}, total memory", 1),
+                  (rf"available_bytes={_SIZE}", GIB), (rf"rest_memory={_SIZE}", GIB)),
+    "cache": ((rf"\bKV size: {_SIZE}", GIB), (rf"\bK(?: size:)? {_SIZE}, V(?: size:)? {_SIZE}",
+                                              GIB)),
     "tokens": ((rf"GPU KV cache size: {_NUMBER} tokens", 1),
                (rf"max_total_num_tokens={_NUMBER}", 1), (rf"#tokens: {_NUMBER}", 1),
+               (rf"(?<=[ ,])full_token={_NUMBER}", 1),
                (rf"maximum number of tokens that can be stored in KV cache \({_NUMBER}\)", 1)),
-    "blocks": ((rf"# (?:GPU|cuda|NPU) blocks: {_NUMBER}", 1),),
-    "requests": ((rf"[Mm]aximum concurrency for [0-9,]+ tokens per request: {_NUMBER}x", 1),),
-    "request_memory": ((rf"\(?{_SIZE} KV cache is needed", GIB),),
+    "blocks": ((rf"# (?:GPU|CUDA|cuda|NPU|npu) blocks: {_NUMBER}", 1),
+               (rf"num_gpu_blocks is: {_NUMBER}", 1)),
+    "requests": ((rf"[Mm]aximum concurrency for [0-9,]{{1,12}} tokens per request: {_NUMBER}x",
+                  1),),
+    "request_memory": ((rf"{_SIZE} KV cache is needed", GIB),),
     "longest": ((rf"estimated maximum model length is {_NUMBER}", 1),),
     "free_before_load": ((rf"Load weight begin\. avail mem={_SIZE}", GIB),
                          (rf"Free memory on device \({_NUMBER}/", GIB)),
-    "free_after_load": ((rf"Load weight end.*?avail mem={_SIZE}", GIB),)}
+    "free_after_load": ((rf"Load weight end{_REST}avail mem={_SIZE}", GIB),)}
 """Printed figure -> patterns, each with the size of its unit in SI. The first pattern that is found
 counts; what it holds in parts is summed."""
-FULLEST = {"available": min, "cache": min, "tokens": min, "blocks": min, "requests": min}
+FULLEST = {"available": min, "cache": min, "tokens": min, "blocks": min, "requests": min,
+           "free_before_load": min, "free_after_load": min}
 """Of what several ranks print, the fullest one's: the least of these, the most of the others."""
-LENGTH = (r"[Mm]aximum concurrency for ([0-9,]+) tokens", r"max seq len \(([0-9,]+)\)",
-          r"context_len=([0-9]+)", r"max_(?:model|seq)_len['\"]?[=:]\s*([0-9]+)")
-REFUSED = (r"KV cache is needed, which is larger|No available memory for the cache blocks|"
-           r"Not enough memory\. Please try|is larger than the maximum number of tokens")
+LENGTH = (r"[Mm]aximum concurrency for ([0-9,]{1,12}) tokens", r"max seq len \(([0-9,]{1,12})\)",
+          r"context_len=([0-9]{1,9})", r"[Uu]sing max model len ([0-9]{1,9})",
+          r"max[_-](?:model|seq)[_-]len['\"]?(?:[=:]\s?|\s)([0-9]{1,9})")
+REFUSED: dict[Refusal, str] = {
+    "longest-request": r"KV cache is needed, which is larger|"
+                       r"is larger than the maximum number of tokens",
+    "no-room": r"No available memory for the cache blocks|Not enough memory\. Please try|"
+               r"leave no GPU memory for the KV cache|Available KV cache memory: -[0-9]|"
+               r"Available memory: (?:0|-[0-9]+), total memory",
+    "allocation": r"(?:CUDA|NPU|HIP) out of memory|OutOfMemoryError"}
+"""Why an engine refuses to start -> its words; the first that is found is meant."""
 ARGUMENTS = {
-    "tensor_parallel": "tensor_parallel_size|tensor-parallel-size|tp_size|-tp-size|-tp",
-    "pipeline_parallel": "pipeline_parallel_size|pipeline-parallel-size|pp_size|-pp-size|-pp",
-    "data_parallel": "data_parallel_size|data-parallel-size|dp_size|-dp-size|-dp",
-    "decode_context_parallel":
-        "decode_context_parallel_size|decode-context-parallel-size|dcp_size|-dcp-size|-dcp",
-    "max_num_batched_tokens": "max_num_batched_tokens|max-num-batched-tokens|chunked_prefill_size|"
-                              "chunked-prefill-size",
-    "max_num_seqs": "max_num_seqs|max-num-seqs",
-    "memory_utilization": "gpu_memory_utilization|gpu-memory-utilization|mem_fraction_static|"
-                          "mem-fraction-static|Desired GPU memory utilization is",
-    "block_size": "block_size|block-size|page_size|page-size",
-    "draft_tokens": "num_speculative_tokens|num-speculative-tokens|speculative_num_steps|"
-                    "speculative-num-steps",
-    "expert_parallel": "ep_size|-ep-size|-ep"}
-"""Key of a scenario -> what stands before its value, in Python's words or on a command line."""
-VALUE = r"['\"]?(?:\s*[=:]\s*|\s+)\(?['\"]?([0-9]+(?:\.[0-9]+)?)"
-WHOLE_EXPERTS = r"enable_expert_parallel['\"]?[=:]\s*True|--enable-expert-parallel"
-MODEL = (r"model(?:_path)?['\"]?[=:]\s*['\"]([^'\"\n]{1,300})['\"]",
-         r"--model(?:-path)?[ =]['\"]?([^'\"\s]{1,300})",
-         r"vllm serve ['\"]?([^'\"\s-][^'\"\s]{0,299})")
+    "tensor_parallel": "tensor_parallel_size tp_size -tp",
+    "pipeline_parallel": "pipeline_parallel_size pp_size -pp",
+    "data_parallel": "data_parallel_size dp_size -dp",
+    "decode_context_parallel": "decode_context_parallel_size dcp_size -dcp",
+    "expert_parallel": "expert_parallel_size ep_size -ep",
+    "nodes": "nnodes",
+    "max_num_batched_tokens": "max_num_batched_tokens chunked_prefill_size",
+    "max_num_seqs": "max_num_seqs max_running_requests",
+    "memory_utilization": "gpu_memory_utilization mem_fraction_static",
+    "block_size": "block_size page_size",
+    "draft_tokens": "num_speculative_tokens speculative_num_steps",
+    "quantization": "quantization", "kv_cache_dtype": "kv_cache_dtype"}
+"""Name -> words of Python and of the command line before its value; with a dash, only there."""
+WORDS = ("quantization", "kv_cache_dtype")
+"""Arguments that are no number."""
+_KEYS = {key: name for name, keys in ARGUMENTS.items() for key in keys.split()}
+_NAMED = "|".join(sorted({key.lstrip("-").replace("_", "[_-]") for key in _KEYS},
+                         key=len, reverse=True))
+_PAIR = re.compile(rf"(?<![\w-])(-{{0,2}})({_NAMED})(?![\w-])['\"]?"
+                   r"(?:\s{0,4}[=:]\s{0,4}|\s{1,12}(?:- )?)\(?['\"]?([A-Za-z0-9][\w.]{0,63})")
+STATED = {
+    "block_size": r"(?:kv cache block size to|changing page_size from None to|"
+                  r"setting page_size to|Block size is set to) ([0-9]{1,6})",
+    "memory_utilization": r"Desired GPU memory utilization is \(([0-9.]{1,9}),"}
+"""Arguments that the engine states otherwise than they were given."""
+FLAGS = {"dp_attention": r"enable_dp_attention['\"]?[=:]\s?True|--enable-dp-attention"}
+"""Arguments without a value."""
+WHOLE_EXPERTS = r"enable_expert_parallel['\"]?[=:]\s?True|--enable-expert-parallel|" \
+                r"Expert parallelism is enabled"
+EAGER = r"(?:enforce_eager|disable_cuda_graph)['\"]?[=:]\s?True|--enforce-eager|" \
+        r"--disable-cuda-graph(?![\w-])"
+RANK = re.compile(r"(?<=[_ (])(DP|PP|TP|EP)([0-9]{1,4})(?=[_ \])])")
+RANKS = {"TP": "tensor_parallel", "PP": "pipeline_parallel", "DP": "data_parallel"}
+"""Ranks that workers print -> what they are parts of."""
+CHECKPOINT = (r"model(?:_path)?['\"]?[=:]\s?['\"]([^'\"\s]{1,300})['\"]",
+              r"--model(?:-path)?[ =]['\"]?([^'\"\s]{1,300})",
+              r"vllm serve (?:\\\s{1,12})?['\"]?([^'\"\s$-][^'\"\s]{0,299})",
+              r"(?m)^(?:export )?MODEL(?:_PATH)?=['\"]?([^'\"\s]{1,300})",
+              r"█  model   (\S{1,300})")
+CARD = (r"device_name=([A-Za-z0-9_.-]{2,60}?)(?:,|\.json)",
+        r"\|\s{1,4}[0-9]{1,2}\s{1,4}((?:NVIDIA|AMD) [A-Za-z0-9 -]{2,50}?)\s{2,30}(?:On|Off)\s",
+        r"\|\s{1,4}[0-9]{1,2}\s{1,8}(Ascend ?[A-Za-z0-9-]{2,20}|9[0-9]{2}[A-Z][A-Za-z0-9-]{0,8})"
+        r"\s{1,20}\|",
+        r"GPU [0-9]{1,2}: ((?:NVIDIA|AMD) [A-Za-z0-9 -]{2,50})")
+
+
+_TELLING = re.compile(
+    r"G(?:iB|B)|[Mm]odel|MODEL|[Aa]rgs|--|_size|tokens|[Bb]lock|[Mm]emory|version|device_name|"
+    r"NVIDIA|AMD|Ascend|9[15]0|[Ee]ager|[Ee]xpert|vllm|vLLM|sglang")
+"""What stands in lines that any pattern of this module searches for."""
 
 
 @dataclass(frozen=True)
 class StartupText:
-    """What a log says.
+    """What a log says, as it was written.
 
     Attributes:
         engine: that printed it.
         release: of the engine; None if it does not stand there.
-        model: identifier of the model in the catalogue; None if it is not recognised.
+        checkpoints: names or paths of what was loaded, most trustworthy first.
+        cards: names of the cards.
         printed: figures in SI units by name of ``entries.startups.PRINTED_UNITS``.
-        arguments: settings of the launch by name of a scenario's key.
+        arguments: settings of the launch by name of ``ARGUMENTS``.
+        ranks: ranks that printed something, by name of a parallelism [1].
+        eager: whether no graphs are captured.
         length: tokens of the longest request; None if it does not stand there [token].
-        refused: whether the engine refused to start for lack of memory.
+        refused: why the engine refused to start for lack of memory; None if it did not.
     """
 
     engine: str
     release: str | None
-    model: str | None
+    checkpoints: tuple[str, ...]
+    cards: tuple[str, ...]
     printed: Mapping[str, float]
     arguments: Mapping[str, str]
+    ranks: Mapping[str, int]
+    eager: bool
     length: int | None
-    refused: bool = field(default=False)
+    refused: Refusal | None
 
 
 def read_log(path: Path) -> StartupText:
@@ -118,7 +187,7 @@ def read_log(path: Path) -> StartupText:
         if path.stat().st_size > LARGEST:
             raise ParamsError(f"{path}: larger than {LARGEST >> 20} MiB, expected the lines of the "
                               "start alone.")
-        text = path.read_bytes().decode("utf-8")
+        text = _telling(path.read_bytes().decode("utf-8"))
     except OSError as error:
         raise ParamsError(f"{path}: cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
@@ -130,15 +199,27 @@ def read_log(path: Path) -> StartupText:
     if engine is None or not printed:
         raise ParamsError(f"{path}: no line on memory as vLLM, SGLang or vLLM Ascend print it, "
                           "such as 'Available KV cache memory: 41.06 GiB'.")
-    release = re.search(ENGINES[engine][1], text)
-    length = _argument(LENGTH, text)
-    arguments = {name: found for name, names in ARGUMENTS.items()
-                 if (found := _argument((rf"(?<!\w)(?:{names}){VALUE}",), text)) is not None}
-    if re.search(WHOLE_EXPERTS, text):
-        arguments["expert_parallel"] = "all"
-    return StartupText(engine, _version(release[1]) if release else None, _model(text), printed,
-                       arguments, int(length.replace(",", "")) if length else None,
-                       re.search(REFUSED, text) is not None)
+    length = _first(LENGTH, text)
+    return StartupText(
+        engine, _first(ENGINES[engine][1], text), _all(CHECKPOINT, text), _all(CARD, text), printed,
+        _arguments(text), _ranks(text), re.search(EAGER, text) is not None,
+        int(length.replace(",", "") or 0) or None if length else None,
+        next((name for name, words in REFUSED.items() if re.search(words, text)), None))
+
+
+def _telling(text: str) -> str:
+    """Lines that may say something, each with the next one."""
+    lines, kept, at = [], 0, 0
+    while kept < KEPT and (found := _TELLING.search(text, at)):
+        begin = max(at, found.start() - WIDEST)
+        begin = max(begin, text.rfind("\n", begin, found.start()) + 1)
+        at = found.end()
+        for _ in range(2):
+            end = text.find("\n", at, begin + WIDEST)
+            at = end + 1 if end >= 0 else max(at, min(begin + WIDEST, len(text)))
+        lines.append(text[begin:at].removesuffix("\n"))
+        kept += at - begin
+    return "\n".join(lines)
 
 
 def _fullest(name: str, patterns: tuple[tuple[str, float], ...], text: str) -> float | None:
@@ -150,28 +231,40 @@ def _fullest(name: str, patterns: tuple[tuple[str, float], ...], text: str) -> f
     return None
 
 
-def _argument(patterns: tuple[str, ...], text: str) -> str | None:
+def _first(patterns: tuple[str, ...], text: str) -> str | None:
     return next((found[1] for pattern in patterns if (found := re.search(pattern, text))), None)
 
 
-def _version(text: str) -> str:
-    """A release as profiles write it, without builds.
+def _all(patterns: tuple[str, ...], text: str) -> tuple[str, ...]:
+    """What patterns find, each once, the first ones alone."""
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        for match in re.finditer(pattern, text):
+            found[match[1]] = None
+            if len(found) == NAMES:
+                return tuple(found)
+    return tuple(found)
 
-    >>> _version("0.26.1rc0+glm53"), _version("0.11.0)")
-    ('0.26.1rc0', '0.11.0')
-    """
-    found = re.match(r"\d+\.\d+\.\d+(?:\.post\d+)?(?:rc\d+)?", text)
-    return found[0] if found else text
+
+def _arguments(text: str) -> dict[str, str]:
+    """The first value of each argument, or what the engine states instead."""
+    found = {name: match[1] for name, words in STATED.items() if (match := re.search(words, text))}
+    for dashes, written, value in _PAIR.findall(text):
+        key = written.replace("-", "_")
+        name = _KEYS.get(key) or (_KEYS.get(f"-{key}") if dashes else None)
+        if name is None or name in found or value == "None":
+            continue
+        if name in WORDS or re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", value):
+            found[name] = value
+    if re.search(WHOLE_EXPERTS, text):
+        found["expert_parallel"] = "all"
+    return found | {name: "True" for name, words in FLAGS.items() if re.search(words, text)}
 
 
-def _model(text: str) -> str | None:
-    """The model of the catalogue whose name, or another of its names, is the longest in a path."""
-    written = _argument(MODEL, text)
-    if written is None:
-        return None
-    named = naming.plain(written.rstrip("/").rpartition("/")[2].replace("models--", ""))
-    known = {naming.plain(other): name for name in naming.names("models")
-             for other in (name, *naming.also("models", name))}
-    fitting = [other for other in known
-               if named == other or named.startswith((f"{other}-", f"{other}_"))]
-    return known[max(fitting, key=len)] if fitting else None
+def _ranks(text: str) -> dict[str, int]:
+    """Ranks by what they are parts of, from the names of the workers that print."""
+    found: dict[str, int] = {}
+    for written, number in RANK.findall(text):
+        if written in RANKS:
+            found[RANKS[written]] = max(found.get(RANKS[written], 1), int(number) + 1)
+    return found

@@ -34,6 +34,7 @@ PATIENCE = 30  # seconds of processor time
 SEVERAL = ("check", "audit")  # commands that print a line for each problem
 PLAN = "h200-r1-vllm-tp8"
 CONFIGS = [HERE / CONFIG, *sorted((ROOT.parent / "tests/catalogue/models/configs").glob("*.json"))]
+LOGS = sorted((ROOT.parent / "tests/calc/evidence/startup_logs").glob("*.log"))
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 DEEP, LONE = "<deep>", "<lone>"  # written as very many brackets, and as half a surrogate pair
@@ -69,6 +70,7 @@ WORKING = (  # commands that the door of arguments spoils
     ("capacity", PLAN, "--load=azure-coding", "--requests=1e5", "--no-check"),
     ("sweep", PLAN, "--axis=workload.concurrency=1,2", "--max=output_throughput", "--workers=1"),
     ("deploy", PLAN, "-o", "out"), ("engines", "vllm"),
+    ("log", str(LOGS[0]), "--set=device=nvidia-h20"),
     ("kernels", "list", "--tables=nothing"))
 UNTRIED = {"--write", "--scheduler", "--workers", "--output", "--out", "--help", "--book"}
 
@@ -231,6 +233,15 @@ def tables(draw: Draw, folder: Path) -> list[str]:
             ["kernels", one_of(draw, ("check", "list")), "--tables", str(path)])
 
 
+def startup(draw: Draw, folder: Path) -> list[str]:
+    """The start-up log of an engine."""
+    text = one_of(draw, LOGS).read_bytes()
+    path = folder / "spoilt.log"
+    write(draw, path, text, text.decode().splitlines(), lambda lines: "\n".join(map(str, lines)))
+    return ["log", str(path), "--set=device=nvidia-h200-sxm", *one_of(draw, (
+        (), ("--set=model=gpt-oss-120b",), ("--write=out",)))]
+
+
 def config(draw: Draw, folder: Path) -> list[str]:
     """The configuration of a model as its vendor publishes it."""
     text = one_of(draw, CONFIGS).read_bytes()
@@ -274,7 +285,7 @@ DOORS: dict[str, tuple[Case, int]] = {  # the door, and its cases for 100 exampl
     "load": (entry(["loads"], ("cost", PLAN, "--load", "FILE", "--day-requests=1e6"),
                    ("capacity", PLAN, "--load", "FILE", "--requests=1e5", "--no-check")), 90),
     "results": (results, 60), "launch": (launch, 25), "tables": (tables, 65),
-    "config": (config, 250), "options": (options, 340),
+    "config": (config, 250), "startup": (startup, 60), "options": (options, 340),
     "ledger": (entry(["claims", "quantities"]), 60),
     "entries": (entry([*{*KINDS} - {*MAIN_KINDS}]), 200)}
 

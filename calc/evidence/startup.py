@@ -23,6 +23,9 @@ TERMS = {
 """Printed figure -> quantity that predicts it, of one request per replica."""
 CAUSES = ("weights", "activations", "runtime", "graphs", "request_memory")
 """Terms that the others follow from."""
+LEFT = ("available", "cache")
+"""Terms that say what the others leave [B]."""
+EXPLAINED = 0.5  # [1] of an error, from which on a term explains it
 EQUAL = 0.01  # [1] what is nearer than that is never off: engines print two decimals
 NEAR, FAR = 0.1, 1.5  # error of a prediction that is near, and factor of one that is far off [1]
 
@@ -45,6 +48,11 @@ class Term:
     def off(self) -> float:
         """Predicted less printed."""
         return float(self.ours.value) - self.printed
+
+    @property
+    def share(self) -> float:
+        """Error over the printed value [1]."""
+        return abs(self.off) / max(abs(self.printed), 1.0)
 
     @property
     def covered(self) -> bool:
@@ -73,16 +81,23 @@ def startup_terms(scenario: Scenario, printed: Mapping[str, float], longest: int
 def wrong_term(terms: list[Term]) -> Term | None:
     """Return the term that is off; None if every printed value lies in its interval.
 
-    Of terms that others follow from, that is the one off by most bytes; if none of them is off, the
-    first that follows from them.
+    Of terms that others follow from, that is the one off by most bytes, if it explains at least
+    half of what the memory for the cache is off by. Else it is the first that follows, unless a
+    later one is off by more than twice its share.
 
     Args:
         terms: of one log.
     """
     outside = [term for term in terms
                if not term.covered and abs(term.off) > EQUAL * abs(term.printed)]
-    causes = [term for term in outside if term.figure in CAUSES]
-    return max(causes, key=lambda term: abs(term.off)) if causes else next(iter(outside), None)
+    cause = max((term for term in outside if term.figure in CAUSES),
+                key=lambda term: abs(term.off), default=None)
+    left = next((term for term in outside if term.figure in LEFT), None)
+    if cause and (left is None or abs(cause.off) >= EXPLAINED * abs(left.off)):
+        return cause
+    following = [term for term in outside if term.figure not in CAUSES]
+    worst = max((term.share for term in following), default=0.0)
+    return next((term for term in following if term.share >= EXPLAINED * worst), cause)
 
 
 @dataclass(frozen=True)

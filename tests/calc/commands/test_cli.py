@@ -26,6 +26,7 @@ KERNELS = catalogue.ROOT / "templates/kernels.csv"
 GOAL = ("search r1-64-users-8xh20 --workers 1 --set precisions=fp8-block --set space.chunks=4096 "
         "--set space.drafts=0 --set space.tensor=8")
 DAY = f"capacity {R1} --load azure-conversation --requests 200000 --no-check"
+LOG = PROJECT / "tests/calc/evidence/startup_logs/vllm-deepseek-v4-flash-h200.log"
 MODEL = PROJECT / "tests/catalogue/models/configs/deepseek-v3.json"
 ASKED = (
     "devices", "devices nvidia-h20", "models", "models deepseek-v3", "links", "nodes",
@@ -41,6 +42,7 @@ ASKED = (
     f"{DAY} --promise 0.99", f"capacity {R1} --cards --tpot 60ms", GOAL,
     "validate --system s2-other-engine", "validate --energy", "calibrate s2-other-engine-tpot",
     f"discrepancy --leaning {AWQ}", "audit --claim S1-046",
+    f"log {LOG} --set device=nvidia-h200-sxm",
     f"kernels list --tables {KERNELS}", f"kernels check --tables {KERNELS}",
     f"import-model {MODEL}", f"deploy {R1} -o OUT")
 # answers that show what files state or what is typed, and one that takes seconds

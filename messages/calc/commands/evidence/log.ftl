@@ -33,12 +33,16 @@ not-written =
     .zh = { $path } 无法写入（{ $why }）。
 
 read =
-    .en = { $engine }, { $model } on { $devices } × { $device }{ $refused ->
-        [yes] : the engine refused to start for lack of memory.
+    .en = { $engine }, { $model } in { $precision } on { $devices } × { $device }{ $refused ->
+        [no-room] : the engine refused to start, nothing is left for a cache.
+        [longest-request] : the engine refused to start, a request of the longest length needs more cache than there is.
+        [allocation] : the engine ran out of device memory.
        *[no] .
         }
-    .zh = { $engine }，{ $devices } × { $device } 上的 { $model }{ $refused ->
-        [yes] ：引擎因显存不足拒绝启动。
+    .zh = { $engine }，{ $devices } × { $device } 上的 { $model }（{ $precision }）{ $refused ->
+        [no-room] ：引擎拒绝启动，没有留给缓存的显存。
+        [longest-request] ：引擎拒绝启动，单个最长请求所需的缓存超过可用缓存。
+        [allocation] ：引擎显存不足（OOM）。
        *[no] 。
         }
 
@@ -59,15 +63,15 @@ ratio =
     .zh = 预测 / 打印
 
 within =
-    .en = Every term that the others follow from lies in its interval.
-    .zh = 决定其余各项的每一项都在区间之内。
+    .en = Every printed value lies in its interval.
+    .zh = 所有打印值都在区间之内。
 
 off =
-    .en = Off is: { $term }, predicted { $by } too { $more ->
+    .en = The term that is off: { $term }, predicted { $by } too { $more ->
         [yes] much
        *[no] little
         }.
-    .zh = 偏差最大的是{ $term }，预测{ $more ->
+    .zh = 有偏差的一项：{ $term }，预测{ $more ->
         [yes] 偏多
        *[no] 偏少
         } { $by }。
