@@ -260,7 +260,7 @@ def transfers(derivation: Derivation) -> None:
 
     def transfer(name: str, ports: int, layer_bytes: float = latent, stages: int = 1) -> float:
         inputs = deployed(name, ports, stages=stages, input_tokens=PROMPT,
-                          state_bytes_per_device=0,
+                          state_bytes_per_device=0, decode_context_parallel=1,
                           kv_layer_bytes_per_token_per_device=layer_bytes)
         return float(evaluate_all(formula, inputs)["kv_port_time"])
 
