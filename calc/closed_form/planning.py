@@ -41,9 +41,10 @@ class Planning:
 def transfer_time(q: Any, c: Cache) -> tuple[Number, Number]:
     """A request's cache through a replica's own ports, and from a prefill to a decode replica [s].
 
-    Every tensor-parallel rank has a copy of a latent cache, or its part of a divided one, and moves
-    all that it has through its own port; stages do so at the same time, the fullest one last. Of
-    the replica that sends and the one that receives the slower decides.
+    Every tensor-parallel rank has a copy of a latent cache, or its part of a divided one, or of the
+    tokens of a shared one, and moves all that it has through its own port; stages do so at the same
+    time, the fullest one last. Of the replica that sends and the one that receives the slower
+    decides.
 
     Args:
         q: input symbols as attributes.
@@ -52,7 +53,8 @@ def transfer_time(q: Any, c: Cache) -> tuple[Number, Number]:
     Source: notebooks/communication.md, section A cache that moves from prefill to decode.
     """
     layers = ceil_div(q.num_hidden_layers, q.pipeline_parallel)
-    cache = layers * (q.input_tokens * c.kv_layer_bytes_per_token_per_device
+    tokens = q.input_tokens / q.decode_context_parallel
+    cache = layers * (tokens * c.kv_layer_bytes_per_token_per_device
                       + c.state_bytes_per_device / q.num_hidden_layers)
     through_ports = q.network_alpha + cache / (q.network_bandwidth * q.network_efficiency)
     return through_ports, maximum(through_ports, q.prefill_pool_port_time)

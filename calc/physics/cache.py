@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.arrays import Number, minimum
+from calc.physics.arrays import Number, minimum, select
 from calc.physics.layers.attention import CSA, MLA, attention_layers
 from calc.physics.layers.compressed import KEY_AND_GATE, OVERLAPPING
 from calc.physics.layers.linear import linear_state
@@ -23,7 +23,8 @@ class Cache:
         kv_index_bytes_per_token: of an index key, which is whole on every device.
         kv_layer_bytes_per_token: of a layer.
         kv_bytes_per_token: of the whole model.
-        kv_layer_bytes_per_token_per_device: of a layer, on one device.
+        kv_layer_bytes_per_token_per_device: of a layer, on one device, for each token whose entry
+            it has.
         state_bytes_per_request: of a request whatever its length, the whole model.
         state_bytes_per_device: of it on one device, all layers [B/request].
     """
@@ -57,8 +58,9 @@ def cache(attention: str, q: Any) -> Cache:
     if attention == MLA:
         entry = q.kv_lora_rank * q.kv_cache_element_bytes + (
             q.qk_rope_head_dim * q.kv_rope_element_bytes)
-        layer = on_device = (attending * entry
-                             + q.indexer_layers * index / q.compress_ratio) / layers
+        keys = q.indexer_layers * index / q.compress_ratio
+        of_all = q.decode_context_parallel / index_parts(q)  # beside a rank's own entry
+        layer, on_device = ((attending * entry + keys * copies) / layers for copies in (1, of_all))
     elif attention == CSA:
         entry = ((q.head_dim - q.qk_rope_head_dim) * q.kv_cache_element_bytes
                  + q.qk_rope_head_dim * q.kv_rope_element_bytes)
@@ -74,6 +76,19 @@ def cache(attention: str, q: Any) -> Cache:
     linear = linear_state(q)
     return Cache(entry, index, layer, layers * layer, on_device, whole_state + linear,
                  whole_state + linear / q.tensor_parallel)
+
+
+def index_parts(q: Any) -> Number:
+    """Ranks over which the index keys of a request are split [1].
+
+    Those that share its cache, unless each of them keeps all keys.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/memory.md, section KV cache.
+    """
+    return select(q.index_replicated > 0, 1, q.decode_context_parallel)
 
 
 def _state(q: Any, entry: Number) -> Number:

@@ -24,6 +24,7 @@ from calc.physics.arrays import (
     select,
     whole_power,
 )
+from calc.physics.cache import index_parts
 from calc.physics.experts import copies_sent, expert_group, expert_slices
 from calc.physics.layers.attention import CSA, MLA, attention_layers
 from calc.physics.layers.dealt import output_width
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from calc.physics.work import Composition
 
 LSE_WIDTH = 2  # activations of 16 bits as wide as the log-sum-exp of a head, in FP32
+CANDIDATE_WIDTH = 4  # of a score and its position, 32 bits each
 
 
 @once
@@ -83,9 +85,10 @@ def outputs_joined(q: Any, g: Group, tokens: Number, key: Number, value: Number)
 def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Number:
     """What ranks that share the cache of a request send for it, all layers [s].
 
-    In decode queries and outputs. A prompt needs what was cached before it: of MLA the latent
-    vectors are gathered, to be expanded; grouped-query attention sends queries and outputs again.
-    A prompt that is dealt itself is gathered too.
+    In decode queries and outputs, and so in prompts of sparse attention, where index keys are split
+    with candidates of each rank for the positions that are picked. Another prompt needs what was
+    cached before it: of MLA the latent vectors are gathered, to be expanded; grouped-query
+    attention sends queries and outputs again. A prompt that is dealt itself is gathered too.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -101,14 +104,34 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
     if not anywhere(ranks > 1):
         return gathered
     g, layers = group(q, ranks), attention_layers(q)
-    if attention == MLA and not batch.decoding:
-        sent = all_gather(q, g, batch.read * c.kv_entry_bytes / ranks)
-    elif attention == MLA:
-        latent = q.kv_lora_rank
-        sent = outputs_joined(q, g, batch.tokens, latent + q.qk_rope_head_dim, latent)
-    else:
-        sent = outputs_joined(q, g, batch.tokens, q.head_dim, q.head_dim)
-    return gathered + select(batch.read > 0, layers * sent, 0)
+    if attention != MLA:
+        sent = layers * outputs_joined(q, g, batch.tokens, q.head_dim, q.head_dim)
+        return gathered + select(batch.read > 0, sent, 0)
+    latent = q.kv_lora_rank
+    joined = layers * outputs_joined(q, g, batch.tokens, latent + q.qk_rope_head_dim, latent)
+    if not batch.decoding:
+        entries = layers * all_gather(q, g, batch.read * c.kv_entry_bytes / ranks)
+        joined = select(batch.sharing_ranks(q) > 1, joined, select(batch.read > 0, entries, 0))
+    return gathered + joined + candidates_gathered(q, g, batch)
+
+
+def candidates_gathered(q: Any, g: Group, batch: Composition) -> Number:
+    """What ranks send of the best of their own index keys, all layers that have an indexer [s].
+
+    A position that all ranks together pick is among those that its own rank would pick: each sends
+    as many as are picked, with their scores, and all choose again.
+
+    Args:
+        q: input symbols as attributes.
+        g: the ranks that share a cache.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/communication.md, section A cache split over the ranks.
+    """
+    picks = (q.index_topk > 0) & (batch.absorbed > 0) & (index_parts(q) > 1)
+    return either(picks, lambda: q.indexer_layers * all_gather(
+        q, g, batch.tokens * q.index_topk * CANDIDATE_WIDTH * q.activation_element_bytes),
+        lambda: 0)
 
 
 def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Number:

@@ -25,7 +25,7 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
-from calc.physics.cache import Cache
+from calc.physics.cache import Cache, index_parts
 from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
 from calc.physics.layers.attention import attention_layers
 from calc.physics.layers.linear import linear_state, state_passes
@@ -164,7 +164,7 @@ def read_of_cache(q: Any, c: Cache, seen: Number) -> tuple[Number, Number, Numbe
     read = c.kv_entry_bytes / q.decode_context_parallel * entries
     if anywhere(q.indexer_layers > 0):
         keys = q.indexer_layers / q.compress_ratio * seen
-        read = read + c.kv_index_bytes_per_token / q.decode_context_parallel * keys
+        read = read + c.kv_index_bytes_per_token / index_parts(q) * keys
     if anywhere(q.linear_layers > 0):
         read = read + state_passes(q) * linear_state(q) / q.tensor_parallel
     return attended, in_window, read

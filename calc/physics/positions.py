@@ -55,6 +55,18 @@ def prefill_absorbed(q: Any, prompt: Number) -> Number:
                   lambda: select(unfused(q), 1, 0))
 
 
+def sparse_prompts(q: Any, batch: Any) -> Any:
+    """Whether a step has prompts that attend to what an indexer picks; no decode step [1].
+
+    Args:
+        q: input symbols as attributes.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Sparse attention.
+    """
+    return (q.index_topk > 0) & (batch.absorbed > 0) & (not batch.decoding)
+
+
 def few_cached(q: Any, cached: Number) -> Any:
     """Whether a step's prompts have so few tokens cached that MLA is absorbed for them all.
 
@@ -201,13 +213,14 @@ def head_rows(q: Any, batch: Any) -> Number:
     """
     heads, checked = q.num_attention_heads / batch.cut(q), 1 + q.draft_tokens
 
+    gathered = scaled(heads, batch.sharing_ranks(q))
+
     def alone() -> Number:
-        return ceil_div(heads, q.sparse_tile_rows) * q.sparse_tile_rows
+        return ceil_div(gathered, q.sparse_tile_rows) * q.sparse_tile_rows
 
     def together() -> Number:
         if not batch.decoding:
             return heads
-        gathered = scaled(heads, batch.sharing_ranks(q))
         return ceil_div(gathered * checked, q.core_tile_rows) * q.core_tile_rows / checked
 
     return either((q.index_topk > 0) & (batch.absorbed > 0), alone, together)

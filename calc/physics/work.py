@@ -20,7 +20,7 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
-from calc.physics.cache import Cache
+from calc.physics.cache import Cache, index_parts
 from calc.physics.experts import (
     distinct_experts,
     expert_shards,
@@ -49,6 +49,7 @@ from calc.physics.positions import (
     positions_of_layers,
     score_bytes,
     selection_bytes,
+    sparse_prompts,
 )
 from calc.physics.shapes import Parameters, latent_projections, latent_share, up_projections
 
@@ -124,8 +125,24 @@ class Composition:
                       lambda: q.tensor_parallel)
 
     def sharing_ranks(self, q: Any) -> Number:
-        """Ranks whose heads all attend to this rank's part of a cache, in decode alone [1]."""
-        return q.decode_context_parallel if self.decoding else 1
+        """Ranks whose heads all attend to this rank's part of a cache [1].
+
+        In decode, and in prompts of sparse attention, unless they gather the cache.
+        """
+        if self.decoding or not anywhere(q.decode_context_parallel > 1):
+            return q.decode_context_parallel if self.decoding else 1
+        return select(sparse_prompts(q, self) & (q.prompt_rows_gathered <= 0),
+                      q.decode_context_parallel, 1)
+
+    def compared(self, q: Any) -> Number:
+        """Scores of an indexer that a rank chooses among, summed over its tokens [token].
+
+        Those of the keys that it keeps; of split keys once more, the best of every rank.
+        """
+        parts = index_parts(q)
+        best = either(parts > 1, lambda: self.tokens * self.absorbed * parts * q.index_topk,
+                      lambda: 0)
+        return plus(self.indexed / parts, best)
 
     def exchanged(self) -> Number:
         """Tokens of the rank that an exchange waits for: its port carries them all [token]."""
@@ -295,7 +312,7 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
 
 
 def index_work(q: Any, c: Cache, batch: Composition) -> Work:
-    """Scores of an indexer, whole on every rank: operations [FLOP] and bytes of its keys [B].
+    """Scores of an indexer with the keys of a rank: operations [FLOP] and bytes of keys [B].
 
     Args:
         q: input symbols as attributes.
@@ -307,7 +324,7 @@ def index_work(q: Any, c: Cache, batch: Composition) -> Work:
     if not anywhere(q.indexer_layers > 0):
         return Work(0.0, 0.0)
     per_position = q.multiply_add_flops * q.index_n_heads * q.index_head_dim
-    keys = q.indexer_layers / q.compress_ratio
+    keys = q.indexer_layers / q.compress_ratio / index_parts(q)
     return Work(keys * per_position * batch.indexed,
                 keys * c.kv_index_bytes_per_token * batch.read_keys)
 
@@ -454,7 +471,7 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     of_token = (around + 3 * n.moe_layers * shared_inside
                 + 3 * q.first_k_dense_replace * q.intermediate_size / t)
     moved = of_token * q.activation_element_bytes * tokens + routed_row_bytes(q, n, routed)
-    return plus(moved + after_layers(q, n), selection_bytes(q, own.indexed))
+    return plus(moved + after_layers(q, n), selection_bytes(q, own.compared(q)))
 
 
 def routed_row_bytes(q: Any, n: Parameters, routed: Routed) -> Number:

@@ -95,11 +95,16 @@ def norm_row(name: str, count: Number, elements: Number, weights: Number, s: Siz
 
 
 def index_rows(q: Any, c: Cache, composition: Composition) -> Iterator[Row]:
-    """Scores of an indexer, of one key per entry of the cache, and the choice among them."""
-    entries, read = (positions / q.compress_ratio / q.micro_batches
+    """Scores of an indexer, of one key per entry of the cache, and the choice among them.
+
+    Ranks that split the keys score their own, and choose again among the best of all.
+    """
+    ranks = q.decode_context_parallel if not q.index_replicated else 1
+    entries, read = (positions / ranks / q.compress_ratio / q.micro_batches
                      for positions in (composition.indexed, composition.read_keys))
+    again = ranks * q.index_topk * composition.absorbed * composition.tokens / q.micro_batches
     yield Row("index_scores", "every", q.indexer_layers, MATRIX, "index",
               q.multiply_add_flops * q.index_n_heads * q.index_head_dim * entries,
               kv_bytes=c.kv_index_bytes_per_token * read)
     yield Row("index_choice", "every", q.indexer_layers, VECTOR, "vector",
-              activation_bytes=q.selection_traffic * entries)
+              activation_bytes=q.selection_traffic * (entries + (again if ranks > 1 else 0)))

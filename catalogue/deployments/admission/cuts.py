@@ -142,7 +142,7 @@ def context_problem(subject: Subject, cut: Cut) -> Problem | None:
         return told(DEALT, SHARED_CACHE,
                     lambda: say("needs-as-many-copies-of", heads=heads, of=of, tensor=tensor,
                                 copies=copies, key=SHARED_CACHE, shared=shared))
-    if subject.numbers["index_topk"]:
+    if subject.numbers["index_topk"] and subject.model.attention != "mla":
         return told(DEALT, SHARED_CACHE,
                     lambda: say("of-model-with-indexer-is", of=of, key=SHARED_CACHE, shared=shared))
     return None

@@ -129,5 +129,5 @@ def _problems(name: str, starts: Mapping[str, bool], subject: Subject, cut: Cut
                    lambda: say("has-no-redundant-experts-expected", name=name), spares=cut.spares)
     if cut.context > 1 and not starts.get("dealt_cache", False):
         yield told(ENGINE, SHARED_CACHE,
-                   lambda: say("deals-no-cache-over-ranks", name=name,
-                        shared_cache=SHARED_CACHE), ranks=cut.context)
+                   lambda: say("deals-no-cache-over-ranks", name=name, shared_cache=SHARED_CACHE,
+                               sparse=bool(subject.numbers["index_topk"])), ranks=cut.context)

@@ -78,10 +78,10 @@ def scores(composition: Composition) -> list[Operator]:
     each = sym.multiply_add_flops * sym.index_n_heads * sym.index_head_dim
     return [
         Operator("index_scores", "every", layers, "matrix", "index",
-                 flops=each * per_key * composition.indexed,
-                 kv_bytes=sym.kv_index_bytes_per_token * per_key * composition.read_keys),
+                 flops=each * per_key * composition.scored,
+                 kv_bytes=sym.kv_index_bytes_per_token * per_key * composition.scored_keys),
         Operator("index_choice", "every", layers, "vector", VECTOR,
-                 activation_bytes=sym.selection_traffic * per_key * composition.indexed)]
+                 activation_bytes=sym.selection_traffic * per_key * composition.compared)]
 
 
 def _core(composition: Composition, heads: Expr) -> list[Operator]:

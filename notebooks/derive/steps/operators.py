@@ -184,7 +184,7 @@ def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
 
 
 def _indexer(composition: Composition) -> list[Operator]:
-    """The indexer, whole on every rank: projections, and a score for each cached token."""
+    """The indexer: projections on every rank, and a score for each key that the rank has."""
     d, tokens, none = sym.hidden_size, composition.tokens, sympy.S.Zero
     heads, size, layers = sym.index_n_heads, sym.index_head_dim, sym.indexer_layers
     rows = [

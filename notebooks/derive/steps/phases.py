@@ -26,9 +26,12 @@ class Composition:
         attended, in_window: positions that the core multiplies, summed over the tokens, in a
             layer without and with a window [token].
         head_rows: rows of heads that it multiplies for each of them [1].
-        indexed: positions that an indexer scores, summed over the tokens [token].
-        read, read_in_window, read_keys: cached positions whose entries are read in a layer without
-            and with a window, and whose index keys are read, summed over the requests [token].
+        indexed, read_keys: positions that a token sees, and cached ones, on this rank, summed over
+            the tokens and over the requests [token].
+        scored, scored_keys: of these, those whose index keys are on this rank [token].
+        compared: scores that an indexer chooses among, summed over the tokens [token].
+        read, read_in_window: cached positions whose entries are read in a layer without and with a
+            window, summed over the requests [token].
         expanded: cached positions whose keys and values MLA expands again, in prefill [token].
         absorbed: 1 where MLA absorbs its up-projections instead of expanding, else 0 [1].
         sharing_ranks: ranks whose heads all attend to this rank's part of the cache [1].
@@ -46,6 +49,9 @@ class Composition:
     read: sympy.Expr
     read_in_window: sympy.Expr
     read_keys: sympy.Expr
+    scored: sympy.Expr
+    scored_keys: sympy.Expr
+    compared: sympy.Expr
     expanded: sympy.Expr
     absorbed: sympy.Expr
     sharing_ranks: sympy.Expr
@@ -65,6 +71,7 @@ class Composition:
         return replace(
             self, tokens=self.tokens / ranks, attended=self.attended / ranks,
             in_window=self.in_window / ranks, indexed=self.indexed / ranks,
+            scored=self.scored / ranks, compared=self.compared / ranks,
             core_missing=self.core_missing / ranks, expanded=self.expanded + others, dealt=ranks)
 
     @property
@@ -87,6 +94,22 @@ def composition(phase: str) -> Composition:
             "burst": lambda: _chunk(phase)}[phase]()
 
 
+def index_parts() -> sympy.Expr:
+    """Ranks over which the index keys of a request are split [1]."""
+    return sympy.Piecewise((1, sym.index_replicated > 0), (sym.decode_context_parallel, True))
+
+
+def split_keys() -> sympy.Expr:
+    """More than 0 where an indexer picks and its keys are split over several ranks."""
+    return sym.index_topk * (1 - sym.index_replicated) * (sym.decode_context_parallel - 1)
+
+
+def _compared(scored: sympy.Expr, tokens: sympy.Expr) -> sympy.Expr:
+    """Scores to choose among [token]: of split keys once more, the best of every rank."""
+    best = sym.decode_context_parallel * sym.index_topk * tokens
+    return scored + sympy.Piecewise((best, split_keys() > 0), (0, True))
+
+
 def score_bytes(step: Composition) -> sympy.Expr:
     """Bytes that a step writes and reads of a score, of one head, token and position [B].
 
@@ -105,18 +128,21 @@ def _decode() -> Composition:
     parts = sym.micro_batches
     held = parts * sym.decode_context_parallel
     cached, tokens = sym.decode_batch / held, sym.decode_tokens / held
+    new = sym.decode_tokens / parts
     seen = sym.fullest_cache * sym.decode_context_tokens
     picked, multiplied, in_window = (
         mean * _of_fullest(limit, mean) for mean, limit in (
             (sym.decode_attended_tokens, sym.index_topk * sym.compress_ratio),
             (sym.decode_multiplied_tokens, sym.index_topk * sym.compress_ratio),
             (sym.decode_window_tokens, sym.sliding_window)))
+    of_rank = held / parts / index_parts()  # index keys that it has over its part of the entries
+    indexed = sympy.Piecewise((tokens * seen, sym.index_topk > 0), (0, True))
     return Composition(
-        tokens=sym.decode_tokens / parts, rows=sym.decode_tokens / parts,
-        attended=tokens * multiplied, in_window=tokens * in_window,
-        head_rows=sym.decode_head_rows,
-        indexed=sympy.Piecewise((tokens * seen, sym.index_topk > 0), (0, True)),
-        read=cached * picked, read_in_window=cached * in_window, read_keys=cached * seen,
+        tokens=new, rows=new, attended=tokens * multiplied, in_window=tokens * in_window,
+        head_rows=sym.decode_head_rows, indexed=indexed, read=cached * picked,
+        read_in_window=cached * in_window, read_keys=cached * seen,
+        scored=of_rank * indexed, scored_keys=of_rank * cached * seen,
+        compared=_compared(of_rank * indexed, new),
         expanded=sympy.Integer(0), absorbed=sympy.Integer(1),
         sharing_ranks=sym.decode_context_parallel, core_missing=sympy.Integer(0), decoding=True)
 
@@ -148,10 +174,19 @@ def _chunk(phase: str) -> Composition:
                                (sympy.Max(few, sym.prefill_absorbed), True))
     of_prompt = sympy.Min(sym.new_tokens, of(phase, "tokens"))
     missing = of_step * sympy.Max(sym.prefill_tile_rows / of_prompt - 1, 0)
+    indexed, keys = absorbed * of_step * sym.prefill_context_tokens, absorbed * cached
+    scored, shared = indexed / index_parts(), sharing_prompts()
     return Composition(
-        tokens=of_step, rows=of_step / sym.new_tokens, attended=of_step * sym.prefill_multiplied,
-        in_window=of_step * sym.prefill_in_window, head_rows=of(phase, "head_rows"),
-        indexed=absorbed * of_step * sym.prefill_context_tokens, read=cached,
-        read_in_window=cached, read_keys=absorbed * cached, expanded=(1 - absorbed) * cached,
-        absorbed=absorbed, sharing_ranks=sympy.Integer(1),
-        core_missing=missing, decoding=False)
+        tokens=of_step, rows=of_step / sym.new_tokens,
+        attended=of_step * sym.prefill_multiplied / shared,
+        in_window=of_step * sym.prefill_in_window / shared, head_rows=of(phase, "head_rows"),
+        indexed=indexed / shared, read=cached / shared, read_in_window=cached / shared,
+        read_keys=keys / shared, scored=scored, scored_keys=keys / index_parts(),
+        compared=_compared(scored, absorbed * of_step), expanded=(1 - absorbed) * cached,
+        absorbed=absorbed, sharing_ranks=shared, core_missing=missing, decoding=False)
+
+
+def sharing_prompts() -> sympy.Expr:
+    """Ranks whose heads all attend to this rank's part of a cache in steps with prompts [1]."""
+    picking = sym.index_topk * sym.prefill_absorbed * (1 - sym.prompt_rows_gathered) > 0
+    return sympy.Piecewise((sym.decode_context_parallel, picking), (1, True))

@@ -194,7 +194,7 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
             "formats": formats_of(name), "cores": cores_of(name),
             "weights": model.weights and model.weights.precision,
             "heads": 1 if model.attention == "mla" else shapes["num_key_value_heads"],
-            "indexed": bool(model.index_topk),
+            "indexed": bool(model.index_topk) and model.attention != "mla",
             "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
             "drafts": drafts(model), "divided": cut[name],
             "loaded": {each: loaded(name, each) for each in stored},

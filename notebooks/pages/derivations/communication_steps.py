@@ -78,6 +78,7 @@ def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
     exchange = exchange_inputs(name, mode, expert > card["devices_per_node"])
     return {**model_inputs(), **card, **exchange, "exchange_normal": MODES[mode],
             "exchange_gathered": 0, "shared_expert_ranks": 0, "moe_layers": moe_layers(),
+            "index_replicated": 0, "prompt_rows_gathered": 0,
             "tensor_parallel": tensor, "prompt_ranks": 1, "expert_slices": max(1, tensor // expert),
             "expert_parallel": expert, "pipeline_parallel": stages, "micro_batches": 1,
             "activation_element_bytes": groups.B_ACT, "draft_tokens": 0,
@@ -259,7 +260,7 @@ def transfers(derivation: Derivation) -> None:
 
     def transfer(name: str, ports: int, layer_bytes: float = latent, stages: int = 1) -> float:
         inputs = deployed(name, ports, stages=stages, input_tokens=PROMPT,
-                          state_bytes_per_device=0,
+                          state_bytes_per_device=0, decode_context_parallel=1,
                           kv_layer_bytes_per_token_per_device=layer_bytes)
         return float(evaluate_all(formula, inputs)["kv_port_time"])
 

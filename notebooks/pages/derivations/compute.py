@@ -41,8 +41,8 @@ USUAL = {**neutral(), "multiply_add_flops": 2, "even_routing": 1, "core_tile_row
 PARTS: dict[str, Pair] = {
     "tokens": ("tokens", "token"), "rows": say("rows-of-logits"),
     "attended": say("positions-attended-to"), "in_window": say("attended-to-in-window"),
-    "indexed": say("scored-by-indexer"), "read": say("cached-positions-read"),
-    "read_in_window": say("read-in-window"), "read_keys": say("index-keys-read"),
+    "scored": say("scored-by-indexer"), "read": say("cached-positions-read"),
+    "read_in_window": say("read-in-window"), "scored_keys": say("index-keys-read"),
     "expanded": say("expanded-again")}
 LENGTHS = (2**17, 2**20)  # of a context [token]
 CACHED = (0, 32, 256, 131072)  # tokens

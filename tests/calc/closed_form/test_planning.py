@@ -21,16 +21,20 @@ class TestTransfer:
                   kv_bytes_per_token=0, kv_layer_bytes_per_token_per_device=1200,
                   state_bytes_per_request=0, state_bytes_per_device=3e6)
 
-    def times(self, stages=1, port=0.0):
+    def times(self, stages=1, port=0.0, sharing=1):
         return transfer_time(Inputs({
             "num_hidden_layers": 60, "pipeline_parallel": stages, "input_tokens": 1000.0,
             "network_alpha": 1e-5, "network_bandwidth": 25e9, "network_efficiency": 0.8,
-            "prefill_pool_port_time": port}), self.CACHE)
+            "prefill_pool_port_time": port, "decode_context_parallel": sharing}), self.CACHE)
 
     @pytest.mark.parametrize(("stages", "layers"), [(1, 60), (2, 30), (7, 9), (60, 1)])
     def test_fullest_stage_finishes_last(self, stages, layers):
         sent = layers * (1000 * 1200 + 3e6 / 60) / 20e9
         assert self.times(stages) == pytest.approx((1e-5 + sent, 1e-5 + sent))
+
+    def test_ranks_that_share_a_cache_move_their_tokens(self):
+        sent = 60 * (1000 / 8 * 1200 + 3e6 / 60) / 20e9
+        assert self.times(sharing=8)[0] == pytest.approx(1e-5 + sent)
 
     def test_slower_side_decides(self):
         own, _ = self.times()

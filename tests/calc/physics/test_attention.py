@@ -17,6 +17,7 @@ from calc.physics.layers.linear import linear_attention, linear_state, linear_wi
 from catalogue.deployments.scenario import model_inputs
 
 SEEDS = range(3)
+LONG = {"context_tokens": 2**17, "input_tokens": 10**5, "concurrency": 4}
 DENSE, SPARSE = "h200-r1-vllm-tp8", "h200-v32-vllm-tp8"
 both = pytest.mark.parametrize("attention", ["mla", "gqa"])  # compressed entries are on every rank
 
@@ -250,6 +251,62 @@ def test_eight_ranks_hold_eight_times_the_requests_and_fill_their_tiles():
     assert found[-1]["max_concurrency"] // found[0]["max_concurrency"] in (8, 9)
     flops = np.array([each["decode_core_flops"] for each in found])
     np.testing.assert_allclose(flops / flops[-1], [4, 2, 1, 1])
+
+
+class TestSharedIndexKeys:
+    """A cache of DeepSeek-V3.2 on eight ranks, whose index keys are split or on every rank."""
+
+    def step(self, **changed):
+        return deployment(SPARSE, **LONG, **changed)[1]
+
+    def test_split_keys_are_kept_and_scored_once(self):
+        alone, group = (self.step(decode_context_parallel=size) for size in (1, 8))
+        assert group["cache_tokens"] == 8 * alone["cache_tokens"]
+        for name in ("decode_kv_bytes", "decode_index_flops", "decode_index_bytes",
+                     "prefill_index_flops", "prefill_index_bytes"):
+            assert group[name] * 8 == pytest.approx(alone[name])
+
+    def test_a_copy_of_all_keys_takes_its_place_and_is_scored_by_every_rank(self):
+        alone, group = (self.step(decode_context_parallel=size, index_replicated=1)
+                        for size in (1, 8))
+        key = 128 + 4
+        assert alone["kv_entry_bytes"] + key == alone["kv_layer_bytes_per_token_per_device"]
+        assert group["kv_layer_bytes_per_token_per_device"] == alone["kv_entry_bytes"] + 8 * key
+        for phase in ("decode", "prefill"):
+            assert group[f"{phase}_index_flops"] == alone[f"{phase}_index_flops"]
+        assert group["decode_vector_bytes"] == pytest.approx(alone["decode_vector_bytes"])
+
+    def test_ranks_fill_each_others_tiles(self):
+        """TP8 leaves 16 heads to a rank, a quarter of a tile; four ranks together fill one."""
+        flops = [self.step(decode_context_parallel=size, sparse_tile_rows=64)["decode_core_flops"]
+                 for size in (1, 2, 4, 8)]
+        np.testing.assert_allclose(np.array(flops) / flops[-1], [4, 2, 1, 1])
+
+    @pytest.mark.parametrize("phase", ["decode", "prefill"])
+    def test_candidates_are_sent_beside_queries_and_outputs(self, phase):
+        """2,048 scores and positions of each token, 8 bytes, from seven others in each layer."""
+        plain = {"decode_context_parallel": 8, "gather_alpha": 0, "gather_step_alpha": 0,
+                 "gather_bulk_alpha": 0, "gather_bulk_efficiency": 0, "gather_efficiency": 0.5}
+        inputs, split = deployment(SPARSE, **LONG, **plain)
+        copied = deployment(SPARSE, **LONG, **plain, index_replicated=1)[1]
+        more = (split[f"{phase}_context_exchange_time"] - copied[f"{phase}_context_exchange_time"])
+        sent = 61 * split[f"{phase}_tokens"] * 2048 * 8 * 7
+        assert more == pytest.approx(sent / (0.5 * inputs["device_link_bandwidth"]))
+
+    def test_prompts_gather_rows_or_send_queries(self):
+        rows, queries, alone = (self.step(decode_context_parallel=size, index_replicated=1,
+                                          prompt_rows_gathered=flag)
+                                for size, flag in ((8, 1), (8, 0), (1, 0)))
+        assert rows["prefill_core_flops"] == alone["prefill_core_flops"]
+        assert queries["prefill_context_exchange_time"] > rows["prefill_context_exchange_time"] > 0
+        assert rows["decode_context_exchange_time"] == queries["decode_context_exchange_time"]
+
+    def test_the_best_of_every_rank_contain_the_best_of_all(self):
+        scores = np.random.default_rng(1).normal(size=4096)
+        best = set(np.argsort(scores)[-256:])
+        candidates = np.concatenate([rank + 8 * np.argsort(scores[rank::8])[-256:]
+                                     for rank in range(8)])
+        assert best == set(candidates[np.argsort(scores[candidates])[-256:]])
 
 
 @pytest.mark.parametrize("name", ["a3-v4-vllm-prefill", "a3-glm51-pd-tp1-prefill"])

@@ -8,6 +8,7 @@ import catalogue
 from calc.closed_form.evaluate import evaluate
 
 GIB = 2**30
+SPARSE = "h200-v32-vllm-tp8"
 MILLION = 2**20
 
 
@@ -79,6 +80,40 @@ def test_v4_pro_on_ascend_needs_what_is_printed():
                    longest=MILLION, draft_tokens=0)
     assert needed["kv_per_device"] / GIB == pytest.approx(10.55, abs=0.02)
     assert needed["block_tokens"] == 512  # 128 entries of four tokens
+
+
+GLM = ("model=glm-5.2", "device=nvidia-rtx-pro-6000-server", "cluster.node=rtx-pro-6000-8gpu",
+       "cluster.nodes=1", "precision=nvfp4-fp8-cache", "workload.max_num_batched_tokens=8192",
+       "workload.memory_utilization=0.9", "workload.max_num_seqs=1")
+
+
+@pytest.mark.parametrize(("ranks", "printed"), [
+    (1, 575_488), (2, 1_141_632), (4, 2_283_264), (8, 4_566_528)])
+def test_shared_caches_of_glm_on_eight_rtx_pro_6000_hold_what_is_printed(ranks, printed):
+    """A fork of vLLM on the settings of its benchmark (local-inference-lab/rtx6kpro, issue 25)."""
+    kept = found(SPARSE, "engine=vllm@0.24.0", *GLM,
+                 f"parallelism.decode_context_parallel={ranks}", longest=131_072, draft_tokens=0)
+    assert kept["cache_tokens"] == pytest.approx(printed, rel=0.05)
+
+
+@pytest.mark.parametrize(("ranks", "available", "printed"), [
+    (1, 19.55, 341_504), (2, 19.47, 680_192), (4, 19.47, 1_360_384), (8, 19.47, 2_720_768)])
+def test_a_token_of_glm_5_1_takes_as_many_bytes_as_ranks_share_it(ranks, available, printed):
+    """Index keys are split too: rows A42, A44, A46 and A48 of measurements/memory/vllm.yml."""
+    kept = found(SPARSE, "model=glm-5.1", "precision=fp8-block-fp8-latent",
+                 f"parallelism.decode_context_parallel={ranks}", draft_tokens=0)
+    tokens = available * GIB / (kept["kv_layer_bytes_per_token_per_device"] * 78) * ranks
+    assert tokens == pytest.approx(printed, rel=1e-3)
+
+
+def test_index_keys_on_every_rank_under_sglang():
+    """2,292,288 and 4,252,416 tokens of GLM-5.2 on one rank and on two (pull request 31821)."""
+    alone, two = (found(SPARSE, "engine=sglang@0.5.23", *GLM,
+                        "device=nvidia-b200", "cluster.node=hgx-b200", "workload.max_num_seqs=64",
+                        f"parallelism.decode_context_parallel={ranks}", draft_tokens=0)
+                  for ranks in (1, 2))
+    assert two["cache_tokens"] / alone["cache_tokens"] == pytest.approx(
+        4_252_416 / 2_292_288, rel=0.03)
 
 
 def test_windows_of_gpt_oss_under_vllm():

@@ -126,7 +126,7 @@ CHUNK = Composition(
 # three replicas of four tensor ranks share the experts
 RANKS = {"tensor_parallel": 4, "expert_parallel": 12, "expert_tensor_parallel": 0,
          "shared_expert_ranks": 0, "decode_context_parallel": 2, "prefill_context_parallel": 1,
-         "index_topk": 2048, "linear_layers": 0}
+         "index_topk": 2048, "linear_layers": 0, "prompt_rows_gathered": 0, "index_replicated": 0}
 
 
 def ranks(**changed):
@@ -146,7 +146,15 @@ class TestComposition:
             assert CHUNK.own(ranks(**changed)) is CHUNK
         step = replace(CHUNK, decoding=True)
         assert step.own(ranks()) is step
-        assert (step.sharing_ranks(ranks()), CHUNK.sharing_ranks(ranks())) == (2, 1)
+        sparse = replace(CHUNK, absorbed=1)
+        assert [each.sharing_ranks(ranks()) for each in (step, CHUNK, sparse)] == [2, 1, 2]
+        assert sparse.sharing_ranks(ranks(prompt_rows_gathered=1)) == 1
+
+    def test_ranks_choose_among_the_scores_of_their_keys_and_the_best_of_all(self):
+        sparse = replace(CHUNK, absorbed=1)
+        assert sparse.compared(ranks()) == 48 / 2 + 60 * 2 * 2048
+        assert sparse.compared(ranks(index_replicated=1)) == 48
+        assert sparse.compared(ranks(decode_context_parallel=1)) == 48
 
     def test_tokens_of_a_group_are_stated_or_as_many_of_each(self):
         alone = replace(CHUNK, group_tokens=None, busiest_tokens=None)

@@ -53,7 +53,8 @@ POSITIONS = ("attended", "in_window", "indexed", "read", "read_in_window", "read
 def local_composition(decoding: bool) -> Composition:
     """Return a composition of free symbols."""
     names = ("tokens", "rows", "attended", "in_window", "head_rows", "indexed", "read",
-             "read_in_window", "read_keys", "expanded", "sharing_ranks", "core_missing")
+             "read_in_window", "read_keys", "scored", "scored_keys", "compared", "expanded",
+             "sharing_ranks", "core_missing")
     parts = dict(zip(names, sympy.symbols(names, positive=True), strict=True))
     if decoding:
         parts["expanded"] = sympy.Integer(0)

@@ -90,5 +90,5 @@ needs-as-many-copies-of =
 # number: what is expected
 # only in .en: $shared
 of-model-with-indexer-is =
-    .en = { $key } of { $shared } of a model with an indexer is not derived, expected 1 for '{ $of }'
-    .zh = 带索引器的模型尚未推导 { $key }，'{ $of }' 应为 1
+    .en = { $key } of { $shared } of a model with an indexer is derived for latent attention alone, expected 1 for '{ $of }'
+    .zh = 带索引器的模型只对潜在注意力推导了 { $key }，'{ $of }' 应为 1

@@ -43,5 +43,11 @@ has-no-redundant-experts-expected =
 # number: what is expected
 # only in .zh: $shared_cache
 deals-no-cache-over-ranks =
-    .en = { $name }: deals no cache over ranks on these cards, expected 1
-    .zh = { $name }：在这种卡上不支持 { $shared_cache }，应为 1
+    .en = { $name }: deals no cache { $sparse ->
+        [yes] of a model with an indexer{" "}
+       *[no] { "" }
+    }over ranks on these cards, expected 1
+    .zh = { $name }：在这种卡上{ $sparse ->
+        [yes] 对带索引器的模型
+       *[no] { "" }
+    }不支持 { $shared_cache }，应为 1

@@ -67,7 +67,8 @@ def test_cuts_of_grouped_query_attention_and_experts(cut, counts, key):
 @pytest.mark.parametrize(("cut", "model", "counts", "dealt"), [
     (Cut(8), QWEN, {"index_topk": 3}, True), (Cut(4, context=8), V3, {}, False),
     (Cut(8, context=3), V3, {}, False), (Cut(8, context=8), V3, {}, True),
-    (Cut(8, context=2), V3, {"index_topk": 3}, False),
+    (Cut(8, context=2), V3, {"index_topk": 3}, True),
+    (Cut(8, context=2), QWEN, {"index_topk": 3}, False),
     (Cut(8, context=2), QWEN, {}, True),  # four heads over eight ranks: two copies of each
     (Cut(8, context=4), QWEN, {}, False), (Cut(4, context=2), QWEN, {}, False),
     (Cut(8, context=4), QWEN, {"num_key_value_heads": 2}, True)])
