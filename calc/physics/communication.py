@@ -109,10 +109,12 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
         return gathered + select(batch.read > 0, sent, 0)
     latent = q.kv_lora_rank
     joined = layers * outputs_joined(q, g, batch.tokens, latent + q.qk_rope_head_dim, latent)
-    if not batch.decoding:
-        entries = layers * all_gather(q, g, batch.read * c.kv_entry_bytes / ranks)
-        joined = select(batch.sharing_ranks(q) > 1, joined, select(batch.read > 0, entries, 0))
-    return gathered + joined + candidates_gathered(q, g, batch)
+    best = candidates_gathered(q, g, batch)
+    if batch.decoding:
+        return gathered + select(batch.read > 0, joined + best, 0)
+    entries = layers * all_gather(q, g, batch.read * c.kv_entry_bytes / ranks)
+    return gathered + best + select(
+        batch.sharing_ranks(q) > 1, joined, select(batch.read > 0, entries, 0))
 
 
 def candidates_gathered(q: Any, g: Group, batch: Composition) -> Number:

@@ -266,6 +266,13 @@ class TestSharedIndexKeys:
                      "prefill_index_flops", "prefill_index_bytes"):
             assert group[name] * 8 == pytest.approx(alone[name])
 
+    def test_a_rank_alone_has_nothing_to_share(self):
+        inputs = sampled("mla") | {"decode_context_parallel": 1}
+        plain, other = (run(inputs, "mla", index_replicated=flag, prompt_rows_gathered=flag)
+                        for flag in (0, 1))
+        for name, values in plain.items():
+            np.testing.assert_array_equal(values, other[name], err_msg=name)
+
     def test_a_copy_of_all_keys_takes_its_place_and_is_scored_by_every_rank(self):
         alone, group = (self.step(decode_context_parallel=size, index_replicated=1)
                         for size in (1, 8))

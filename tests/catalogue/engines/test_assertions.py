@@ -23,6 +23,7 @@ BLOCKS = {"model": {"intermediate_size": 18432, "dense_layers": 3, "moe_intermed
 V3 = {"model": {"max_position_embeddings": 163_840, "moe": True, "attention": "mla",
                 "num_attention_heads": 128}, "card": {"cuda": True}, "weights": {}}
 DCP3 = {"--tensor-parallel-size": 8, "--decode-context-parallel-size": 3}
+DCP4, SPARSE = DCP3 | {"--decode-context-parallel-size": 4}, {"model": {"index_topk": 2048}}
 CASES = [  # engine, release, flags, environment, model and card, part of what is refused
     ("vllm-ascend", "0.11.0", EPLB, {}, INT4, None),
     ("vllm-ascend", "0.13.0", EPLB, {}, INT8, "needs DYNAMIC_EPLB=true"),
@@ -33,6 +34,10 @@ CASES = [  # engine, release, flags, environment, model and card, part of what i
     ("sglang", "0.5.6.post2", WIDE | {"--ep-size": 8}, {}, BLOCKS, "spreads experts"),
     ("vllm", "0.10.2", {"--enable-eplb": None}, {}, V3, "needs --enable-expert-parallel"),
     ("vllm", "0.18.1", DCP3, {}, V3, "multiple of"), ("vllm", "0.13.0", DCP3, {}, {}, None),
+    ("vllm-ascend", "0.26.0rc1", DCP4, {}, SPARSE, "is --tensor-parallel-size"),
+    ("vllm-ascend", "0.26.0rc1", DCP4 | {"--tensor-parallel-size": 4}, {}, SPARSE, None),
+    ("sglang", "0.5.23", {"--tp-size": 8, "--dcp-size": 8, "--disaggregation-mode": "decode"}, {},
+     SPARSE, "prefill and decode"),
     ("vllm", "0.33.0", {"--max-model-len": 200_000}, {}, V3, "within the model's positions")]
 
 
