@@ -56,7 +56,7 @@ def occupancy(q: Any, m: Memory, d: Decode, s: Steady) -> Occupancy:
         (m.request_blocks - m.blocks_per_request) * together)
     time = select(q.separate_pools > 0, q.output_tokens * s.steady_tpot,
                   s.steady_prefill + (q.output_tokens - 1) * (s.steady_pace + s.steady_stall))
-    begun = s.steady_request_throughput * m.requests_per_rank / q.concurrency
+    begun = s.steady_request_throughput * m.served_per_rank / m.served_requests
     holding = begun * time
     without = select(q.open_arrivals > 0, 1, maximum(
         0, 1 - time / (s.steady_e2e + q.think_time)))

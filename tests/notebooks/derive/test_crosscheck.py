@@ -86,6 +86,14 @@ def test_formulas_equal_runtime_at_edges(attention, name):
         assert crosscheck(uneven(seed, attention) | EDGES[name], attention).worst <= TOLERANCE
 
 
+@pytest.mark.parametrize("name", ("h200-v32-vllm-tp8", "h200-r1-vllm-tp8"))
+def test_formulas_equal_runtime_where_requests_wait_for_the_cache(name):
+    scenario = catalogue.load_scenario(name)
+    inputs = scenario.inputs() | {"concurrency": 2000, "input_tokens": 30_000,
+                                  "context_tokens": 32_000}
+    assert crosscheck(inputs, scenario.model.attention).worst <= TOLERANCE
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_cost_and_capacity_formulas_equal_runtime(seed):
     assert crosscheck_costs(random_costs(seed)).worst <= TOLERANCE
