@@ -237,4 +237,5 @@ def layer_state_pool(attention: str, q: Any, c: Cache) -> Number:
     if attention != CSA:
         return 0
     heavy = compressor_states(q)[1] / q.num_hidden_layers
-    return q.state_slots * (q.slot_window_tokens * c.kv_entry_bytes + heavy)
+    slots = select(q.max_num_seqs > 0, (q.state_slots > 0) * q.max_num_seqs, q.state_slots)
+    return slots * (q.slot_window_tokens * c.kv_entry_bytes + heavy)

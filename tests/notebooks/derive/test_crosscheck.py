@@ -86,7 +86,7 @@ def test_formulas_equal_runtime_at_edges(attention, name):
         assert crosscheck(uneven(seed, attention) | EDGES[name], attention).worst <= TOLERANCE
 
 
-@pytest.mark.parametrize("name", ("h200-v32-vllm-tp8", "h200-r1-vllm-tp8"))
+@pytest.mark.parametrize("name", ["h200-v32-vllm-tp8", "h200-r1-vllm-tp8"])
 def test_formulas_equal_runtime_where_requests_wait_for_the_cache(name):
     scenario = catalogue.load_scenario(name)
     inputs = scenario.inputs() | {"concurrency": 2000, "input_tokens": 30_000,
