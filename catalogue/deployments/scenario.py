@@ -13,7 +13,6 @@ from catalogue.deployments.physics_inputs import knobs as mechanisms
 from catalogue.deployments.physics_inputs import physics_inputs
 from catalogue.deployments.profiles import Running, running
 from catalogue.deployments.resolved import Resolved
-from catalogue.deployments.shares import reserved_by_way, share_of
 from catalogue.entries.deployments import Documented, Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import CSA, GROUPS, Model
@@ -203,7 +202,7 @@ class Scenario(Resolved):
             return self.file.workload.memory_utilization
         rule = next(iter(self._reserves.values()))
         memory, kept = self._for_share["memory_capacity"], float(self._reserved({}))
-        share = float(share_of(kept, memory))
+        share = float(self._share(kept))
         return Value(share, "1", f"{share:g}", rule.source, "derived", share, share, rule.date,
                      note=by_language(say("default-share", release=self.running.stated,
                                           kept=f"{kept / MEBI:,.0f}",
@@ -218,16 +217,23 @@ class Scenario(Resolved):
         """
         if not self._reserves:
             return {}
-        return {"memory_utilization": share_of(self._reserved(inputs),
-                                               self._for_share["memory_capacity"])}
+        return {"memory_utilization": self._share(self._reserved(inputs))}
 
     @property
     def _reserves(self) -> Mapping[Way, Reserve]:
         """What its engine sets aside by default; nothing where the share is stated."""
         return {} if self.running is None or self.states_share else self.running.reserve
 
+    def _share(self, reserved: Any) -> Any:
+        """Share of the card's memory that is left of what is set aside [1]."""
+        # it brings NumPy, which names and files are read without
+        from catalogue.deployments.shares import share_of
+
+        return share_of(reserved, self._for_share["memory_capacity"])
+
     def _reserved(self, inputs: Mapping[str, Any]) -> Any:
         """Memory that its engine sets aside where it differs in some inputs [B]."""
+        from catalogue.deployments.shares import reserved_by_way
         graph = self.mechanisms.get("largest_graph")
         return reserved_by_way(self._reserves, self.joined_way, {**self._for_share, **inputs},
                                float(graph.value) if graph else None)

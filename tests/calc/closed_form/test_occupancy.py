@@ -1,5 +1,6 @@
 """Cache occupancy in a steady state: hand calculations, samples and simulations."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -21,15 +22,17 @@ from calc.serving.simulation import simulate
 class TestByHand:
     """Contexts of 1,050 tokens (standard deviation 30) in 550 blocks of 16 tokens."""
 
-    MEMORY = nothing_but(Memory, requests_per_rank=8.0, blocks_per_request=70.0,
-                         request_blocks=72.0, kv_blocks=550.0, block_tokens=16.0)
+    MEMORY = nothing_but(Memory, blocks_per_request=70.0, request_blocks=72.0, kv_blocks=550.0,
+                         block_tokens=16.0)
     DECODE = nothing_but(Decode, decode_context_tokens=1050.0, context_deviation=30.0)
 
     def occupied(self, shared=1, **changes):
         q = replica(**changes)
         lasting = steady_of(q, *linear_steps(q, 0.02, 0.02, 1.3e-4))
         inputs = Inputs(vars(q) | {"decode_context_parallel": shared})
-        return lasting, occupancy(inputs, self.MEMORY, self.DECODE, lasting)
+        memory = replace(self.MEMORY, served_requests=q.concurrency,
+                         served_per_rank=np.ceil(q.concurrency / q.data_parallel))
+        return lasting, occupancy(inputs, memory, self.DECODE, lasting)
 
     @pytest.mark.parametrize("changes", [{}, {"think_time": 2}, {"open_arrivals": 1}])
     def test_mean_deviation_and_overflow(self, changes):

@@ -48,7 +48,7 @@ def test_the_floor_is_all_of_a_step_that_only_reads(attention):
         "captured": 1, "largest_graph": 1e9,
         "offloaded_share": 0, "fetched_share": 0, "attention_weight_bytes": 1e-9,
         "shared_expert_ranks": 0, "second_round_alpha": 0, "gather_alpha": 0,
-        "dispatch_element_bytes": 1e-9,
+        "dispatch_element_bytes": 1e-9, "jointly_cut": 0,  # steps read what one replica would hold
         **{f"{name}_{kind}": 0 for name in DENSE
            for kind in ("matmul_latency", "depth_latency", "activation_traffic")}}
     result = run(inputs, attention)
