@@ -52,7 +52,7 @@ LENGTHS = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token",
 # the layout in which the plan is judged by the audit and costed: a server per pipeline stage
 STAGED = ("parallelism.data_parallel=1", "parallelism.pipeline_parallel=4")
 STAGES: dict[str, tuple[str, ...]] = {  # of params/scenarios/s1-phases.yml
-    "1": ("workload.memory_utilization=0.9", "workload.concurrency=4 request"),
+    "1": ("workload.memory_utilization=0.92", "workload.concurrency=4 request"),
     "2": (*STAGED, "workload.concurrency=80 request"),
     "3": (*STAGED, "workload.concurrency=320 request")}
 NAMES: dict[str, Pair] = {
