@@ -23,6 +23,8 @@ from sphinx.util.math import get_node_equation_number
 LOGGER = logging.getLogger(__name__)
 KATEX = Path(__file__).parent / "vendor" / "katex" / "katex.min.js"
 STYLES = "vendor/katex/katex.min.css"
+# the outline of a tall floor begins with two moves, of which browsers draw nothing
+TYPO, MENDED = "MM319", "M319"
 EVERYTHING, MATHML = "htmlAndMathml", "mathml"
 
 
@@ -48,7 +50,7 @@ def typeset(tex: str, display: bool, output: str = EVERYTHING) -> str:
     except JSEvalException as error:
         reason = str(error).partition("\n")[0].rpartition("Error: ")[2]
         raise FormulaError(f"KaTeX cannot set {tex[:200]!r}: {reason}") from None
-    return str(done)
+    return str(done).replace(TYPO, MENDED)
 
 
 def _set(node: nodes.Element, display: bool, output: str) -> str:

@@ -192,7 +192,7 @@
   };
 
   // what a part of memory, or of a step, is, by which it is coloured: in the order of table.js
-  const HELD = ["read", "drafts", "cache", "compute", "links", "host"];
+  const HELD = ["read", "drafts", "cache", "compute", "links", "host", "host-too"];
   const TAKEN = ["read", "compute", "read-too", "cache", "compute-too", "links", "host", "links-too", "host-too", "drafts", "stalls"];
   const BAR = 56, CHART = 300, ROOF = 380;  // heights of the pictures [CSS pixels]
   const picture = (key, height) => fit.picture(words[key], height, () => store.tell());

@@ -129,9 +129,9 @@
       const numbers = { ...state, ...fit.lengths(state), longest: state.input + state.output, share: state.share / 100, vary, varyToo: vary };
       for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
       const knobs = [...groups].filter(([, { low, high }]) => low < high).map(([name, knob]) => ({ name, ...knob }));
-      const ofClass = v[slots.get("output_tokens")] <= 1 ? found.alone : found.own;
       const apart = v[slots.get("separate_pools")];  // also where only the longest context is known
-      const growth = data.measured.growth[apart || v[slots.get("output_tokens")] <= 1 ? "alone" : "concurrent"];
+      const alone = apart || v[slots.get("output_tokens")] <= 1;
+      const ofClass = alone ? found.alone : found.own, growth = data.measured.growth[alone ? "alone" : "concurrent"];
       return { v, knobs, own: this.widened(state, found.class.own, ofClass, apart ? 2 : 1, growth) };
     }
 

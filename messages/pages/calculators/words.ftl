@@ -183,12 +183,16 @@ memory-caption =
     .zh = 显存占用最大的卡的显存构成。竖线是引擎可用的上限。
 
 copies =
-    .en = copies for absorption, drafting layer
-    .zh = 吸收用副本、预测层
+    .en = copies, padding, drafting layer
+    .zh = 副本、填充与预测层
 
 cache =
     .en = KV cache, all requests at their mean full length
     .zh = KV 缓存（每请求按平均长度、输出结束时计）
+
+graphs =
+    .en = captured graphs
+    .zh = 捕获的图
 
 buffers =
     .en = buffers of the exchange

@@ -81,10 +81,13 @@ BLOCKS = (1, 16, 32, 64, 128, 256)
 COMPRESSED = MODELS[0]  # of whose entries an engine's kernels take blocks of one size
 # of the standard question one answer: R1 as published on one server, in the fastest layout there
 FLAGSHIP = {"card": "nvidia-h200-sxm", "model": "deepseek-v3", "precision": "fp8-block"}
+CACHES = {"dense": FLAGSHIP["model"], "sparse": "deepseek-v3.2"}  # by whether an indexer selects
 LAYOUT = {"tp": 8, "ep": 8, "drafts": 1}
 PERCENT, TENTHS = 100, 1
-SHARING = 2  # ranks that share a cache, for what an engine does of it
-PARTS_OF_MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime")
+# cuts that an engine may start or not: ranks share a cache, and each has slices of experts too
+CACHE_CUT, EXPERTS_CUT = Cut(tensor=4, context=2), Cut(tensor=4, expert=2, context=2)
+PARTS_OF_MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime",
+                   "graphs")
 HOUR = "USD/h"
 PACE = 50  # wanted time per token [ms], until a reader says another
 BEGIN = "globalThis.willItFit ??= {};\n"
@@ -156,21 +159,22 @@ def _cards() -> dict[str, Any]:
             "precisions": precisions(name),
             "own": {of: precisions(name, model) for of, model in FORMATS_OF.items()},
             "engines": engines(name), "prices": prices,
-            "dealt": [engine for engine in engines(name) if _deals(name, engine)],
+            "dealt": {kind: {engine: _deals(name, engine, of, EXPERTS_CUT)
+                             for engine in engines(name) if _deals(name, engine, of, CACHE_CUT)}
+                      for kind, of in CACHES.items()},
             "staged": [engine for engine in engines(name) if _under(name, engine).stages_draft],
             "held": {engine: _held(name, engine) for engine in engines(name)}}
     return found
 
 
-def _deals(card: str, engine: str) -> bool:
-    """Whether an engine shards the cache of a request over tensor-parallel ranks of a card."""
-    cut = Cut(tensor=SHARING, context=SHARING)
-    return not any(problems(_under(card, engine), cut, ("engine",)))
+def _deals(card: str, engine: str, model: str, cut: Cut) -> bool:
+    """Whether an engine starts a cut of a model on a card."""
+    return not any(problems(_under(card, engine, model), cut, ("engine",)))
 
 
-def _under(card: str, engine: str) -> Subject:
-    """The first model of the calculators on a card under an engine, if one is named."""
-    return replace(subject(card, FLAGSHIP["model"]),
+def _under(card: str, engine: str, model: str = FLAGSHIP["model"]) -> Subject:
+    """A model of the calculators on a card under an engine, if one is named."""
+    return replace(subject(card, model),
                    engine=None if engine == NO_ENGINE else engine)
 
 
@@ -195,6 +199,7 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
             "weights": model.weights and model.weights.precision,
             "heads": 1 if model.attention == "mla" else shapes["num_key_value_heads"],
             "indexed": bool(model.index_topk) and model.attention != "mla",
+            "cache": "sparse" if model.index_topk else "dense",
             "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
             "drafts": drafts(model), "divided": cut[name],
             "loaded": {each: loaded(name, each) for each in stored},
@@ -249,6 +254,9 @@ def data() -> dict[str, Any]:
 def formulas() -> str:
     """The script with every formula that the calculators take, as functions of slots."""
     names: dict[str, int] = {}
+    wanted = dict.fromkeys(
+        name for attention in views.ATTENTIONS
+        for name in needed(views.trees(attention), views.calculator_quantities(), symbols_of))
 
     def slot(name: str) -> str:
         return f"v[{names.setdefault(name, len(names))}]"
@@ -257,7 +265,7 @@ def formulas() -> str:
     for attention in views.ATTENTIONS:
         trees = views.trees(attention)
         lines = []
-        for name in needed(trees, views.calculator_quantities(), symbols_of):
+        for name in needed(trees, wanted, symbols_of):
             body = function(trees[name], slot)
             uses = sorted(names[used] for used in symbols_of(trees[name]))
             place = names.setdefault(name, len(names))

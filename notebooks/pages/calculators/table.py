@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from calc.evidence.classes import class_of, errors_of_class, load_under
+from calc.evidence.classes import class_of, errors_of_class
 from catalogue import load_model, model_inputs
 from catalogue.deployments.knobs import Knob
 from catalogue.deployments.physics_inputs import unstated
-from catalogue.entries.calibrations import ALONE
+from catalogue.entries.calibrations import ALONE, CONCURRENT
 from notebooks.pages.calculators.extras import WAYS, extras
 from notebooks.pages.calculators.offers import (
     AXES,
@@ -171,8 +171,8 @@ def row(kind: Kind, wanted: tuple[str, ...] = ()) -> dict[str, Cell]:
                 if name in symbols:
                     found.setdefault(symbols[name][-1], knob_name)
     found[f"class {OWN}"] = class_of(scenario).partition("/")[0]
-    # an answer of one token is a phase alone
-    for what, errors in ((OWN, errors_of_class(scenario, load_under(inputs))),
+    # a pool apart and an answer of one token are a phase alone: the page knows which
+    for what, errors in ((OWN, errors_of_class(scenario, CONCURRENT)),
                          (ALONE, errors_of_class(scenario, ALONE))):
         for name, own in errors.items():
             if name in MEASURED:  # the page adds what the distance from what was measured does

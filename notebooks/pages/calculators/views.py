@@ -19,7 +19,6 @@ FAST = ("tpot", "ttft", "e2e", "output_throughput", "tpot_floor", "throughput_ce
 FLOOR = "tpot_floor"
 MEASURED = (*FITS[:1], "max_concurrency", *FAST[:4])  # with an error of the formulas' own
 RANGED = (*MEASURED, *STEADY)  # shown with an interval; those of a steady state have a burst's
-MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime")
 STEP = (*DEVICE, "overlap", "single_token_path", "host", "host_gap", "draft", "stall")
 PHASES = ("decode", "prefill")
 MONEY = ("cost_request", "cost_input_token", "cost_output_token")
@@ -40,7 +39,8 @@ def memory_parts() -> dict[str, Any]:
         "memory_cache": "stage_workload_kv",
         "memory_activations": "activations_per_device",
         "memory_buffers": "exchange_buffers",
-        "memory_runtime": "runtime_reserve",
+        "memory_runtime": ["add", "loading_reserve", "workspaces"],
+        "memory_graphs": "graph_memory",
         "memory_over": _less("stage_workload_kv", "stage_free_for_kv")}
 
 

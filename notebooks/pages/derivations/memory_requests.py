@@ -221,8 +221,7 @@ def hosts(derivation: Derivation) -> None:
     held: dict[Pair, Callable[[str], float]] = {
         say("usable-memory-of-card"): lambda name: values[name]["usable_memory"],
         common("weights-of-card"): lambda name: values[name]["weights_per_device"],
-        say("runtime-and-activations"): lambda name: (
-            values[name]["runtime_reserve"] + values[name]["activations_per_device"]),
+        say("runtime-and-activations"): lambda name: values[name]["working_memory"],
         say("left-for-cache-of-card"): lambda name: values[name]["free_for_kv_per_device"],
         common("host-memory"): host_memory, say("experts-on-host"): on_hosts.__getitem__}
     table(*crossed(common("quantity"), {label: {name: of(name) for name in values}

@@ -104,6 +104,14 @@ weights-divided =
     .en = weights, divided
     .zh = 权重（切分）
 
+padding-of-loaded-weights =
+    .en = padding and layouts of loaded weights
+    .zh = 加载后权重的填充与排布
+
+captured-graphs =
+    .en = captured graphs
+    .zh = 捕获的图
+
 weights-replicated =
     .en = weights, replicated
     .zh = 权重（每卡一份）

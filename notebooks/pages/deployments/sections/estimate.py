@@ -142,11 +142,16 @@ def memory(page: Page) -> None:
                              for part in ("replicated", "redundant"))
     divided = float(found["weights_per_device"]) - replicated - redundant
     added = [(*label, float(found[name])) for name, label in ADDED.items()]
+    loaded = sum(float(found[name]) for name in (
+        "weights_per_device", "mtp_weights", "absorbed_copies_per_device"))
+    added += [(*say("padding-of-loaded-weights"),
+               (float(page.inputs["loading_overhead"]) - 1) * loaded),
+              (*say("captured-graphs"), float(found["graph_memory"]))]
     parts = [
         (*say("weights-divided"), divided), (*say("weights-replicated"), replicated),
         *(part for part in added if part[-1] > 0),
         (*common("activations"), float(found["activations_per_device"])),
-        (*common("runtime-reserve"), float(page.inputs["runtime_reserve"])),
+        (*common("runtime-reserve"), float(found["loading_reserve"] + found["workspaces"])),
         (*say("kv-cache-asked-for"), float(found["kv_per_device"]))]
     draw(lambda lang: _memory_bar(parts, float(found["usable_memory"]), capacity, lang))
     table([{"part": (english, chinese), "size": fmt_bytes(size),
@@ -165,6 +170,7 @@ def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: fl
     marks = [(say("usable", usable=fmt_bytes(usable)), usable),
              (say("capacity", capacity=fmt_bytes(capacity)), capacity)]
     last = {common("activations"): COMPUTE, common("runtime-reserve"): HOST,
+            say("captured-graphs"): HOST,
             say("kv-cache-asked-for"): CACHE}
     kinds = {name: last.get(name, LINKS if name == BUFFERS else WEIGHTS) for name in sizes}
     bar = Stack(say("needed-on-one-card"), fmt_bytes(sum(sizes.values())), sizes, marks=marks)

@@ -65,7 +65,8 @@ def parts(of: Mapping[str, float]) -> list[Part]:
         raise ValueError("the weights of this rank have parts that the diagram does not know")
     return [*weights, Part(say("latent-cache"), of["kv_per_device"], whole, WHOLE),
             Part(common("activations"), of["activations_per_device"], say("of-step"), OTHER),
-            Part(say("runtime"), of["runtime_reserve"], say("reserved"), OTHER)]
+            Part(say("runtime"), of["working_memory"] - of["activations_per_device"],
+                 say("reserved"), OTHER)]
 
 
 def planned(derivation: Derivation, lang: str) -> Drawing:
