@@ -118,7 +118,11 @@ STATED = {
                   r"setting page_size to|Block size is set to) ([0-9]{1,6})",
     "memory_utilization": r"Desired GPU memory utilization is \(([0-9.]{1,9}),"}
 """Arguments that the engine states otherwise than they were given."""
-FLAGS = {"dp_attention": r"enable_dp_attention['\"]?[=:]\s?True|--enable-dp-attention"}
+FLAGS = {"dp_attention": r"enable_dp_attention['\"]?[=:]\s?True|--enable-dp-attention",
+         "text_only": r"language_model_only['\"]?[=:]\s?True|--language-model-only|"
+                      r"running in text-only mode",
+         "vision_whole": r"mm_encoder_tp_mode['\"]?[=:]\s?['\"]?data|"
+                         r"--mm-encoder-tp-mode[= ]data"}
 """Arguments without a value."""
 WHOLE_EXPERTS = r"enable_expert_parallel['\"]?[=:]\s?True|--enable-expert-parallel|" \
                 r"Expert parallelism is enabled"

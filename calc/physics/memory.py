@@ -65,6 +65,19 @@ def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
     return stages.reshape(3, *(1,) * (ndim - p.ndim), *p.shape)
 
 
+def vision_weights(q: Any) -> Number:
+    """Weights of a rank's part of the vision tower and its projector [B].
+
+    Tensor-parallel ranks divide it if they divide its heads; some of it is whole on each.
+
+    Source: notebooks/memory.md, section Pipeline stages.
+    """
+    t, whole = q.tensor_parallel, q.vision_whole_parameters
+    uneven = (q.vision_heads % t > 0) | (q.vision_whole > 0)
+    divided = (q.vision_parameters - whole) / select(uneven, 1, t)
+    return select(q.text_only > 0, 0, q.activation_element_bytes * (whole + divided))
+
+
 @dataclass(frozen=True)
 class Weights:
     """Weight bytes [B] on a device, how experts are spread [1]; ``stage_*`` by stage."""
@@ -76,6 +89,7 @@ class Weights:
     embedding_weights: Number
     head_matrix_weights: Number
     head_weights: Number
+    vision_weights: Number
     stage_layers: np.ndarray
     stage_first_layer: np.ndarray
     stage_dense_layers: np.ndarray
@@ -126,7 +140,8 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     first = stage * even + minimum(stage, q.num_hidden_layers - p * even)
     dense = clip(q.first_k_dense_replace - first, 0, layers)
     is_last = stage == p - 1
-    stored = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
+    tower = vision_weights(q)
+    stored = ((stage == 0) * (embedding + tower) + dense * dense_layer + (layers - dense) * moe_layer
             + is_last * head)
     uncut = (attention == GQA) & (t > q.num_key_value_heads)
     dealt = held_divided(q, n) + n.attention_kv_parameters
@@ -137,7 +152,7 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     return Weights(
         attention_weights_per_layer=per_layer, context_weights_per_layer=beyond,
         dense_layer_weights=dense_layer, moe_layer_weights=moe_layer, embedding_weights=embedding,
-        head_matrix_weights=matrix, head_weights=head, stage_layers=layers,
+        head_matrix_weights=matrix, head_weights=head, vision_weights=tower, stage_layers=layers,
         stage_first_layer=first, stage_dense_layers=dense,
         stage_weights=stored, weights_per_device=stored.max(axis=0),
         stage_replicated_weights=copied, replicated_weights_per_device=copied.max(axis=0),

@@ -20,6 +20,7 @@ from catalogue.startuplog import StartupText
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "data_parallel", "decode_context_parallel")
 SIZED = ("max_num_batched_tokens", "block_size")
 PLAIN = ("memory_utilization", "draft_tokens")
+TOWER = ("text_only", "vision_whole")  # what is loaded of a vision tower
 SHORTEST = 8192  # tokens of a request where neither log nor model says how many
 QUANTIZED = {"w8a8": "w8a8-int8", "w4a8": "w4a8-int8", "w4afp8": "w4afp8", "nvfp4": "nvfp4",
              "modelopt_fp4": "nvfp4", "awq": "w4a16-awq", "bf16": "bf16", "fp8": "fp8-block"}
@@ -106,6 +107,8 @@ def recognised(log: StartupText, given: Mapping[str, str]) -> Recognised:
         "cluster": {"nodes": nodes, "devices": devices}, "parallelism": cut, "workload": workload}
     if log.eager:
         data["graphs"] = False
+    if tower := [name for name in TOWER if name in said]:
+        data["mechanisms"] = dict.fromkeys(tower, 1)
     return Recognised(model, device, precision, node, data)
 
 

@@ -31,7 +31,8 @@ MODEL_COUNTS = (
     "full_attention_layers", "compressed_layers", "heavy_layers", "o_groups", "o_lora_rank",
     "sparse_layers", "linear_layers", "linear_num_key_heads", "linear_num_value_heads",
     "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim", "linear_decay_rank",
-    "linear_gate_rank", "routed_expert_hidden_size",
+    "linear_gate_rank", "routed_expert_hidden_size", "vision_parameters",
+    "vision_whole_parameters", "vision_heads",
 )
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks", "attention_output_gate")

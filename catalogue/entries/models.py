@@ -206,6 +206,9 @@ class Model(Called):
     linear_decay_rank: Count | None = None
     linear_gate_rank: Count | None = None
     routed_expert_hidden_size: Count | None = None
+    vision_parameters: Count | None = None
+    vision_whole_parameters: CountOrZero | None = None
+    vision_heads: Count | None = None
     compress_ratio: Count | None = None
     compressed_layers: CountOrZero | None = None
     heavy_compress_ratio: Count | None = None
@@ -277,6 +280,7 @@ class Model(Called):
             raise ValueError("'indexer_layers' is given without an indexer, expected "
                              "'index_n_heads', 'index_head_dim' and 'index_topk' beside it")
         self._linear()
+        self._sees()
         for name in ("indexer_layers", "compressed_layers", "heavy_layers", "sparse_layers",
                      "linear_layers"):
             if _over(getattr(self, name), self.num_hidden_layers):
@@ -296,6 +300,16 @@ class Model(Called):
         if _over(self.full_attention_layers, self.num_hidden_layers):
             raise ValueError("'full_attention_layers' exceeds 'num_hidden_layers'")
         return self
+
+    def _sees(self) -> None:
+        """A vision tower has parameters, of which some are on every rank, and heads."""
+        tower = ("vision_parameters", "vision_whole_parameters", "vision_heads")
+        given = [name for name in tower if getattr(self, name) is not None]
+        if given and (lacking := [name for name in tower if name not in given]):
+            raise ValueError(f"'{lacking[0]}' is missing, a vision tower has it besides "
+                             f"'{given[0]}'")
+        if _over(self.vision_whole_parameters, self.vision_parameters):
+            raise ValueError("'vision_whole_parameters' exceeds 'vision_parameters'")
 
     def _linear(self) -> None:
         """Linear attention says all of its shapes, and stands beside a cache."""

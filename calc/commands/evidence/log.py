@@ -168,7 +168,9 @@ def _deployment(scenario: Scenario) -> dict[str, Any]:
               "engine": scenario.running.stated if scenario.running else None,
               "cluster": _numbers(file.cluster), "precision": scenario.precision.id,
               "parallelism": _numbers(file.parallelism), "workload": _numbers(file.workload)}
-    return stated | ({"graphs": False} if file.graphs is False else {})
+    moved = {name: value.written for name, value in file.mechanisms.items()}
+    return stated | ({"graphs": False} if file.graphs is False else {}) | (
+        {"mechanisms": moved} if moved else {})
 
 
 def _numbers(group: Any) -> dict[str, Any]:

@@ -112,6 +112,7 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
         if known.kind and known.samples and name not in _TOGETHER:
             inputs |= _drawn(random.Random(f"{name} {attention} {seed}"), (name,))
     inputs |= _model(draw, attention) | _details(draw, attention)
+    inputs |= _tower(random.Random(f"tower {attention} {seed}"))
     inputs |= _limits(draw, inputs)
     t = inputs["tensor_parallel"] = draw.choice(_POWERS)
     per_rank = draw.choice((1, 2, 3)) if not edge else draw.choice((1, 2))
@@ -287,6 +288,14 @@ def _model(draw: random.Random, attention: str) -> dict[str, Number]:
                    "moe_intermediate_size": 16 * draw.randint(1, 16)}
         inputs["n_routed_experts"] = -1  # chosen once the parallelism is
     return inputs
+
+
+def _tower(draw: random.Random) -> dict[str, Number]:
+    """The vision tower that some models have."""
+    has = draw.random() < 0.4
+    return {"vision_parameters": has * draw.randint(10, 500) * 1000,
+            "vision_whole_parameters": has * draw.randint(0, 9) * 1000,
+            "vision_heads": has * draw.choice((12, 16))}
 
 
 def _details(draw: random.Random, attention: str) -> dict[str, Number]:

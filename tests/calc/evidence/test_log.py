@@ -250,6 +250,18 @@ def test_the_layout_is_recognised(cli, tmp_path, launch, expected):
     assert expected.items() <= json.loads(out)["deployment"]["parallelism"].items()
 
 
+@pytest.mark.parametrize(("launch", "loaded"), [
+    ("--language-model-only", {"text_only": "1"}), ("", None),
+    ("non-default args: {'language_model_only': True}", {"text_only": "1"}),
+    ("--mm-encoder-tp-mode data", {"vision_whole": "1"})])
+def test_what_is_loaded_of_a_vision_tower_is_recognised(cli, tmp_path, launch, loaded):
+    path = tmp_path / "some.log"
+    path.write_text(f"vllm serve moonshotai/Kimi-K2.5 -tp 8 {launch}\n{LINE}", "utf-8")
+    code, out, err = cli("log", str(path), "--set", "device=nvidia-h200-sxm", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["deployment"].get("mechanisms") == loaded
+
+
 @pytest.mark.parametrize(("checkpoint", "launch", "precision"), [
     ("deepseek-ai/DeepSeek-V4-Flash", "", "fp8-mxfp4"), ("zai-org/GLM-5.2", "", "bf16"),
     ("/models/GLM-5.2-FP8", "", "fp8-block"), ("openai/gpt-oss-120b", "", "mxfp4-w4a16"),

@@ -57,6 +57,30 @@ def test_absorbed_copies_are_cut_by_heads():
     assert not np.any(grouped["absorbed_copies_per_device"])
 
 
+def vision(model, **changed):
+    """The vision tower of a model in 16 bits, as a rank holds it [parameters]."""
+    inputs = catalogue.load_scenario("s0-scenario-1").inputs() | catalogue.model_inputs(
+        catalogue.load_model(model))
+    return calc.evaluate(inputs | changed, "mla")["vision_weights"] / 2
+
+
+def test_ranks_divide_a_vision_tower_if_they_divide_its_heads():
+    """Kimi-K2.5: 27 layers of a tower with 16 heads, embeddings and a projector that stay whole.
+
+    Norms and biases of what is added up are whole as well. The tower of Kimi-K3 has 12 heads.
+    """
+    cut = 1152 * 3456 + 3456 + 1152 * 1152 + 2 * 1152 * 4304 + 4304
+    ends = (588 * 1152 + 1152) + 64 * 64 * 1152 + 27 * 6 * 1152 + 2 * 1152
+    projector = 2 * 1152 + 4608 * 4608 + 4608 + 4608 * 7168 + 7168
+    for ranks, shares in ((1, 1), (8, 8), (32, 1)):
+        close(vision("kimi-k2.5", tensor_parallel=ranks), ends + projector + 27 * cut / shares)
+    assert vision("kimi-k2.5", tensor_parallel=8, vision_whole=1) == vision("kimi-k2.5",
+                                                                            tensor_parallel=1)
+    assert vision("kimi-k3", tensor_parallel=8) == vision("kimi-k3", tensor_parallel=1) > 0
+    assert vision("kimi-k3", tensor_parallel=8, text_only=1) == 0
+    assert vision("deepseek-v3", tensor_parallel=8) == 0
+
+
 def test_redundant_experts_on_each_of_eight_ranks():
     found, without = v3(redundant_experts=8), v3()
     per_weight = catalogue.load_format("fp8-block128").bytes_per_element
