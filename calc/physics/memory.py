@@ -141,8 +141,8 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     dense = clip(q.first_k_dense_replace - first, 0, layers)
     is_last = stage == p - 1
     tower = vision_weights(q)
-    stored = ((stage == 0) * (embedding + tower) + dense * dense_layer + (layers - dense) * moe_layer
-            + is_last * head)
+    stored = ((stage == 0) * (embedding + tower) + dense * dense_layer
+              + (layers - dense) * moe_layer + is_last * head)
     uncut = (attention == GQA) & (t > q.num_key_value_heads)
     dealt = held_divided(q, n) + n.attention_kv_parameters
     whole = select(beyond > 0, dealt, select(uncut, _kv_share(q, n), 0))
@@ -305,8 +305,9 @@ class Activations:
 def activations(attention: str, q: Any, moe_layers: Number, requests: Number) -> Activations:
     """Activations of the largest step: its widest moment, layer by layer or at the head [B].
 
-    Workspaces of the experts and of an indexer last from layer to layer, and are added. A pool that
-    only decodes is taken to be started for steps of its requests and their drafts.
+    Workspaces of the experts and of an indexer last from layer to layer, and are added, unless an
+    engine frees them; it may send tokens through the experts in chunks. A pool that only decodes
+    is taken to be started for steps of its requests and their drafts.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -349,11 +350,13 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
     at_head = q.vocab_size * rows * select(
         q.sampler_bytes > 0, q.sampler_bytes, q.logit_element_bytes)
     of_head = at_head + tokens * element * d
-    experts = tokens * element * moe_width
+    chunk = select(q.expert_chunk_tokens > 0, q.expert_chunk_tokens / replicas, tokens)
+    experts = minimum(tokens, chunk) * element * moe_width
+    freed = q.expert_buffers_freed * experts
     keys = select(q.indexer_layers > 0, q.index_workspace_rows * q.context_tokens
                   / q.compress_ratio * q.index_head_dim * q.kv_index_element_bytes, 0)
     return Activations(attention_width, dense_width, moe_width, in_layer, at_head, experts, keys,
-                       maximum(in_layer, of_head) + experts + keys)
+                       maximum(in_layer + freed, of_head) + experts - freed + keys)
 
 
 @dataclass(frozen=True)

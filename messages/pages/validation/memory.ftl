@@ -76,7 +76,7 @@ reason =
     .en = { $name ->
         [fork] a fork, or a modified build of the engine
         [card] the card is not named, or not in the catalogue
-        [release] the release is not known: a branch, an unpublished image
+        [release] the release is not known, as of a branch or an unpublished image, or its engine is older than described
         [layout] model, layout or share of the memory not stated
         [no-figure] no figure as the engine printed it, or not of which card
         [repeat] the same set-up, started again
@@ -88,7 +88,7 @@ reason =
     .zh = { $name ->
         [fork] 引擎的分支，或改动过的构建
         [card] 卡未写明，或目录中没有
-        [release] 版本不明：开发分支或未发布的镜像
+        [release] 版本不明（开发分支、未发布的镜像），或引擎早于本书所述
         [layout] 模型、并行方式或显存比例未写明
         [no-figure] 没有引擎打印的原始数值，或未写明是哪张卡
         [repeat] 同一设置再次启动

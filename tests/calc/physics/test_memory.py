@@ -57,6 +57,19 @@ def test_absorbed_copies_are_cut_by_heads():
     assert not np.any(grouped["absorbed_copies_per_device"])
 
 
+def test_buffers_of_the_experts_are_kept_beside_the_peak_or_freed_with_their_layer():
+    """8,192 tokens of DeepSeek-V3 on one of eight ranks: eight rows of 7,168, twice, in 16 bits."""
+    step = {"tensor_parallel": 8, "data_parallel": 1, "expert_parallel": 1, "max_num_seqs": 1024,
+            "max_num_batched_tokens": 8192, "sampler_bytes": 15}
+    kept, freed, parts = (v3(**step, expert_buffers_freed=each, expert_chunk_tokens=chunk)
+                          for each, chunk in ((0, 0), (1, 0), (0, 1024)))
+    buffers, head = 2 * 8192 * 8 * 7168 * 2, 1024 * 129280 * 15 + 8192 * 7168 * 2
+    assert kept["expert_activations"] == buffers
+    close(kept["activations_per_device"], head + buffers)
+    close(freed["activations_per_device"], max(head, kept["layer_activations"] + buffers))
+    close(kept["activations_per_device"] - parts["activations_per_device"], 7 / 8 * buffers)
+
+
 def vision(model, **changed):
     """The vision tower of a model in 16 bits, as a rank holds it [parameters]."""
     inputs = catalogue.load_scenario("s0-scenario-1").inputs() | catalogue.model_inputs(
