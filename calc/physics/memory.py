@@ -70,6 +70,9 @@ def vision_weights(q: Any) -> Number:
 
     Tensor-parallel ranks divide it if they divide its heads; some of it is whole on each.
 
+    Args:
+        q: input symbols as attributes.
+
     Source: notebooks/memory.md, section Pipeline stages.
     """
     t, whole = q.tensor_parallel, q.vision_whole_parameters

@@ -58,7 +58,8 @@ def test_a_token_multiplies_active_parameters_and_a_card_holds_all(attention):
     read = moe * inputs["num_experts_per_tok"] * found["routed_expert_parameters"]
     close(found["decode_expert_bytes"], inputs["routed_expert_weight_bytes"] * read)
     bytes_ = {name: 1 for name in input_symbols() if name.endswith("_weight_bytes")}
-    close(run(inputs | bytes_, attention)["weights_per_device"], found["total_parameters"])
+    close(run(inputs | bytes_ | {"text_only": 1}, attention)["weights_per_device"],
+          found["total_parameters"])
 
 
 @pytest.mark.parametrize("away", ["offloaded_share", "fetched_share"])

@@ -76,7 +76,7 @@ def test_nearest_change(name, settings, expected):
     assert DEAL not in expected or not ran(name, settings, {DEAL: 4})[2]  # the fewest ranks
 
 
-@pytest.mark.parametrize(("name", "asked"), [(R1, 400_000), (R1, 200_000), (AWQ, 100_000)])
+@pytest.mark.parametrize(("name", "asked"), [(R1, 800_000), (R1, 400_000), (AWQ, 100_000)])
 def test_chunks_are_halved_until_they_fit(name, asked):
     settings = (f"{CHUNK}={asked}",)
     size = next(found[CHUNK] for found in settings_of(name, settings) if CHUNK in found)
@@ -94,9 +94,9 @@ def test_fewer_requests_are_proposed_where_half_of_them_remain(asked):
 
 
 @pytest.mark.parametrize(("name", "settings", "expected"), [
-    (R1, LONG, [24_832]),
-    (R1, (*LONG, "workload.input_tokens=20000", "workload.output_tokens=4832"), [24_832]),
-    (R1, (*LONG, "workload.input_tokens=20000", "workload.output_tokens=4833"), []),
+    (R1, LONG, [25_920]),
+    (R1, (*LONG, "workload.input_tokens=20000", "workload.output_tokens=5920"), [25_920]),
+    (R1, (*LONG, "workload.input_tokens=20000", "workload.output_tokens=5921"), []),
     ("s1-plan-c", (f"{CONTEXT}=45000", "parallelism.expert_parallel=32"), [22_768]),
     ("s1-plan-c", (f"{CONTEXT}=48000", "parallelism.expert_parallel=32"), []),
     (R1, ("workload.input_tokens=200000", f"{CONTEXT}=201000", *BEYOND[1:]), [])])
