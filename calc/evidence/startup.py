@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from calc.closed_form.evaluate import evaluate
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import Scenario
@@ -21,6 +23,7 @@ TERMS = {
     "cache": "free_for_kv_per_device", "tokens": "cache_tokens", "blocks": "kv_blocks",
     "requests": "longest_requests", "request_memory": "kv_per_device"}
 """Printed figure -> quantity that predicts it, of one request per replica."""
+LONGEST, BLOCKS = "longest", "kv_blocks"
 CAUSES = ("weights", "activations", "runtime", "graphs", "request_memory")
 """Terms that the others follow from."""
 LEFT = ("available", "cache")
@@ -73,9 +76,23 @@ def startup_terms(scenario: Scenario, printed: Mapping[str, float], longest: int
     inputs["concurrency"] = inputs["data_parallel"]
     if longest is not None:
         inputs["context_tokens"] = longest
-    amounts = interval(inputs, scenario.knobs(), scenario.model.attention, set(TERMS.values()))
-    return [Term(figure, value, amounts[TERMS[figure]]) for figure, value in printed.items()
-            if figure in TERMS]
+    attention = scenario.model.attention
+    amounts = interval(inputs, scenario.knobs(), attention, {*TERMS.values(), BLOCKS})
+    found = {figure: amounts[name] for figure, name in TERMS.items()}
+    if LONGEST in printed:
+        found[LONGEST] = _longest(amounts[BLOCKS], evaluate(inputs, attention, decode=False),
+                                  inputs["decode_context_parallel"])
+    return [Term(figure, value, found[figure]) for figure, value in printed.items()
+            if figure in found]
+
+
+def _longest(blocks: Amount, known: Mapping[str, Any], ranks: float) -> Amount:
+    """The longest request that a cache holds, dealt over some ranks [token]."""
+    fixed = float(known["request_blocks"] - known["blocks_per_request"] + known["prompt_blocks"])
+    each = float(known["block_tokens"]) * ranks
+    value, low, high = (max(0.0, each * (size - fixed)) for size in (
+        blocks.value, blocks.low, blocks.high))
+    return Amount(value, low, high, "token", name=LONGEST)
 
 
 def wrong_term(terms: list[Term]) -> Term | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.arrays import Number, minimum, select
+from calc.physics.arrays import Number, maximum, minimum, select
 from calc.physics.layers.attention import CSA, MLA, attention_layers
 from calc.physics.layers.compressed import KEY_AND_GATE, OVERLAPPING
 from calc.physics.layers.linear import linear_state
@@ -58,9 +58,11 @@ def cache(attention: str, q: Any) -> Cache:
     if attention == MLA:
         entry = q.kv_lora_rank * q.kv_cache_element_bytes + (
             q.qk_rope_head_dim * q.kv_rope_element_bytes)
-        keys = q.indexer_layers * index / q.compress_ratio
+        indexed = select(q.index_every_layer * q.indexer_layers > 0,
+                         maximum(q.indexer_layers, attending), q.indexer_layers)
+        keys, kept = (each * index / q.compress_ratio for each in (q.indexer_layers, indexed))
         of_all = q.decode_context_parallel / index_parts(q)  # beside a rank's own entry
-        layer, on_device = ((attending * entry + keys * copies) / layers for copies in (1, of_all))
+        layer, on_device = ((attending * entry + each) / layers for each in (keys, kept * of_all))
     elif attention == CSA:
         entry = ((q.head_dim - q.qk_rope_head_dim) * q.kv_cache_element_bytes
                  + q.qk_rope_head_dim * q.kv_rope_element_bytes)

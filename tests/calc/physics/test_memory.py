@@ -70,6 +70,16 @@ def test_buffers_of_the_experts_are_kept_beside_the_peak_or_freed_with_their_lay
     close(kept["activations_per_device"] - parts["activations_per_device"], 7 / 8 * buffers)
 
 
+def test_index_keys_of_layers_that_take_the_picks_of_another():
+    """GLM-5.2 as vLLM packs it, 656 B a row and 132 B a key, of which 21 of 78 layers pick."""
+    packed = catalogue.precision_inputs(catalogue.load_precision("fp8-block-fp8-latent"))
+    inputs = catalogue.load_scenario("s0-scenario-1").inputs() | catalogue.model_inputs(
+        catalogue.load_model("glm-5.2")) | packed
+    of_layer = [calc.evaluate(inputs | {"index_every_layer": every}, "mla")[
+        "kv_layer_bytes_per_token_per_device"] for every in (0, 1)]
+    close([78 * each for each in of_layer], [78 * 656 + 21 * 132, 78 * (656 + 132)])
+
+
 def vision(model, **changed):
     """The vision tower of a model in 16 bits, as a rank holds it [parameters]."""
     inputs = catalogue.load_scenario("s0-scenario-1").inputs() | catalogue.model_inputs(
