@@ -119,7 +119,7 @@ def allocated(model: Model, published: PublishedCache) -> tuple[float, float]:
     shapes = model_inputs(model)
     kept = cache(model.attention, SimpleNamespace(
         **shapes | precision_inputs(precision), tensor_parallel=1, decode_context_parallel=1,
-        index_replicated=0))
+        index_replicated=0, index_every_layer=0))
     token, state = float(kept.kv_bytes_per_token), float(kept.state_bytes_per_request)
     if model.attention == "gqa" and shapes["sliding_window"]:
         layer = float(kept.kv_layer_bytes_per_token)
