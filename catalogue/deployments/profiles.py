@@ -17,6 +17,7 @@ from catalogue import library
 from catalogue.deployments.knobs import on_card
 from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import mechanisms_name
+from catalogue.deployments.resolved import joined_replicas
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, release_of
 from catalogue.entries.deployments import Precision, ScenarioFile
@@ -464,8 +465,8 @@ def launched(file: ScenarioFile, engine: Running, stated: Container[str],
 def _joined(file: ScenarioFile) -> int:
     """Ranks that share experts [1]."""
     cut = file.parallelism
-    slices = cut.expert_tensor_parallel.value if cut.expert_tensor_parallel else 1
-    return max(1, int(cut.expert_parallel.value * max(1, slices) // cut.tensor_parallel.value))
+    slices = cut.expert_tensor_parallel.value if cut.expert_tensor_parallel else 0
+    return int(joined_replicas(cut.tensor_parallel.value, cut.expert_parallel.value, slices))
 
 
 def _shared(chunk: Value, ranks: int) -> Value:

@@ -33,6 +33,19 @@ def leaves_replica(tensor: Any, expert: Any, slices: Any) -> Any:
     return expert * (slices + (slices == 0)) > tensor
 
 
+def joined_replicas(tensor: Any, expert: Any, slices: Any) -> Any:
+    """Replicas of attention that share experts, and are one server [1].
+
+    >>> joined_replicas(8, 32, 0), joined_replicas(8, 4, 0), joined_replicas(8, 4, 8)
+    (4, 1, 4)
+
+    Args:
+        tensor, expert, slices: as of :func:`leaves_replica`.
+    """
+    replicas = expert * (slices + (slices == 0)) // tensor
+    return replicas + (replicas < 1)
+
+
 @dataclass(frozen=True)
 class Resolved:
     """A deployment with everything it names.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from catalogue.deployments.resolved import joined_replicas
 from catalogue.entries.profiles import CardReserve, Reserve, Way
 from catalogue.reading.values import Value
 
@@ -16,16 +17,6 @@ WIDE = 4  # ranks of a server from which graphs are larger
 PROMPT_GRAPHS = ((0, 32, 4), (32, 256, 16), (256, 512, 32), (512, 1024, 64), (1024, 4096, 256),
                  (4096, None, 512))
 Number = Any  # a number, or an array of them
-
-
-def joined_ranks(inputs: Mapping[str, Number]) -> Number:
-    """Replicas of attention that share experts [1].
-
-    Args:
-        inputs: parallel sizes by symbol.
-    """
-    slices = np.maximum(1, inputs["expert_tensor_parallel"])
-    return np.maximum(1, inputs["expert_parallel"] * slices // inputs["tensor_parallel"])
 
 
 def share_of(reserved: Number, memory: Number) -> Number:
@@ -52,15 +43,16 @@ def reserved_by_way(rules: Mapping[Way, Reserve], sent: Way, inputs: Mapping[str
     """
     own, gathered, whole = (reserved_memory(rules[way], inputs, graph)
                             for way in ("own", "gathered", sent))
+    joined = _joined(inputs)
     is_sent = (inputs["expert_parallel"] > 1) & (inputs["expert_tensor_parallel"] <= 1)
-    return np.where(joined_ranks(inputs) <= 1, own, np.where(is_sent, whole, gathered))
+    return np.where(joined <= 1, own, np.where(is_sent, whole, gathered))
 
 
 def reserved_memory(rule: Reserve, inputs: Mapping[str, Number], graph: float | None = None
                     ) -> Number:
     """Memory of a card that an engine sets aside for prompts, graphs and ranks [B].
 
-    A server has ``joined_ranks`` replicas, which share its prompt tokens of a step and experts.
+    A server has ``joined_replicas``, which share its prompt tokens of a step and experts.
     Source: SGLang, ``_handle_gpu_memory_settings`` of srt/server_args.py.
 
     Args:
@@ -70,7 +62,7 @@ def reserved_memory(rule: Reserve, inputs: Mapping[str, Number], graph: float | 
         graph: requests of the largest captured graph; None for the engine's own [request].
     """
     card = _card(rule, inputs["memory_capacity"])
-    joined, stages = joined_ranks(inputs), inputs["pipeline_parallel"]
+    joined, stages = _joined(inputs), inputs["pipeline_parallel"]
     wide = inputs["tensor_parallel"] * joined
     requests = inputs.get("max_num_seqs", 0) * joined
     largest = graph if graph is not None else np.where(
@@ -100,6 +92,11 @@ def prompt_graphs(tokens: Number) -> Number:
     """
     return sum(np.maximum(0, (tokens if end is None else np.minimum(tokens, end)) - start) // step
                for start, end, step in PROMPT_GRAPHS)
+
+
+def _joined(inputs: Mapping[str, Number]) -> Number:
+    return joined_replicas(*(inputs[name] for name in (
+        "tensor_parallel", "expert_parallel", "expert_tensor_parallel")))
 
 
 def _card(rule: Reserve, memory: float) -> CardReserve:

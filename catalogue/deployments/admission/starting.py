@@ -8,6 +8,7 @@ from typing import Any
 from catalogue.deployments.admission.subject import Cut, Problem, Subject, told
 from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES
 from catalogue.deployments.profiles import Starts
+from catalogue.deployments.resolved import joined_replicas
 from catalogue.engines.released import fitting
 from catalogue.messages import Pair, messages
 
@@ -62,7 +63,7 @@ def engine_kinds(subject: Subject, cuts: Mapping[str, Any]) -> tuple[Any, ...]:
     tensor, expert, slices = cuts["tensor"], cuts["expert"], cuts.get("slices", 0)
     left = tensor // expert
     each = slices + (slices == 0) * (left + (left == 0))
-    joined = expert * each // tensor
+    joined = joined_replicas(tensor, expert, slices)
     per_node = int(subject.node.devices_per_node.value)
     replica = tensor * cuts.get("pipeline", 1)
     return tuple(1 * looked_at for looked_at in (

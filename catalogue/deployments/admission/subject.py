@@ -9,6 +9,7 @@ from typing import Any
 
 from catalogue.deployments.layout import expert_slices
 from catalogue.deployments.profiles import Starts, drafts_in_stages, starting
+from catalogue.deployments.resolved import joined_replicas
 from catalogue.engines.released import fitting
 from catalogue.entries.deployments import Offload, Precision
 from catalogue.entries.hardware import Device, Node
@@ -54,7 +55,7 @@ class Cut:
     @property
     def joined(self) -> int:
         """Replicas of one server: those that share experts."""
-        return max(1, self.expert * self.each // self.tensor)
+        return int(joined_replicas(self.tensor, self.expert, self.slices))
 
     @property
     def server(self) -> int:
