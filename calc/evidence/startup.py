@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.closed_form.evaluate import evaluate
+from calc.physics.pages import beside_tokens
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import Scenario
@@ -88,7 +89,7 @@ def startup_terms(scenario: Scenario, printed: Mapping[str, float], longest: int
 
 def _longest(blocks: Amount, known: Mapping[str, Any], ranks: float) -> Amount:
     """The longest request that a cache holds, dealt over some ranks [token]."""
-    fixed = float(known["request_blocks"] - known["blocks_per_request"] + known["prompt_blocks"])
+    fixed = beside_tokens(known)
     each = float(known["block_tokens"]) * ranks
     value, low, high = (max(0.0, each * (size - fixed)) for size in (
         blocks.value, blocks.low, blocks.high))

@@ -18,7 +18,7 @@ from calc.answer.steady_state import lasting
 from calc.closed_form.evaluate import evaluate
 from calc.launching import bench
 from calc.launching.layout import layout
-from calc.launching.lengths import Longest, beside_tokens, longest
+from calc.launching.lengths import Longest, longest
 from calc.launching.scripts import (
     ENGINES,
     MADE,
@@ -36,6 +36,7 @@ from calc.launching.watching import monitoring
 from calc.launching.watching.monitoring import Watched, watched
 from calc.launching.watching.predictions import predicted, runs
 from calc.layouts.feasible import has_room, not_loaded
+from calc.physics.pages import beside_tokens
 from catalogue import ParamsError, Scenario, load_pools, load_scenario
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, plain

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from calc.answer.simulated import USUAL_LENGTHS, lengths_of
 from calc.uncertainty.amount import Amount
@@ -75,15 +73,6 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0,
            else "one request in a cache at the lower end of its interval; the workload sets no "
                 "maximum length")
     return Longest(found, why, _beyond(scenario, found))
-
-
-def beside_tokens(everything: Mapping[str, Any]) -> float:
-    """Return the blocks that the longest request needs besides those of its tokens [block].
-
-    Args:
-        everything: quantities of ``calc.evaluate``.
-    """
-    return float(everything["state_blocks_per_request"] + everything["prompt_blocks"])
 
 
 def longer_words(scenario: Scenario) -> Pair | None:

@@ -11,16 +11,18 @@ from typing import Any
 
 from calc.answer.estimate import counted, predicted
 from calc.closed_form.evaluate import evaluate
-from calc.launching.lengths import beside_tokens, longest
+from calc.launching.lengths import longest
+from calc.physics.pages import beside_tokens
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission.rules import longest_request, positions, too_long
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
+from catalogue.reading.units import factor
 
 say = messages("calc/launching/startup-line")
 
-GIB = 2**30
+GIB = factor("GiB")
 FORMS = {
     "vllm": "GPU KV cache size: {tokens:,.0f} tokens, maximum concurrency for {length:,} tokens "
             "per request: {requests:.2f}x",

@@ -8,6 +8,7 @@ Source: notebooks/memory.md, section What an engine allocates.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +83,17 @@ def pages(attention: str, q: Any, c: Cache) -> Pages:
 def _divisor(share: Number) -> Number:
     """A share, or 1 where it is none and divides nothing [1]."""
     return select(share > 0, share, 1)
+
+
+def beside_tokens(everything: Mapping[str, Any]) -> float:
+    """Blocks that the longest request needs besides those of its tokens [block].
+
+    Args:
+        everything: quantities of ``calc.evaluate``, scalars.
+
+    Source: notebooks/memory.md, section What an engine allocates.
+    """
+    return float(everything["state_blocks_per_request"] + everything["prompt_blocks"])
 
 
 def _block_tokens(attention: str, q: Any, c: Cache) -> Number:
