@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 from catalogue.reading.errors import ParamsError
+from catalogue.reading.units import factor
 
 LARGEST = 32 << 20  # bytes that are read
-GIB = 2**30
+GIB = factor("GiB")
 KEPT = 1 << 20  # characters of lines that are searched: more than any start prints
 WIDEST = 1 << 16  # characters of a line, of which engines print their arguments on one
 NAMES = 50  # models and cards that are looked at

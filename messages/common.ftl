@@ -88,6 +88,10 @@ cache =
     .en = cache
     .zh = 缓存
 
+captured-graphs =
+    .en = captured graphs
+    .zh = 捕获的图
+
 card =
     .en = card
     .zh = 卡

@@ -177,11 +177,7 @@ def load_of(scenario: Scenario) -> Load:
     >>> load_of(catalogue.load_scenario("h200-r1-vllm-tp8"))
     'concurrent'
     """
-    return load_under(scenario.inputs())
-
-
-def load_under(inputs: Mapping[str, Any]) -> Load:
-    """As :func:`load_of`, of input symbols in SI units."""
+    inputs = scenario.inputs()
     return ALONE if inputs["separate_pools"] or inputs["output_tokens"] <= 1 else CONCURRENT
 
 

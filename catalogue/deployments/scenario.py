@@ -18,6 +18,7 @@ from catalogue.entries.hardware import Device
 from catalogue.entries.models import CSA, GROUPS, Model
 from catalogue.entries.profiles import Reserve, Way
 from catalogue.messages import by_language, messages
+from catalogue.reading.units import factor
 from catalogue.reading.values import Text, Value
 
 say = messages("catalogue/deployments/scenario")
@@ -44,7 +45,7 @@ _NOT_INPUTS = ("requests", "draft_tokens", "text", "accepted_length", "acceptanc
 CUT_OF_SHARE = ("tensor_parallel", "pipeline_parallel", "expert_parallel",
                 "expert_tensor_parallel")
 WORKLOAD_OF_SHARE = ("max_num_batched_tokens", "max_num_seqs", "draft_tokens")
-MEBI = 2**20
+MEBI = factor("MiB")
 WIDEST = "fp32"  # of what checkpoints and engines keep undivided
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")

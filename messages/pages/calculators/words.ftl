@@ -190,10 +190,6 @@ cache =
     .en = KV cache, all requests at their mean full length
     .zh = KV 缓存（每请求按平均长度、输出结束时计）
 
-graphs =
-    .en = captured graphs
-    .zh = 捕获的图
-
 buffers =
     .en = buffers of the exchange
     .zh = 专家通信缓冲

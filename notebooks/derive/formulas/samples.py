@@ -222,11 +222,9 @@ def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> 
     t, kv = int(inputs["tensor_parallel"]), int(inputs["num_key_value_heads"])
     copies = t if attention == "mla" else max(1, t // kv)
     possible = [n for n in range(1, copies + 1) if copies % n == 0]
-    dealt = 1 if inputs["index_n_heads"] else draw.choice(possible)
-    drawn = _drawn(draw, _CONTEXT)
-    if inputs["index_n_heads"] and attention == "mla":  # later than the others
-        dealt = draw.choice(possible)
-    return {"decode_context_parallel": dealt, **drawn}
+    whole = inputs["index_n_heads"] and attention != "mla"
+    return {"decode_context_parallel": 1 if whole else draw.choice(possible),
+            **_drawn(draw, _CONTEXT)}
 
 
 def _apart(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]:

@@ -86,8 +86,6 @@ LAYOUT = {"tp": 8, "ep": 8, "drafts": 1}
 PERCENT, TENTHS = 100, 1
 # cuts that an engine may start or not: ranks share a cache, and each has slices of experts too
 CACHE_CUT, EXPERTS_CUT = Cut(tensor=4, context=2), Cut(tensor=4, expert=2, context=2)
-PARTS_OF_MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime",
-                   "graphs")
 HOUR = "USD/h"
 PACE = 50  # wanted time per token [ms], until a reader says another
 BEGIN = "globalThis.willItFit ??= {};\n"
@@ -242,7 +240,8 @@ def data() -> dict[str, Any]:
         "precisions": {name: {"name": _name(load_precision(name))} for name in stored},
         "engines": {name: {"name": by_language(say("not-named")) if name == NO_ENGINE
                            else _name(load("profiles", name))} for name in running},
-        "memory": [{"key": name} for name in PARTS_OF_MEMORY],
+        "memory": [{"key": name} for part in views.memory_parts()
+                   if (name := part.removeprefix("memory_")) != "over"],
         "step": [*({"en": en, "zh": zh, "of": of} for (en, zh), of in PARTS.items()),
                  {"en": HIDES[0], "zh": HIDES[1], "of": HIDDEN}],
         "operators": operators(),

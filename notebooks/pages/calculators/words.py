@@ -102,7 +102,7 @@ WORDS: dict[str, Pair] = {
     "activations": common("activations"),
     "buffers": say("buffers"),
     "runtime": common("runtime-reserve"),
-    "graphs": say("graphs"),
+    "graphs": common("captured-graphs"),
     "spare": say("spare"),
     "over": say("over"),
     "partly": say("partly", stage="{stage}", stages="{stages}"),

@@ -108,10 +108,6 @@ padding-of-loaded-weights =
     .en = padding and layouts of loaded weights
     .zh = 加载后权重的填充与排布
 
-captured-graphs =
-    .en = captured graphs
-    .zh = 捕获的图
-
 weights-replicated =
     .en = weights, replicated
     .zh = 权重（每卡一份）

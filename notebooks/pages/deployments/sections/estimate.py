@@ -146,7 +146,7 @@ def memory(page: Page) -> None:
         "weights_per_device", "mtp_weights", "absorbed_copies_per_device"))
     added += [(*say("padding-of-loaded-weights"),
                (float(page.inputs["loading_overhead"]) - 1) * loaded),
-              (*say("captured-graphs"), float(found["graph_memory"]))]
+              (*common("captured-graphs"), float(found["graph_memory"]))]
     parts = [
         (*say("weights-divided"), divided), (*say("weights-replicated"), replicated),
         *(part for part in added if part[-1] > 0),
@@ -170,7 +170,7 @@ def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: fl
     marks = [(say("usable", usable=fmt_bytes(usable)), usable),
              (say("capacity", capacity=fmt_bytes(capacity)), capacity)]
     last = {common("activations"): COMPUTE, common("runtime-reserve"): HOST,
-            say("captured-graphs"): HOST,
+            common("captured-graphs"): HOST,
             say("kv-cache-asked-for"): CACHE}
     kinds = {name: last.get(name, LINKS if name == BUFFERS else WEIGHTS) for name in sizes}
     bar = Stack(say("needed-on-one-card"), fmt_bytes(sum(sizes.values())), sizes, marks=marks)
