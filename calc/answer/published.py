@@ -142,7 +142,7 @@ def files(model: Model) -> Iterator[tuple[Checkpoint, Beside]]:
     """Each checkpoint of a model whose size is published."""
     for name in library.names("precisions"):
         for checkpoint in library.load("precisions", name).checkpoints:
-            if checkpoint.model == model.id:
+            if checkpoint.model == model.id and checkpoint.size is not None:
                 yield checkpoint, Beside(BYTES, name, stored_bytes(model, checkpoint, name),
                                          checkpoint.size)
 

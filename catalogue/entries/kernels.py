@@ -10,11 +10,17 @@ from catalogue.entries.deployments import WeightFormats
 from catalogue.entries.entry import CatalogueEntry, FormatName, Sourced
 from catalogue.entries.hardware import Architecture, Dtype
 from catalogue.entries.profiles import Version, in_order
-from catalogue.reading.values import NameOrText
+from catalogue.reading.values import NameOrText, Words
 
 CLASSES = tuple(name for name in WeightFormats.model_fields
                 if name not in ("embedding", "norm", "compressor", "hyper"))
 """Classes of tensors that are multiplied, as ``Multiply`` of a precision has them."""
+
+
+AttentionKind = Literal["mla", "gqa", "csa", "sparse", "block-sparse"]
+"""Of models: latent, grouped, compressed; latent or grouped over what an indexer picks."""
+DENSE = ("mla", "gqa")  # over everything that is cached
+Runs = Literal["native", "weight-only", "no"]
 
 
 class Cell(Sourced):
@@ -22,16 +28,25 @@ class Cell(Sourced):
 
     Attributes:
         cards: architectures of which it holds.
-        since, until: first and last release; absent, from the first and up to the newest known.
-        attention: of which models it holds, ``sparse`` of those with an indexer; absent, of all.
-        kernel: what runs it on these cards, as the engine's source names it.
+        since, until: first and last release, of all that were published; absent, from the first and
+            up to the newest.
+        attention: of which models it holds; absent, of all, or of a cache those of ``DENSE``.
+        model_classes: of which models it holds, ``architectures`` of their configurations; absent,
+            of all.
+        runs: ``native``, the matrix unit multiplies what is stored or what activations are rounded
+            to; ``weight-only``, weights are widened to 16 bits first; ``no``, it is refused, or
+            runs as something else.
+        kernel: what runs it on these cards, as the engine's source names it; of what is refused
+            ``none``, or ``none: `` and what runs instead.
         source, kind, date: where that is stated.
     """
 
     cards: Annotated[list[Architecture], Field(min_length=1)]
     since: Version | None = None
     until: Version | None = None
-    attention: Literal["mla", "gqa", "csa", "sparse"] | None = None
+    attention: list[AttentionKind] = []
+    model_classes: list[Words] = []
+    runs: Runs = "native"
     kernel: NameOrText
 
     @model_validator(mode="after")
@@ -54,20 +69,16 @@ class Product(Cell):
         weights: formats of ``params/formats/``.
         multiply: dtypes of the product.
         classes: of tensors; absent, all.
-        runs: ``native``, the matrix unit multiplies what is stored or what activations are rounded
-            to; ``weight-only``, weights are widened to 16 bits first; ``no``, it is refused, or
-            runs as something else.
     """
 
     weights: Annotated[list[FormatName], Field(min_length=1)]
     multiply: Annotated[list[Dtype], Field(min_length=1)]
     classes: list[Literal["attention", "router", "dense_mlp", "shared_expert", "routed_expert",
                           "head"]] = []
-    runs: Literal["native", "weight-only", "no"]
 
 
 class Cache(Cell):
-    """A format of the cache, and what the attention core multiplies over it.
+    """A format of the cache, and what the attention core multiplies over it: a backend.
 
     Attributes:
         formats: of keys and values, or of the latent.
@@ -78,19 +89,27 @@ class Cache(Cell):
     multiply: Annotated[list[Dtype], Field(min_length=1)]
 
 
-class Kernels(CatalogueEntry):
-    """What the releases of one engine run, by format and class of cards.
+class Platforms(Sourced):
+    """Software of cards that an engine is written for (``Device.software``), and who says so."""
 
-    What no cell speaks of is not known to run.
+    stacks: Annotated[list[Words], Field(min_length=1)]
+
+
+class Kernels(CatalogueEntry):
+    """What the releases of one engine run and refuse, by format and class of cards.
+
+    What no cell speaks of is not known. Of cells that speak of the same, the last one counts.
 
     Attributes:
         engine: of ``params/profiles/``; absent, an engine of which nothing else is known here, no
             deployment can name it, and no release of it.
+        platforms: cards of other known software are refused.
         products: of weights and activations.
         caches: what is cached.
     """
 
     engine: str | None = None
+    platforms: Platforms | None = None
     products: list[Product]
     caches: list[Cache]
 

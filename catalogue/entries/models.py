@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from catalogue.entries.entry import (
     AcceptanceName,
@@ -20,6 +20,7 @@ from catalogue.entries.entry import (
     ProfileName,
     Sourced,
 )
+from catalogue.entries.hardware import Architecture
 from catalogue.reading.values import (
     Bytes,
     Count,
@@ -59,18 +60,42 @@ def _over(part: Value | None, whole: Value | None) -> bool:
     return part is not None and whole is not None and part.value > whole.value
 
 
+class Served(Sourced):
+    """An engine that is shown to start a checkpoint: a recipe, a cookbook, a benchmark, a log.
+
+    Attributes:
+        engine: of ``params/profiles/``.
+        cards: architectures that it is shown on.
+        source, kind, date: where.
+    """
+
+    engine: ProfileName
+    cards: Annotated[list[Architecture], Field(min_length=1)]
+
+
 class Checkpoint(Entry):
     """A published checkpoint of a model in a precision, and the size of its weight files [B].
 
     Attributes:
         repository: where it is published, as people call it.
+        size: of its weight files, where that is known.
         drafts: whether its files hold the model's prediction layer.
+        served: engines that start it.
     """
 
     model: ModelName
-    size: Bytes
+    size: Bytes | None = None
     repository: Words | None = None
     drafts: Flag = True
+    served: list[Served] = []
+
+    @model_validator(mode="after")
+    def _stated(self) -> Checkpoint:
+        if self.size is None and not self.served:
+            raise ValueError("'size' or 'served' is missing, who says that it is published?")
+        if self.served and self.repository is None:
+            raise ValueError("'repository' is missing, what is served?")
+        return self
 
 
 class PublishedCache(Entry):

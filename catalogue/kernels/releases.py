@@ -16,7 +16,15 @@ from catalogue import library
 from catalogue.engines.released import AT, engine_meant, release_of, releases
 from catalogue.entries.deployments import Format, Precision
 from catalogue.entries.hardware import Architecture, Device
-from catalogue.entries.kernels import CLASSES, Cache, Cell, Kernels, Product
+from catalogue.entries.kernels import (
+    CLASSES,
+    DENSE,
+    AttentionKind,
+    Cache,
+    Cell,
+    Kernels,
+    Product,
+)
 from catalogue.entries.models import CSA, Model
 from catalogue.entries.profiles import in_order
 from catalogue.messages import LANGUAGES, Pair, messages, pair
@@ -27,8 +35,7 @@ say = messages("catalogue/kernels/releases")
 
 EXPERTS = ("shared_expert", "routed_expert", "router")  # what a model without experts lacks
 FULL = ("fp32",)  # engines leave these products to the vector unit, which every card has
-SPARSE = "sparse"  # attention over tokens that an indexer chose
-Kinds = tuple[str, ...]
+INDEXED = {"mla": "sparse", "gqa": "block-sparse"}  # attention over what an indexer chose
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
 
 
@@ -171,20 +178,23 @@ def parts_of(precision: Precision, model: Model | None = None,
         Part("cache", precision.kv_cache, precision.multiply.core)]
 
 
-def _attention(model: Model | None) -> Kinds | None:
-    """Kinds of attention of which cells speak that hold of a model; None without one."""
-    if model is None:
-        return None
-    return (model.attention, SPARSE) if model.index_topk is not None else (model.attention,)
+def attention_kind(model: Model) -> AttentionKind:
+    """The kind of attention by which cells of a table know a model."""
+    if model.index_topk is None or model.attention == CSA:
+        return model.attention
+    return INDEXED[model.attention]
 
 
-def _speaks(cell: Cell, part: Part, attention: Kinds | None) -> bool:
+def _attention(model: Model | None) -> AttentionKind | None:
+    return None if model is None else attention_kind(model)
+
+
+def _speaks(cell: Cell, part: Part, attention: AttentionKind | None) -> bool:
     """Whether a cell speaks of a part, whatever it says of it."""
-    if attention is not None and cell.attention not in (None, *attention):
+    of = cell.attention or (DENSE if isinstance(cell, Cache) else None)
+    if attention is not None and of is not None and attention not in of:
         return False
     if isinstance(cell, Cache):
-        if attention is not None and CSA in attention and cell.attention != CSA:
-            return False  # compressed entries need kernels of their own
         return (part.name == "cache" and part.stored in cell.formats
                 and part.multiplied in cell.multiply)
     return (isinstance(cell, Product) and part.name != "cache" and part.stored in cell.weights
@@ -214,7 +224,7 @@ def _at(cells: list[Cell], release: str | None) -> Cell | None:
 
 
 def _running(name: str, found: Kernels, device: Device, parts: list[Part],
-             attention: Kinds | None, release: str | None) -> Kernel | None:
+             attention: AttentionKind | None, release: str | None) -> Kernel | None:
     """How an engine runs all parts on a card, in a release or, without one, its newest that does.
     """
     cells: dict[str, list[Cell]] = {}
