@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from catalogue import library
 from catalogue.deployments.fabric import NETWORK_ALPHA, exchange_latencies, link_inputs
-from catalogue.deployments.knobs import WIDE, Knob, by_dtype, multiplied, traffic_symbols
+from catalogue.deployments.knobs import Knob, by_dtype, multiplied, traffic_symbols
 from catalogue.deployments.precision_support import (
     HOST_DTYPES,
     host_peaks,
     on_vectors,
-    peak_of,
     widened,
 )
 from catalogue.deployments.resolved import Resolved
@@ -329,7 +328,7 @@ def _operators(scenario: Resolved, mechanisms: Collection[Knob]) -> dict[str, fl
 def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     """Why no time can be told, if a peak is not stated: key of the deployment, and a clause."""
     device, host, offload = scenario.device, scenario.host, scenario.file.offload
-    if any(peak_of(device, dtype) is None for dtype in multiplied(scenario).values()):
+    if any(device.peak(dtype) is None for dtype in multiplied(scenario).values()):
         return "device", (f"'{device.id}' states no matrix_peak of a dtype that "
                           f"'{scenario.precision.id}' multiplies, expected {' or '.join(WIDE)} too")
     if offload and host and not offload.fetched and not host_peaks(host, offload.format):

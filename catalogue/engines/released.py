@@ -18,16 +18,22 @@ def fitting(device: Device) -> list[str]:
             if device.software in library.load("profiles", name).stacks]
 
 
-def engine_meant(reference: str) -> tuple[Profile, str]:
-    """The profile and the release that are meant by a name such as vllm or vllm@0.13.0.
-
-    Raises ParamsError for an engine, or a release of it, that is not known.
-    """
-    name, _, written = (part.strip() for part in reference.partition(AT))
+def profile_of(name: str) -> Profile:
+    """The profile of an engine. Raises ParamsError for one that is not known."""
     if name not in library.names("profiles"):
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
-    profile: Profile = library.load("profiles", name)
+    found: Profile = library.load("profiles", name)
+    return found
+
+
+def engine_meant(reference: str) -> tuple[Profile, str]:
+    """The profile and the release that stands for a name such as vllm or vllm@0.13.0.
+
+    Raises ParamsError for an engine that is not known, or what is no release.
+    """
+    name, _, written = (part.strip() for part in reference.partition(AT))
+    profile = profile_of(name)
     return profile, release_of(profile, written or None)
 
 
@@ -40,37 +46,42 @@ def releases(profile: Profile) -> list[str]:
     return sorted((version for version in known if in_order(version) >= first), key=in_order)
 
 
-def release_of(profile: Profile, written: str | None, nearest: bool = False) -> str:
-    """The release that is meant: itself, or the newest whose version begins so.
+def release_of(profile: Profile, written: str | None) -> str:
+    """The release that stands for the one that is written, of those that are known.
 
-    A candidate of a release only where there is no other.
+    Itself, or the newest whose version begins so, a candidate only where there is no other; for one
+    that is not known the next older one, else the oldest.
 
     Args:
         profile: of the engine.
         written: what names it; None for the newest.
-        nearest: whether of a release before the newest that is not known the next older one stands
-            for it, or the oldest.
 
-    Raises ParamsError for a release that is not known.
+    Raises ParamsError for what is no release.
     """
     every = releases(profile)
-    meant = every if written is None else (
-        [version for version in every if version == written]
-        or [version for version in every if version.startswith((f"{written}.", f"{written}rc"))])
-    if written is not None and not (written and meant):
-        if nearest and (older := _next_older(every, written)) is not None:
-            return older
-        raise ParamsError(f"{profile.id} has no release '{written[:40]}', expected one of "
-                          f"{', '.join(every)}.")
-    return ([version for version in meant if CANDIDATE not in version] or meant)[-1]
-
-
-def _next_older(every: list[str], written: str) -> str | None:
-    """The newest release before one that is not known, else the oldest; None of a later one."""
+    meant = every if written is None else _named(every, written)
+    if meant:
+        return ([version for version in meant if CANDIDATE not in version] or meant)[-1]
     try:
-        asked = in_order(written)
+        asked = in_order(str(written))
     except ValueError:
-        return None
-    if asked > in_order(every[-1]):
-        return None
+        raise ParamsError(f"{profile.id} has no release '{str(written)[:40]}', expected one of "
+                          f"{', '.join(every)}.") from None
     return next((version for version in reversed(every) if in_order(version) < asked), every[0])
+
+
+def asked_release(profile: Profile, written: str | None) -> str:
+    """The release that is asked for: a known one, or as it is written where it is not known.
+
+    Arguments and errors as of :func:`release_of`.
+    """
+    if written is None or _named(releases(profile), written):
+        return release_of(profile, written)
+    release_of(profile, written)  # refuses what is no release
+    return written
+
+
+def _named(every: list[str], written: str) -> list[str]:
+    """Releases that a text names: itself, or those whose version begins so."""
+    return ([version for version in every if version == written]
+            or [version for version in every if version.startswith((f"{written}.", f"{written}rc"))])

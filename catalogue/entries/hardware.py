@@ -55,6 +55,8 @@ STACKS = {"sm": "cuda", "gfx": "rocm", "ascend": "cann"}
 """Software that drives an architecture, by the beginning of its name."""
 STACK_OF = {"NVIDIA": "cuda", "AMD": "rocm", "Huawei": "cann"}
 """Software of the makers whose accelerators have one."""
+WIDE = ("bf16", "fp16")
+"""Dtypes of 16 bits, to which what a card does not multiply is widened: the first that it has."""
 STREAMS = ("weight-streaming", "copy", "host-to-device", "device-to-host")
 ROUNDING = 0.02  # of published figures: 7 links of 28 GB/s are printed as 196 or 200 GB/s
 
@@ -168,6 +170,29 @@ class Device(Called):
             raise Misplaced(f"'{self.stack}' does not drive {self.architecture}, expected "
                             f"'{self.software}' or nothing", "stack")
         return self
+
+    def peak(self, dtype: str) -> Value | None:
+        """The dense peak for a dtype [FLOP/s]; None where it does not multiply it.
+
+        That is its matrix unit's; a host processor without one multiplies on its vector unit.
+
+        Args:
+            dtype: what is multiplied.
+        """
+        unit = self.matrix_peak
+        if unit is None and self.type == "host":
+            unit = self.vector_peak
+        return getattr(unit, dtype, None)
+
+    def multiplied(self, dtype: str) -> str:
+        """The dtype that it multiplies where one is asked for: it, or the wide one that it has.
+
+        Args:
+            dtype: what is asked for.
+        """
+        if self.peak(dtype):
+            return dtype
+        return next((wide for wide in WIDE if self.peak(wide)), WIDE[0])
 
     @property
     def software(self) -> str | None:

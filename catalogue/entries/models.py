@@ -178,6 +178,7 @@ class Model(Called):
         missing: what of its architecture no formula has; every answer carries it.
         compress_ratio: tokens of a compressed entry that an indexer picks; beside mla and gqa those
             of an index key, the cache holds all, and ``index_topk`` counts keys.
+        model_class: of ``architectures`` in its configuration, by which engines know it.
         family: models of one architecture, whose scores in a format are those of relatives.
         weights: the format that it is published in; absent, none is known.
         fp16_overflow: stated of a model whose activations exceed FP16.
@@ -186,6 +187,7 @@ class Model(Called):
     """
 
     family: Words | None = None
+    model_class: Words | None = None
     missing: Text | None = None
     weights: PublishedWeights | None = None
     fp16_overflow: Overflow | None = None

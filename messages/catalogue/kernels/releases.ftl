@@ -30,3 +30,8 @@ runs-on =
         [yes] ；{ $note } [{ $source }]
        *[no] { "" }
     }
+
+# stacks: software of cards, such as cuda
+written-for =
+    .en = none: written for { $stacks }
+    .zh = none: 仅面向 { $stacks }
