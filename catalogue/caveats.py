@@ -48,14 +48,22 @@ def unsourced(scenarios: Iterable[Scenario]) -> Pair | None:
     Args:
         scenarios: deployments of an answer.
     """
-    told: list[Pair] = []
+    told: list[Pair | None] = []
     for scenario in scenarios:
-        running = scenario.running
-        if running is not None and running.asked is not None:
-            told.append(say("nearest-release", asked=running.stated, known=running.name))
+        if scenario.running is not None:
+            told.append(borrowed(scenario.running.stated, scenario.running.name))
         if words := kernel_words(subject_of(scenario)):
             told.append(say("kernels", words=words))
-    return join((" ", ""), list(dict.fromkeys(told))) if told else None
+    return join((" ", ""), list(dict.fromkeys(filter(None, told)))) if any(told) else None
+
+
+def borrowed(asked: str, known: str) -> Pair | None:
+    """That a known release stands for one that is not in the catalogue; None where it is.
+
+    Args:
+        asked, known: an engine with its release, as it is asked for and as it is known.
+    """
+    return say("nearest-release", asked=asked, known=known) if asked != known else None
 
 
 def marked(card: Device | str, called: Pair | None = None) -> Pair:

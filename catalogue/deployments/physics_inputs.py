@@ -24,6 +24,7 @@ from catalogue.deployments.precision_support import (
 from catalogue.deployments.resolved import Resolved
 from catalogue.deployments.stand_ins import widened_experts
 from catalogue.entries.formulas import neutral, switches
+from catalogue.entries.hardware import WIDE, Device
 from catalogue.entries.mechanisms import IfKnown, OfEvery
 from catalogue.entries.models import CSA
 from catalogue.reading.values import Value

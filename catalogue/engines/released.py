@@ -81,7 +81,21 @@ def asked_release(profile: Profile, written: str | None) -> str:
     return written
 
 
+def stated_release(reference: str) -> tuple[str, str]:
+    """An engine with its release, as a text asks for it and as it is known.
+
+    >>> stated_release("vllm@0.24.0")
+    ('vllm@0.24.0', 'vllm@0.23.0')
+
+    Raises ParamsError as :func:`engine_meant`.
+    """
+    name, _, written = (part.strip() for part in reference.partition(AT))
+    profile, known = engine_meant(reference)
+    return f"{name}{AT}{asked_release(profile, written or None)}", f"{name}{AT}{known}"
+
+
 def _named(every: list[str], written: str) -> list[str]:
     """Releases that a text names: itself, or those whose version begins so."""
-    return ([version for version in every if version == written]
-            or [version for version in every if version.startswith((f"{written}.", f"{written}rc"))])
+    if written in every:
+        return [written]
+    return [version for version in every if version.startswith((f"{written}.", f"{written}rc"))]

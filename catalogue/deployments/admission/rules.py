@@ -73,8 +73,10 @@ def kind_words() -> dict[str, Pair]:
 
 
 def dtype_problem(subject: Subject, cut: Cut) -> Problem | None:
-    """What the card's matrix unit lacks of what the precision multiplies, if no kernel is known that
-    widens it; of a card that no engine is known for, nobody says that."""
+    """What the card's matrix unit lacks of what the precision multiplies, if no kernel widens it.
+
+    Of a card that no engine is known for, nobody says that.
+    """
     lacking = missing_dtypes(subject.precision, subject.device, _on_device(subject))
     if not lacking or _supported(subject).verdict != "unknown" or not known_to_engines(
             subject.device):
@@ -147,8 +149,9 @@ def unknown_problem(subject: Subject, cut: Cut) -> Problem | None:
 
 
 def kernel_words(subject: Subject) -> Pair | None:
-    """What an answer says of the kernels that run a precision: that no source is known, or that
-    weights are widened for want of a matrix unit; a sentence, or None where there is nothing to say.
+    """What an answer says of the kernels that run a precision; None where there is nothing to say.
+
+    That no source is known, or that weights are widened for want of a matrix unit.
 
     Args:
         subject: the model on its cards.

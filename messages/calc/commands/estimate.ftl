@@ -79,14 +79,8 @@ kind-of-value =
     }
 
 engine =
-    .en = Engine: { $engine }{ $nearest ->
-        [yes] , the nearest release that is known to { $asked }: what it does is taken for that one
-       *[no] { "" }
-    }.
-    .zh = 引擎：{ $engine }{ $nearest ->
-        [yes] ，是已知版本中最接近 { $asked } 的，其行为视同该版本
-       *[no] { "" }
-    }。
+    .en = Engine: { $engine }.
+    .zh = 引擎：{ $engine }。
 
 engines-between =
     .en = No engine named: values between those of { $engines }.
