@@ -6,7 +6,9 @@ from catalogue import library
 from catalogue.engines.engine import load_releases
 from catalogue.entries.hardware import Device
 from catalogue.entries.profiles import Profile, in_order
+from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
+from catalogue.reading.record import ROOT
 
 AT = "@"  # between an engine and its release
 CANDIDATE = "rc"
@@ -79,6 +81,27 @@ def asked_release(profile: Profile, written: str | None) -> str:
         return release_of(profile, written)
     release_of(profile, written)  # refuses what is no release
     return written
+
+
+def first_with(engine: str, model_class: str) -> str | None:
+    """The first release that has a class of models, of those whose source was read; None where
+    that is the first that was read, or where none has it.
+
+    >>> first_with("vllm", "DeepseekV32ForCausalLM"), first_with("vllm", "LlamaForCausalLM")
+    ('0.11.0', None)
+
+    Args:
+        engine: of ``params/profiles/``.
+        model_class: of ``architectures`` in a model's configuration.
+    """
+    path = ROOT / "engines" / "models" / f"{engine}.yml"
+    if not path.is_file():
+        return None
+    since = yamlfile.remembered("model classes", path, lambda: {
+        name: release for release, names in yamlfile.read(path).data["model_classes"][
+            "since"].items() for name in names})
+    found = since.get(model_class)
+    return None if found == next(iter(since.values())) else found
 
 
 def stated_release(reference: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from catalogue import library
-from catalogue.engines.released import AT, asked_release, profile_of, releases
+from catalogue.engines.released import AT, asked_release, first_with, profile_of, releases
 from catalogue.entries.deployments import Format, Precision
 from catalogue.entries.hardware import STACK_OF, Architecture, Device
 from catalogue.entries.kernels import (
@@ -275,9 +275,12 @@ def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked:
     every: tuple[Cell, ...] = (*found.products, *found.caches)
     cells = {part: [cell for cell in every if _speaks(cell, part, asked)] for part in parts}
 
+    first = first_with(found.engine, asked.model_class) if (
+        found.engine and asked.model_class) else None
+
     def run(at: str | None) -> bool:
-        return all((cell := _at(of, at)) is not None and cell.runs != "no"
-                   for of in cells.values())
+        return not _before(at, first) and all(
+            (cell := _at(of, at)) is not None and cell.runs != "no" for of in cells.values())
 
     known = _known(found)
     if release is None:
@@ -286,11 +289,20 @@ def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked:
         return Support(_kernel(name, {part.name: cell for part, of in cells.items()
                                       if (cell := _at(of, release))},
                                _span(known, release, run)))
+    if _before(release, first):
+        return Support(refusals=(Refusal(name, release, None, say(
+            "no-class", model_class=str(asked.model_class), first=str(first)),
+            f"{found.engine}-releases"),))
     told = {part: _at(of, release) for part, of in cells.items()}
     return Support(
         refusals=tuple(Refusal(name, release, part, pair(cell.kernel), cell.source)
                        for part, cell in told.items() if cell is not None and cell.runs == "no"),
         unknown=tuple(part for part, cell in told.items() if cell is None))
+
+
+def _before(release: str | None, first: str | None) -> bool:
+    """Whether a release comes before another; not where either is not said."""
+    return release is not None and first is not None and in_order(release) < in_order(first)
 
 
 def _span(known: list[str | None], release: str | None, run: Callable[[str | None], bool]

@@ -116,14 +116,14 @@ no-source =
     }在 '{ $device }' 上运行 { $precision }（{ $parts }）；按 '{ $cards }' 的算子计算
 
 no-engine-known =
-    .en = no engine is known for '{ $device }'{ $named ->
-        [yes] { " " }(what { $engine } does is taken from its defaults)
+    .en = no kernels of an engine are known for '{ $device }'{ $named ->
+        [yes] { " " }(what else { $engine } does is taken from its defaults)
        *[no] { "" }
-    }; computed with the kernels of '{ $cards }', in wide ranges
-    .zh = 没有已知引擎支持 '{ $device }'{ $named ->
-        [yes] （{ $engine } 的行为取其默认值）
+    }; computed with those of the class '{ $cards }', in wide ranges
+    .zh = 尚无引擎在 '{ $device }' 上的算子资料{ $named ->
+        [yes] （{ $engine } 的其他行为取其默认值）
        *[no] { "" }
-    }；按 '{ $cards }' 的算子计算，区间较宽
+    }；按 '{ $cards }' 类的算子计算，区间较宽
 
 part =
     .en = { $name } in { $stored }, multiplied in { $dtype }
