@@ -11,8 +11,9 @@ they come and, if they are gone again, the first without them.
 from __future__ import annotations
 
 import ast
+import operator
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,10 @@ FIRST = {"vllm": "0.8.5.post1", "sglang": "0.4.6.post5"}
 CAPABILITIES = {"sm_80": (8, 0), "sm_86": (8, 6), "sm_89": (8, 9), "sm_90": (9, 0),
                 "sm_100": (10, 0), "sm_103": (10, 3), "sm_120": (12, 0), "sm_121": (12, 1)}
 LARGE = "vllm"  # its wheels have half a gigabyte: releases without source are left out
+COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.IsNot: operator.is_not, ast.Is: operator.is_,
+    ast.In: lambda one, several: one in several, ast.NotIn: lambda one, several: one not in several,
+    ast.GtE: operator.ge, ast.Gt: operator.gt, ast.LtE: operator.le, ast.Lt: operator.lt}
 CLASS = ("ForCausalLM", "ForConditionalGeneration")
 SUPPORTS = "supports_compute_capability"
 
@@ -102,12 +107,12 @@ def _holds(node: ast.expr, capability: tuple[int, int]) -> bool:
             return not _holds(value, capability)
         case ast.Compare(left, ops, right):
             values = [_value(each, capability) for each in (left, *right)]
-            return all(_compared(op, one, two) for op, one, two in zip(
+            return all(COMPARED[type(op)](one, two) for op, one, two in zip(
                 ops, values, values[1:], strict=False))
     raise ValueError(ast.dump(node))
 
 
-def _value(node: ast.expr, capability: tuple[int, int]) -> object:
+def _value(node: ast.expr, capability: tuple[int, int]) -> Any:
     match node:
         case ast.Constant(int() | None as value):
             return value
@@ -122,27 +127,6 @@ def _value(node: ast.expr, capability: tuple[int, int]) -> object:
         case ast.List(elts) | ast.Tuple(elts) | ast.Set(elts):
             return [_value(each, capability) for each in elts]
     raise ValueError(ast.dump(node))
-
-
-def _compared(op: ast.cmpop, one: object, two: object) -> bool:
-    match op, one, two:
-        case ast.In(), _, list():
-            return one in two
-        case ast.NotIn(), _, list():
-            return one not in two
-        case ast.Eq(), _, _:
-            return one == two
-        case ast.NotEq() | ast.IsNot(), _, _:
-            return one != two
-        case (ast.GtE(), int(), int()) | (ast.GtE(), tuple(), tuple()):
-            return one >= two
-        case (ast.Gt(), int(), int()) | (ast.Gt(), tuple(), tuple()):
-            return one > two
-        case (ast.LtE(), int(), int()) | (ast.LtE(), tuple(), tuple()):
-            return one <= two
-        case (ast.Lt(), int(), int()) | (ast.Lt(), tuple(), tuple()):
-            return one < two
-    raise ValueError(f"{ast.dump(op)} of {one} and {two}")
 
 
 def spans(found: Mapping[str, Iterable[str]]) -> dict[str, Any]:

@@ -176,7 +176,7 @@ def _refusal_words(subject: Subject, found: Support) -> Pair:
         released=refusal.release is not None, whole=refusal.part is None,
         part=_part_words(refusal.part, subject), why=refusal.kernel, source=refusal.source,
     ) for refusal in {one.engine: one for one in found.refusals[::-1]}.values()])
-    return say("refuses", precision=subject.precision.id, device=subject.device.id,
+    return say("refuses", model=subject.model.id, precision=subject.precision.id, device=subject.device.id,
                refusals=refusals, near=near is not None, nearest=near.id if near else "")
 
 
@@ -187,7 +187,7 @@ def _unknown_words(subject: Subject, found: Support) -> Pair:
         return say("no-engine-known", device=subject.device.id, cards=cards,
                    named=bool(subject.engine), engine=subject.engine or "")
     parts = join((", ", "、"), [_part_words(part, subject) for part in found.unknown])
-    return say("no-source", engine=subject.engine or "", named=bool(subject.engine),
+    return say("no-source", model=subject.model.id, engine=subject.engine or "", named=bool(subject.engine),
                precision=subject.precision.id, device=subject.device.id, cards=cards, parts=parts)
 
 

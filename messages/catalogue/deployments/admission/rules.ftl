@@ -96,11 +96,11 @@ refused =
     } [{ $source }]
 
 refuses =
-    .en = { $precision } does not run on '{ $device }'. { $refusals }{ $near ->
+    .en = { $model } in { $precision } does not run on '{ $device }'. { $refusals }{ $near ->
         [yes] . The nearest that runs here is { $nearest }
        *[no] { "" }
     }
-    .zh = '{ $device }' 上无法运行 { $precision }。{ $refusals }{ $near ->
+    .zh = '{ $device }' 上无法运行 { $model }（{ $precision }）。{ $refusals }{ $near ->
         [yes] 。此处可运行的最近精度是 { $nearest }
        *[no] { "" }
     }
@@ -109,11 +109,11 @@ no-source =
     .en = no source says whether { $named ->
         [yes] { $engine }
        *[no] any engine
-    } runs { $precision } on '{ $device }' ({ $parts }); computed with the kernels of '{ $cards }'
+    } runs { $model } in { $precision } on '{ $device }' ({ $parts }); computed with the kernels of '{ $cards }'
     .zh = 没有来源说明{ $named ->
         [yes] { " " }{ $engine } 能否
        *[no] 是否有引擎能
-    }在 '{ $device }' 上运行 { $precision }（{ $parts }）；按 '{ $cards }' 的算子计算
+    }在 '{ $device }' 上运行 { $precision } 的 { $model }（{ $parts }）；按 '{ $cards }' 的算子计算
 
 no-engine-known =
     .en = no kernels of an engine are known for '{ $device }'{ $named ->
