@@ -32,14 +32,11 @@ from catalogue.messages import Pair, join, messages
 common = messages("common")
 say = messages("catalogue/deployments/admission/rules")
 
-DTYPE, HOST_FORMAT, KERNEL, UNKNOWN = "dtype", "host_format", "kernel", "unknown"
+DTYPE, HOST_FORMAT, KERNEL = "dtype", "host_format", "kernel"
 CONTEXT, STAGES = "context", "stages"
-KINDS = (DTYPE, HOST_FORMAT, KERNEL, UNKNOWN, CONTEXT, "division", "dealt", "blocks", "servers",
+KINDS = (DTYPE, HOST_FORMAT, KERNEL, CONTEXT, "division", "dealt", "blocks", "servers",
          "engine", STAGES, "drafts")
 """Why nothing loads it, in the order in which it is asked; in words: :func:`kind_words`."""
-REFUSALS = tuple(kind for kind in KINDS if kind != UNKNOWN)
-"""What is refused. That no source says whether it runs is told beside an answer
-(:func:`kernel_words`), and left out of a search."""
 
 
 @cache
@@ -60,7 +57,6 @@ def kind_words() -> dict[str, Pair]:
         DTYPE: say("precisions-that-device-does-not"),
         HOST_FORMAT: say("precisions-made-for-experts-on"),
         KERNEL: say("precisions-that-engines-refuse"),
-        UNKNOWN: say("precisions-that-no-release-of"),
         CONTEXT: say("requests-longer-than-model-takes"),
         "division": say("layouts-that-divide-neither-model"),
         "dealt": say("layouts-that-deal-cache-over"),
@@ -137,17 +133,6 @@ def refused_problem(subject: Subject, _: Cut) -> Problem | None:
                 sources=[refusal.source for refusal in found.refusals])
 
 
-def unknown_problem(subject: Subject, cut: Cut) -> Problem | None:
-    """A precision of which no source says whether it runs on a card that engines are known for."""
-    if not subject.engines_own or not known_to_engines(subject.device) or (
-            dtype_problem(subject, cut)):
-        return None
-    found = _supported(subject)
-    if found.verdict != "unknown":
-        return None
-    return told(UNKNOWN, "precision", lambda: _unknown_words(subject, found))
-
-
 def kernel_words(subject: Subject) -> Pair | None:
     """What an answer says of the kernels that run a precision; None where there is nothing to say.
 
@@ -176,8 +161,9 @@ def _refusal_words(subject: Subject, found: Support) -> Pair:
         released=refusal.release is not None, whole=refusal.part is None,
         part=_part_words(refusal.part, subject), why=refusal.kernel, source=refusal.source,
     ) for refusal in {one.engine: one for one in found.refusals[::-1]}.values()])
-    return say("refuses", model=subject.model.id, precision=subject.precision.id, device=subject.device.id,
-               refusals=refusals, near=near is not None, nearest=near.id if near else "")
+    return say("refuses", model=subject.model.id, precision=subject.precision.id,
+               device=subject.device.id, refusals=refusals, near=near is not None,
+               nearest=near.id if near else "")
 
 
 def _unknown_words(subject: Subject, found: Support) -> Pair:
@@ -187,8 +173,9 @@ def _unknown_words(subject: Subject, found: Support) -> Pair:
         return say("no-engine-known", device=subject.device.id, cards=cards,
                    named=bool(subject.engine), engine=subject.engine or "")
     parts = join((", ", "、"), [_part_words(part, subject) for part in found.unknown])
-    return say("no-source", model=subject.model.id, engine=subject.engine or "", named=bool(subject.engine),
-               precision=subject.precision.id, device=subject.device.id, cards=cards, parts=parts)
+    return say("no-source", model=subject.model.id, engine=subject.engine or "",
+               named=bool(subject.engine), precision=subject.precision.id,
+               device=subject.device.id, cards=cards, parts=parts)
 
 
 def _part_words(part: Part | None, subject: Subject) -> Pair:
@@ -252,8 +239,6 @@ RULES = (
     Rule(HOST_FORMAT, (), ("precision", "offload"), host_problem),
     Rule(KERNEL, (), ("precision", "device", "engine", "model", "engines_own", "offload"),
          refused_problem),
-    Rule(UNKNOWN, (), ("precision", "device", "engine", "model", "engines_own", "offload"),
-         unknown_problem),
     Rule(CONTEXT, (), ("model", "context"), length_problem),
     Rule("division", ("pipeline",), ("model",), cut_problem),
     Rule("division", (*_EXPERTS, "spares", "shared_ranks"), ("model",), cut_problem),
@@ -266,13 +251,14 @@ RULES = (
     Rule("drafts", ("pipeline", "drafts"),
          ("device", "model", "engine", "staged_drafts", "engines_own"), draft_problem),
 )
-OF_PRECISION = (DTYPE, HOST_FORMAT, KERNEL, UNKNOWN)
+OF_PRECISION = (DTYPE, HOST_FORMAT, KERNEL)
 LAID_OUT = ("division", "dealt", "blocks")  # without which there is no deployment to compute
 
 
-def problems(subject: Subject, cut: Cut, kinds: Collection[str] = REFUSALS
+def problems(subject: Subject, cut: Cut, kinds: Collection[str] = KINDS
              ) -> Iterator[Problem]:
-    """Why a deployment is not loaded, in the order of ``KINDS``; nothing if it is.
+    """Why a deployment is not loaded, in the order of ``KINDS``; nothing if it is. That no source
+    says whether kernels run it is no reason (:func:`kernel_words`).
 
     Args:
         subject: the model on its cards.

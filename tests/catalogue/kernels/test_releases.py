@@ -20,7 +20,7 @@ def verdict(precision, device, engine=None, **more):
     ("w4a8-int8", "ascend-910b4", "vllm-ascend", True),
     ("w4a8-int8", "nvidia-h20", None, False), ("w4afp8", "nvidia-b200", None, False),
     ("nvfp4", "nvidia-gb300", None, True),
-    ("nvfp4", "nvidia-h200-sxm", None, False), ("nvfp4-w4a16", "nvidia-h200-sxm", None, True),
+    ("nvfp4", "nvidia-h200-sxm", None, True), ("nvfp4-w4a16", "nvidia-h200-sxm", None, True),
     ("nvfp4-w4a16", "nvidia-gb300", None, False),  # nothing widens what the card multiplies
     ("w8a8-int8", "nvidia-h200-sxm", None, True), ("w8a8-int8", "nvidia-b200", None, False),
     ("fp8-block-fp8-cache", "nvidia-h20", None, True),
@@ -97,7 +97,8 @@ def test_table_is_consistent(name):
         assert (cell.runs == "no") == bool(re.match("none", cell.kernel["en"]))
         if cell.runs == "weight-only":
             assert set(cell.multiply) <= {"bf16", "fp16"}
-        for key in ((stored, dtype, card, kind, cell.since or "", cell.attention or "")
+        of = cell.since or "", *cell.attention, *cell.model_classes
+        for key in ((stored, dtype, card, kind, *of)
                     for stored in cell.weights for dtype in cell.multiply
                     for card in cell.cards for kind in cell.classes or [""]):
             assert stated.setdefault(key, cell.runs) == cell.runs, key

@@ -16,10 +16,6 @@ precisions-that-engines-refuse =
     .en = precisions that engines refuse on the card
     .zh = 引擎在该卡上拒绝运行的精度
 
-precisions-that-no-release-of =
-    .en = precisions of which no source says that an engine runs them on the card
-    .zh = 没有来源说明有引擎能在该卡上运行的精度
-
 requests-longer-than-model-takes =
     .en = requests longer than the model takes
     .zh = 请求超过模型的最大长度
