@@ -72,7 +72,8 @@ def starts(answer: Answer, row: Row, file: str = "") -> str:
         return ""
     if start.engine is None:
         return spoken(say("none-starts", why=start.why))
-    return spoken(say("start-with", file=file, engine=start.engine) if file
+    return spoken(say("start-with", file=file, engine=start.engine, known=bool(start.checkpoint),
+                      checkpoint=start.checkpoint or "") if file
                   else say("starts-under", engine=start.engine))
 
 
