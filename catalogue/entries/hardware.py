@@ -101,8 +101,8 @@ class Device(Called):
         like: device whose values hold for whatever this file leaves out.
         type: as its maker calls it, or ``host``; what runs on it, the next two say.
         stack: what engines reach it through, such as ``cuda``; absent, that of the next or maker.
-        architecture: instruction set that kernels are written for; absent, no release of an engine
-            is known to run on it.
+        architecture: instruction set that kernels are written for; absent, no kernels of an engine
+            are known for it: times are those of its class.
         dies: for a package that software sees as several devices: their number, and ``die`` the
             entry of one. Such an entry describes what is bought, a deployment names the die.
         memory_capacity, memory_bandwidth: of the whole device [B], [B/s].

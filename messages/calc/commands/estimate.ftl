@@ -87,8 +87,8 @@ engines-between =
     .zh = 未指定引擎：取值介于 { $engines } 之间。
 
 no-engine =
-    .en = No engine named, and none is known to run on this card.
-    .zh = 未指定引擎，也没有已知能在这种卡上运行的引擎。
+    .en = No engine named.
+    .zh = 未指定引擎。
 
 taken-from-document =
     .en = taken from document { $document }, section { $section }: { $name } { $value }
