@@ -48,8 +48,9 @@ from catalogue.reading.values import (
 )
 
 Dtype = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
-Architecture = Literal["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121",
-                       "gfx942", "gfx950", "ascend-a1", "ascend-a2", "ascend-a3", "ascend-a5"]
+Architecture = Literal["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_107", "sm_120",
+                       "sm_121", "gfx942", "gfx950", "ascend-a1", "ascend-a2", "ascend-a3",
+                       "ascend-a5"]
 """Instruction sets that kernels are written for, as their makers name them."""
 STACKS = {"sm": "cuda", "gfx": "rocm", "ascend": "cann"}
 """Software that drives an architecture, by the beginning of its name."""
