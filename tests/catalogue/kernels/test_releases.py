@@ -24,7 +24,7 @@ def verdict(precision, device, engine=None, **more):
     ("nvfp4-w4a16", "nvidia-gb300", None, False),  # nothing widens what the card multiplies
     ("w8a8-int8", "nvidia-h200-sxm", None, True), ("w8a8-int8", "nvidia-b200", None, False),
     ("fp8-block-fp8-cache", "nvidia-h20", None, True),
-    ("fp8-block-fp8-cache", "amd-mi300x", None, False),
+    ("fp8-block-fp8-cache", "amd-mi300x", None, True),
     ("w8a8-int8-c8", "ascend-910c-die", "vllm-ascend", True),
     ("w8a8-int8-c8", "ascend-910c-die", "sglang", False),
     ("mxfp4-w4a8", "nvidia-h20", "sglang", True), ("mxfp4-w4a8", "nvidia-h20", "vllm", False),
