@@ -64,7 +64,7 @@ def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
         scenario: the deployment.
         priors: of its class of cards.
     """
-    dtypes = multiplied(scenario)
+    dtypes = scenario.multiplied
     knobs: list[Knob] = []
     for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
         for table, members in (("gemm_efficiency", DENSE),
@@ -101,15 +101,3 @@ def _symbols(table: str, dtype: str, dtypes: Mapping[str, str], members: Sequenc
              ) -> tuple[str, ...]:
     """Input symbols that a table moves, of the classes of tensors that multiply a dtype."""
     return tuple(f"{name}_{table}" for name in members if dtypes[name] == dtype)
-
-
-def multiplied(scenario: Resolved) -> dict[str, str]:
-    """Class of tensors -> dtype that the device multiplies for it.
-
-    Where it has no peak of the dtype asked for, weights and activations are widened to 16 bits;
-    that such a deployment does not run as written is another answer (``precision_support``).
-    """
-    asked = scenario.precision.multiply
-    dtypes = asked.dtypes | {"index": asked.index or asked.core}
-    found = {dtype: scenario.device.multiplied(dtype) for dtype in dict.fromkeys(dtypes.values())}
-    return {name: found[dtype] for name, dtype in dtypes.items()}

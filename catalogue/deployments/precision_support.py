@@ -8,7 +8,12 @@ from catalogue import library
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.kernels.releases import expert_bytes, kernel_of, known_to_engines
+from catalogue.kernels.releases import (
+    expert_bytes,
+    kernel_of,
+    known_to_engines,
+    multiplied,
+)
 
 HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
 VECTOR = "fp32"  # engines leave FP32 products (a router) to the vector unit, which every device has
@@ -83,8 +88,8 @@ def nearest(device: Device, precision: Precision | None = None,
             model: Model | None = None, any_engine: bool = False) -> list[Precision]:
     """The precisions of the catalogue that a release runs on a device.
 
-    On a device that no engine is known for, those that it multiplies. Of two that are stored alike
-    and, where the device lacks a dtype, multiplied alike, the one that asks for what it has.
+    On a device that no engine is known for, those that it multiplies. Of two that are stored and
+    there multiplied alike, the one that asks for just that.
 
     Ordered by the bytes of the routed experts; where a precision is given, by how far those bytes
     are from its own, so that the first one replaces it best. That precision itself is among them
@@ -101,17 +106,18 @@ def nearest(device: Device, precision: Precision | None = None,
     wanted = 0.0 if precision is None else expert_bytes(precision)
     tabled = not any_engine and device.type != "host" and known_to_engines(device)
     possible = [library.load("precisions", name) for name in library.names("precisions")]
-    lacking = {entry.id for entry in possible if missing_dtypes(entry, device, classes)}
     found = [entry for entry in possible if (
         kernel_of(entry, device, engine, model=model, classes=classes) if tabled
-        else entry.id not in lacking)]
-    alike = {_stored(entry, device) for entry in found if entry.id not in lacking}
+        else not missing_dtypes(entry, device, classes))]
+    alike: dict[tuple[object, ...], Precision] = {}
+    for entry in found:
+        asked = entry.multiply.dtypes
+        has = (multiplied(entry, device, engine, model, classes) if tabled else
+               {name: device.multiplied(dtype) for name, dtype in asked.items()})
+        stored = (tuple(entry.weights), entry.kv_cache, entry.kv_rope, entry.kv_index,
+                  tuple(has[name] for name in asked))
+        if stored not in alike or all(has[name] == dtype for name, dtype in asked.items()):
+            alike[stored] = entry
     order = [(abs(expert_bytes(entry) - wanted), expert_bytes(entry), entry.id, entry)
-             for entry in found if entry.id not in lacking or _stored(entry, device) not in alike]
+             for entry in alike.values()]
     return [entry for *_, entry in sorted(order, key=lambda each: each[:3])]
-
-
-def _stored(precision: Precision, device: Device) -> tuple[object, ...]:
-    """What tells precisions apart on a device: formats, and what is multiplied there."""
-    return (tuple(precision.weights), precision.kv_cache, precision.kv_rope, precision.kv_index,
-            tuple(device.multiplied(dtype) for dtype in precision.multiply.dtypes.values()))

@@ -35,6 +35,7 @@ from catalogue.entries.profiles import (
     Way,
     in_order,
 )
+from catalogue.kernels.releases import multiplied
 from catalogue.library import Override
 from catalogue.messages import by_language, messages
 from catalogue.reading import yamlfile
@@ -218,7 +219,7 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     release = _release(profile, device, written if at else None)
     experts = None if precision is None else (
         precision.weights.routed_expert,
-        device.multiplied(precision.multiply.dtypes["routed_expert"]))
+        multiplied(precision, device, reference, model)["routed_expert"])
     of = release, card, _attention(model), drafts, experts, apart
     return yamlfile.remembered(
         f"running {of} {written if at else None}", _path(name, beside).absolute(),

@@ -191,8 +191,11 @@ class Device(Called):
         Args:
             dtype: what is asked for.
         """
-        if self.peak(dtype):
-            return dtype
+        return dtype if self.peak(dtype) else self.wide
+
+    @property
+    def wide(self) -> str:
+        """The dtype of 16 bits that it multiplies: the first of ``WIDE`` that it has."""
         return next((wide for wide in WIDE if self.peak(wide)), WIDE[0])
 
     @property

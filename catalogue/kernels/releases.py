@@ -3,8 +3,9 @@ the tables of ``params/kernels/``.
 
 A precision runs where every class of its tensors has a running cell in the table of one engine, in
 one of its releases: the format of its weights multiplied in the dtype that the precision says, or
-in 16 bits where the card lacks that dtype, and the format of its cache with the attention of the
-model. It is refused where one of these cells says so, and not known where nothing speaks of it.
+in 16 bits where the card or the engine has nothing narrower, and the format of its cache with the
+attention of the model. It is refused where one of these cells says so, and not known where nothing
+speaks of it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Literal, NamedTuple, get_args
 from catalogue import library
 from catalogue.engines.released import AT, asked_release, first_with, profile_of, releases
 from catalogue.entries.deployments import Format, Precision
-from catalogue.entries.hardware import STACK_OF, Architecture, Device
+from catalogue.entries.hardware import STACK_OF, WIDE, Architecture, Device
 from catalogue.entries.kernels import (
     CLASSES,
     DENSE,
@@ -59,6 +60,7 @@ class Kernel:
         since, until: first and last release that is known to; None for an engine without releases.
         experts: the cell of the routed experts, of a model without them that of attention.
         cells: by class of tensors; ``cache`` is that of the cache.
+        widened: classes for which there is a kernel of wider products alone, and what they are.
     """
 
     engine: str
@@ -66,6 +68,7 @@ class Kernel:
     until: str | None
     experts: Cell
     cells: dict[str, Cell]
+    widened: dict[str, str]
 
     @property
     def weight_only(self) -> bool:
@@ -274,26 +277,42 @@ def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked:
             "written-for", stacks=", ".join(platforms.stacks)), platforms.source),))
     every: tuple[Cell, ...] = (*found.products, *found.caches)
     cells = {part: [cell for cell in every if _speaks(cell, part, asked)] for part in parts}
+    wide = {part: part._replace(multiplied=device.wide) for part in parts
+            if part.multiplied not in WIDE}
+    wider = {part: [cell for cell in every if _speaks(cell, other, asked)
+                    and (cell.runs == "weight-only" or part.name == "cache")]
+             for part, other in wide.items()}
+
+    def at(part: Part, release: str | None) -> tuple[Cell | None, bool]:
+        """The cell of a part, and whether it is one of wider products."""
+        cell = _at(cells[part], release)
+        if cell is None or cell.runs == "no":
+            other = _at(wider.get(part, []), release)
+            if other is not None and other.runs != "no":
+                return other, True
+        return cell, False
 
     first = first_with(found.engine, asked.model_class) if (
         found.engine and asked.model_class) else None
 
-    def run(at: str | None) -> bool:
-        return not _before(at, first) and all(
-            (cell := _at(of, at)) is not None and cell.runs != "no" for of in cells.values())
+    def run(release: str | None) -> bool:
+        return not _before(release, first) and all(
+            (cell := at(part, release)[0]) is not None and cell.runs != "no" for part in parts)
 
     known = _known(found)
     if release is None:
         release = next((each for each in reversed(known) if run(each)), known[-1])
     if run(release):
-        return Support(_kernel(name, {part.name: cell for part, of in cells.items()
-                                      if (cell := _at(of, release))},
+        chosen = {part.name: (cell, device.wide if widened else "") for part in parts
+                  for cell, widened in (at(part, release),) if cell}
+        return Support(_kernel(name, {part: cell for part, (cell, _) in chosen.items()},
+                               {part: dtype for part, (_, dtype) in chosen.items() if dtype},
                                _span(known, release, run)))
     if _before(release, first):
         return Support(refusals=(Refusal(name, release, None, say(
             "no-class", model_class=str(asked.model_class), first=str(first)),
             f"{found.engine}-releases"),))
-    told = {part: _at(of, release) for part, of in cells.items()}
+    told = {part: at(part, release)[0] for part in parts}
     return Support(
         refusals=tuple(Refusal(name, release, part, pair(cell.kernel), cell.source)
                        for part, cell in told.items() if cell is not None and cell.runs == "no"),
@@ -320,9 +339,32 @@ def _span(known: list[str | None], release: str | None, run: Callable[[str | Non
     return order[first], order[last]
 
 
-def _kernel(name: str, cells: dict[str, Cell], span: tuple[str | None, str | None]) -> Kernel:
+def _kernel(name: str, cells: dict[str, Cell], widened: dict[str, str],
+            span: tuple[str | None, str | None]) -> Kernel:
     experts = cells.get("routed_expert") or cells.get("attention") or cells["cache"]
-    return Kernel(name, *span, experts, cells)
+    return Kernel(name, *span, experts, cells, widened)
+
+
+def multiplied(precision: Precision, device: Device, engine: str | None = None,
+               model: Model | None = None, classes: Collection[str] | None = None
+               ) -> dict[str, str]:
+    """Class of tensors -> dtype that is multiplied for it on a device.
+
+    Where the device has no peak of the dtype asked for, or the engine that is meant (the first that
+    runs it, if none is) has kernels of wider products alone, weights and activations are widened to
+    16 bits.
+
+    Arguments as of :func:`support`; an engine that is not of the catalogue says nothing.
+    """
+    asked = precision.multiply.dtypes
+    asked |= {"index": precision.multiply.index or precision.multiply.core}
+    found = {name: device.multiplied(dtype) for name, dtype in asked.items()}
+    if engine is not None and engine.partition(AT)[0] not in library.names("profiles"):
+        return found
+    kernel = kernel_of(precision, device, engine, model=model, classes=classes)
+    widened = kernel.widened if kernel else {}
+    return found | {("core" if name == "cache" else name): dtype
+                    for name, dtype in widened.items()}
 
 
 def _meant(engine: str | None, release: str | None) -> tuple[str | None, str | None]:

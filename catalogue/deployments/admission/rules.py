@@ -145,8 +145,8 @@ def kernel_words(subject: Subject) -> Pair | None:
     lacking = missing_dtypes(subject.precision, subject.device, _on_device(subject))
     if found.verdict == "unknown":
         told = [_unknown_words(subject, found), *([lacking_words(subject)] if lacking else [])]
-    elif found.kernel and lacking:
-        told = [lacking_words(subject), found.kernel.words]
+    elif found.kernel and (lacking or found.kernel.widened):
+        told = [*([lacking_words(subject)] if lacking else []), found.kernel.words]
     else:
         return None
     return join((". ", "。"), [(en[0].upper() + en[1:], zh) for en, zh in told])
@@ -291,9 +291,8 @@ def subject_of(scenario: Scenario) -> Subject:
     numbers = model_inputs(scenario.model) | {
         name: value.value for name, value in scenario.mechanisms.items()
         if name in ("exchange_normal", "exchange_gathered")}
-    running = scenario.running
     return Subject(scenario.model, scenario.precision, scenario.device, scenario.node, numbers,
-                   running.stated if running else None, context=longest_request(scenario),
+                   scenario.asked_engine, context=longest_request(scenario),
                    offload=scenario.file.offload)
 
 

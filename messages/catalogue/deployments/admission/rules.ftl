@@ -92,7 +92,7 @@ refused =
     } [{ $source }]
 
 refuses =
-    .en = { $model } in { $precision } does not run on '{ $device }'. { $refusals }{ $near ->
+    .en = on '{ $device }' { $model } does not run in { $precision }. { $refusals }{ $near ->
         [yes] . The nearest that runs here is { $nearest }
        *[no] { "" }
     }
