@@ -30,6 +30,7 @@ from catalogue.entries.kernels import (
 )
 from catalogue.entries.models import CSA, Model
 from catalogue.entries.profiles import in_order
+from catalogue.kernels.checkpoints import published
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
@@ -471,7 +472,8 @@ def nearest(precision: Precision, device: Device, engine: str | None = None,
             model: Model | None = None, classes: Collection[str] | None = None) -> Precision | None:
     """The precision of the catalogue that replaces one best, of those that run on a card.
 
-    That is the one whose routed experts come nearest in bytes; of two, the one that is not widened.
+    First those that the model is published in; of them the one whose routed experts come nearest in
+    bytes, and of two the one that is not widened.
 
     Arguments as of :func:`support`; None if nothing runs there.
     """
@@ -480,8 +482,9 @@ def nearest(precision: Precision, device: Device, engine: str | None = None,
         entry: Precision = library.load("precisions", name)
         kernel = kernel_of(entry, device, engine, model=model, classes=classes)
         if entry.id != precision.id and kernel is not None:
-            found.append((abs(expert_bytes(entry) - wanted), kernel.weight_only, name, entry))
-    return min(found, default=(None,), key=lambda each: each[:3])[-1]
+            found.append((model is not None and not published(model, entry),
+                          abs(expert_bytes(entry) - wanted), kernel.weight_only, name, entry))
+    return min(found, default=(None,), key=lambda each: each[:4])[-1]
 
 
 def expert_bytes(precision: Precision) -> int | float:

@@ -173,9 +173,12 @@ def _unknown_words(subject: Subject, found: Support) -> Pair:
         return say("no-engine-known", device=subject.device.id, cards=cards,
                    named=bool(subject.engine), engine=subject.engine or "")
     parts = join((", ", "、"), [_part_words(part, subject) for part in found.unknown])
+    near = replacing(subject.precision, subject.device, subject.engine, subject.model,
+                     _on_device(subject))
     return say("no-source", model=subject.model.id, engine=subject.engine or "",
                named=bool(subject.engine), precision=subject.precision.id,
-               device=subject.device.id, cards=cards, parts=parts)
+               device=subject.device.id, cards=cards, parts=parts, near=near is not None,
+               nearest=near.id if near else "")
 
 
 def _part_words(part: Part | None, subject: Subject) -> Pair:

@@ -105,11 +105,17 @@ no-source =
     .en = no source says whether { $named ->
         [yes] { $engine }
        *[no] any engine
-    } runs { $model } in { $precision } on '{ $device }' ({ $parts }); computed with the kernels of '{ $cards }'
+    } runs { $model } in { $precision } on '{ $device }' ({ $parts }); computed with the kernels of '{ $cards }'{ $near ->
+        [yes] . The nearest that is known to run here is { $nearest }
+       *[no] { "" }
+    }
     .zh = 没有来源说明{ $named ->
         [yes] { " " }{ $engine } 能否
        *[no] 是否有引擎能
-    }在 '{ $device }' 上运行 { $precision } 的 { $model }（{ $parts }）；按 '{ $cards }' 的算子计算
+    }在 '{ $device }' 上运行 { $precision } 的 { $model }（{ $parts }）；按 '{ $cards }' 的算子计算{ $near ->
+        [yes] 。此处已知可运行的最近精度是 { $nearest }
+       *[no] { "" }
+    }
 
 no-engine-known =
     .en = no kernels of an engine are known for '{ $device }'{ $named ->
