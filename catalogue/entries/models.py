@@ -178,6 +178,16 @@ class Model(Called):
         missing: what of its architecture no formula has; every answer carries it.
         compress_ratio: tokens of a compressed entry that an indexer picks; beside mla and gqa those
             of an index key, the cache holds all, and ``index_topk`` counts keys.
+        linear_mamba: whether the linear layers are Mamba-2: a state that is written and read, not
+            corrected; ``linear_num_key_heads`` are its groups, ``linear_key_head_dim`` its state
+            size, ``linear_num_value_heads`` and ``linear_value_head_dim`` its heads.
+        layers_without_mlp: of ``num_hidden_layers``, those of which no feed-forward network follows
+            the attention or state.
+        mlp_matrices: of a feed-forward network, 3 with a gate (absent) or 2 without.
+        v_head_dim: of values; absent, with gqa that of keys.
+        value_from_key: layers without a window make no values of their own: keys serve as such.
+        window_num_attention_heads, window_num_key_value_heads, window_head_dim, window_v_head_dim:
+            of layers with a window; absent, those of the others.
         family: models of one architecture, whose scores in a format are those of relatives.
         weights: the format that it is published in; absent, none is known.
         fp16_overflow: stated of a model whose activations exceed FP16.
@@ -230,6 +240,14 @@ class Model(Called):
     linear_conv_kernel_dim: Count | None = None
     linear_decay_rank: Count | None = None
     linear_gate_rank: Count | None = None
+    linear_mamba: Flag = False
+    layers_without_mlp: CountOrZero | None = None
+    mlp_matrices: Count | None = None
+    value_from_key: Flag = False
+    window_num_attention_heads: Count | None = None
+    window_num_key_value_heads: Count | None = None
+    window_head_dim: Count | None = None
+    window_v_head_dim: Count | None = None
     routed_expert_hidden_size: Count | None = None
     vision_parameters: Count | None = None
     vision_whole_parameters: CountOrZero | None = None
