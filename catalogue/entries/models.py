@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -34,6 +36,7 @@ from catalogue.reading.values import (
     Text,
     Unit,
     Value,
+    Whole,
     Words,
 )
 
@@ -54,6 +57,13 @@ _NEEDED: dict[str, tuple[str, ...]] = {
 }
 _COMPRESSED = ("compress_ratio", "compressed_layers", "heavy_compress_ratio", "heavy_layers",
                "o_groups", "o_lora_rank")
+
+
+_ROUTED = ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size")
+_NEEDS = {"window": "sliding_window", "sparse": "index_topk", "shared": "index_topk",
+          "experts": "n_routed_experts"}  # kinds of layers -> a field without which there are none
+_MAY_BE_ZERO = ("first_k_dense_replace", "full_attention_layers", "compressed_layers",
+                "heavy_layers", "linear_layers")
 
 
 def _over(part: Value | None, whole: Value | None) -> bool:
@@ -171,10 +181,96 @@ class Overflow(Sourced):
     note: Text
 
 
+AttentionKind = Literal["full", "window", "mla", "sparse", "shared", "compressed", "heavy",
+                        "linear", "mamba"]
+NetworkKind = Literal["dense", "experts", "none"]
+ATTENTION_KINDS: tuple[str, ...] = get_args(AttentionKind)
+NETWORK_KINDS: tuple[str, ...] = get_args(NetworkKind)
+RECURRENT = ("linear", "mamba")  # layers that keep a state instead of a cache
+_OF_MODEL = {  # kinds of attention -> the models whose layers have them
+    "full": ("gqa",), "window": ("gqa", CSA), "mla": ("mla",), "sparse": ("gqa", "mla"),
+    "shared": ("gqa", "mla"), "compressed": (CSA,), "heavy": (CSA,), "linear": ("gqa", "mla"),
+    "mamba": ("gqa", "mla")}
+
+
+class LayerRun(Entry):
+    """A run of equal layers, or a group of runs that repeats.
+
+    Attributes:
+        attention: full; window, of ``sliding_window``; mla; sparse, to what an indexer picks;
+            shared, to what the indexer of an earlier layer picked; compressed and heavy, to entries
+            of ``compress_ratio`` and ``heavy_compress_ratio`` tokens; linear or mamba, a state.
+        mlp: the feed-forward network that follows: dense, experts or none.
+        times: how often the layer, or the group, comes one after the other.
+        group: runs that repeat together, in order.
+    """
+
+    attention: AttentionKind | None = None
+    mlp: NetworkKind | None = None
+    times: Whole = 1
+    group: list[LayerRun] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> LayerRun:
+        if self.group is not None and (self.attention or self.mlp):
+            raise ValueError("a run is a layer or a group, expected 'group' or 'attention' and "
+                             "'mlp'")
+        if self.group is None and not (self.attention and self.mlp):
+            lacking = "mlp" if self.attention else "attention"
+            raise ValueError(f"'{lacking}' is missing, a run of layers says attention and mlp")
+        if self.group is not None and any(run.group is not None for run in self.group):
+            raise ValueError("'group' holds a group, expected runs of layers")
+        return self
+
+
+def layer_counts(layers: Any, attention: Any, is_moe: bool) -> dict[str, int]:
+    """Counts that runs of layers add up to, by the name of the model's field [1].
+
+    Args:
+        layers: runs as a file holds them, not checked yet.
+        attention: of the model.
+        is_moe: whether it has routed experts.
+    """
+    kinds: Counter[str] = Counter()
+    for run in layers if isinstance(layers, list) else ():
+        group = run.get("group") if isinstance(run, dict) else None
+        parts = group if isinstance(group, list) else [run]
+        for part in parts:
+            if isinstance(part, dict) and isinstance(run, dict):
+                often = [each.get("times", 1) for each in ([run, part] if group else [part])]
+                if all(type(times) is int for times in often):
+                    kinds.update({str(part.get(key)): math.prod(often)
+                                  for key in ("attention", "mlp")})
+    of = {name: kinds[name] for name in (*ATTENTION_KINDS, *NETWORK_KINDS)}
+    counts = {"num_hidden_layers": sum(of[name] for name in ATTENTION_KINDS)}
+    recurrent = sum(of[name] for name in RECURRENT)
+    cached = counts["num_hidden_layers"] - recurrent
+    if attention == CSA:
+        counts |= {"indexer_layers": of["compressed"], "compressed_layers": of["compressed"],
+                   "heavy_layers": of["heavy"]}
+    elif of["window"]:
+        counts["full_attention_layers"] = cached - of["window"]
+    picking = of["sparse"] + of["shared"]
+    if picking:
+        counts["indexer_layers"] = of["sparse"]
+    if picking and picking < cached:
+        counts["sparse_layers"] = picking
+    if recurrent:
+        counts["linear_layers"] = recurrent
+    if is_moe:
+        counts["first_k_dense_replace"] = of["dense"]
+    if of["none"]:
+        counts["layers_without_mlp"] = of["none"]
+    return counts
+
+
 class Model(Called):
     """A transformer by its shapes, under the names of Hugging Face configurations.
 
     Attributes:
+        layers: runs of layers in their order, where a count alone does not say which they are; the
+            counts of layers follow, and those that are stated besides must agree.
+        first_k_dense_replace: layers with a dense network, wherever they are.
         missing: what of its architecture no formula has; every answer carries it.
         compress_ratio: tokens of a compressed entry that an indexer picks; beside mla and gqa those
             of an index key, the cache holds all, and ``index_topk`` counts keys.
@@ -201,6 +297,7 @@ class Model(Called):
     fp16_overflow: Overflow | None = None
     attention: Literal["mla", "gqa", "csa"]
     num_hidden_layers: Count
+    layers: list[LayerRun] | None = None
     hidden_size: Count
     vocab_size: Count
     num_attention_heads: Count
@@ -267,6 +364,43 @@ class Model(Called):
     tie_word_embeddings: Flag = False
     max_position_embeddings: Count | None = None
     published: PublishedTotals | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _counted(cls, raw: Any) -> Any:
+        """Take the counts of layers from their runs; refuse a stated one that contradicts."""
+        if not isinstance(raw, dict) or not isinstance(raw.get("layers"), list):
+            return raw
+        is_moe = any(raw.get(name) is not None for name in _ROUTED)
+        data = dict(raw)
+        for name, count in layer_counts(raw["layers"], raw.get("attention"), is_moe).items():
+            stated = raw.get(name)
+            written = stated.get("value") if isinstance(stated, dict) else stated
+            if stated is None and count:
+                data[name] = {"value": count, "kind": "derived"}
+            elif stated is None and name in _MAY_BE_ZERO:
+                data[name] = 0
+            elif stated is not None and str(written) != str(count):
+                raise ValueError(f"'{name}' is {str(written)[:40]}, but 'layers' adds up to "
+                                 f"{count}, expected that or nothing")
+        return data
+
+    @model_validator(mode="after")
+    def _layers(self) -> Model:
+        """Runs of layers are of kinds that the model's other fields describe."""
+        runs = [part for run in self.layers or () for part in run.group or [run]]
+        for run in runs:
+            if self.attention not in _OF_MODEL[str(run.attention)]:
+                raise ValueError(f"'layers' has {run.attention} attention, which a model with "
+                                 f"{self.attention} does not have")
+            for kind, name in _NEEDS.items():
+                if kind in (run.attention, run.mlp) and getattr(self, name) is None:
+                    raise ValueError(f"'{name}' is missing, 'layers' has {kind} ones")
+        kinds = {run.attention for run in runs} & {*RECURRENT}
+        if len(kinds) > 1 or (kinds and ("mamba" in kinds) != self.linear_mamba):
+            raise ValueError("'linear_mamba' says whether layers are mamba or linear, expected one "
+                             "of the two in 'layers' too")
+        return self
 
     @model_validator(mode="after")
     def _complete(self) -> Model:
@@ -373,8 +507,7 @@ class Model(Called):
     @property
     def is_moe(self) -> bool:
         """Whether any layer routes tokens to experts."""
-        return any(getattr(self, name) is not None for name in
-                   ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"))
+        return any(getattr(self, name) is not None for name in _ROUTED)
 
 
 def check_drafts(drafts: Value | None, length: Value | None, chances: Sequence[Value] | None

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import catalogue
 from calc import parameters
 from catalogue import ParamsError, Value
-from catalogue.models import huggingface
-from catalogue.models.families import ARCHITECTURAL, FAMILIES
+from catalogue.models import huggingface, known
 
 CONFIGS = Path(__file__).parent / "configs"
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.json"))
@@ -43,7 +42,7 @@ RELATIVES = [  # a configuration here, changed, and the count of Hugging Face of
     ("gpt-oss-120b", 20_914_757_184, {  # gpt-oss-20b
         "num_hidden_layers": 24, "num_local_experts": 32, "layer_types": None})]
 OURS = ("id", "name", "also", "note", "defaults", "published", "family", "weights", "fp16_overflow",
-        "vision_parameters", "vision_whole_parameters", "vision_heads")
+        "vision_parameters", "vision_whole_parameters", "vision_heads", "layers")
 
 
 def stated(name):
@@ -184,12 +183,13 @@ def test_what_is_no_configuration(tmp_path, text):
 
 
 JSON = st.none() | st.booleans() | st.floats() | st.text(max_size=8) | st.lists(st.integers())
-FIELDS = sorted({key for name in NAMES for key in stated(name)} | ARCHITECTURAL)
+FIELDS = sorted({key for name in NAMES for key in stated(name)} | known.fields("architectural"))
 
 
 @given(name=st.sampled_from(NAMES), field=st.sampled_from(FIELDS),
        value=JSON | st.integers(-1, 300) | st.sampled_from([1 << n for n in range(0, 60, 4)])
-       | st.sampled_from(["silu", "softmax", "sigmoid", ["full_attention"] * 61, *FAMILIES]))
+       | st.sampled_from(["silu", "softmax", "sigmoid", ["full_attention"] * 61,
+                          *known.family_names()]))
 @settings(max_examples=60)
 def test_one_changed_field_imports_or_is_refused(tmp_path_factory, name, field, value):
     path = tmp_path_factory.getbasetemp() / "config.json"
