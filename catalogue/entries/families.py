@@ -8,12 +8,19 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from catalogue.entries.entry import Entry, ModelName
-from catalogue.entries.models import NETWORK_KINDS, Model
+from catalogue.entries.models import CSA, LINEAR, NETWORK_KINDS, OF_MODEL, RECURRENT, Model
 from catalogue.reading.values import Date, Identifier, Misplaced, SourceKey, Text, Words
 
 SHOWN = 60  # characters of a key in a message
 LayerKind = Literal["full", "window", "mla", "sparse", "shared", "compressed", "heavy", "linear",
                     "mamba", "dense", "experts", "none"]
+_NEEDED = {  # fields that every model has, those of each attention, of experts and of rules
+    "": ("hidden_size", "vocab_size", "num_attention_heads", "intermediate_size"),
+    "mla": ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"),
+    CSA: ("num_key_value_heads", "head_dim", "qk_rope_head_dim", "o_groups", "num_hash_layers",
+          "sliding_window"),
+    "experts": ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"),
+    "kimi_gates": ("linear_key_head_dim",), "pooled_keys": ("index_topk",), "linear": LINEAR[1:]}
 Rule = Literal["kimi_gates", "pooled_keys", "picked_blocks"]
 
 
@@ -222,8 +229,39 @@ class Family(Entry):
         for name, switched in self.switches.items():
             for ours in switched:
                 _known("switches", ours, name)
-        if any("window" in rule.says for rule in self.layers) and (
-                self.window is None and "sliding_window" not in self.fields):
+                if Model.model_fields[ours].annotation is not bool:
+                    raise Misplaced(f"'{ours}' is not true or false, expected a switch of a model "
+                                    "file", "switches", name)
+        if twice := [name for name in self.implied if name in self.fields]:
+            raise Misplaced(f"'{twice[0]}' is given under 'fields' too, expected one of them",
+                            "implied", twice[0])
+        for name, other in self.same_as.items():
+            if other in self.same_as:
+                raise Misplaced(f"'{other}' is in turn that of another field", "same_as", name)
+        if len(self.groups) not in (0, 2):
+            raise ValueError("'groups' names the groups and how many are picked, expected both")
+        return self
+
+    @model_validator(mode="after")
+    def _complete(self) -> Family:
+        """Fields without which no model file can be written, and kinds of layers of the model."""
+        says = {kind for rule in self.layers for kind in rule.says}
+        wanted = ["", self.attention, *self.rules, *(["linear"] if says & {*RECURRENT} else [])]
+        needed = [name for key in wanted for name in _NEEDED.get(key, ())]
+        if not any(rule.by == "blocks" for rule in self.layers):
+            needed.append("num_hidden_layers")
+        for group, names in (("fields", needed),
+                             ("experts", _NEEDED["experts"] if self.experts else ())):
+            if lacking := [name for name in names if name not in getattr(self, group)]:
+                raise ValueError(f"'{group}' lacks {lacking[0]}, which every model of the family "
+                                 "has")
+        for kind in says - {*NETWORK_KINDS}:
+            if self.attention not in OF_MODEL[kind]:
+                raise ValueError(f"'layers' has {kind} attention, which a model with "
+                                 f"{self.attention} does not have")
+        if "experts" in says and not self.experts:
+            raise ValueError("'experts' is missing, 'layers' names layers with experts")
+        if "window" in says and self.window is None and self.attention != CSA:
             raise ValueError("'window' is missing, 'layers' names layers with one")
         return self
 

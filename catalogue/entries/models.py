@@ -187,7 +187,7 @@ NetworkKind = Literal["dense", "experts", "none"]
 ATTENTION_KINDS: tuple[str, ...] = get_args(AttentionKind)
 NETWORK_KINDS: tuple[str, ...] = get_args(NetworkKind)
 RECURRENT = ("linear", "mamba")  # layers that keep a state instead of a cache
-_OF_MODEL = {  # kinds of attention -> the models whose layers have them
+OF_MODEL = {  # kinds of attention -> the models whose layers have them
     "full": ("gqa",), "window": ("gqa", CSA), "mla": ("mla",), "sparse": ("gqa", "mla"),
     "shared": ("gqa", "mla"), "compressed": (CSA,), "heavy": (CSA,), "linear": ("gqa", "mla"),
     "mamba": ("gqa", "mla")}
@@ -390,7 +390,7 @@ class Model(Called):
         """Runs of layers are of kinds that the model's other fields describe."""
         runs = [part for run in self.layers or () for part in run.group or [run]]
         for run in runs:
-            if self.attention not in _OF_MODEL[str(run.attention)]:
+            if self.attention not in OF_MODEL[str(run.attention)]:
                 raise ValueError(f"'layers' has {run.attention} attention, which a model with "
                                  f"{self.attention} does not have")
             for kind, name in _NEEDS.items():

@@ -137,7 +137,7 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
         head["defaults"] = _stated(source)
         fields = {key: {name: item for name, item in value.items() if name != "source"}
                   if isinstance(value, dict) else value for key, value in fields.items()}
-    published = published_format(raw.data | file.data)
+    published = published_format(raw.data | file.data, path)
     if published.precision:
         fields["weights"] = {"precision": published.precision} | head["defaults"]
         reader.used |= {key: "weights" for key in ("quantization_config", "quantize")

@@ -5,27 +5,56 @@ from __future__ import annotations
 import difflib
 import functools
 from pathlib import Path
+from typing import Any
 
 from catalogue import library, naming
 from catalogue.entries.families import Family
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT
+from catalogue.reading.record import ROOT, record
 
 NEAR = 3  # names of families in a message
 
 
+FILE = ROOT / "configurations.yml"
+GROUPS = ("irrelevant", "architectural", "around")  # of fields in it
+
+
+def configurations() -> dict[str, list[Any]]:
+    """What every family has in common, from ``params/configurations.yml``.
+
+    Raises ParamsError for keys that it does not have and values that are none.
+    """
+    record(FILE)
+    return _configurations(FILE)
+
+
+@functools.cache
+def _configurations(path: Path) -> dict[str, list[Any]]:
+    file = yamlfile.read(path)
+    if set(file.data) != {*GROUPS, "formats"}:
+        raise ParamsError(f"{file.where()}: expected {', '.join(GROUPS)} and formats.")
+    for group in GROUPS:
+        if not isinstance(file.data[group], list) or not all(
+                isinstance(name, str) for name in file.data[group]):
+            raise ParamsError(f"{file.where((group,))}: '{group}' is no list of fields.")
+    for number, each in enumerate(file.data["formats"]):
+        where = file.where(("formats", number))
+        if not isinstance(each, dict) or set(each) != {"precision", "of"}:
+            raise ParamsError(f"{where}: expected precision and of.")
+        naming.locate("precisions", each["precision"])
+    return file.data
+
+
 @functools.cache
 def fields(group: str) -> frozenset[str]:
-    """Fields of one group of ``params/configurations.yml``: irrelevant, architectural, around."""
-    return frozenset(yamlfile.read(ROOT / "configurations.yml").data[group])
+    """Fields of one group: irrelevant, architectural, around."""
+    return frozenset(configurations()[group])
 
 
-@functools.cache
-def formats() -> tuple[tuple[str, dict[str, object]], ...]:
+def formats() -> list[dict[str, Any]]:
     """Precisions of published weights, each with the fields of a configuration that say so."""
-    return tuple((each["precision"], each["of"])
-                 for each in yamlfile.read(ROOT / "configurations.yml").data["formats"])
+    return configurations()["formats"]
 
 
 def family_names() -> dict[str, str]:

@@ -189,10 +189,10 @@ def written(fields: Fields, layers: Sequence[Layer]) -> None:
     dense = [layer.mlp for layer in layers].count(DENSE)
     csa = fields.family.attention == "csa"
     leading = all(layer.mlp == DENSE for layer in layers[:dense]) and NONE not in networks
-    alike = len(attention) == 1 and leading and not csa
-    counts = layer_counts([{**layer._asdict(), "times": 1} for layer in layers],
-                          fields.family.attention, EXPERTS in networks)
-    if not alike:
+    alike = attention <= {_usual(fields)} or attention == {WINDOW}
+    counts = layer_counts(list(map(Layer._asdict, layers)), fields.family.attention,
+                          EXPERTS in networks)
+    if csa or not alike or not leading:
         fields.found["layers"] = runs(layers)
         return
     for name in ("first_k_dense_replace", "full_attention_layers"):
