@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, model_validator
 
@@ -62,8 +62,6 @@ _COMPRESSED = ("compress_ratio", "compressed_layers", "heavy_compress_ratio", "h
 _ROUTED = ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size")
 _NEEDS = {"window": "sliding_window", "sparse": "index_topk", "shared": "index_topk",
           "experts": "n_routed_experts"}  # kinds of layers -> a field without which there are none
-_MAY_BE_ZERO = ("first_k_dense_replace", "full_attention_layers", "compressed_layers",
-                "heavy_layers", "linear_layers")
 
 
 def _over(part: Value | None, whole: Value | None) -> bool:
@@ -186,6 +184,7 @@ AttentionKind = Literal["full", "window", "mla", "sparse", "shared", "compressed
 NetworkKind = Literal["dense", "experts", "none"]
 ATTENTION_KINDS: tuple[str, ...] = get_args(AttentionKind)
 NETWORK_KINDS: tuple[str, ...] = get_args(NetworkKind)
+PICKING = ("sparse", "shared")  # layers that attend to what an indexer picks
 RECURRENT = ("linear", "mamba")  # layers that keep a state instead of a cache
 OF_MODEL = {  # kinds of attention -> the models whose layers have them
     "full": ("gqa",), "window": ("gqa", CSA), "mla": ("mla",), "sparse": ("gqa", "mla"),
@@ -223,45 +222,56 @@ class LayerRun(Entry):
         return self
 
 
-def layer_counts(layers: Any, attention: Any, is_moe: bool) -> dict[str, int]:
+class LayerCounts(NamedTuple):
     """Counts that runs of layers add up to, by the name of the model's field [1].
+
+    Attributes:
+        needed: those without which a model with such layers would be another.
+        others: those that it may state besides.
+    """
+
+    needed: dict[str, int]
+    others: dict[str, int]
+
+
+def layer_counts(layers: list[Any], attention: Any, is_moe: bool) -> LayerCounts | None:
+    """Counts of runs of layers; None for runs that are not as a file may hold them.
 
     Args:
         layers: runs as a file holds them, not checked yet.
         attention: of the model.
         is_moe: whether it has routed experts.
     """
-    kinds: Counter[str] = Counter()
-    for run in layers if isinstance(layers, list) else ():
+    of: Counter[str] = Counter()
+    for run in layers:
         group = run.get("group") if isinstance(run, dict) else None
-        parts = group if isinstance(group, list) else [run]
-        for part in parts:
-            if isinstance(part, dict) and isinstance(run, dict):
-                often = [each.get("times", 1) for each in ([run, part] if group else [part])]
-                if all(type(times) is int for times in often):
-                    kinds.update({str(part.get(key)): math.prod(often)
-                                  for key in ("attention", "mlp")})
-    of = {name: kinds[name] for name in (*ATTENTION_KINDS, *NETWORK_KINDS)}
-    counts = {"num_hidden_layers": sum(of[name] for name in ATTENTION_KINDS)}
-    recurrent = sum(of[name] for name in RECURRENT)
-    cached = counts["num_hidden_layers"] - recurrent
+        for part in group if isinstance(group, list) else [run]:
+            if not isinstance(part, dict):
+                return None
+            kinds = part.get("attention"), part.get("mlp")
+            often = [each.get("times", 1) for each in ([part] if group is None else [run, part])]
+            if kinds[0] not in ATTENTION_KINDS or kinds[1] not in NETWORK_KINDS or not all(
+                    type(times) is int and times > 0 for times in often):
+                return None
+            of.update(dict.fromkeys(map(str, kinds), math.prod(often)))
+    total = sum(of[name] for name in ATTENTION_KINDS)
+    recurrent, picking = (sum(of[name] for name in names) for names in (RECURRENT, PICKING))
+    cached = total - recurrent
+    needed, others = {"num_hidden_layers": total}, {
+        "linear_layers": recurrent, "layers_without_mlp": of["none"], "sparse_layers": picking}
     if attention == CSA:
-        counts |= {"indexer_layers": of["compressed"], "compressed_layers": of["compressed"],
+        needed |= {"indexer_layers": of["compressed"], "compressed_layers": of["compressed"],
                    "heavy_layers": of["heavy"]}
-    elif of["window"]:
-        counts["full_attention_layers"] = cached - of["window"]
-    picking = of["sparse"] + of["shared"]
-    if picking:
-        counts["indexer_layers"] = of["sparse"]
-    if picking and picking < cached:
-        counts["sparse_layers"] = picking
-    if recurrent:
-        counts["linear_layers"] = recurrent
+    else:
+        others |= {"indexer_layers": of["sparse"], "full_attention_layers": cached - of["window"]}
     if is_moe:
-        counts["first_k_dense_replace"] = of["dense"]
-    if of["none"]:
-        counts["layers_without_mlp"] = of["none"]
-    return counts
+        needed["first_k_dense_replace"] = of["dense"]
+    for name, present in (("full_attention_layers", of["window"]), ("indexer_layers", picking),
+                          ("sparse_layers", 0 < picking < cached), ("linear_layers", recurrent),
+                          ("layers_without_mlp", of["none"])):
+        if present and name in others:
+            needed[name] = others.pop(name)
+    return LayerCounts(needed, others)
 
 
 class Model(Called):
@@ -371,19 +381,18 @@ class Model(Called):
         """Take the counts of layers from their runs; refuse a stated one that contradicts."""
         if not isinstance(raw, dict) or not isinstance(raw.get("layers"), list):
             return raw
-        is_moe = any(raw.get(name) is not None for name in _ROUTED)
-        data = dict(raw)
-        for name, count in layer_counts(raw["layers"], raw.get("attention"), is_moe).items():
+        counts = layer_counts(raw["layers"], raw.get("attention"), any(
+            raw.get(name) is not None for name in _ROUTED))
+        if counts is None:  # each run is checked with the fields
+            return raw | {"num_hidden_layers": raw.get("num_hidden_layers", 1)}
+        for name, count in (counts.needed | counts.others).items():
             stated = raw.get(name)
             written = stated.get("value") if isinstance(stated, dict) else stated
-            if stated is None and count:
-                data[name] = {"value": count, "kind": "derived"}
-            elif stated is None and name in _MAY_BE_ZERO:
-                data[name] = 0
-            elif stated is not None and str(written) != str(count):
+            if stated is not None and str(written) != str(count):
                 raise ValueError(f"'{name}' is {str(written)[:40]}, but 'layers' adds up to "
                                  f"{count}, expected that or nothing")
-        return data
+        return raw | {name: {"value": count, "kind": "derived"}
+                      for name, count in counts.needed.items() if raw.get(name) is None}
 
     @model_validator(mode="after")
     def _layers(self) -> Model:

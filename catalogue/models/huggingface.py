@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
+from catalogue import naming
 from catalogue.entries.families import Family
 from catalogue.entries.models import (
     ATTENTION_KINDS,
@@ -217,7 +218,7 @@ def _name(path: Path, file: JsonFile, name: str | None) -> str:
 
 def _validated(data: dict[str, Any], file: JsonFile) -> Model:
     """The model, held to the rules of model files."""
-    provenance = Provenance(data["defaults"], frozenset(sources()), lambda kind, name: None)
+    provenance = Provenance(data["defaults"], frozenset(sources()), naming.locate)
     fields = {key: value for key, value in data.items() if key != "defaults"}
     try:
         return Model.model_validate(fields | {"id": "imported"}, context=provenance)

@@ -190,8 +190,9 @@ def written(fields: Fields, layers: Sequence[Layer]) -> None:
     csa = fields.family.attention == "csa"
     leading = all(layer.mlp == DENSE for layer in layers[:dense]) and NONE not in networks
     alike = attention <= {_usual(fields)} or attention == {WINDOW}
-    counts = layer_counts(list(map(Layer._asdict, layers)), fields.family.attention,
-                          EXPERTS in networks)
+    of_layers = layer_counts(list(map(Layer._asdict, layers)), fields.family.attention,
+                             EXPERTS in networks)
+    counts = of_layers.needed if of_layers else {}
     if csa or not alike or not leading:
         fields.found["layers"] = runs(layers)
         return
