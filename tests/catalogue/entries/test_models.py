@@ -28,7 +28,8 @@ COUNTED = {  # parameters of the whole model, of one token, of all routed expert
 MODELS = [name for name in catalogue.names("models") if not name.startswith("s0-")]
 WITHOUT_HEAD = ("glm-5.2", "minimax-m2.5")  # as their printed active parameters are
 WITH_DRAFTS = ("glm-5.3-flash",)  # the same, with what a prediction layer activates
-WITH_VISION = ("minimax-m3", "qwen3.5-397b-a17b")  # every printed total, with an encoder
+# every printed total, with an encoder or by a name that rounds down
+WITH_VISION = ("minimax-m3", "qwen3.5-397b-a17b", "llama-4-scout", "kimi-linear-48b")
 ACTIVE = [name for name in MODELS if catalogue.load_model(name).published.active_parameters]
 LATENTS, INDEX_KEYS = 61 * (512 + 64) * 2, 61 * 128 * 2  # of a token in all layers [B]
 GPT_OSS = 2 * 8 * 64 * 2  # of a token in one layer [B]
