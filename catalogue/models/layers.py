@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from catalogue.entries.families import LayerField
 from catalogue.entries.models import NETWORK_KINDS, layer_counts
-from catalogue.models.fields import Fields
+from catalogue.models.fields import Fields, largest
 
 NONE, DENSE, EXPERTS, WINDOW = "none", "dense", "experts", "window"
 SPARSE, SHARED = "sparse", "shared"
@@ -166,8 +166,6 @@ def _of_blocks(fields: Fields, rules: Sequence[LayerField]) -> list[Layer]:
     for rule in stated[1:]:
         if _each(fields, rule, None) != kinds:
             fields.refuse(str(rule.field), f"the blocks that '{first}' says")
-    if fields.states(MODEL_LAYERS) and fields.count(MODEL_LAYERS, MODEL_LAYERS) != len(kinds):
-        fields.refuse(MODEL_LAYERS, f"the {len(kinds)} blocks of '{first}'")
     layers: list[Layer] = []
     for kind in map(str, kinds):
         if kind not in NETWORK_KINDS:
@@ -176,8 +174,10 @@ def _of_blocks(fields: Fields, rules: Sequence[LayerField]) -> list[Layer]:
             fields.refuse(first, "at most one network after each mixer")
         else:
             layers[-1] = Layer(layers[-1].attention, kind)
-    if len(layers) > 1_000:
-        fields.refuse(first, "at most 1,000 mixers")
+    if len(layers) > largest(MODEL_LAYERS):
+        fields.refuse(first, f"at most {largest(MODEL_LAYERS):,} mixers")
+    if fields.states(MODEL_LAYERS) and fields.count(MODEL_LAYERS, MODEL_LAYERS) != len(kinds):
+        fields.refuse(MODEL_LAYERS, f"the {len(kinds)} blocks of '{first}'")
     fields.found[MODEL_LAYERS] = fields.derived(len(layers), f"{first} of the configuration")
     fields.comments[MODEL_LAYERS] = f"mixers; {len(kinds)} blocks in the configuration"
     return layers
