@@ -100,7 +100,8 @@ def _flow(value: Any) -> str:
         return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, bool) or not isinstance(value, str):
         return json.dumps(value)
-    return value if _BARE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+    bare = _BARE.fullmatch(value) or value in sources()
+    return value if bare else json.dumps(value, ensure_ascii=False)
 
 
 def import_config(path: Path, name: str | None = None, source: str | None = None,
