@@ -104,7 +104,7 @@ def published(model: str, precision: str) -> dict[str, Any]:
     config |= {name: stated[name] for name in (
         "num_key_value_heads", "head_dim", "max_position_embeddings", "tie_word_embeddings",
         "n_group", "topk_group", "q_lora_rank", "routed_expert_hidden_size",
-        *(rule.field for rule in family.layers if rule.by == "first"))
+        *(str(rule.field) for rule in family.layers if rule.by == "first"))
         if stated.get(name) is not None}
     config |= {name: stated["num_nextn_predict_layers"] for name in family.prediction[:1]
                if stated.get("num_nextn_predict_layers") is not None}
