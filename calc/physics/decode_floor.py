@@ -225,6 +225,8 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     # absorbed up-projections are kept as wide as activations, here narrower than they are stored
     narrower = minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
+                   + q.layers_without_mlp * (
+                       w.attention_weights_per_layer + w.context_weights_per_layer)
                    + w.head_matrix_weights + after_layers(q, n))
     elsewhere = n.moe_layers * q.router_weight_bytes * (1 - latent_share(q)) * latent_projections(q)
     dense_bytes = plus(

@@ -360,9 +360,9 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
     t, d, streams = q.tensor_parallel, q.hidden_size, q.hc_mult
     heads = q.num_attention_heads / t
     if attention == GQA:
-        core = select(window_layers(q) > 0, maximum(*(
-            _core_width(q, each) for each in (full_heads(q), window_heads(q)))),
-            _core_width(q, full_heads(q)))
+        core = maximum(
+            select(q.full_attention_layers > 0, _core_width(q, full_heads(q)), 0),
+            select(window_layers(q) > 0, _core_width(q, window_heads(q)), 0))
     elif attention == CSA:
         core = (q.q_lora_rank + q.head_dim + heads * 2 * q.head_dim
                 + q.o_groups * q.o_lora_rank / t)
