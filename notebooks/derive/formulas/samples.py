@@ -226,9 +226,9 @@ def _networks(draw: random.Random, inputs: dict[str, Number], alike: bool) -> di
     if alike or draw.random() < 0.6:
         return found
     if not inputs["n_routed_experts"]:
-        found["layers_without_mlp"] = draw.randint(0, layers - 1)
+        found["layers_without_mlp"] = draw.randint(0, layers // 2)
         return found | {"first_k_dense_replace": layers - found["layers_without_mlp"]}
-    return found | {"layers_without_mlp": draw.randint(0, layers - dense)}
+    return found | {"layers_without_mlp": draw.randint(0, (layers - dense) // 2)}
 
 
 def _heads(draw: random.Random, inputs: dict[str, Number], attention: str, same: bool
