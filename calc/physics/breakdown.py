@@ -26,7 +26,6 @@ DEVICE = (*CLASSES, "vector", "dequantisation", "boundary", "offload", "fetch",
           "all_reduce", "exchange", "pipeline", "context_exchange")
 BANDWIDTH, CACHE, COMPUTE = "memory_bandwidth", "l2_bandwidth", "compute"
 LINKS, HOST, OVERHEAD = "communication", "host", "fixed_costs"
-EXPERT_MATRICES = 3  # of equal size: gate, up, down
 
 
 def parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
@@ -217,9 +216,9 @@ def hidden_time(q: Any, b: Busy) -> Number:
     Two micro-batches take turns, one communicates while the other computes; or each has a stream of
     its own, attention beside experts with their exchange, so that what is hidden is also no longer
     than the shorter stream. Within a single batch shared experts run beside the dispatch, and the
-    last of an expert's three matrices beside the combine; on a second stream they run beside router
-    and routed experts. Experts whose results are awaited a layer later, or that are fetched a layer
-    ahead, run beside the card's own work.
+    last of an expert's matrices, of equal size, beside the combine; on a second stream they run
+    beside router and routed experts. Experts whose results are awaited a layer later, or that are
+    fetched a layer ahead, run beside the card's own work.
 
     Args:
         q: input symbols as attributes.
@@ -238,7 +237,7 @@ def hidden_time(q: Any, b: Busy) -> Number:
         apart = q.shared_expert_ranks > 0
         waiting, ready = plus(b.routed, select(apart, b.shared, 0)), select(apart, 0, b.shared)
         return (minimum(ready, b.dispatch)
-                + minimum(waiting / EXPERT_MATRICES, b.exchange - b.dispatch))
+                + minimum(waiting / q.mlp_matrices, b.exchange - b.dispatch))
 
     between: Number = 0.0
     if _between(q):

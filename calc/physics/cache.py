@@ -6,10 +6,19 @@ Bytes [B], not GB and not GiB. Where layers differ, those of a layer are of the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from calc.physics.arrays import Number, maximum, minimum, select
-from calc.physics.layers.attention import CSA, MLA, attention_layers
+from calc.physics.layers.attention import (
+    CSA,
+    MLA,
+    Heads,
+    attention_layers,
+    full_heads,
+    over_kinds,
+    window_heads,
+)
 from calc.physics.layers.compressed import KEY_AND_GATE, OVERLAPPING
 from calc.physics.layers.linear import linear_state
 
@@ -20,6 +29,7 @@ class Cache:
 
     Attributes:
         kv_entry_bytes: of an entry that the core reads in a layer, on one device.
+        kv_window_entry_bytes: of one in a layer with a window.
         kv_index_bytes_per_token: of an index key, which is whole on every device.
         kv_layer_bytes_per_token: of a layer.
         kv_bytes_per_token: of the whole model.
@@ -30,6 +40,7 @@ class Cache:
     """
 
     kv_entry_bytes: Number
+    kv_window_entry_bytes: Number
     kv_index_bytes_per_token: Number
     kv_layer_bytes_per_token: Number
     kv_bytes_per_token: Number
@@ -56,7 +67,7 @@ def cache(attention: str, q: Any) -> Cache:
     index, layers = q.index_head_dim * q.kv_index_element_bytes, q.num_hidden_layers
     attending, whole_state = attention_layers(q), 0
     if attention == MLA:
-        entry = q.kv_lora_rank * q.kv_cache_element_bytes + (
+        windowed = entry = q.kv_lora_rank * q.kv_cache_element_bytes + (
             q.qk_rope_head_dim * q.kv_rope_element_bytes)
         indexed = select(q.index_every_layer * q.indexer_layers > 0,
                          maximum(q.indexer_layers, attending), q.indexer_layers)
@@ -64,20 +75,30 @@ def cache(attention: str, q: Any) -> Cache:
         of_all = q.decode_context_parallel / index_parts(q)  # beside a rank's own entry
         layer, on_device = ((attending * entry + each) / layers for each in (keys, kept * of_all))
     elif attention == CSA:
-        entry = ((q.head_dim - q.qk_rope_head_dim) * q.kv_cache_element_bytes
-                 + q.qk_rope_head_dim * q.kv_rope_element_bytes)
+        windowed = entry = ((q.head_dim - q.qk_rope_head_dim) * q.kv_cache_element_bytes
+                            + q.qk_rope_head_dim * q.kv_rope_element_bytes)
         layer = on_device = (
             (q.compressed_layers * entry + q.indexer_layers * index) / q.compress_ratio
             + q.heavy_layers * entry / q.heavy_compress_ratio) / layers
         whole_state = _state(q, entry)
     else:
-        of_heads = 2 * q.num_key_value_heads * q.head_dim * q.kv_cache_element_bytes
-        entry = of_heads / minimum(q.tensor_parallel, q.num_key_value_heads)
+        entry, windowed = (_on_rank(q, heads) for heads in (full_heads(q), window_heads(q)))
         keys = q.indexer_layers * index / q.compress_ratio
-        layer, on_device = ((attending * each + keys) / layers for each in (of_heads, entry))
+        layer, on_device = ((over_kinds(q, partial(of, q)) + keys) / layers
+                            for of in (_of_heads, _on_rank))
     linear = linear_state(q)
-    return Cache(entry, index, layer, layers * layer, on_device, whole_state + linear,
+    return Cache(entry, windowed, index, layer, layers * layer, on_device, whole_state + linear,
                  whole_state + linear / q.tensor_parallel)
+
+
+def _of_heads(q: Any, heads: Heads) -> Number:
+    """Keys and values of a token in a layer, of all heads [B/token]."""
+    return heads.kv * heads.pair * q.kv_cache_element_bytes
+
+
+def _on_rank(q: Any, heads: Heads) -> Number:
+    """Keys and values of a token in a layer, of the heads of a rank [B/token]."""
+    return _of_heads(q, heads) / minimum(q.tensor_parallel, heads.kv)
 
 
 def index_parts(q: Any) -> Number:

@@ -26,8 +26,7 @@ from calc.physics.arrays import (
 )
 from calc.physics.cache import index_parts
 from calc.physics.experts import copies_sent, expert_group, expert_slices
-from calc.physics.layers.attention import CSA, MLA, attention_layers
-from calc.physics.layers.dealt import output_width
+from calc.physics.layers.attention import CSA, GQA, MLA, Heads, attention_layers, over_kinds
 from calc.physics.timing.collectives import (
     SLOWEST_LINK,
     Group,
@@ -59,7 +58,8 @@ def exchanging(q: Any) -> Group:
     return group(q, select(ranks > q.tensor_parallel, ranks, 1))
 
 
-def outputs_joined(q: Any, g: Group, tokens: Number, key: Number, value: Number) -> Number:
+def outputs_joined(q: Any, g: Group, tokens: Number, heads: Number, key: Number, value: Number
+                   ) -> Number:
     """What ranks send in a layer of which each attends to its part of a request's cache [s].
 
     Queries of all their heads are gathered; each rank then gets back the outputs of its own heads,
@@ -70,11 +70,12 @@ def outputs_joined(q: Any, g: Group, tokens: Number, key: Number, value: Number)
         q: input symbols as attributes.
         g: the ranks that share a cache.
         tokens: of the rank [token].
+        heads: query heads of the layer [1].
         key, value: elements of a query and of an output, per head [1].
 
     Source: notebooks/communication.md, section A cache split over the ranks.
     """
-    rows = tokens * q.num_attention_heads / q.tensor_parallel
+    rows = tokens * heads / q.tensor_parallel
     width = q.activation_element_bytes
     scattered = (all_gather(q, g, rows * g.ranks * LSE_WIDTH * width)
                  + reduce_scatter(q, g, rows * value * width))
@@ -105,10 +106,12 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
         return gathered
     g, layers = group(q, ranks), attention_layers(q)
     if attention != MLA:
-        sent = layers * outputs_joined(q, g, batch.tokens, q.head_dim, q.head_dim)
+        sent = over_kinds(q, lambda h: outputs_joined(
+            q, g, batch.tokens, h.query, h.key, h.value))
         return gathered + select(batch.read > 0, sent, 0)
     latent = q.kv_lora_rank
-    joined = layers * outputs_joined(q, g, batch.tokens, latent + q.qk_rope_head_dim, latent)
+    joined = layers * outputs_joined(
+        q, g, batch.tokens, q.num_attention_heads, latent + q.qk_rope_head_dim, latent)
     best = candidates_gathered(q, g, batch)
     if batch.decoding:
         return gathered + select(batch.read > 0, joined + best, 0)
@@ -178,15 +181,23 @@ def _entries_gathered(attention: str, q: Any, own: Composition) -> Number:
     Source: notebooks/communication.md, section Context parallelism in prefill.
     """
     g, rows = group(q, q.tensor_parallel), own.tokens * q.activation_element_bytes
-    entry = {MLA: q.kv_lora_rank + q.qk_rope_head_dim, CSA: q.head_dim}.get(
-        attention, 2 * q.num_key_value_heads * q.head_dim)
     others, width = ((q.compressed_layers + q.heavy_layers, q.hidden_size) if attention == CSA
                      else (q.indexer_layers, q.index_head_dim))
-    return (attention_layers(q) * all_gather(q, g, rows * entry)
-            + others * all_gather(q, g, rows * width)
-            + q.context_output_cut * attention_layers(q) * pairwise(
-                q, g, rows * q.num_attention_heads / q.tensor_parallel
-                * output_width(attention, q)))
+
+    def of_layer(entry: Number, outputs: Number) -> Number:
+        return all_gather(q, g, rows * entry) + q.context_output_cut * pairwise(
+            q, g, rows * outputs / q.tensor_parallel)
+
+    def of_heads(heads: Heads) -> Number:
+        return of_layer(heads.kv * heads.pair, heads.query * heads.value)
+
+    if attention == GQA:
+        gathered = over_kinds(q, of_heads)
+    else:
+        entry, value = ((q.kv_lora_rank + q.qk_rope_head_dim, q.v_head_dim) if attention == MLA
+                        else (q.head_dim, q.head_dim))
+        gathered = attention_layers(q) * of_layer(entry, q.num_attention_heads * value)
+    return gathered + others * all_gather(q, g, rows * width)
 
 
 def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Number],

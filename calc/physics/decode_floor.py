@@ -27,7 +27,7 @@ from calc.physics.arrays import (
 )
 from calc.physics.cache import Cache, index_parts
 from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
-from calc.physics.layers.attention import attention_layers
+from calc.physics.layers.attention import attention_layers, window_layers
 from calc.physics.layers.linear import linear_state, state_passes
 from calc.physics.memory import Weights, after_layers, fullest_layer_weights
 from calc.physics.positions import compressed_entries, most_picked, multiplied_positions
@@ -153,15 +153,14 @@ def read_of_cache(q: Any, c: Cache, seen: Number) -> tuple[Number, Number, Numbe
     attended, in_window = (mean_attended(limit, *lengths) if anywhere(limit > 0) else seen
                            for limit in (most_picked(q), q.sliding_window))
 
-    def positions() -> Number:
-        others = q.full_attention_layers - q.sparse_layers
-        windowed = attention_layers(q) - q.full_attention_layers
+    def entries() -> Number:
+        others, windowed = q.full_attention_layers - q.sparse_layers, window_layers(q)
         met = plus(q.sparse_layers * attended, others * seen if anywhere(others != 0) else 0.0)
-        return plus(met, windowed * in_window if anywhere(windowed != 0) else 0.0)
+        return plus(c.kv_entry_bytes * met, c.kv_window_entry_bytes * windowed * in_window
+                    if anywhere(windowed != 0) else 0.0)
 
-    entries = either(
-        q.o_groups > 0, lambda: compressed_entries(q, in_window, attended, seen), positions)
-    read = c.kv_entry_bytes / q.decode_context_parallel * entries
+    read = either(q.o_groups > 0, lambda: c.kv_entry_bytes * compressed_entries(
+        q, in_window, attended, seen), entries) / q.decode_context_parallel
     if anywhere(q.indexer_layers > 0):
         keys = q.indexer_layers / q.compress_ratio * seen
         read = read + c.kv_index_bytes_per_token / index_parts(q) * keys
@@ -226,6 +225,8 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     # absorbed up-projections are kept as wide as activations, here narrower than they are stored
     narrower = minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
+                   + q.layers_without_mlp * (
+                       w.attention_weights_per_layer + w.context_weights_per_layer)
                    + w.head_matrix_weights + after_layers(q, n))
     elsewhere = n.moe_layers * q.router_weight_bytes * (1 - latent_share(q)) * latent_projections(q)
     dense_bytes = plus(

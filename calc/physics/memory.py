@@ -31,7 +31,17 @@ from calc.physics.experts import (
     routed_ranks,
     shared_apart,
 )
-from calc.physics.layers.attention import CSA, GQA, MLA, attention_layers
+from calc.physics.layers.attention import (
+    CSA,
+    GQA,
+    MLA,
+    Heads,
+    attention_layers,
+    full_heads,
+    kv_share,
+    window_heads,
+    window_layers,
+)
 from calc.physics.layers.dealt import context_weights, held_divided, prompt_ranks
 from calc.physics.pages import (
     Pages,
@@ -95,6 +105,7 @@ class Weights:
     vision_weights: Number
     stage_layers: np.ndarray
     stage_first_layer: np.ndarray
+    stage_bare_layers: np.ndarray
     stage_dense_layers: np.ndarray
     stage_weights: np.ndarray
     weights_per_device: Number
@@ -141,22 +152,21 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     layers = ceil_div(q.num_hidden_layers - stage, p)
     even = floor_div(q.num_hidden_layers, p)  # layers of every stage
     first = stage * even + minimum(stage, q.num_hidden_layers - p * even)
-    dense = clip(q.first_k_dense_replace - first, 0, layers)
+    bare, dense, moe = stage_networks(q, n, layers, first)
     is_last = stage == p - 1
     tower = vision_weights(q)
-    stored = ((stage == 0) * (embedding + tower) + dense * dense_layer
-              + (layers - dense) * moe_layer + is_last * head)
-    uncut = (attention == GQA) & (t > q.num_key_value_heads)
+    stored = ((stage == 0) * (embedding + tower) + bare * (per_layer + beyond)
+              + dense * dense_layer + moe * moe_layer + is_last * head)
     dealt = held_divided(q, n) + n.attention_kv_parameters
-    whole = select(beyond > 0, dealt, select(uncut, _kv_share(q, n), 0))
+    whole = select(beyond > 0, dealt, _copied_heads(q, n) if attention == GQA else 0)
     copied = (layers * (_undivided(q, n) + q.attention_weight_bytes * whole)
-              + (layers - dense) * router + is_last * final_norm)
-    spare = (layers - dense) * _experts_bytes(q, n, q.redundant_experts)
+              + moe * router + is_last * final_norm)
+    spare = moe * _experts_bytes(q, n, q.redundant_experts)
     return Weights(
         attention_weights_per_layer=per_layer, context_weights_per_layer=beyond,
         dense_layer_weights=dense_layer, moe_layer_weights=moe_layer, embedding_weights=embedding,
         head_matrix_weights=matrix, head_weights=head, vision_weights=tower, stage_layers=layers,
-        stage_first_layer=first, stage_dense_layers=dense,
+        stage_first_layer=first, stage_bare_layers=bare, stage_dense_layers=dense,
         stage_weights=stored, weights_per_device=stored.max(axis=0),
         stage_replicated_weights=copied, replicated_weights_per_device=copied.max(axis=0),
         stage_redundant_weights=spare, redundant_weights_per_device=spare.max(axis=0),
@@ -174,12 +184,38 @@ def layer_weights(q: Any, n: Parameters) -> Number:
     Source: notebooks/memory.md, section The weights of a layer.
     """
     return _undivided(q, n) + q.attention_weight_bytes * (
-        n.attention_divided_parameters / q.tensor_parallel + _kv_share(q, n))
+        n.attention_divided_parameters / q.tensor_parallel + kv_share(q, n, q.tensor_parallel))
 
 
-def _kv_share(q: Any, n: Parameters) -> Number:
-    """A rank's part of the projections of keys and values of a layer, cut by KV heads [1]."""
-    return n.attention_kv_parameters / minimum(q.tensor_parallel, q.num_key_value_heads)
+def stage_networks(q: Any, n: Parameters, layers: Number, first: Number
+                   ) -> tuple[Number, Number, Number]:
+    """Layers of a stage without a feed-forward network, with a dense one and with experts [1].
+
+    Layers without one are spread over the model: a stage has its part of them, in whole layers at
+    least. Dense ones lead, or are all that have a network.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        layers: of the stage [1].
+        first: the stage's first layer, counted from 0 [1].
+
+    Source: notebooks/memory.md, section Pipeline stages.
+    """
+    bare = np.floor(layers * q.layers_without_mlp / q.num_hidden_layers)
+    with_network = layers - bare
+    leading = clip(q.first_k_dense_replace - first, 0, with_network)
+    dense = select(n.moe_layers > 0, leading, with_network)
+    return bare, dense, with_network - dense
+
+
+def _copied_heads(q: Any, n: Parameters) -> Number:
+    """Projections of keys and values that other ranks hold too, there being fewer heads [1]."""
+    t, windowed = q.tensor_parallel, n.window_kv_parameters
+    return (select(t > q.num_key_value_heads,
+                   (n.attention_kv_parameters - windowed) / q.num_key_value_heads, 0)
+            + select(t > q.window_num_key_value_heads,
+                     windowed / q.window_num_key_value_heads, 0))
 
 
 def _undivided(q: Any, n: Parameters) -> Number:
@@ -323,24 +359,25 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
     """
     t, d, streams = q.tensor_parallel, q.hidden_size, q.hc_mult
     heads = q.num_attention_heads / t
-    if attention == CSA:
+    if attention == GQA:
+        core = maximum(
+            select(q.full_attention_layers > 0, _core_width(q, full_heads(q)), 0),
+            select(window_layers(q) > 0, _core_width(q, window_heads(q)), 0))
+    elif attention == CSA:
         core = (q.q_lora_rank + q.head_dim + heads * 2 * q.head_dim
                 + q.o_groups * q.o_lora_rank / t)
-    elif attention == MLA:
+    else:
         query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
         core = q.kv_lora_rank + q.qk_rope_head_dim + heads * (2 * query_key + 2 * q.v_head_dim)
-    else:
-        kv_heads = maximum(1, q.num_key_value_heads / t)
-        core = 2 * q.head_dim * (heads + kv_heads)
-    attention_width = streams * d + core
-    dense_width = (1 + streams) * d + 2 * q.intermediate_size / t
+    attention_width, into = streams * d + core, q.mlp_matrices - 1
+    dense_width = (1 + streams) * d + into * q.intermediate_size / t
     replicas = ranks_in_step(q)  # a token of each of them makes the rows
     rows_per_token = maximum(
         (1 - q.offloaded_share) * q.num_experts_per_tok * replicas / routed_ranks(q),
         shared_apart(q, q.n_shared_experts * replicas))
     sliced, outer = q.moe_intermediate_size / expert_slices(q), q.routed_expert_hidden_size
     moe_width = select(moe_layers > 0, rows_per_token * (
-        maximum(2 * sliced, outer) + maximum(sliced, outer)), 0)
+        maximum(into * sliced, outer) + maximum(sliced, outer)), 0)
     widest = maximum(attention_width, (1 + streams) * d)
     widest = select(q.first_k_dense_replace > 0, maximum(widest, dense_width), widest)
     element = q.activation_element_bytes
@@ -360,6 +397,12 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
                   / q.compress_ratio * q.index_head_dim * q.kv_index_element_bytes, 0)
     return Activations(attention_width, dense_width, moe_width, in_layer, at_head, experts, keys,
                        maximum(in_layer + freed, of_head) + experts - freed + keys)
+
+
+def _core_width(q: Any, heads: Heads) -> Number:
+    """Queries, outputs, keys and values of a token on a rank, grouped-query attention [1]."""
+    t = q.tensor_parallel
+    return heads.pair * (heads.query / t + maximum(1, heads.kv / t))
 
 
 @dataclass(frozen=True)
@@ -539,15 +582,14 @@ def budget(attention: str, q: Any, w: Weights, a: Added, c: Cache, stage: np.nda
     usable = _usable(q, beside, kept)
     free = usable - beside.working_memory - kept
     cached = cache_layers(q, w, stage)
-    windowed = np.floor(w.stage_layers * (attention_layers(q) - q.full_attention_layers)
-                        / q.num_hidden_layers)
+    windowed = np.floor(w.stage_layers * window_layers(q) / q.num_hidden_layers)
     p = pages(attention, q, c)
     in_window = minimum(p.blocks_per_request, 1 + ceil_div(
         q.sliding_window - 1, p.block_tokens * q.decode_context_parallel))
     in_window = select(q.window_blocks_freed > 0, in_window, p.blocks_per_request)
     # a layer with a window keeps the last blocks of a request, of any block its share of them
     of_layer = layer_block_bytes(attention, q, c, p)
-    block = of_layer * (cached - windowless(q, windowed, in_window / p.blocks_per_request))
+    block = of_layer * (cached - windowless(q, c, windowed, in_window / p.blocks_per_request))
     pool = layer_state_pool(attention, q, c)
     stage_blocks = maximum(0, np.floor((free - cached * pool) / block))
     blocks = stage_blocks.min(axis=0)

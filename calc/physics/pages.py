@@ -14,7 +14,7 @@ from typing import Any
 
 from calc.physics.arrays import Number, ceil_div, floor_div, maximum, minimum, select
 from calc.physics.cache import Cache, compressor_states
-from calc.physics.layers.attention import CSA, MLA, attention_layers
+from calc.physics.layers.attention import CSA, MLA, attention_layers, window_layers
 from calc.physics.layers.compressed import OVERLAPPING
 
 CLOSE = 3, 2  # kinds of layers form groups of the larger if it is less than 3/2 of the smaller
@@ -65,7 +65,8 @@ def pages(attention: str, q: Any, c: Cache) -> Pages:
             q.draft_tokens, prompts))
     else:
         group, full, limited = _groups(q)
-        grouped, admitted = (ceil_div(_limited_pages(q, block, group, new), full) for new in (
+        in_page = block * _page_tokens(q, c)[1] / _page_tokens(q, c)[0]  # of a window
+        grouped, admitted = (ceil_div(_limited_pages(q, in_page, group, new), full) for new in (
             q.draft_tokens, prompts))
     per_token = q.num_hidden_layers * c.kv_layer_bytes_per_token_per_device
     needed = ceil_div(c.state_bytes_per_device, block * per_token)
@@ -97,18 +98,37 @@ def beside_tokens(everything: Mapping[str, Any]) -> float:
 
 
 def _block_tokens(attention: str, q: Any, c: Cache) -> Number:
-    """Tokens of a block [token/block]: raised until a page holds a state of linear attention."""
+    """Tokens of a block [token/block]: raised until a page holds as many entries of a window as the
+    smallest block has tokens, and a state of linear attention."""
     if attention == CSA:
         return q.block_size * select(q.compressed_blocks > 0, q.compress_ratio, 1)
-    entry = (c.kv_layer_bytes_per_token_per_device * q.num_hidden_layers / attention_layers(q))
+    tokens = q.block_size * _page_tokens(q, c)[0]
+    entry = _full_layer(q, c) * q.num_hidden_layers / attention_layers(q)
     state = c.state_bytes_per_device / maximum(1, q.linear_layers)
-    raised = q.block_size * maximum(1, ceil_div(state, q.block_size * entry))
-    return select(q.page_groups * q.linear_layers > 0, raised, q.block_size)
+    raised = tokens * maximum(1, ceil_div(state, tokens * entry))
+    return select(q.page_groups * q.linear_layers > 0, raised, tokens)
+
+
+def _page_tokens(q: Any, c: Cache) -> tuple[Number, Number]:
+    """Tokens of a page over the smallest block: of layers without a window, and with one [1].
+
+    Layers share one size of page, that of the larger entries; the others put more tokens into it.
+    """
+    full, windowed = c.kv_entry_bytes, c.kv_window_entry_bytes
+    larger, shared = maximum(full, windowed), (q.page_groups > 0) & (window_layers(q) > 0)
+    return (select(shared, floor_div(larger, full), 1),
+            select(shared, floor_div(larger, windowed), 1))
+
+
+def _full_layer(q: Any, c: Cache) -> Number:
+    """A token of the mean layer on a device, if no layer had a window [B/token]."""
+    return c.kv_layer_bytes_per_token_per_device + window_layers(q) * (
+        c.kv_entry_bytes - c.kv_window_entry_bytes) / q.num_hidden_layers
 
 
 def _limited(q: Any) -> tuple[Number, Number]:
     """Layers with a window, and those with a state of linear attention [1]."""
-    return (maximum(0, attention_layers(q) - q.full_attention_layers), q.linear_layers)
+    return maximum(0, window_layers(q)), q.linear_layers
 
 
 def _groups(q: Any) -> tuple[Number, Number, Number]:
@@ -196,7 +216,10 @@ def layer_block_bytes(attention: str, q: Any, c: Cache, p: Pages) -> Number:
         grouped = page_bytes(q, c, p.group_layers) / layers
         alone = block * (layer + q.window_share * pooled / maximum(1, q.sliding_window) / layers)
     else:
-        grouped = block * p.group_layers * p.full_groups * layer / attention_layers(q)
+        full, windowed = _page_tokens(q, c)
+        fill = maximum(1, windowed * c.kv_window_entry_bytes / (full * c.kv_entry_bytes))
+        grouped = (block * p.group_layers * p.full_groups * fill
+                   * select(q.page_groups > 0, _full_layer(q, c), layer) / attention_layers(q))
         counted = layer
         if attention == MLA:
             counted = select(q.plain_rows > 0, _plain_layer(q, c), layer)
@@ -204,18 +227,23 @@ def layer_block_bytes(attention: str, q: Any, c: Cache, p: Pages) -> Number:
     return select(q.page_groups > 0, grouped, alone)
 
 
-def windowless(q: Any, windowed: Number, kept: Number) -> Number:
-    """Layers of a stage that a block leaves out, since windows keep less [1].
+def windowless(q: Any, c: Cache, windowed: Number, kept: Number) -> Number:
+    """Mean layers of a stage that a block leaves out, since windows keep less [1].
 
     Args:
         q: input symbols as attributes.
+        c: cache per token.
         windowed: layers of the stage with a window [1].
         kept: share of a request's blocks that such a layer keeps, without a pool of its own [1].
 
     Source: notebooks/memory.md, section What an engine allocates.
     """
-    share = select(q.window_share > 0, q.window_share, kept)
-    return select(q.page_groups > 0, 0, windowed * (1 - share))
+    share, full = select(q.window_share > 0, q.window_share, kept), c.kv_entry_bytes
+    differ = c.kv_window_entry_bytes - full
+    # an entry of theirs over the mean one
+    size = 1 + q.full_attention_layers * differ / (
+        attention_layers(q) * full + window_layers(q) * differ)
+    return select(q.page_groups > 0, 0, windowed * (1 - share) * size)
 
 
 def _plain_layer(q: Any, c: Cache) -> Number:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from calc.physics.arrays import Number, anywhere, ceil_div, either, maximum, minimum, scaled, select
-from calc.physics.layers.attention import attention_layers
+from calc.physics.layers.attention import window_heads, window_layers
 
 
 def most_picked(q: Any) -> Number:
@@ -161,10 +161,12 @@ def positions_of_entries(q: Any, batch: Any) -> tuple[Number, Number]:
             compressed_entries(q, raw, batch.read, batch.read_keys))
 
 
-def positions_of_layers(q: Any, batch: Any) -> tuple[Number, Number]:
-    """Positions that a step multiplies, and cached ones that it reads, in all layers [token].
+def positions_of_layers(q: Any, batch: Any
+                        ) -> tuple[tuple[Number, Number], tuple[Number, Number]]:
+    """Positions that a step multiplies, and cached ones that it reads [token].
 
-    Of the layers without a window some attend to what an indexer picks only.
+    Each in all layers without a window, and in all with one; 0 where no model has any. Of the
+    former some attend to what an indexer picks only.
 
     Args:
         q: input symbols as attributes.
@@ -172,30 +174,34 @@ def positions_of_layers(q: Any, batch: Any) -> tuple[Number, Number]:
 
     Source: notebooks/compute.md, section The core: scores and values.
     """
-    windowed = attention_layers(q) - q.full_attention_layers
+    windowed = window_layers(q)
     others = q.full_attention_layers - q.sparse_layers
     picking = (q.index_topk > 0) & (batch.absorbed > 0) & (others != 0)
 
-    def in_layers(picked: Number, seen: Number, in_window: Number) -> Number:
+    def in_layers(picked: Number, seen: Number, in_window: Number) -> tuple[Number, Number]:
         whole = either(picking, lambda: q.sparse_layers * picked + others * seen,
                        lambda: q.full_attention_layers * picked)
-        return whole + windowed * in_window if anywhere(windowed != 0) else whole
+        return whole, windowed * in_window if anywhere(windowed != 0) else 0.0
 
     return (in_layers(batch.attended, batch.indexed, batch.in_window),
             in_layers(batch.read, batch.read_keys, batch.read_in_window))
 
 
-def score_bytes(q: Any, positions: Number) -> Number:
+def score_bytes(q: Any, positions: Number, in_window: Number) -> Number:
     """Bytes of the scores that a chunk writes and reads, for want of a fused kernel [B].
 
     Args:
         q: input symbols as attributes.
-        positions: that the core multiplies, in all layers [token].
+        positions, in_window: that the core multiplies, in all layers without and with a window
+            [token].
 
     Source: notebooks/compute.md, section Scores written to memory.
     """
-    heads = q.num_attention_heads / q.tensor_parallel
-    return either(unfused(q), lambda: q.score_traffic * heads * positions, lambda: 0)
+    def passed() -> Number:
+        met = q.num_attention_heads * positions + window_heads(q).query * in_window
+        return q.score_traffic / q.tensor_parallel * met
+
+    return either(unfused(q), passed, lambda: 0)
 
 
 def head_rows(q: Any, batch: Any) -> Number:

@@ -20,21 +20,34 @@ from calc.physics.layers.attention import (
     attention_layers,
     gqa_attention,
     mla_attention,
+    over_kinds,
 )
 from calc.physics.layers.compressed import compressed_attention, hyper_connections
 from calc.physics.layers.dealt import output_projection
 from calc.physics.layers.linear import linear_attention
 
 
-def swiglu(hidden_size: Number, intermediate_size: Number) -> Number:
-    """Parameters of a gated MLP [1]: gate, up and down, three matrices.
+def feed_forward(matrices: Number, hidden_size: Number, intermediate_size: Number) -> Number:
+    """Parameters of a feed-forward network [1]: up and down, and a gate where it has three.
 
     Args:
+        matrices: 3 of a gated network (SwiGLU), 2 of one without a gate [1].
         hidden_size, intermediate_size: widths outside and inside [1].
 
     Source: notebooks/architecture.md, section Feed-forward networks; arXiv 2002.05202.
     """
-    return 3 * hidden_size * intermediate_size
+    return matrices * hidden_size * intermediate_size
+
+
+def layers_with_experts(q: Any) -> Number:
+    """Layers with routed experts [1]: all but dense ones and those without a network.
+
+    Args:
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Feed-forward networks.
+    """
+    return q.num_hidden_layers - q.first_k_dense_replace - q.layers_without_mlp
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,7 @@ class Parameters:
     head_parameters: Number
     attention_divided_parameters: Number
     attention_kv_parameters: Number
+    window_kv_parameters: Number
     output_projection_parameters: Number
     attention_replicated_parameters: Number
     compressor_parameters: Number
@@ -118,16 +132,19 @@ def count_parameters(attention: str, q: Any) -> Parameters:
     layer = _mixed(_attention_layer(attention, q), q)
     embedding = q.vocab_size * q.hidden_size
     head = q.separate_head * embedding
-    dense = swiglu(q.hidden_size, q.intermediate_size)
+    dense = feed_forward(q.mlp_matrices, q.hidden_size, q.intermediate_size)
     inner = q.routed_expert_hidden_size
     router = q.n_routed_experts * (q.hidden_size + q.router_bias) + latent_projections(q)
-    shared = q.n_shared_experts * swiglu(q.hidden_size, q.moe_intermediate_size)
-    expert = (swiglu(inner, q.moe_intermediate_size)
-              + q.expert_bias * (2 * q.moe_intermediate_size + inner))
-    moe_layers = q.num_hidden_layers - q.first_k_dense_replace
+    shared = q.n_shared_experts * feed_forward(
+        q.mlp_matrices, q.hidden_size, q.moe_intermediate_size)
+    expert = (feed_forward(q.mlp_matrices, inner, q.moe_intermediate_size)
+              + q.expert_bias * ((q.mlp_matrices - 1) * q.moe_intermediate_size + inner))
+    moe_layers = layers_with_experts(q)
     routed = moe_layers * q.n_routed_experts * expert
     hyper, hyper_head = hyper_connections(q)
-    every_layer = (layer.divided + layer.kv + layer.replicated + layer.norm + layer.compressor
+    # a layer without a network has no norm before it
+    norm = layer.norm - q.layers_without_mlp / q.num_hidden_layers * q.hidden_size
+    every_layer = (layer.divided + layer.kv + layer.replicated + norm + layer.compressor
                    + hyper)
     final_norm = q.hidden_size
     last_mlp = select(moe_layers > 0, router + shared + q.n_routed_experts * expert, dense)
@@ -137,10 +154,11 @@ def count_parameters(attention: str, q: Any) -> Parameters:
     return Parameters(
         embedding_parameters=embedding, head_parameters=head,
         attention_divided_parameters=layer.divided, attention_kv_parameters=layer.kv,
+        window_kv_parameters=layer.window_kv,
         output_projection_parameters=output_projection(attention, q),
         attention_replicated_parameters=layer.replicated,
         compressor_parameters=layer.compressor, hyper_parameters=hyper,
-        hyper_head_parameters=hyper_head, norm_parameters=layer.norm,
+        hyper_head_parameters=hyper_head, norm_parameters=norm,
         dense_mlp_parameters=dense, router_parameters=router, shared_expert_parameters=shared,
         routed_expert_parameters=expert, moe_layers=moe_layers,
         # a layer like the last, a matrix that joins its two inputs, and their norms and its own
@@ -163,14 +181,7 @@ def _attention_layer(attention: str, q: Any) -> Attention:
             index_head_dim=q.index_head_dim, indexing=q.indexer_layers / attention_layers(q),
             attention_output_gate=q.attention_output_gate)
     if attention == GQA:
-        return gqa_attention(
-            hidden_size=q.hidden_size, num_attention_heads=q.num_attention_heads,
-            num_key_value_heads=q.num_key_value_heads, head_dim=q.head_dim,
-            attention_bias=q.attention_bias, attention_output_bias=q.attention_output_bias,
-            qk_norm=q.qk_norm, attention_sinks=q.attention_sinks,
-            attention_output_gate=q.attention_output_gate,
-            indexer=q.indexer_layers / attention_layers(q) * (q.index_n_heads + 1)
-            * q.index_head_dim)
+        return gqa_attention(q)
     if attention == CSA:
         return compressed_attention(q)
     raise ValueError(f"unknown attention '{attention}', expected mla, gqa or csa")
@@ -237,8 +248,7 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, ranks:
         own = Matmuls(plus(layers * layer.count, 2 * q.indexer_layers),
                       plus(layers * layer.depth, q.indexer_layers * (q.q_lora_rank + d)))
     else:
-        own = Matmuls(2 * layers, layers * (
-            d + q.num_attention_heads * q.head_dim / ranks))
+        own = Matmuls(2 * layers, layers * d + over_kinds(q, lambda h: h.query * h.value / ranks))
     if anywhere(q.linear_layers > 0):
         outputs = q.linear_num_value_heads * q.linear_value_head_dim / t
         own = Matmuls(own.count + 2 * q.linear_layers, own.depth + q.linear_layers * (d + outputs))

@@ -42,6 +42,7 @@ from calc.physics.experts import (
     sliced,
 )
 from calc.physics.fetching import missing, offload_time
+from calc.physics.layers.attention import layer_halves
 from calc.physics.memory import Weights
 from calc.physics.shapes import Parameters
 from calc.physics.timing.collectives import all_gather, group
@@ -69,8 +70,6 @@ from calc.physics.work import (
     shared_expert_work,
     vector_bytes,
 )
-
-NORMS = 2  # of a layer, each after an all-reduce: before attention, and before its MLP
 
 
 @dataclass(frozen=True)
@@ -282,12 +281,11 @@ def _untimed(q: Any, n: Parameters) -> Number:
     """Operators of all layers that no law times, each of which takes a boundary [1].
 
     Laws of matmuls, cores, experts and collectives contain the boundaries of their own kernels; a
-    norm that is fused with the all-reduce before it is none. Source: notebooks/latency.md, section
-    Between the kernels, and the host.
+    norm that is fused with the all-reduce before it is none: one before attention, and one before
+    a feed-forward network. Source: notebooks/latency.md, section Between the kernels, and the host.
     """
     fused = (q.tensor_parallel > 1) * q.fused_norms
-    return _in_layers(q, n, lambda part: _left(q, part)) - fused * NORMS * (
-        q.num_hidden_layers * _launched(q))
+    return _in_layers(q, n, lambda part: _left(q, part)) - fused * layer_halves(q) * _launched(q)
 
 
 def _left(q: Any, part: str) -> Number:

@@ -13,6 +13,7 @@ from calc.physics.arrays import (
     Number,
     anywhere,
     either,
+    is_absent,
     maximum,
     minimum,
     once,
@@ -37,7 +38,11 @@ from calc.physics.layers.attention import (
     MLA,
     attention_layers,
     core_width,
+    kv_share,
+    layer_halves,
     projections_width,
+    window_heads,
+    window_layers,
 )
 from calc.physics.layers.compressed import residual_widths
 from calc.physics.layers.dealt import prompt_ranks
@@ -254,10 +259,8 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     Source: notebooks/compute.md, section Projections of attention.
     """
     t, layers, width = batch.cut(q), q.num_hidden_layers, q.activation_element_bytes
-    heads = q.num_attention_heads / t
     up = up_projections(q) / t if attention == MLA else 0
-    kv_share = n.attention_kv_parameters / minimum(t, q.num_key_value_heads)
-    projections = (n.attention_divided_parameters / t + kv_share
+    projections = (n.attention_divided_parameters / t + kv_share(q, n, t)
                    + n.attention_replicated_parameters)
     pooled = batch.dealt * n.compressor_parameters  # on every rank, of all
     projected = q.multiply_add_flops * layers * plus(projections, pooled) * batch.tokens
@@ -267,9 +270,8 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     stored = layers * (w.attention_weights_per_layer + beyond)
     # absorbed up-projections are kept as wide as activations
     stored = stored + batch.absorbed * attending * up * (width - q.attention_weight_bytes)
-    per_token = projections_width(attention, q, heads, batch.absorbed)
     scattered = q.context_output_cut * (batch.dealt - 1) * q.hidden_size  # sums for other ranks
-    per_token = attending * plus(per_token, scattered)
+    per_token = plus(projections_width(attention, q, t, batch.absorbed), attending * scattered)
     if anywhere(q.linear_layers > 0):
         per_token = per_token + q.linear_layers * (
             2 * q.hidden_size + linear_widths(q).projected / t)
@@ -294,20 +296,29 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     heads = scaled(q.num_attention_heads / batch.cut(q), shared)
     of_head = core_width(attention, q, batch.absorbed)
     rows = heads if attention == GQA else head_rows(q, batch)
+    multiplied, held = rows * of_head, heads * of_head
     if attention == CSA:
         met, passed = positions_of_entries(q, batch)
-        of_token = layers * heads * of_head * width
-        return Core(q.multiply_add_flops * rows * of_head * met,
+        of_token = layers * held * width
+        return Core(q.multiply_add_flops * multiplied * met,
                     c.kv_entry_bytes * passed + of_token * batch.tokens, rows, of_token)
-    met, passed = positions_of_layers(q, batch)
-    flops = q.multiply_add_flops * rows * of_head / shared * met
+    (met, in_window), (passed, passed_in_window) = positions_of_layers(q, batch)
+    met_by_heads, in_layers = multiplied * met, layers * held
+    if not is_absent(in_window):
+        windows = multiplied
+        if attention == GQA:
+            own = window_heads(q)
+            windows = scaled(own.query / batch.cut(q), shared) * own.pair
+            in_layers = in_layers + window_layers(q) * (windows - held)
+        met_by_heads = met_by_heads + windows * in_window
     expanded = batch.expanded if attention == MLA else 0
-    of_token = layers * heads * of_head * width
-    moved = c.kv_entry_bytes / shared * passed + of_token * plus(batch.tokens, expanded)
+    flops, of_token = q.multiply_add_flops * met_by_heads / shared, in_layers * width
+    entries = plus(c.kv_entry_bytes * passed, c.kv_window_entry_bytes * passed_in_window)
+    moved = entries / shared + of_token * plus(batch.tokens, expanded)
     if anywhere(q.linear_layers > 0):
         flops, moved = flops + linear_flops(q, batch), moved + linear_bytes(q, batch)
     if not batch.decoding:
-        moved = plus(moved, score_bytes(q, met))
+        moved = plus(moved, score_bytes(q, met, in_window))
     return Core(flops, moved, rows, of_token)
 
 
@@ -345,7 +356,7 @@ def dense_mlp_work(q: Any, n: Parameters, batch: Composition) -> Work:
 @once
 def _dense_mlp(q: Any, n: Parameters) -> PerToken:
     layers, parameters = q.first_k_dense_replace, n.dense_mlp_parameters / q.tensor_parallel
-    activations = 2 * q.hidden_size + 3 * q.intermediate_size / q.tensor_parallel
+    activations = 2 * q.hidden_size + q.mlp_matrices * q.intermediate_size / q.tensor_parallel
     return PerToken(q.multiply_add_flops * layers * parameters,
                     layers * q.dense_mlp_weight_bytes * parameters,
                     layers * activations * q.activation_element_bytes)
@@ -372,7 +383,7 @@ def _shared_expert(q: Any, n: Parameters) -> PerToken:
     layers, parameters = n.moe_layers, n.shared_expert_parameters / q.tensor_parallel
     inside = q.n_shared_experts * q.moe_intermediate_size / q.tensor_parallel
     taken = select(q.shared_expert_ranks > 0, q.n_shared_experts, minimum(1, q.n_shared_experts))
-    activations = 2 * taken * q.hidden_size + 3 * inside
+    activations = 2 * taken * q.hidden_size + q.mlp_matrices * inside
     return PerToken(q.multiply_add_flops * layers * parameters,
                     layers * q.shared_expert_weight_bytes * parameters,
                     layers * activations * q.activation_element_bytes)
@@ -400,7 +411,7 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
     weights = parameters * read
     flops = q.multiply_add_flops * parameters * k * met
     moved = (q.routed_expert_weight_bytes * weights
-             + on_device * (2 * d + 3 * inside) * q.activation_element_bytes * rows)
+             + on_device * (2 * d + q.mlp_matrices * inside) * q.activation_element_bytes * rows)
     return Routed(flops, moved, together, met, hit, read, rows, inside, weights, slowest)
 
 
@@ -453,7 +464,7 @@ def _head(q: Any, w: Weights) -> tuple[PerToken, Number]:
 def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
     """What the vector unit reads and writes [B].
 
-    Two norms with their residual, or several streams; gates of the MLPs; rows of the experts,
+    Norms with their residual, or several streams; gates of the MLPs; rows of the experts,
     however often; scores that an indexer chooses from. Of a rank with routed experts.
 
     Args:
@@ -467,9 +478,9 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     t, d, tokens, own = q.tensor_parallel, q.hidden_size, batch.tokens, batch.own(q)
     inside = q.n_shared_experts * q.moe_intermediate_size / t
     shared_inside = select(q.shared_expert_ranks > 0, 0, inside)
-    around = (2 * q.num_hidden_layers * residual_widths(q) / own.dealt + 2) * d
-    of_token = (around + 3 * n.moe_layers * shared_inside
-                + 3 * q.first_k_dense_replace * q.intermediate_size / t)
+    around = (layer_halves(q) * residual_widths(q) / own.dealt + 2) * d
+    of_token = around + q.mlp_matrices * (
+        n.moe_layers * shared_inside + q.first_k_dense_replace * q.intermediate_size / t)
     moved = of_token * q.activation_element_bytes * tokens + routed_row_bytes(q, n, routed)
     return plus(moved + after_layers(q, n), selection_bytes(q, own.compared(q)))
 
@@ -485,5 +496,5 @@ def routed_row_bytes(q: Any, n: Parameters, routed: Routed) -> Number:
     Source: notebooks/compute.md, section What the vector unit does.
     """
     of_row = n.moe_layers * (1 - q.offloaded_share) * (
-        3 * routed.inside + 2 * q.routed_expert_hidden_size)
+        q.mlp_matrices * routed.inside + 2 * q.routed_expert_hidden_size)
     return of_row * q.activation_element_bytes * moved_rows(q, routed.rows, routed.tokens)

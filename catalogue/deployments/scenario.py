@@ -33,10 +33,14 @@ MODEL_COUNTS = (
     "sparse_layers", "linear_layers", "linear_num_key_heads", "linear_num_value_heads",
     "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim", "linear_decay_rank",
     "linear_gate_rank", "routed_expert_hidden_size", "vision_parameters",
-    "vision_whole_parameters", "vision_heads",
+    "vision_whole_parameters", "vision_heads", "layers_without_mlp", "mlp_matrices",
+    "window_num_attention_heads", "window_num_key_value_heads", "window_head_dim",
+    "window_v_head_dim",
 )
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
-                   "qk_norm", "attention_sinks", "attention_output_gate")
+                   "qk_norm", "attention_sinks", "attention_output_gate", "linear_mamba",
+                   "value_from_key")
+GATED = 3  # matrices of a feed-forward network: gate, up, down
 # 1 where a model does not have it
 _ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio", "num_nextn_predict_layers")
 # no formula's, or set by the physics
@@ -71,13 +75,22 @@ def unasked(inputs: Mapping[str, Any]) -> frozenset[str]:
 def model_inputs(model: Model) -> dict[str, int | float]:
     """A model's input symbols as plain numbers; what a kind of model lacks is 0.
 
-    A model without experts is dense throughout: all its layers are leading dense layers. Without a
-    window all its layers attend to the whole context; with one, those that are stated.
+    A model without experts is dense throughout: all its layers with a feed-forward network are
+    leading dense layers. Without a window all its layers attend to the whole context; with one,
+    those that are stated, and the others have the same heads unless theirs are stated.
     """
     counts = {name: getattr(model, name) for name in MODEL_COUNTS}
     numbers = {name: value.value if value else 0 for name, value in counts.items()}
     if not model.is_moe:
-        numbers["first_k_dense_replace"] = numbers["num_hidden_layers"]
+        numbers["first_k_dense_replace"] = (
+            numbers["num_hidden_layers"] - numbers["layers_without_mlp"])
+    if model.mlp_matrices is None:
+        numbers["mlp_matrices"] = GATED
+    if model.attention == "gqa" and model.v_head_dim is None:
+        numbers["v_head_dim"] = numbers["head_dim"]
+    for name in ("num_attention_heads", "num_key_value_heads", "head_dim", "v_head_dim"):
+        if getattr(model, f"window_{name}") is None:
+            numbers[f"window_{name}"] = numbers[name]
     if model.sliding_window is None:
         numbers["full_attention_layers"] = (
             numbers["num_hidden_layers"] - numbers["linear_layers"])

@@ -24,12 +24,13 @@ def streams(q: Any, s: Sizes) -> Iterator[Row]:
     if h == 1:
         return
     weights = (2 + h) * h  # a weight per stream in and out, and one per pair of streams
-    for half in ("attention", "mlp"):
-        yield Row(f"hyper_{half}_in", "every", q.num_hidden_layers, VECTOR, "vector",
+    layers = q.num_hidden_layers
+    for half, count in (("attention", layers), ("mlp", layers - q.layers_without_mlp)):
+        yield Row(f"hyper_{half}_in", "every", count, VECTOR, "vector",
                   q.multiply_add_flops * h * d * weights * s.tokens,
                   q.hyper_weight_bytes * (weights * (h * d + 1) + 3),
                   (2 * h + 1) * d * s.width * s.tokens)
-        yield Row(f"hyper_{half}_out", "every", q.num_hidden_layers, VECTOR, "vector",
+        yield Row(f"hyper_{half}_out", "every", count, VECTOR, "vector",
                   activation_bytes=(2 * h + 1) * d * s.width * s.tokens)
     yield Row("hyper_head", "outside", 1, VECTOR, "vector",
               q.multiply_add_flops * h * d * h * s.tokens,

@@ -47,6 +47,7 @@ class Experts:
         dispatch, combine: tokens on their way to experts and back.
         summed: the all-reduce where experts are cut across tensor ranks.
         on_host: what the host computes or hands over.
+        last: share of the experts that their last matrix is, of so many of equal size.
     """
 
     choosing: Piece
@@ -56,6 +57,7 @@ class Experts:
     combine: Piece
     summed: Piece
     on_host: Piece
+    last: float = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Layers:
         passed_on: from a stage to the next.
         dense_layers, moe_layers: layers of each kind [1].
         stages: that the layers are divided among [1].
+        bare_layers: layers without a second half, taken to be the last [1].
     """
 
     before: Sequence[Piece]
@@ -78,6 +81,7 @@ class Layers:
     dense_layers: int
     moe_layers: int
     stages: int
+    bare_layers: int = 0
 
 
 def layers(q: Any, rows: Iterable[Row], batch: Composition, found: Mapping[str, float]) -> Layers:
@@ -90,8 +94,8 @@ def layers(q: Any, rows: Iterable[Row], batch: Composition, found: Mapping[str, 
         found: quantities of the runtime's step, without their phase.
     """
     rows = list(rows)
-    dense, moe = int(q.first_k_dense_replace), int(q.num_hidden_layers - q.first_k_dense_replace)
-    every = float(q.num_hidden_layers)
+    dense, bare = int(q.first_k_dense_replace), int(q.layers_without_mlp)
+    every, moe = float(q.num_hidden_layers), int(q.num_hidden_layers) - dense - bare
     times = {place: _times(q, [row for row in rows if row.layer == place], count, batch, found)
              for place, count in (("every", every), ("dense", dense), ("moe", moe), ("outside", 1))}
     kernels, untimed = _kernels(q), _kernels(q, untimed=True)
@@ -112,7 +116,8 @@ def layers(q: Any, rows: Iterable[Row], batch: Composition, found: Mapping[str, 
         Piece(CARD, _longer(q, times["moe"]["shared_expert"], of_moe["routed_expert"])),
         Piece(LINKS, of_moe["dispatch"]), Piece(CARD, of_moe["routed_expert"]),
         Piece(LINKS, of_moe["exchange"] - of_moe["dispatch"]),
-        sent["moe"], Piece(HOST, of_moe["offload"] + of_moe["fetch"]))
+        sent["moe"], Piece(HOST, of_moe["offload"] + of_moe["fetch"]),
+        1 / q.mlp_matrices)
     return Layers(
         [before],
         [piece(times["every"]["attention"] + times["every"]["vector"] + attending, "attention"),
@@ -120,7 +125,7 @@ def layers(q: Any, rows: Iterable[Row], batch: Composition, found: Mapping[str, 
         [piece(times["dense"]["dense_mlp"] + times["dense"]["vector"], "dense"), sent["dense"]],
         experts, [Piece(CARD, times["outside"]["head"] + times["outside"]["vector"]),
                   Piece(LINKS, after)],
-        Piece(LINKS, found["pipeline_time"] / max(stages - 1, 1)), dense, moe, stages)
+        Piece(LINKS, found["pipeline_time"] / max(stages - 1, 1)), dense, moe, stages, bare)
 
 
 def _sent(q: Any, rows: Sequence[Row]) -> Piece:
@@ -207,11 +212,13 @@ def _matmul(q: Any, rows: Sequence[Row], batch: Composition, found: Mapping[str,
 def _depth(q: Any, name: str, dealt: float) -> float:
     """Inputs that an output of a matmul sums over; heads are whole where tokens are dealt."""
     t, d = q.tensor_parallel, q.hidden_size
-    values = q.v_head_dim if q.kv_lora_rank > 0 else q.head_dim
+    values = q.head_dim if q.o_groups > 0 else q.v_head_dim
+    in_windows = q.window_num_attention_heads * q.window_v_head_dim
     of_shared = q.n_shared_experts * q.moe_intermediate_size
     others: dict[str, Any] = {
         "q_b": q.q_lora_rank, "index_q": q.q_lora_rank, "expand_kv": q.kv_lora_rank,
         "o": q.num_attention_heads * values / t * dealt,
+        "o_window": in_windows / t * dealt,
         "o_a": q.num_attention_heads * values / max(q.o_groups, 1),
         "o_b": q.o_groups * q.o_lora_rank / t * dealt, "down": q.intermediate_size / t,
         "shared_down": of_shared / t}

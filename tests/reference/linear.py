@@ -40,7 +40,9 @@ def linear_rows(q: Any, s: Sizes, composition: Composition) -> Iterator[Row]:
         decay = d * heads + 2 * heads
     gate = (q.linear_gate_rank or d) * values
     whole = d * (q.linear_decay_rank + q.linear_gate_rank)
-    yield project("linear_in", (query_key_value + decay + d * heads + gate) / t + whole,
+    mamba = q.linear_mamba > 0  # biases of the convolution and skips, no matrix that corrects
+    corrects = 2 * keys + values + heads if mamba else d * heads
+    yield project("linear_in", (query_key_value + decay + corrects + gate) / t + whole,
                   d + (2 * keys + 2 * values) / t)
     state = key * values * q.state_element_bytes + max(0, taps - 1) * (
         2 * keys + values) * s.width
@@ -49,10 +51,12 @@ def linear_rows(q: Any, s: Sizes, composition: Composition) -> Iterator[Row]:
         pairs, passes = 0, requests * (1 + 1 + q.draft_tokens)
     else:
         pairs, passes = q.linear_chunk_tokens * (key + value), 2 * np.maximum(1, s.rows)
+        if mamba:  # half of the pairs, once; keys of a group serve several heads
+            pairs = q.linear_chunk_tokens / 2 * (keys / heads + value)
     yield Row("linear_core", "every", layers, MATRIX, "core",
-              q.multiply_add_flops * s.tokens * heads / t * (3 * key * value + pairs),
+              q.multiply_add_flops * s.tokens * heads / t * ((2 if mamba else 3) * key * value + pairs),
               activation_bytes=(6 * keys + 7 * values) / t * s.width * s.tokens,
               kv_bytes=passes * state / t)
     yield Row("linear_norm", "every", layers, VECTOR, "vector", NORM_FLOPS * value * s.tokens,
-              q.norm_weight_bytes * value)
+              q.norm_weight_bytes * (values if mamba else value))
     yield project("linear_out", values * d / t, d + values / t)

@@ -99,10 +99,10 @@ def _around(q: Any, s: Sizes, own: Sizes) -> Iterator[Row]:
     yield Row("embedding", "outside", 1, VECTOR, "vector",
               activation_bytes=2 * d * s.width * s.tokens)
     yield from _reduce(q, s, "embedding_all_reduce", "outside", 1)
-    for name in ("input_norm", "post_norm"):
+    for name, count in (("input_norm", layers), ("post_norm", layers - q.layers_without_mlp)):
         # reads hidden state and residual, writes both; of several streams it is in their rows
-        yield norm_row(name, layers, d, q.norm_weight_bytes * d, own,
-                    moved=4 * d if q.hc_mult == 1 else 0)
+        yield norm_row(name, count, d, q.norm_weight_bytes * d, own,
+                       moved=4 * d if q.hc_mult == 1 else 0)
     yield norm_row("final_norm", 1, d, q.norm_weight_bytes * d, s, "outside")
     yield Row("head", "outside", 1, MATRIX, "head", q.multiply_add_flops * d * columns * s.rows,
               d * columns * q.head_weight_bytes,
@@ -163,82 +163,115 @@ def _mla(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
                       s.tokens + composition.expanded / (1 - share) / q.micro_batches),
                   rank * out * element, (rank + out) * s.width * s.tokens)
     per_head = share * (2 * rank + rope) + (1 - share) * (nope + rope + value)
-    yield from _core(q, s, c, composition, per_head, head_rows(q, composition))
+    alike = s.heads, per_head, head_rows(q, composition)
+    yield from _core(q, s, c, composition, alike, alike)
     yield _output(q, s, layers, s.heads * value * d, q.attention_output_gate, 0, composition)
 
 
 def _output(q: Any, s: Sizes, layers: Number, matrix: Number, gate: Number, bias: Number,
-            part: Composition) -> Row:
+            part: Composition, name: str = "o") -> Row:
     """Output projection, its gate and bias; one that stays cut has sums of every rank's tokens."""
     d, elements = q.hidden_size, (1 + gate) * matrix + bias
     cut = q.context_output_cut > 0
     held = elements - (matrix - matrix / part.dealt) * cut
     sums = d * part.dealt if cut else d
-    return Row("o", "every", layers, MATRIX, "attention",
+    return Row(name, "every", layers, MATRIX, "attention",
                q.multiply_add_flops * elements * s.tokens, held * q.attention_weight_bytes,
                (matrix / d + sums) * s.width * s.tokens)
 
 
 def _gqa(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
-    """Grouped-query attention."""
-    d, layers, size = q.hidden_size, q.num_hidden_layers - q.linear_layers, q.head_dim
-    cut = q.tensor_parallel / composition.dealt
-    kv_ranks = np.minimum(cut, q.num_key_value_heads)
-    inputs = d + q.attention_bias
-    # a sink is one number per head that joins the softmax
-    qkv = (inputs * (s.heads + 2 * q.num_key_value_heads / kv_ranks) * size
-           + q.attention_sinks * s.heads)
-    kept = np.maximum(1, q.num_key_value_heads / cut)
-    yield Row("qkv", "every", layers, MATRIX, "attention", q.multiply_add_flops * qkv * s.tokens,
-              qkv * q.attention_weight_bytes,
-              (d + (s.heads + 2 * kept) * size) * s.width * s.tokens)
-    if q.qk_norm > 0:
-        yield norm_row("qk_norm", layers, 2 * size, 2 * q.norm_weight_bytes * size, s)
+    """Grouped-query attention; layers with a window may have other heads."""
+    d, size, value = q.hidden_size, q.head_dim, q.v_head_dim
+    made = 0 if q.value_from_key else value
+    cut, windowed = q.tensor_parallel / composition.dealt, _windowed(q)
+    yield from _grouped(q, s, composition, "", q.full_attention_layers,
+                        (q.num_attention_heads, q.num_key_value_heads, size, value, made))
+    others = q.window_num_attention_heads / cut
+    yield from _grouped(q, s, composition, "_window", windowed, (
+        q.window_num_attention_heads, q.window_num_key_value_heads, q.window_head_dim,
+        q.window_v_head_dim, q.window_v_head_dim))
     if q.indexer_layers > 0:
         for name, out in (("index_q", q.index_n_heads * q.index_head_dim),
                           ("index_k", q.index_head_dim)):
             yield matmul(q, name, "attention", "every", q.indexer_layers, s.tokens, d, out,
                           q.attention_weight_bytes, 0)
         yield from index_rows(q, c, composition)
-    yield from _core(q, s, c, composition, 2 * size, s.heads * composition.sharing_ranks(q))
-    yield _output(q, s, layers, s.heads * size * d, q.attention_output_gate,
-                  q.attention_output_bias * d, composition)
+    shared = composition.sharing_ranks(q)
+    yield from _core(q, s, c, composition, (s.heads, size + value, s.heads * shared), (
+        others, q.window_head_dim + q.window_v_head_dim, others * shared))
 
 
-def _core(q: Any, s: Sizes, c: Cache, composition: Composition, per_head: Number,
-          head_rows: Number) -> Iterator[Row]:
-    """Scores and values, in layers without and with a window; rows of heads are whole tiles."""
+def _windowed(q: Any) -> Number:
+    """Layers that attend to a window."""
+    return q.num_hidden_layers - q.linear_layers - q.full_attention_layers
+
+
+def _grouped(q: Any, s: Sizes, composition: Composition, suffix: str, layers: Number,
+             shapes: tuple[Number, ...]) -> Iterator[Row]:
+    """Projections of grouped-query attention: heads, KV heads, elements of key and value, and of
+    the values that are projected."""
+    if layers <= 0:
+        return
+    query_heads, kv_heads, size, value, made = shapes
+    d, cut = q.hidden_size, q.tensor_parallel / composition.dealt
+    own, kv_ranks = query_heads / cut, np.minimum(cut, kv_heads)
+    # a sink is one number per head that joins the softmax
+    qkv = ((d + q.attention_bias) * (own * size + kv_heads / kv_ranks * (size + made))
+           + q.attention_sinks * own)
+    kept = np.maximum(1, kv_heads / cut)
+    yield Row("qkv" + suffix, "every", layers, MATRIX, "attention",
+              q.multiply_add_flops * qkv * s.tokens, qkv * q.attention_weight_bytes,
+              (d + own * size + kept * (size + made)) * s.width * s.tokens)
+    if q.qk_norm > 0:
+        yield norm_row("qk_norm" + suffix, layers, 2 * size, 2 * q.norm_weight_bytes * size, s)
+    yield _output(q, s, layers, own * value * d, q.attention_output_gate,
+                  q.attention_output_bias * d, composition, "o" + suffix)
+
+
+def _core(q: Any, s: Sizes, c: Cache, composition: Composition,
+          full: tuple[Number, Number, Number], other: tuple[Number, Number, Number]
+          ) -> Iterator[Row]:
+    """Scores and values, in layers without and with a window; rows of heads are whole tiles.
+
+    Args:
+        full, other: of both kinds heads of the rank, elements of a key and a value, and rows that
+            are multiplied.
+    """
     again = composition.expanded / q.micro_batches if q.kv_lora_rank > 0 else 0
     shared = composition.sharing_ranks(q)
-    moved = s.heads * shared * per_head * s.width * (s.tokens + again)
-    windowed = q.num_hidden_layers - q.linear_layers - q.full_attention_layers
     # layers that attend to all they see, where others attend to what is picked
     picking = q.index_topk > 0 and composition.absorbed
     seen, passed = ((composition.indexed, composition.read_keys) if picking
                     else (composition.attended, composition.read))
     written = (0 if composition.decoding or not unfused(q)
-               else q.score_traffic * s.heads / q.micro_batches)
-    for name, count, attended, read in (
-            ("core", q.sparse_layers, composition.attended, composition.read),
-            ("core_seen", q.full_attention_layers - q.sparse_layers, seen, passed),
-            ("core_window", windowed, composition.in_window, composition.read_in_window)):
+               else q.score_traffic / q.micro_batches)
+    for name, count, shapes, attended, read in (
+            ("core", q.sparse_layers, full, composition.attended,
+             c.kv_entry_bytes * composition.read),
+            ("core_seen", q.full_attention_layers - q.sparse_layers, full, seen,
+             c.kv_entry_bytes * passed),
+            ("core_window", _windowed(q), other, composition.in_window,
+             c.kv_window_entry_bytes * composition.read_in_window)):
         if count > 0:
+            heads, per_head, rows = shapes
             yield Row(name, "every", count, MATRIX, "core",
-                      q.multiply_add_flops * head_rows * per_head * attended / shared
+                      q.multiply_add_flops * rows * per_head * attended / shared
                       / q.micro_batches,
-                      activation_bytes=moved + written * attended,
-                      kv_bytes=c.kv_entry_bytes * read / shared / q.micro_batches)
+                      activation_bytes=heads * shared * per_head * s.width * (s.tokens + again)
+                      + written * heads * attended,
+                      kv_bytes=read / shared / q.micro_batches)
 
 
 def _gated(q: Any, s: Sizes, prefix: str, group: str, layer: str, count: Number, rows: Number,
            inside: Number, element: Number) -> Iterator[Row]:
-    """Gate and up projection, their product, down projection."""
-    d = q.hidden_size
+    """Up projection, with a gate or without, what joins or activates them, down projection."""
+    d, into = q.hidden_size, q.mlp_matrices - 1
     up = prefix + "gate_up"
-    yield Row(up, layer, count, MATRIX, group, q.multiply_add_flops * 2 * d * inside * rows,
-              2 * d * inside * element, (d + 2 * inside) * s.width * rows)
+    yield Row(up, layer, count, MATRIX, group, q.multiply_add_flops * into * d * inside * rows,
+              into * d * inside * element, (d + into * inside) * s.width * rows)
     yield Row(prefix + "gate", layer, count, VECTOR, "vector", GATE_FLOPS * inside * rows,
-              activation_bytes=3 * inside * s.width * rows)
+              activation_bytes=(into + 1) * inside * s.width * rows)
     yield Row(prefix + "down", layer, count, MATRIX, group,
               q.multiply_add_flops * inside * d * rows, inside * d * element,
               (inside + d) * s.width * rows)
@@ -268,7 +301,7 @@ def _shared(q: Any, s: Sizes, count: Number) -> Iterator[Row]:
 
 def _moe(q: Any, s: Sizes, own: Sizes) -> Iterator[Row]:
     """Router, shared and routed experts, and how tokens get to them and back."""
-    count = q.num_hidden_layers - q.first_k_dense_replace
+    count = q.num_hidden_layers - q.first_k_dense_replace - q.layers_without_mlp
     if count <= 0:
         return
     n, k, nu = q.n_routed_experts, q.num_experts_per_tok, q.multiply_add_flops
@@ -284,19 +317,21 @@ def _moe(q: Any, s: Sizes, own: Sizes) -> Iterator[Row]:
                           q.router_weight_bytes, s.width)
     yield from _shared(q, s, count)
     # an expert's biases are rows of its matrices for a constant input
-    elements = 3 * d * q.moe_intermediate_size + q.expert_bias * (2 * q.moe_intermediate_size + d)
+    into, width = q.mlp_matrices - 1, q.moe_intermediate_size
+    up = into * width * (d + q.expert_bias)
+    elements = up + (width + q.expert_bias) * d
     read = np.minimum(n, s.slowest * s.hit)
     each = s.on_device * nu * elements * s.slowest * s.together * k / s.shards
     stored = s.on_device * read * elements * q.routed_expert_weight_bytes / s.shards
     rows = s.on_device * s.expert_rows * s.width
     moved = s.on_device * moved_rows(q, s.expert_rows, s.together) * s.width
-    for name, share, around in (("routed_gate_up", 2 / 3, d + 2 * s.inside),
-                                ("routed_down", 1 / 3, d + s.inside)):
+    for name, share, around in (("routed_gate_up", up / elements, d + into * s.inside),
+                                ("routed_down", 1 - up / elements, d + s.inside)):
         yield Row(name, "moe", count, MATRIX, "routed_expert", share * each, share * stored,
                   around * rows)
     yield Row("routed_gate", "moe", count, VECTOR, "vector",
               s.on_device * GATE_FLOPS * s.inside * s.expert_rows,
-              activation_bytes=3 * s.inside * moved)
+              activation_bytes=(into + 1) * s.inside * moved)
     yield Row("permute", "moe", count, VECTOR, "vector", activation_bytes=2 * d * moved)
     if group > t:
         for name, element in (("dispatch", sliced(q, q.dispatch_element_bytes, s.width)),

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 
 from reference.layers import CARD, Experts, Layers, Piece
 
-LAST_MATRIX = 1 / 3  # of an expert: gate, up, down
 ATTENTION, EXPERTS = "attention", "experts"  # what two halves take turns at, in a stream each
 Batch = Generator[tuple[Piece, float], float, float]  # asks for a piece from a moment on: its end
 
@@ -86,7 +85,8 @@ def length(step: Layers, way: Way, apart: bool = False) -> float:
 def _batch(step: Layers, way: Way, apart: bool, machines: Machines) -> Batch:
     """A micro-batch on its way through the layers; when it is done."""
     ready = 0.0
-    every = step.dense_layers + step.moe_layers
+    with_network = step.dense_layers + step.moe_layers
+    every = with_network + step.bare_layers
     for piece in step.before:
         ready = yield from _done(piece, ready)
     for layer in range(every):
@@ -97,7 +97,7 @@ def _batch(step: Layers, way: Way, apart: bool, machines: Machines) -> Batch:
         for piece in (*step.attention, *(step.dense if dense else ())):
             ready = yield from _done(piece, ready)
         machines.free[ATTENTION] = ready
-        if dense:
+        if dense or layer >= with_network:
             continue
         ready = yield from _at(EXPERTS, way, machines, ready)
         ready = yield from _done(step.experts.choosing, ready)
@@ -123,9 +123,9 @@ def _experts(experts: Experts, way: Way, apart: bool, chosen: float) -> Batch:
     if way.beside_exchange and way.halves == 1:
         arrived = yield from _done(experts.dispatch, chosen)
         done = yield from _done(shared, chosen)
-        most = yield from _done(Piece(CARD, (1 - LAST_MATRIX) * multiplied), max(arrived, done))
+        most = yield from _done(Piece(CARD, (1 - experts.last) * multiplied), max(arrived, done))
         combined = yield from _done(experts.combine, most)
-        back = max(combined, (yield from _done(Piece(CARD, LAST_MATRIX * multiplied), most)))
+        back = max(combined, (yield from _done(Piece(CARD, experts.last * multiplied), most)))
     else:
         done = yield from _done(shared, chosen)
         arrived = yield from _done(experts.dispatch, done)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.arrays import Number, maximum, select
+from calc.physics.arrays import Number, anywhere, maximum, minimum, select
 
 MLA, GQA, CSA = "mla", "gqa", "csa"
 
@@ -20,6 +21,7 @@ class Attention:
         replicated: matrices that every rank holds whole.
         norm: norms of the layer, those before attention and MLP included.
         compressor: matrices that pool tokens of the cache, whole on every rank.
+        window_kv: of ``kv``, those of layers with a window.
 
     Where layers differ, it is the mean layer.
     """
@@ -29,6 +31,95 @@ class Attention:
     replicated: Number
     norm: Number
     compressor: Number = 0
+    window_kv: Number = 0
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Heads of grouped-query attention in one kind of layers [1].
+
+    Attributes:
+        query, kv: query heads, and key and value heads.
+        key, value: elements of a key and of a value.
+        projected: elements of both that are projected: fewer where keys serve as values.
+    """
+
+    query: Number
+    kv: Number
+    key: Number
+    value: Number
+    projected: Number
+
+    @property
+    def pair(self) -> Number:
+        """Elements of a key and a value [1]."""
+        return self.key + self.value
+
+
+def full_heads(q: Any) -> Heads:
+    """Heads of grouped-query attention in the layers without a window [1].
+
+    Args:
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Layers with other heads.
+    """
+    made = q.head_dim + (1 - q.value_from_key) * q.v_head_dim
+    return Heads(q.num_attention_heads, q.num_key_value_heads, q.head_dim, q.v_head_dim, made)
+
+
+def window_heads(q: Any) -> Heads:
+    """Heads of grouped-query attention in the layers with a window [1].
+
+    Args:
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Layers with other heads.
+    """
+    return Heads(q.window_num_attention_heads, q.window_num_key_value_heads, q.window_head_dim,
+                 q.window_v_head_dim, q.window_head_dim + q.window_v_head_dim)
+
+
+def window_layers(q: Any) -> Number:
+    """Layers with a cache that attend to a window [1].
+
+    Args:
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Layers with other heads.
+    """
+    return attention_layers(q) - q.full_attention_layers
+
+
+def over_kinds(q: Any, of: Callable[[Heads], Number]) -> Number:
+    """Sum over all layers with a cache, of grouped-query attention [any].
+
+    Args:
+        q: input symbols as attributes.
+        of: what a layer with such heads has.
+
+    Source: notebooks/architecture.md, section Layers with other heads.
+    """
+    full, windowed = of(full_heads(q)), window_layers(q)
+    total = attention_layers(q) * full
+    if not anywhere(windowed != 0):
+        return total
+    return total + windowed * (of(window_heads(q)) - full)
+
+
+def kv_share(q: Any, n: Any, ranks: Number) -> Number:
+    """A rank's part of the projections of keys and values, mean layer, cut by KV heads [1].
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        ranks: over which the heads are cut [1].
+
+    Source: notebooks/memory.md, section The weights of a layer.
+    """
+    windowed = n.window_kv_parameters
+    return ((n.attention_kv_parameters - windowed) / minimum(ranks, q.num_key_value_heads)
+            + windowed / minimum(ranks, q.window_num_key_value_heads))
 
 
 def mla_attention(
@@ -73,38 +164,37 @@ def mla_attention(
     )
 
 
-def gqa_attention(
-    *, hidden_size: Number, num_attention_heads: Number, num_key_value_heads: Number,
-    head_dim: Number, attention_bias: Number, attention_output_bias: Number, qk_norm: Number,
-    attention_sinks: Number, attention_output_gate: Number, indexer: Number,
-) -> Attention:
+def gqa_attention(q: Any) -> Attention:
     """Grouped-query attention; plain multi-head attention has as many KV heads as heads.
 
     A bias is one number per output and goes with the projection's columns. The output projection's
     rows are cut, so its outputs, and a bias on them, are whole on every rank. One norm serves all
-    query heads, one all key heads. A sink is one number per query head.
+    query heads, one all key heads. A sink is one number per query head. Layers with a window may
+    have other heads; it is the mean layer of both kinds.
 
     Args:
-        hidden_size: width of the model [1].
-        num_attention_heads, num_key_value_heads: query heads, and key and value heads [1].
-        head_dim: elements of a head [1].
-        attention_bias, attention_output_bias: 1 if queries, keys and values, or the output, have
-            biases [1].
-        qk_norm, attention_sinks, attention_output_gate: 1 if the layer has them [1].
-        indexer: width of an indexer's queries and its key, the mean layer [1].
+        q: anything with the model's input symbols as attributes.
 
-    Source: notebooks/architecture.md, sections Attention and Biases, norms and sinks of heads;
-    arXiv 2305.13245; transformers, models qwen2, qwen3_moe, glm4_moe and gpt_oss.
+    Source: notebooks/architecture.md, sections Attention, Biases, norms and sinks of heads, and
+    Layers with other heads; arXiv 2305.13245; transformers, models qwen2, qwen3_moe, glm4_moe,
+    gpt_oss, mimo_v2_flash and gemma4.
     """
-    query_width, kv_width = num_attention_heads * head_dim, num_key_value_heads * head_dim
-    inputs = hidden_size + attention_bias  # a bias is a row of the matrix for a constant input
+    d, layers = q.hidden_size, attention_layers(q)
+    inputs = d + q.attention_bias  # a bias is a row of the matrix for a constant input
+    indexer = q.indexer_layers / layers * (q.index_n_heads + 1) * q.index_head_dim
+    windowed = window_layers(q) / layers
+
+    def mean(of: Callable[[Heads], Number]) -> Number:
+        full = of(full_heads(q))
+        return full + windowed * (of(window_heads(q)) - full)
+
     return Attention(
-        divided=((hidden_size * (1 + attention_output_gate) + inputs) * query_width
-                 + attention_sinks * num_attention_heads),
-        kv=2 * inputs * kv_width,
-        replicated=hidden_size * (attention_output_bias + indexer),
-        norm=2 * (hidden_size + qk_norm * head_dim),
-    )
+        divided=mean(lambda h: h.query * (
+            d * (1 + q.attention_output_gate) * h.value + inputs * h.key + q.attention_sinks)),
+        kv=mean(lambda h: inputs * h.kv * h.projected),
+        replicated=d * (q.attention_output_bias + indexer),
+        norm=2 * (d + q.qk_norm * mean(lambda h: h.key)),
+        window_kv=windowed * inputs * window_heads(q).kv * window_heads(q).projected)
 
 
 def attention_layers(q: Any) -> Number:
@@ -118,8 +208,19 @@ def attention_layers(q: Any) -> Number:
     return q.num_hidden_layers - q.linear_layers
 
 
+def layer_halves(q: Any) -> Number:
+    """Attentions or states, and feed-forward networks, of all layers, each with a norm before [1].
+
+    Args:
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Norms.
+    """
+    return 2 * q.num_hidden_layers - q.layers_without_mlp
+
+
 def core_width(attention: str, q: Any, absorbed: Number) -> Number:
-    """Elements in and out of a layer's core per head and token [1].
+    """Elements in and out of the core per head and token, in a layer without a window [1].
 
     Args:
         attention: ``mla``, ``gqa`` or ``csa``.
@@ -128,33 +229,37 @@ def core_width(attention: str, q: Any, absorbed: Number) -> Number:
 
     Source: notebooks/compute.md, section The core.
     """
-    if attention != MLA:
+    if attention == GQA:
+        return full_heads(q).pair
+    if attention == CSA:
         return 2 * q.head_dim
     return (absorbed * (2 * q.kv_lora_rank + q.qk_rope_head_dim)
             + (1 - absorbed) * (q.qk_nope_head_dim + q.qk_rope_head_dim + q.v_head_dim))
 
 
-def projections_width(attention: str, q: Any, heads: Number, absorbed: Number) -> Number:
-    """Elements in and out of a layer's projections per token [1].
+def projections_width(attention: str, q: Any, ranks: Number, absorbed: Number) -> Number:
+    """Elements in and out of the projections per token, all layers with a cache [1].
 
     Args:
         attention: ``mla``, ``gqa`` or ``csa``.
         q: input symbols as attributes.
-        heads: of the rank [1].
+        ranks: over which the heads are cut [1].
         absorbed: share of the prompts for which MLA absorbs its up-projections [1].
 
     Source: notebooks/compute.md, section Projections of attention.
     """
     d = q.hidden_size
+    if attention == GQA:
+        return over_kinds(q, lambda h: 2 * d + h.query / ranks * h.pair + maximum(
+            1, h.kv / ranks) * h.projected)
+    layers, heads = attention_layers(q), q.num_attention_heads / ranks
     if attention == CSA:
-        joined = q.o_groups * q.o_lora_rank * heads / q.num_attention_heads
-        return 2 * (d + q.q_lora_rank + joined) + q.head_dim + 2 * heads * q.head_dim
-    if attention != MLA:
-        kv_heads = maximum(1, q.num_key_value_heads * heads / q.num_attention_heads)
-        return 2 * d + (2 * heads + 2 * kv_heads) * q.head_dim
+        joined = q.o_groups * q.o_lora_rank / ranks
+        return layers * (
+            2 * (d + q.q_lora_rank + joined) + q.head_dim + 2 * heads * q.head_dim)
     query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
     query = select(q.q_lora_rank > 0, d + 2 * q.q_lora_rank, d)
     latent = d + q.kv_lora_rank + q.qk_rope_head_dim
     of_head = query_key + q.v_head_dim + q.qk_nope_head_dim + q.v_head_dim
-    return (heads * (of_head + absorbed * 2 * q.kv_lora_rank)
-            + (query + latent + d + (1 - absorbed) * q.kv_lora_rank))
+    return layers * (heads * (of_head + absorbed * 2 * q.kv_lora_rank)
+                     + (query + latent + d + (1 - absorbed) * q.kv_lora_rank))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from calc.physics.arrays import Number, select
-from calc.physics.layers.attention import Attention
+from calc.physics.layers.attention import Attention, layer_halves
 
 # keys and gates of two overlapping windows, or of one
 OVERLAPPING, KEY_AND_GATE = 2, 2
@@ -43,7 +43,7 @@ def compressed_attention(q: Any) -> Attention:
 
 
 def hyper_connections(q: Any) -> tuple[Number, Number]:
-    """Parameters that mix residual streams: of a layer, and before the head [1]; 0 with one stream.
+    """Parameters that mix residual streams [1]: of the mean layer, and before the head; 0 with one.
 
     Before and after attention and MLP alike a matrix on all streams at once gives a weight for each
     of them on the way in, one on the way out, and one for each pair of them, with a bias each and
@@ -57,8 +57,8 @@ def hyper_connections(q: Any) -> tuple[Number, Number]:
     """
     streams, wide = q.hc_mult, q.hc_mult * q.hidden_size
     weights = (2 + streams) * streams
-    several = streams > 1
-    return (select(several, 2 * (weights * (wide + 1) + 3), 0),
+    several, halves = streams > 1, layer_halves(q) / q.num_hidden_layers
+    return (select(several, halves * (weights * (wide + 1) + 3), 0),
             select(several, streams * (wide + 1) + 1, 0))
 
 

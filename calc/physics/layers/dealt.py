@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from calc.physics.arrays import Number, minimum, once, select
-from calc.physics.layers.attention import CSA, MLA, attention_layers
+from calc.physics.arrays import Number, once, select
+from calc.physics.layers.attention import CSA, MLA, attention_layers, kv_share, over_kinds
 
 
 @once
@@ -39,20 +39,11 @@ def output_projection(attention: str, q: Any) -> Number:
     if attention == CSA:
         return (q.num_attention_heads * q.head_dim * q.o_lora_rank
                 + q.o_groups * q.o_lora_rank * q.hidden_size)
-    whole = q.num_attention_heads * output_width(attention, q) * q.hidden_size
-    return whole * attention_layers(q) / q.num_hidden_layers
-
-
-def output_width(attention: str, q: Any) -> Number:
-    """Elements of a head's output [1].
-
-    Args:
-        attention: ``mla``, ``gqa`` or ``csa``.
-        q: anything with the model's input symbols as attributes.
-
-    Source: notebooks/architecture.md, section Attention.
-    """
-    return q.v_head_dim if attention == MLA else q.head_dim
+    if attention == MLA:
+        whole = attention_layers(q) * q.num_attention_heads * q.v_head_dim
+    else:
+        whole = over_kinds(q, lambda h: h.query * h.value)
+    return whole * q.hidden_size / q.num_hidden_layers
 
 
 def held_divided(q: Any, n: Any) -> Number:
@@ -78,7 +69,7 @@ def context_weights(q: Any, n: Any) -> Number:
 
     Source: notebooks/communication.md, section Context parallelism in prefill.
     """
-    t, kv = q.tensor_parallel, n.attention_kv_parameters
+    t = q.tensor_parallel
     missing = (held_divided(q, n) * (1 - 1 / t)
-               + kv * (1 - 1 / minimum(t, q.num_key_value_heads)))
+               + n.attention_kv_parameters - kv_share(q, n, t))
     return select(prompt_ranks(q) > 1, q.attention_weight_bytes * missing, 0)

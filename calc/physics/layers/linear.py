@@ -14,13 +14,15 @@ def linear_attention(q: Any) -> Attention:
 
     A state that every token decays, corrects and reads takes the place of a cache. Queries, keys
     and values pass a short convolution. Decay and output gate are matrices of full rank, of low
-    rank, or one decay per value head; what they are derived from is whole on a rank.
+    rank, or one decay per value head; what they are derived from is whole on a rank. Mamba-2 has a
+    step size per head in place of a correction, with a bias, a decay and a skip, a bias of the
+    convolution, and a norm over all outputs.
 
     Args:
         q: anything with the model's input symbols as attributes.
 
     Source: notebooks/architecture.md, section Linear attention; transformers,
-    models/qwen3_5_moe; arXiv 2510.26692 (Kimi delta attention).
+    models/qwen3_5_moe and mamba2; arXiv 2510.26692 (Kimi delta attention), 2405.21060 (Mamba-2).
     """
     d, heads = q.hidden_size, q.linear_num_value_heads
     keys, values = q.linear_num_key_heads * q.linear_key_head_dim, heads * q.linear_value_head_dim
@@ -28,9 +30,12 @@ def linear_attention(q: Any) -> Attention:
     decay, gate = q.linear_decay_rank, q.linear_gate_rank
     decayed = select(decay > 0, decay * keys + keys + q.linear_num_key_heads, (d + 2) * heads)
     gated = select(gate > 0, gate * values, d * values)
+    mamba = q.linear_mamba > 0
+    corrected = select(mamba, mixed + heads, d * heads)  # biases and skips, or a matrix
     return Attention(
-        divided=(mixed * (d + q.linear_conv_kernel_dim) + decayed + gated + d * heads + values * d),
-        kv=0, replicated=d * (decay + gate), norm=2 * d + q.linear_value_head_dim)
+        divided=(mixed * (d + q.linear_conv_kernel_dim) + decayed + gated + corrected + values * d),
+        kv=0, replicated=d * (decay + gate),
+        norm=2 * d + select(mamba, values, q.linear_value_head_dim))
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,8 @@ def linear_flops(q: Any, batch: Any) -> Number:
 
     A token decays and reads the state by its key, corrects it, and reads it by its query: three
     products with a matrix of keys by values. Prompts are taken in chunks, within which tokens meet
-    in pairs, half of them.
+    in pairs, half of them, twice. Mamba-2 writes and reads, and its tokens meet once, their scores
+    by groups of heads.
 
     Args:
         q: input symbols as attributes.
@@ -92,11 +98,13 @@ def linear_flops(q: Any, batch: Any) -> Number:
 
     Source: notebooks/compute.md, section Linear attention.
     """
-    keys, values = q.linear_key_head_dim, q.linear_value_head_dim
-    pairs = 0 if batch.decoding else q.linear_chunk_tokens * (keys + values)
-    heads = q.linear_num_value_heads / q.tensor_parallel
-    return q.multiply_add_flops * q.linear_layers * batch.tokens * heads * (
-        3 * keys * values + pairs)
+    keys, values, mamba = q.linear_key_head_dim, q.linear_value_head_dim, q.linear_mamba > 0
+    heads = q.linear_num_value_heads
+    products = select(mamba, 2, 3) * heads * keys * values
+    if not batch.decoding:
+        products = products + q.linear_chunk_tokens * select(
+            mamba, (q.linear_num_key_heads * keys + heads * values) / 2, heads * (keys + values))
+    return q.multiply_add_flops * q.linear_layers * batch.tokens / q.tensor_parallel * products
 
 
 def linear_bytes(q: Any, batch: Any) -> Number:

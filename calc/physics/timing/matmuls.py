@@ -28,7 +28,7 @@ from calc.physics.experts import (
     sliced,
     streaming,
 )
-from calc.physics.shapes import Matmuls, Parameters, matmuls
+from calc.physics.shapes import Matmuls, Parameters, layers_with_experts, matmuls
 from calc.physics.work import Attention, Composition, Routed, Work
 
 
@@ -154,8 +154,7 @@ def expert_fixed_time(q: Any) -> Number:
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    layers = q.num_hidden_layers - q.first_k_dense_replace
-    return (1 - q.offloaded_share) * layers * expert_latency(q)
+    return (1 - q.offloaded_share) * layers_with_experts(q) * expert_latency(q)
 
 
 def matmul_time(q: Any, name: str, work: Work, padded: Number, waiting: Number = 0) -> Number:

@@ -31,6 +31,7 @@ COUNTED_ANEW = {
     "kv_index_bytes_per_token": "the elements of an index key are those of one token",
     "kv_layer_bytes_per_token": "the elements of a cache entry are those of one token",
     "kv_entry_bytes": "the elements of a cache entry are those of one token",
+    "kv_window_entry_bytes": "the elements of a cache entry are those of one token",
     "state_bytes_per_device": "windows and gathered tokens are those of one request",
     "state_bytes_per_request": "windows and gathered tokens are those of one request",
     "layer_activations": "widths are elements of one token",

@@ -88,8 +88,9 @@ _TOGETHER = {"block_size", *_PRECISION, *_DEPLOYMENT, *_KERNELS, *_STEPS, *_CONT
 
 
 _NO_STATE = dict.fromkeys(
-    ("linear_layers", "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim",
-     "linear_value_head_dim", "linear_conv_kernel_dim", "linear_decay_rank", "linear_gate_rank"), 0)
+    ("linear_mamba", "linear_layers", "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim",
+     "linear_value_head_dim", "linear_conv_kernel_dim", "linear_decay_rank",
+     "linear_gate_rank"), 0)
 
 
 def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, Number]:
@@ -112,6 +113,7 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
         if known.kind and known.samples and name not in _TOGETHER:
             inputs |= _drawn(random.Random(f"{name} {attention} {seed}"), (name,))
     inputs |= _model(draw, attention) | _details(draw, attention)
+    inputs |= _networks(random.Random(f"networks {attention} {seed}"), inputs, alike)
     inputs |= _tower(random.Random(f"tower {attention} {seed}"))
     inputs |= _limits(draw, inputs)
     t = inputs["tensor_parallel"] = draw.choice(_POWERS)
@@ -120,6 +122,7 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
     inputs["num_key_value_heads"] = draw.choice(
         [n for n in range(1, t * per_rank + 1)
          if (t * per_rank) % n == 0 and (n % t == 0 or t % n == 0)])
+    inputs |= _heads(random.Random(f"heads {attention} {seed}"), inputs, attention, alike or edge)
     inputs["intermediate_size"] = t * draw.randint(1, 400)
     inputs["moe_intermediate_size"] *= t
     data = inputs["data_parallel"] = draw.choice((1, 2, 3, 4))
@@ -179,6 +182,7 @@ def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str,
         "indexer_layers": draw.randint(1, picked), "compressed_layers": picked,
         "selection_traffic": draw.choice((0, 12)),
         "heavy_layers": draw.randint(0, layers - picked), "full_attention_layers": layers,
+        "window_num_key_value_heads": 1,
         "sparse_layers": layers,
         "compress_ratio": draw.choice((2, 4)), "heavy_compress_ratio": draw.choice((8, 128)),
         "o_groups": t * draw.randint(1, 2), "o_lora_rank": draw.choice((16, 64)),
@@ -203,8 +207,52 @@ def _linear(draw: random.Random, inputs: dict[str, Number], attention: str) -> d
             "linear_value_head_dim": draw.choice((64, 128)),
             "linear_conv_kernel_dim": draw.choice((2, 4)),
             "linear_decay_rank": draw.choice((0, 64)), "linear_gate_rank": draw.choice((0, 64)),
+            **_mamba(random.Random(f"mamba {attention} {layers} {linear} {t}")),
             "full_attention_layers": min(int(inputs["full_attention_layers"]), layers - linear),
             **({"indexer_layers": min(indexed, layers - linear)} if indexed else {})}
+
+
+def _mamba(draw: random.Random) -> dict[str, Number]:
+    """Whether the linear layers are Mamba-2, which has matrices of full rank."""
+    if draw.random() < 0.5:
+        return {"linear_mamba": 0}
+    return {"linear_mamba": 1, "linear_decay_rank": 0, "linear_gate_rank": 0}
+
+
+def _networks(draw: random.Random, inputs: dict[str, Number], alike: bool) -> dict[str, Number]:
+    """Feed-forward networks without a gate in some models, and layers without any network."""
+    found: dict[str, Number] = {"mlp_matrices": draw.choice((3, 3, 2)), "layers_without_mlp": 0}
+    layers, dense = int(inputs["num_hidden_layers"]), int(inputs["first_k_dense_replace"])
+    if alike or draw.random() < 0.6:
+        return found
+    if not inputs["n_routed_experts"]:
+        found["layers_without_mlp"] = draw.randint(0, layers // 2)
+        return found | {"first_k_dense_replace": layers - found["layers_without_mlp"]}
+    return found | {"layers_without_mlp": draw.randint(0, (layers - dense) // 2)}
+
+
+def _heads(draw: random.Random, inputs: dict[str, Number], attention: str, same: bool
+           ) -> dict[str, Number]:
+    """Values of another width than keys, and other heads in layers with a window, in some models.
+
+    The same heads where parts of a block have to be exact.
+    """
+    names = ("num_attention_heads", "num_key_value_heads", "head_dim", "v_head_dim")
+    own: dict[str, Number] = {"value_from_key": 0}
+    if attention == "gqa":
+        keys = int(inputs["head_dim"])
+        own["v_head_dim"] = draw.choice((keys, keys, keys // 2))
+    heads = own | {f"window_{name}": own.get(name, inputs[name]) for name in names}
+    if attention != "gqa" or same or draw.random() < 0.4:
+        return heads
+    t = int(inputs["tensor_parallel"])
+    query = t * draw.choice((1, 2, 4))
+    kv = draw.choice([n for n in range(1, query + 1)
+                      if query % n == 0 and (n % t == 0 or t % n == 0)])
+    return heads | {
+        "value_from_key": draw.randint(0, 1), "window_num_attention_heads": query,
+        "window_num_key_value_heads": kv, "window_head_dim": draw.choice((32, 64, 192)),
+        "window_v_head_dim": draw.choice((32, 64, 128))}
 
 
 def _drawn(draw: random.Random, names: Iterable[str]) -> dict[str, Number]:
@@ -219,7 +267,8 @@ def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> 
 
     Also what was added since, from a stream of its own: the other draws stay as they are.
     """
-    t, kv = int(inputs["tensor_parallel"]), int(inputs["num_key_value_heads"])
+    t = int(inputs["tensor_parallel"])
+    kv = max(int(inputs[f"{kind}num_key_value_heads"]) for kind in ("", "window_"))
     copies = t if attention == "mla" else max(1, t // kv)
     possible = [n for n in range(1, copies + 1) if copies % n == 0]
     whole = inputs["index_n_heads"] and attention != "mla"

@@ -11,8 +11,6 @@ from sympy import Min
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.steps.phases import of
 
-EXPERT_MATRICES = 3  # gate, up, down: as many elements each
-
 
 @dataclass(frozen=True)
 class More:
@@ -63,8 +61,9 @@ def hidden(phase: str, more: More = NOTHING) -> sympy.Expr:
     halves = sympy.Piecewise((streams, sym.unequal_streams > 0), (Min(own, link), True))
     shared, apart = together(phase, ("shared_expert",)), sym.shared_expert_ranks > 0
     ready = sympy.Piecewise((0, apart), (shared, True))  # without a token of others
+    # of an expert's matrices, which have as many elements each
     last = (together(phase, ("routed_expert",)) + more.experts
-            + sympy.Piecewise((shared, apart), (0, True))) / EXPERT_MATRICES
+            + sympy.Piecewise((shared, apart), (0, True))) / sym.mlp_matrices
     alone = sympy.Piecewise((Min(ready, dispatch) + Min(last, exchange - dispatch),
                              sym.single_batch_overlap > 0), (0, True))
     beside = together(phase, ("router", "routed_expert")) + more.experts

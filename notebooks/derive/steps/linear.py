@@ -34,23 +34,27 @@ def linear(composition: Composition) -> list[Operator]:
             flops=sym.multiply_add_flops * tokens * held,
             weight_bytes=sym.attention_weight_bytes * held, activation_bytes=moved * tokens * width)
 
-    low, gated = sym.linear_decay_rank, sym.linear_gate_rank
+    low, gated, mamba = sym.linear_decay_rank, sym.linear_gate_rank, sym.linear_mamba
     decay = sympy.Piecewise(
         ((low + 1) * keys + sym.linear_num_key_heads, low > 0), ((d + 2) * heads, True))
     gate = values * sympy.Piecewise((gated, gated > 0), (d, True))
-    pairs = 0 if composition.decoding else sym.linear_chunk_tokens * (key + value)
+    # a matrix that corrects, or biases of the convolution and skips of Mamba-2
+    corrected = (1 - mamba) * d * heads + mamba * (mixed + heads)
+    pairs = (1 - mamba) * heads * (key + value) + mamba * (keys + values) / 2
+    products = (3 - mamba) * key * values
+    if not composition.decoding:
+        products += sym.linear_chunk_tokens * pairs
     requests = tokens / (1 + sym.draft_tokens) * (2 + sym.draft_tokens)  # read, kept after each
     if not composition.decoding:
         requests = 2 * Max(1, composition.rows)
     state = (sym.state_element_bytes * key * values
              + width * mixed * Max(0, sym.linear_conv_kernel_dim - 1))
-    into = mixed * (d + sym.linear_conv_kernel_dim) + d * heads + decay + gate
+    into = mixed * (d + sym.linear_conv_kernel_dim) + corrected + decay + gate
     return [
         project("linear_in", into, d * (low + gated), d + (mixed + values) / composition.cut),
         Operator("linear_core", "every", sym.linear_layers, "matrix", "core",
-                 flops=sym.multiply_add_flops * tokens * heads / composition.cut * (
-                     3 * key * value + pairs),
+                 flops=sym.multiply_add_flops * tokens / composition.cut * products,
                  activation_bytes=(6 * keys + 7 * values) * tokens * width / composition.cut,
                  kv_bytes=requests * state / sym.tensor_parallel),
-        replace(inner_norm("linear_norm", value, tokens), count=sym.linear_layers),
+        replace(inner_norm("linear_norm", mamba * values + (1 - mamba) * value, tokens), count=sym.linear_layers),
         project("linear_out", values * d, 0, d + values / composition.cut)]

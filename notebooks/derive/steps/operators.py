@@ -41,6 +41,7 @@ from notebooks.derive.steps.rows import (
     projection,
     where,
 )
+from notebooks.derive.steps.tensors import Kind, kinds
 
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
@@ -48,7 +49,10 @@ LINK, DRAFT = "link", "draft"
 COUNTED = ("attention_divided_parameters", "attention_kv_parameters",
            "attention_replicated_parameters", "norm_parameters", "dense_mlp_parameters",
            "router_parameters", "shared_expert_parameters", "routed_expert_parameters",
-           "compressor_parameters", "hyper_parameters", "hyper_head_parameters")
+           "compressor_parameters", "hyper_parameters", "hyper_head_parameters",
+           "window_kv_parameters")
+
+
 def table(attention: str, composition: Composition, routing: Routing,
           query_latent: bool = True) -> list[Operator]:
     """Every row of a step, in the order in which a token passes them.
@@ -60,6 +64,7 @@ def table(attention: str, composition: Composition, routing: Routing,
         query_latent: whether the queries of MLA go through a latent vector.
     """
     own = composition.own()
+    with_network = sym.num_hidden_layers - sym.layers_without_mlp
     rows = {"mla": lambda: attending(_mla(own, query_latent)) + linear(own),
             "gqa": lambda: attending(_gqa(own)) + linear(own),
             "csa": lambda: compressed(own)}[attention]()
@@ -71,10 +76,10 @@ def table(attention: str, composition: Composition, routing: Routing,
     body = [
         Operator("embedding", "outside", one, "vector", VECTOR, activation_bytes=2 * hidden),
         Operator("embedding_all_reduce", "outside", one, **reduce),
-        *mixing("attention", own.tokens), norm("input_norm", own.tokens),
+        *mixing("attention", own.tokens, layers), norm("input_norm", own.tokens, layers),
         *rows,
         Operator("attention_all_reduce", "every", where(own.dealt <= 1, layers), **reduce),
-        *mixing("mlp", own.tokens), norm("post_norm", own.tokens),
+        *mixing("mlp", own.tokens, with_network), norm("post_norm", own.tokens, with_network),
         *_dense(composition.tokens), *_experts(composition.tokens, own.tokens, routing),
         Operator("mlp_all_reduce", "every", where(own.dealt <= 1, after), **reduce),
         *_dealt(own, after), *_head(composition.tokens, composition.rows),
@@ -141,46 +146,65 @@ def _part(row: Operator, share: Expr) -> list[Operator]:
 
 def _gqa(composition: Composition) -> list[Operator]:
     """Grouped-query attention: nothing to expand; ranks beyond the key/value heads hold copies."""
-    d, t, size, tokens = sym.hidden_size, composition.cut, sym.head_dim, composition.tokens
-    heads, kv = sym.num_attention_heads / t, sym.num_key_value_heads
-    kv_heads = kv / Min(t, kv)
-    outputs = heads * size + 2 * kv_heads * size
-    written = heads * size + 2 * Max(1, kv / t) * size
-    qkv = projection("qkv", tokens, d, outputs, per_token=d + written,
-                      bias=outputs * sym.attention_bias + heads * sym.attention_sinks)
-    out = projection("o", tokens, heads * size, d, bias=d * (
-        sym.attention_output_bias + sym.attention_output_gate * heads * size))
+    d, tokens = sym.hidden_size, composition.tokens
+    full, windowed = kinds()
     index = [replace(row, count=sym.indexer_layers) for row in (
         projection("index_q", tokens, d, sym.index_n_heads * sym.index_head_dim,
                    per_token=sympy.S.Zero),
         projection("index_k", tokens, d, sym.index_head_dim, per_token=sympy.S.Zero))]
-    return [qkv, inner_norm("qk_norm", 2 * size * sym.qk_norm, tokens), *index,
+    return [*_grouped(full, "", composition), *_grouped(windowed, "_window", composition), *index,
             *scores(composition),
-            *_core(replace(composition, expanded=sympy.S.Zero), heads, 2 * size),
-            output(out, tokens, heads * size * d, composition.dealt, d)]
+            *_core(replace(composition, expanded=sympy.S.Zero), full.heads / composition.cut,
+                   full.pair, windowed)]
 
 
-def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
+def _grouped(kind: Kind, suffix: str, composition: Composition) -> list[Operator]:
+    """Projections of grouped-query attention in layers with the same heads."""
+    d, t, tokens = sym.hidden_size, composition.cut, composition.tokens
+    heads, kv_heads = kind.heads / t, kind.kv / Min(t, kind.kv)
+    outputs = heads * kind.key + kv_heads * kind.projected
+    written = heads * kind.key + Max(1, kind.kv / t) * kind.projected
+    joined = heads * kind.value
+    out = projection("o" + suffix, tokens, joined, d, bias=d * (
+        sym.attention_output_bias + sym.attention_output_gate * joined))
+    rows = [
+        projection("qkv" + suffix, tokens, d, outputs, per_token=d + written,
+                   bias=outputs * sym.attention_bias + heads * sym.attention_sinks),
+        inner_norm("qk_norm" + suffix, 2 * kind.key * sym.qk_norm, tokens),
+        output(out, tokens, joined * d, composition.dealt, d)]
+    return [replace(row, count=kind.layers) for row in rows]
+
+
+def _core(composition: Composition, heads: Expr, width: Expr, other: Kind | None = None
+          ) -> list[Operator]:
     """Scores and values, in layers without and with a window: ``width`` multiply-adds per row.
 
     Queries go in and outputs come out; keys and values that were expanded again go in as well.
+    Layers with a window may have other heads.
     """
     layers = sym.num_hidden_layers - sym.linear_layers
     full = sym.full_attention_layers
-    elements = heads * composition.sharing_ranks * width
-    entry = sym.kv_entry_bytes
-    moved = elements * (composition.tokens + composition.expanded) * sym.activation_element_bytes
-    written = heads * score_bytes(composition)  # of prefill, for want of a fused kernel
-    flops = sym.multiply_add_flops * composition.head_rows * width
+    passed = (composition.tokens + composition.expanded) * sym.activation_element_bytes
+    whole_heads = heads, composition.head_rows * width, heads * width
+    in_windows = whole_heads
+    if other is not None:
+        of_other = other.heads / composition.cut
+        in_windows = (of_other, of_other * composition.sharing_ranks * other.pair,
+                      of_other * other.pair)
     picking = sym.index_topk * (1 if composition.decoding else sym.prefill_absorbed) > 0
-    seen, passed = (sympy.Piecewise((whole, picking), (picked, True)) for whole, picked in (
+    seen, cached = (sympy.Piecewise((whole, picking), (picked, True)) for whole, picked in (
         (composition.indexed, composition.attended), (composition.read_keys, composition.read)))
-    parts = ((sym.sparse_layers, "core", composition.attended, composition.read),
-             (full - sym.sparse_layers, "core_seen", seen, passed),
-             (layers - full, "core_window", composition.in_window, composition.read_in_window))
-    return [Operator(name, "every", count, "matrix", "core", flops=flops * attended,
-                     activation_bytes=moved + written * attended, kv_bytes=entry * read)
-            for count, name, attended, read in parts]
+    parts = ((sym.sparse_layers, "core", whole_heads, composition.attended,
+              sym.kv_entry_bytes * composition.read),
+             (full - sym.sparse_layers, "core_seen", whole_heads, seen, sym.kv_entry_bytes * cached),
+             (layers - full, "core_window", in_windows, composition.in_window,
+              sym.kv_window_entry_bytes * composition.read_in_window))
+    # scores are written in prefill, for want of a fused kernel
+    return [Operator(name, "every", count, "matrix", "core",
+                     flops=sym.multiply_add_flops * multiplied * attended,
+                     activation_bytes=held * composition.sharing_ranks * passed
+                     + rows * score_bytes(composition) * attended, kv_bytes=read)
+            for count, name, (rows, multiplied, held), attended, read in parts]
 
 
 def _indexer(composition: Composition) -> list[Operator]:
@@ -199,14 +223,17 @@ def _indexer(composition: Composition) -> list[Operator]:
 
 def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Expr, tokens: Expr,
          weight: Expr) -> list[Operator]:
-    """Gate and up, activation, down: ``outer`` elements wide outside, ``inner`` inside."""
+    """Up, with a gate or without, activation, down: ``outer`` elements wide outside, ``inner``
+    inside."""
     d, width = sym.hidden_size, sym.activation_element_bytes
+    made = (sym.mlp_matrices - 1) * inner
     return [
         Operator(f"{prefix}gate_up", layer, count, "matrix", cls,
-                 flops=matmul(tokens, d, 2 * inner), weight_bytes=weight * d * 2 * inner,
-                 activation_bytes=(outer + 2 * inner) * tokens * width),
+                 flops=matmul(tokens, d, made), weight_bytes=weight * d * made,
+                 activation_bytes=(outer + made) * tokens * width),
         Operator(f"{prefix}gate", layer, count, "vector", VECTOR,
-                 flops=GATE_FLOPS * inner * tokens, activation_bytes=3 * inner * tokens * width),
+                 flops=GATE_FLOPS * inner * tokens,
+                 activation_bytes=(made + inner) * tokens * width),
         Operator(f"{prefix}down", layer, count, "matrix", cls,
                  flops=matmul(tokens, inner, d), weight_bytes=weight * inner * d,
                  activation_bytes=(inner + outer) * tokens * width),
@@ -247,7 +274,7 @@ def _experts(tokens: Expr, chosen: Expr, routing: Routing) -> list[Operator]:
             / (sym.routed_ranks * slices),
             activation_bytes=rows * moved * width)
 
-    biased = sym.expert_bias
+    biased, into = sym.expert_bias, sym.mlp_matrices - 1
     back = d * own_outputs()
     return [
         Operator("router", "moe", moe, "matrix", "router", flops=matmul(chosen, d, count),
@@ -260,9 +287,9 @@ def _experts(tokens: Expr, chosen: Expr, routing: Routing) -> list[Operator]:
         exchange("dispatch", of_experts(sym.dispatch_element_bytes, width)),
         Operator("permute", "moe", moe, "vector", VECTOR,
                  activation_bytes=2 * wide * moved * width),
-        expert("routed_gate_up", 2 * inner * (wide + biased), wide + 2 * own),
+        expert("routed_gate_up", into * inner * (wide + biased), wide + into * own),
         Operator("routed_gate", "moe", moe, "vector", VECTOR, flops=GATE_FLOPS * rows * own,
-                 activation_bytes=3 * own * moved * width),
+                 activation_bytes=(into + 1) * own * moved * width),
         expert("routed_down", (inner + biased) * wide, own + wide),
         exchange("combine", width),
         *_shared(routing.shared_tokens),
@@ -309,7 +336,7 @@ def _draft(body: Iterable[Operator], composition: Composition) -> list[Operator]
     if not composition.decoding:
         return []
     d, count, tokens = sym.hidden_size, sym.draft_tokens, composition.tokens
-    layer = [row for row in body if row.layer in ("every", "moe") and row.name != "core_window"]
+    layer = [row for row in body if row.layer in ("every", "moe") and not row.name.endswith("_window")]
     head = next(row for row in body if row.name == "head")
     summed = {name: sympy.Add(*(getattr(row, name) for row in layer)) for name in
               ("flops", "weight_bytes", "activation_bytes", "kv_bytes")}
@@ -357,7 +384,7 @@ def _in_shapes(attention: str) -> list[tuple[sympy.Symbol, Expr]]:
     stored = select(load_formulas(), attention)
     weights = ("attention_weights_per_layer", "context_weights_per_layer",
                "output_projection_parameters", "head_matrix_weights", "kv_index_bytes_per_token",
-               "kv_entry_bytes", "kv_layer_bytes_per_token_per_device",
+               "kv_window_entry_bytes", "kv_entry_bytes", "kv_layer_bytes_per_token_per_device",
                "kv_layer_bytes_per_token", "moe_layers")
     return [(getattr(sym, name), from_tree(stored[name].tree)) for name in (*weights, *COUNTED)]
 

@@ -65,20 +65,20 @@ def matmul(tokens: Expr, inputs: Expr, outputs: Expr) -> Expr:
     return sym.multiply_add_flops * tokens * inputs * outputs
 
 
-def norm(name: str, tokens: Expr) -> Operator:
+def norm(name: str, tokens: Expr, layers: Expr) -> Operator:
     """A norm that adds the residual first: hidden state and residual are read and written.
 
     One of several residual streams is normalised as it is joined, see ``mixing``.
     """
     d = sym.hidden_size
     return Operator(
-        name, "every", sym.num_hidden_layers, "vector", VECTOR, flops=NORM_FLOPS * d * tokens,
+        name, "every", layers, "vector", VECTOR, flops=NORM_FLOPS * d * tokens,
         weight_bytes=d * sym.norm_weight_bytes, weights_in="attention",
         activation_bytes=sympy.Piecewise((0, sym.hc_mult > 1), (4, True)) * d * tokens
         * sym.activation_element_bytes)
 
 
-def mixing(half: str, tokens: Expr) -> list[Operator]:
+def mixing(half: str, tokens: Expr, layers: Expr) -> list[Operator]:
     """Residual streams joined before half a layer, and mixed after it, where there are several.
 
     Before, one kernel reads them for their weights and another joins them; after, what came out is
@@ -86,13 +86,15 @@ def mixing(half: str, tokens: Expr) -> list[Operator]:
     """
     d, streams = sym.hidden_size, sym.hc_mult
     several = streams > 1
+    weights = (2 + streams) * streams
+    held = where(several, weights * (streams * d + 1) + 3)  # biases, and three scales
     moved = where(several, (2 * streams + 1) * d * tokens * sym.activation_element_bytes)
     return [
-        Operator(f"hyper_{half}_in", "every", sym.num_hidden_layers, "vector", VECTOR,
-                 flops=where(several, matmul(tokens, streams * d, (2 + streams) * streams)),
-                 weight_bytes=sym.hyper_weight_bytes * sym.hyper_parameters / 2,
+        Operator(f"hyper_{half}_in", "every", layers, "vector", VECTOR,
+                 flops=where(several, matmul(tokens, streams * d, weights)),
+                 weight_bytes=sym.hyper_weight_bytes * held,
                  weights_in="attention", activation_bytes=moved),
-        Operator(f"hyper_{half}_out", "every", sym.num_hidden_layers, "vector", VECTOR,
+        Operator(f"hyper_{half}_out", "every", layers, "vector", VECTOR,
                  activation_bytes=moved)]
 
 

@@ -320,7 +320,7 @@ def exercises(derivation: Derivation, model: Count) -> None:
     number("exercise-always", values["active_parameters"] - model.used, fmt_count)
     number("exercise-used", model.used, fmt_count)
     square = {"num_key_value_heads": inputs["num_attention_heads"],
-              "head_dim": inputs["v_head_dim"]}
+              "head_dim": inputs["v_head_dim"]}  # values are as wide as they are
     plain = derivation.values(inputs | square, "gqa")
     layer = plain["attention_divided_parameters"] + plain["attention_kv_parameters"]
     layers = inputs["num_hidden_layers"]

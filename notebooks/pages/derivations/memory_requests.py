@@ -90,7 +90,8 @@ def caches(derivation: Derivation) -> list[Cache]:
     return [
         cache(say("deepseek-v3-mla-bf16"), v3, "mla"),
         cache(say("deepseek-v3-mla-fp8-latent"), v3, "mla", kv_cache_element_bytes=latent),
-        cache(say("deepseek-v3-if-all-heads"), v3, "gqa", head_dim=mean_head),
+        cache(say("deepseek-v3-if-all-heads"), v3, "gqa", head_dim=mean_head,
+              v_head_dim=mean_head),
         cache(say("deepseek-v32-mla-bf16"), sparse, "mla", **index_in_fp8()),
         cache(say("gpt-oss-gqa-bf16-every"), windowed, "gqa"),
         cache(say("llama-gqa-bf16"), llama, "gqa"),

@@ -136,7 +136,8 @@ def test_unfused_scores_meet_every_position_up_to_the_end_of_a_chunk(changes, po
 LINEAR = {"hidden_size": 7, "linear_num_key_heads": 2, "linear_num_value_heads": 6,
           "linear_key_head_dim": 3, "linear_value_head_dim": 5, "linear_conv_kernel_dim": 4,
           "linear_decay_rank": 0, "linear_gate_rank": 0, "linear_layers": 9,
-          "state_element_bytes": 4, "activation_element_bytes": 2, "draft_tokens": 2}
+          "linear_mamba": 0, "state_element_bytes": 4, "activation_element_bytes": 2,
+          "draft_tokens": 2}
 
 
 @pytest.mark.parametrize(("decay", "gate", "own", "whole"), [
@@ -165,7 +166,8 @@ def test_state_of_linear_attention():
     (4, 18, 2 * (24 * (4 * 7 + 1) + 3), 4 * (4 * 7 + 1) + 1)])
 def test_streams_of_hyper_connections(streams, widths, layer, head):
     """A weight in, one out and one for each pair of streams, from all of them at once."""
-    q = Inputs({"hc_mult": streams, "hidden_size": 7})
+    q = Inputs({"hc_mult": streams, "hidden_size": 7, "num_hidden_layers": 5,
+                "layers_without_mlp": 0})
     assert hyper_connections(q) == (layer, head)
     assert residual_widths(q) == widths
 
@@ -233,9 +235,10 @@ def test_a_group_holds_and_reads_the_cache_once_and_multiplies_as_much(attention
     shared = inputs["tensor_parallel"]
     alone, group = (run(inputs, attention, decode_context_parallel=size) for size in (1, shared))
     np.testing.assert_array_equal(alone["kv_blocks"], group["kv_blocks"])
-    room = group["blocks_per_request"] * inputs["block_size"] * shared
+    block = group["block_tokens"]
+    room = group["blocks_per_request"] * block * shared
     assert not where(room < inputs["context_tokens"], room)
-    assert not where(room - inputs["context_tokens"] >= inputs["block_size"] * shared)
+    assert not where(room - inputs["context_tokens"] >= block * shared)
     assert not where(group["max_concurrency"] < alone["max_concurrency"])
     np.testing.assert_allclose(group["decode_core_flops"], alone["decode_core_flops"])
     np.testing.assert_allclose(group["decode_kv_bytes"] * shared, alone["decode_kv_bytes"])

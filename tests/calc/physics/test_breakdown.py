@@ -90,7 +90,7 @@ KEPT = Busy(own=82.0, links=40.0, on_host=16.0, router=2.0, routed=18.0, shared=
             exchange=28.0, dispatch=8.0)
 WAYS = {"micro_batches": 1, "unequal_streams": 0, "shared_expert_ranks": 0,
         "single_batch_overlap": 0, "overlap_efficiency": 1, "host_overlap": 0,
-        "second_stream_tokens": 0}
+        "second_stream_tokens": 0, "mlp_matrices": 3}
 
 
 def hidden(kept=KEPT, **ways):

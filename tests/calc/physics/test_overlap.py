@@ -118,7 +118,7 @@ class TestInTime:
             taken = length(pieces, Way(launch=launch))
             longer = max(found["device_time"], found["host_time"])
             ordered(longer, taken, found["device_time"] + found["host_time"])
-            if min(pieces.dense_layers, pieces.moe_layers) == 0:
+            if pieces.bare_layers + min(pieces.dense_layers, pieces.moe_layers) == 0:
                 a_layer = longer / (pieces.dense_layers + pieces.moe_layers)
                 ordered(taken, longer + around(pieces) + a_layer)
 
