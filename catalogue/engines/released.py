@@ -83,25 +83,29 @@ def asked_release(profile: Profile, written: str | None) -> str:
     return written
 
 
-def first_with(engine: str, model_class: str) -> str | None:
-    """The first release that has a class of models, of those whose source was read; None where
-    that is the first that was read, or where none has it.
+def releases_with(engine: str) -> dict[str, str | None] | None:
+    """Classes of models -> the first release that has them; None if the first that was read does.
 
-    >>> first_with("vllm", "DeepseekV32ForCausalLM"), first_with("vllm", "LlamaForCausalLM")
+    >>> known = releases_with("vllm")
+    >>> known["DeepseekV32ForCausalLM"], known["LlamaForCausalLM"]
     ('0.11.0', None)
 
     Args:
         engine: of ``params/profiles/``.
-        model_class: of ``architectures`` in a model's configuration.
+
+    Returns None for an engine of which nothing was read.
     """
     path = ROOT / "engines" / "models" / f"{engine}.yml"
     if not path.is_file():
         return None
-    since = yamlfile.remembered("model classes", path, lambda: {
-        name: release for release, names in yamlfile.read(path).data["model_classes"][
-            "since"].items() for name in names})
-    found = since.get(model_class)
-    return None if found == next(iter(since.values())) else found
+
+    def read() -> dict[str, str | None]:
+        since = yamlfile.read(path).data["model_classes"]["since"]
+        first = next(iter(since))
+        return {name: None if release == first else release
+                for release, names in since.items() for name in names}
+
+    return yamlfile.remembered("model classes", path, read)
 
 
 def stated_release(reference: str) -> tuple[str, str]:

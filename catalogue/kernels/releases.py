@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from catalogue import library
-from catalogue.engines.released import AT, asked_release, first_with, profile_of, releases
+from catalogue.engines.released import AT, asked_release, profile_of, releases, releases_with
 from catalogue.entries.deployments import Format, Precision
 from catalogue.entries.hardware import STACK_OF, WIDE, Architecture, Device
 from catalogue.entries.kernels import (
@@ -40,6 +40,7 @@ say = messages("catalogue/kernels/releases")
 EXPERTS = ("shared_expert", "routed_expert", "router")  # what a model without experts lacks
 FULL = ("fp32",)  # engines leave these products to the vector unit, which every card has
 INDEXED: dict[str, AttentionKind] = {"mla": "sparse", "gqa": "block-sparse"}
+CLASS = "class"  # of a model, among parts of which nothing is known
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
 Verdict = Literal["runs", "refuses", "unknown"]
 
@@ -293,8 +294,11 @@ def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked:
                 return other, True
         return cell, False
 
-    first = first_with(found.engine, asked.model_class) if (
-        found.engine and asked.model_class) else None
+    classes = releases_with(found.engine) if found.engine and asked.model_class else None
+    named = any(asked.model_class in cell.model_classes for cell in every)
+    first = classes.get(str(asked.model_class)) if classes else None
+    if classes and not named and asked.model_class not in classes:
+        return Support(unknown=(Part(CLASS, str(asked.model_class), ""),))
 
     def run(release: str | None) -> bool:
         return not _before(release, first) and all(

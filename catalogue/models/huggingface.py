@@ -134,7 +134,7 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     head: dict[str, Any] = {
         "name": {"en": title, "zh": title},
         "defaults": {"source": f"config.json of {title}", "kind": "vendor", "date": file.date}}
-    fields = {"attention": means.attention} | reader.found
+    fields = _known_as(raw) | {"attention": means.attention} | reader.found
     if source is not None:
         head["defaults"] = _stated(source)
         fields = {key: {name: item for name, item in value.items() if name != "source"}
@@ -155,6 +155,14 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
         published=published,
         beside=whole.beside,
         model=_validated(data, file))
+
+
+def _known_as(file: JsonFile) -> dict[str, str]:
+    """The class by which engines know a model: the first of ``architectures``."""
+    match file.data.get("architectures"):
+        case [str() as name, *_]:
+            return {"model_class": name}
+    return {}
 
 
 def _family(file: JsonFile) -> Family:

@@ -25,7 +25,14 @@ from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engines.released import AT
 from catalogue.entries.deployments import Precision
 from catalogue.entries.models import Model
-from catalogue.kernels.releases import Part, Support, attention_kind, known_to_engines, support
+from catalogue.kernels.releases import (
+    CLASS,
+    Part,
+    Support,
+    attention_kind,
+    known_to_engines,
+    support,
+)
 from catalogue.kernels.releases import nearest as replacing
 from catalogue.messages import Pair, join, messages
 
@@ -185,6 +192,8 @@ def _part_words(part: Part | None, subject: Subject) -> Pair:
     """A part of a precision: its class, its format, what it is multiplied in."""
     if part is None:
         return "", ""
+    if part.name == CLASS:
+        return say("part-class", stored=part.stored)
     if part.name == "cache":
         return say("part-cache", kind=attention_kind(subject.model), stored=part.stored,
                    dtype=part.multiplied.upper())

@@ -146,3 +146,7 @@ part-cache =
         [mla] MLA
        *[gqa] GQA
     }，缓存为 { $stored }，以 { $dtype } 相乘
+
+part-class =
+    .en = its class { $stored } is in none of the releases read
+    .zh = 已读取的版本中都没有 { $stored } 类
