@@ -1,10 +1,12 @@
 """What an answer says of what it rests on: a card that is only announced, a model that is not
-derived in full."""
+derived in full, a release or a kernel that no source is known of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from catalogue.deployments.admission.rules import kernel_words, subject_of
+from catalogue.deployments.scenario import Scenario
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
 from catalogue.library import load
@@ -37,6 +39,31 @@ def underived(models: Iterable[Model | str]) -> Pair | None:
     told = [say("not-derived", name=pair(model.name), missing=pair(model.missing))
             for model in found.values() if model.missing]
     return join((" ", ""), told) if told else None
+
+
+def unsourced(scenarios: Iterable[Scenario]) -> Pair | None:
+    """What nobody says of an engine and its kernels, and is computed all the same: a sentence each;
+    None where all is known.
+
+    Args:
+        scenarios: deployments of an answer.
+    """
+    told: list[Pair | None] = []
+    for scenario in scenarios:
+        if scenario.running is not None:
+            told.append(borrowed(scenario.running.stated, scenario.running.name))
+        if words := kernel_words(subject_of(scenario)):
+            told.append(say("kernels", words=words))
+    return join((" ", ""), list(dict.fromkeys(filter(None, told)))) if any(told) else None
+
+
+def borrowed(asked: str, known: str) -> Pair | None:
+    """That a known release stands for one that is not in the catalogue; None where it is.
+
+    Args:
+        asked, known: an engine with its release, as it is asked for and as it is known.
+    """
+    return say("nearest-release", asked=asked, known=known) if asked != known else None
 
 
 def marked(card: Device | str, called: Pair | None = None) -> Pair:

@@ -15,6 +15,7 @@ from catalogue.entries import (
     bounds,
     calibrations,
     deployments,
+    families,
     formulas,
     gates,
     hardware,
@@ -46,6 +47,7 @@ NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 KINDS: dict[str, type[Entry]] = {
     "models": models.Model,
+    "families": families.Family,
     "acceptances": models.Acceptance,
     "devices": hardware.Device,
     "links": hardware.Link,

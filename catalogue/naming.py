@@ -127,7 +127,7 @@ def _meant(kind: str, text: str) -> str | None:
     if wanted in known:
         return wanted
     for name in known:
-        if wanted in map(plain, also(kind, name)):
+        if wanted in map(plain, (name, *also(kind, name))):
             return name
     ending = [name for name in known if name.endswith(f"-{wanted}")]
     return ending[0] if kind in WITHOUT_MAKER and len(ending) == 1 else None

@@ -32,6 +32,7 @@ from catalogue.engines.thresholds import thresholds, thresholds_of
 from catalogue.kernels.releases import table
 from catalogue.library import KINDS, locate
 from catalogue.messages import messages
+from catalogue.models.known import configurations
 from catalogue.naming import folder_of
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import sentence
@@ -41,7 +42,8 @@ from catalogue.shipped import shortcomings
 say = messages("calc/commands/check")
 
 FEW = 10  # problems that people read before they mend one
-SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml")  # in no folder of a kind
+SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml",
+          "configurations.yml")  # in no folder of a kind
 _TELLING_KEYS = {
     "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "formulas": ("formulas",),
     "mechanisms": (*SCALARS, "gemm_efficiency", "grouped_gemm_efficiency", "all_to_all",
@@ -53,7 +55,8 @@ _TELLING_KEYS = {
     "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
     "goals": ("demand",), "loads": ("hours",), "failures": ("between_failures", "repair_time"),
     "powers": ("awake",), "prices": ("hour", "around", "owning", "sold", "electricity", "pue"),
-    "profiles": ("statements",), "kernels": ("products",),
+    "families": ("architectures", "fields", "code"), "profiles": ("statements",),
+    "kernels": ("products",),
     "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
 }
 
@@ -102,7 +105,7 @@ def told(problems: Sequence[str]) -> list[str]:
 def _whole_catalogue() -> list[Callable[[], Any]]:
     """A check of every file in ``params/``."""
     return [
-        sources, symbols, glossary, symptoms, causes,
+        sources, symbols, glossary, symptoms, causes, configurations,
         *(partial(load_engine, name) for name in engine_names()),
         *(partial(load_tool, name) for name in tool_names()),
         *(partial(successors, name) for name in engine_names()),
@@ -117,7 +120,7 @@ def _check_file(file: str, notes: list[str]) -> None:
     """Validate one file as the kind that its folder names, else as the kind its keys suggest."""
     checks: dict[str, Callable[[], Any]] = {
         "symbols.yml": symbols, "glossary.yml": glossary, "symptoms.yml": symptoms,
-        "causes.yml": causes,
+        "causes.yml": causes, "configurations.yml": configurations,
         "sources": lambda: (yamlfile.read(Path(file)), sources()),
         "engines": lambda: engine_of(yamlfile.read(Path(file))),
         "tools": lambda: engine_of(yamlfile.read(Path(file))),

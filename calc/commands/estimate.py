@@ -185,9 +185,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
 def engine_line(scenario: Scenario) -> str:
     """Which engine is meant; of a deployment that names none, what its values stand between."""
     if scenario.engine is not None:
-        asked = scenario.running.asked if scenario.running else None
-        return spoken(say("engine", engine=str(scenario.engine), nearest=bool(asked),
-                          asked=str(asked)))
+        return spoken(say("engine", engine=str(scenario.engine)))
     known = fitting(scenario.device)
     return spoken(say("engines-between", engines=(", ".join(known), "、".join(known))) if known
                   else say("no-engine"))

@@ -27,6 +27,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("-o", "--output", metavar="FILE", help=spoken(say("help-output")))
     command.add_argument("--name", help=spoken(say("help-name")))
     command.add_argument("--source", metavar="KEY", help=spoken(say("help-source")))
+    command.add_argument("--family", metavar="FILE", help=spoken(say("help-family")))
     command.add_argument("--force", action="store_true", help=spoken(say("help-force")))
 
 
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     nothing is written then.
     """
     config = Path(args.config)
-    result = import_config(config, args.name, args.source)
+    result = import_config(config, args.name, args.source, args.family)
     counted = parameters(result.model)
     if args.output is not None:
         _write(Path(args.output), result.text, config, args.force)
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         print_json({
             "model": result.data, "used": result.used, "ignored": result.ignored,
             "unknown": result.unknown, "beside": result.beside, "implied": result.comments,
-            "parameters": counted,
+            "parameters": counted, "format": result.published._asdict(),
         })
         return OK
     if args.output is None:
@@ -67,6 +68,11 @@ def _report(result: Imported, counted: dict[str, int]) -> list[str]:
     total, active, routed = (f"{counted[name]:,}" for name in ("total", "active", "routed"))
     lines = [say("parameters", type=str(result.model_type), total=total, active=active,
                  routed=routed)]
+    published = result.published
+    if published.stated:
+        fits = "one" if published.precision else "none" if published.quantized else "unsaid"
+        lines.append(say("format", stated=published.stated, precision=published.precision,
+                         fits=fits))
     for what, names in fields.items():
         if names:
             lines.append(say("fields", what=what, names=listing(

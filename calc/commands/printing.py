@@ -17,10 +17,10 @@ from rich.console import Console, RenderableType
 import calc
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario, Value, sources, symbols
-from catalogue.caveats import announced, underived
+from catalogue.caveats import announced, underived, unsourced
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of
-from catalogue.messages import LANGUAGES, messages
+from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.amounts import NONE, human, span
 from catalogue.reading.amounts import plain as plain_number
@@ -241,18 +241,22 @@ def plain(value: Any) -> Any:
 
 
 def resting_on(*scenarios: Scenario) -> list[str]:
-    """Which cards of an answer are only announced, which models not derived in full, in the
-    language of the answer; no line where there is nothing to say."""
-    told = (announced(scenario.device for scenario in scenarios),
-            underived(scenario.model for scenario in scenarios))
-    return [spoken(each) for each in told if each]
+    """What an answer rests on, as ``catalogue.caveats`` has it, in the language of the answer; no
+    line where there is nothing to say."""
+    return [spoken(each) for each in _caveats(*scenarios).values()]
 
 
 def caveats_of(*scenarios: Scenario) -> dict[str, str]:
-    """The same as plain data, in English: ``announced`` and ``missing``, where it is so."""
+    """The same as plain data, in English: ``announced``, ``missing`` and ``unsourced``, where it is
+    so."""
+    return {key: each[0] for key, each in _caveats(*scenarios).items()}
+
+
+def _caveats(*scenarios: Scenario) -> dict[str, Pair]:
     told = {"announced": announced(scenario.device for scenario in scenarios),
-            "missing": underived(scenario.model for scenario in scenarios)}
-    return {key: each[0] for key, each in told.items() if each}
+            "missing": underived(scenario.model for scenario in scenarios),
+            "unsourced": unsourced(scenarios)}
+    return {key: each for key, each in told.items() if each}
 
 
 def deployed_line(scenario: Scenario) -> str:

@@ -19,7 +19,6 @@ from typing import Any, Protocol, cast, get_args
 from calc.evidence.nearness import Nearness, distance, nearness, place, widened
 from calc.uncertainty.interval import Sides
 from catalogue import Scenario, library
-from catalogue.deployments.knobs import multiplied
 from catalogue.deployments.physics_inputs import USUAL, priors_of
 from catalogue.deployments.precision_support import widened as widened_weights
 from catalogue.entries.calibrations import (
@@ -165,7 +164,7 @@ def _widens(scenario: Scenario) -> bool:
     """Whether expert weights are dequantised inside a matmul kernel that was benchmarked for no
     release of the engine; a dequantisation pass before the matmul has a formula of its own."""
     return ("routed_expert_latency" not in scenario.given
-            and widened_weights(scenario.precision, multiplied(scenario)).get(
+            and widened_weights(scenario.precision, scenario.multiplied).get(
                 "routed_expert", False)
             and not priors_of(scenario.device).dequantisation_traffic.value)
 

@@ -38,6 +38,7 @@ from calc.launching.watching.predictions import predicted, runs
 from calc.layouts.feasible import has_room, not_loaded
 from calc.physics.pages import beside_tokens
 from catalogue import ParamsError, Scenario, load_pools, load_scenario
+from catalogue.caveats import unsourced
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, plain
 
@@ -218,11 +219,8 @@ def _release(scenario: Scenario) -> Release:
     if scenario.running.profile.id not in ENGINES:
         raise ParamsError(f"'{scenario.id}': the flags of '{scenario.running.profile.id}' are not "
                           f"in the catalogue, {hint}.")
-    if scenario.running.asked:
-        raise ParamsError(f"'{scenario.id}': {scenario.running.profile.id} has no release "
-                          f"'{scenario.running.asked}' whose flags are known, expected one such as "
-                          f"{scenario.running.release}.")
-    return release_of(scenario.running.profile.id, scenario.running.release)
+    return release_of(scenario.running.profile.id,
+                      scenario.running.asked or scenario.running.release)
 
 
 def _example(name: str) -> str:
@@ -290,7 +288,8 @@ def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> 
     pools = [each.pool for each in of]
     lines = [f"# {text(pools[0].scenario.heading['en'])}", "",
              f"{text(pools[0].scenario.model.name['en'])} on {_cards(pools)}, {pools[0].release}. "
-             f"{MADE}", "",
+             f"{MADE}", "", *([text(told[0]), ""] if (told := unsourced(
+                 pool.scenario for pool in pools)) else []),
              "## Start", "",
              "1. Set `MODEL` in `cluster.env`, the same on every node.",
              "2. Run on each node its script; the node with rank 0 of a server first.", "",

@@ -16,6 +16,8 @@ from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission.rules import cut_of, subject_of
 from catalogue.deployments.admission.starting import layout_problem
 from catalogue.engines.successors import catalogue_of
+from catalogue.entries.models import Checkpoint
+from catalogue.kernels.checkpoints import checkpoint_for
 
 MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
 ENGINES = {"vllm": vllm, "vllm-ascend": vllm, "sglang": sglang}
@@ -225,14 +227,25 @@ def _ray(part: Part) -> list[str]:
 def cluster_file(pools: Sequence[Pool]) -> str:
     """What the operator sets, for all nodes."""
     names = ", ".join(dict.fromkeys(comment(pool.scenario.model.name["en"]) for pool in pools))
+    checkpoint = checkpoint_of(pools)
+    known = comment(str(checkpoint.repository)) if checkpoint else ""
+    shown = next((f" It is started by {comment(one.engine)} in {comment(one.source)}."
+                  for one in checkpoint.served if one.engine == pools[0].release.name), ""
+                 ) if checkpoint else " No checkpoint of it is known to be published."
     return "\n".join([
         f"# What holds of all nodes, for the operator to set. {MADE}",
         f"# A path or a name of the checkpoint: {names}, "
-        f"{comment(pools[0].scenario.precision.name['en'])}.",
-        f'{MODEL}="${{{MODEL}:-}}"',
+        f"{comment(pools[0].scenario.precision.name['en'])}.{shown}",
+        f'{MODEL}="${{{MODEL}:-{known}}}"',
         "# Addresses come from the node's own file; MASTER_ADDR and NODE_ADDR may be set here or",
         "# in the environment instead, and so may the network of NCCL, HCCL and Gloo, of which",
         "# the engine's catalogue says nothing.", ""])
+
+
+def checkpoint_of(pools: Sequence[Pool]) -> Checkpoint | None:
+    """The published checkpoint that pools start with; None where none is known."""
+    first = pools[0].scenario
+    return checkpoint_for(first.model, first.precision, pools[0].release.name, first.device)
 
 
 def routed(pools: Sequence[Pool]) -> bool:

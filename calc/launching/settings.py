@@ -169,10 +169,13 @@ def release_of(name: str, version: str) -> Release:
     >>> [f"{engine.name} {version}" for engine, version in release_of("vllm-ascend", "0.18.0").by]
     ['vllm-ascend 0.18.0', 'vllm 0.18.1']
 
-    Raises ParamsError for an engine without a catalogue, and for a release that is not pinned.
+    One that is not pinned has the flags of the next older one that is, else of the oldest.
+
+    Raises ParamsError for an engine without a catalogue.
     """
     engine = catalogue_of(name)
-    own = engine.release(version).version
+    own = next((each for each in reversed(engine.versions)
+                if in_order(each) <= in_order(version)), engine.versions[0])
     if name != ASCEND:
         return Release(name, own, ((engine, own),))
     host = catalogue_of("vllm")

@@ -12,7 +12,8 @@ from calc.launching.settings import TAKEN, Release, Setting, Variable
 from calc.launching.vllm import HEAD, ROWS, WHOLE_MEMORY, answering, precision
 from catalogue import ParamsError, Scenario
 
-QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "w8a8_int8",
+QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-tensors",
+             "mxfp8": "mxfp8", "int8-channel": "w8a8_int8",
              "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
              "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
              "int4-group128-cutlass": "w4afp8", "int4-group32-sym": "compressed-tensors",

@@ -17,6 +17,7 @@ from catalogue.deployments.admission.rules import cut_of, problems, subject_of
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
 from catalogue.kernels import kernels_of, tables
+from catalogue.kernels.checkpoints import checkpoint_for
 from catalogue.planning.goals import Goal
 from catalogue.reading.yamlfile import at_rest
 
@@ -39,9 +40,16 @@ def start(goal: Goal, row: Row) -> Start:
         except ParamsError as error:
             why = why or str(error).rstrip(".")
         else:
-            return Start(engine)
+            return Start(engine, checkpoint=_checkpoint(goal, row, engine))
     return Start(None, why or f"no engine whose flags are known runs {row.choice.precision} on "
                               f"'{row.choice.device}'")
+
+
+def _checkpoint(goal: Goal, row: Row, engine: str) -> str | None:
+    """The repository of what a deployment loads, where one is known to be published."""
+    found = checkpoint_for(load_model(goal.model), load_precision(row.choice.precision),
+                           engine.partition(AT)[0], load_device(row.choice.device))
+    return found.repository if found else None
 
 
 def started_pools(goal: Goal, row: Row, engine: str) -> dict[str, Scenario]:

@@ -19,7 +19,9 @@ NAMES = ("vllm", ASCEND)
 HEAD = "MASTER_ADDR"
 OWN = "NODE_ADDR"
 RAY_PORT = 6379
-QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "compressed-tensors",
+QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-tensors",
+             "mxfp8": "mxfp8",
+             "int8-channel": "compressed-tensors",
              "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
              "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
              "int4-group128-cutlass": "compressed-tensors",

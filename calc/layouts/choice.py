@@ -201,10 +201,12 @@ class Start:
     Attributes:
         engine: ``NAME@RELEASE`` that starts it; None where none does.
         why: what the release said that was asked first; empty where one starts it.
+        checkpoint: repository of published weights that it starts with; None where none is known.
     """
 
     engine: str | None
     why: str = ""
+    checkpoint: str | None = None
 
     @property
     def text(self) -> str:

@@ -39,6 +39,7 @@ from catalogue.engines.released import AT, engine_meant, fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.kernels import quality
+from catalogue.kernels.checkpoints import published
 from catalogue.planning.goals import MOST_CARDS, PUBLISHED, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
@@ -47,6 +48,7 @@ AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "utilization")
 OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
 MOVED = ("parallelism.", "cluster.nodes", "workload.concurrency", "workload.max_num")
 QUALITY = "quality"  # formats of unknown or too low a score
+UNPUBLISHED = "unpublished"  # formats of which no checkpoint of the model is known
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
 
@@ -130,9 +132,7 @@ class Space:
             node = node_of(offer, device)
             for engine in self._engines(device):
                 base = Base(offer.device, offer.node or node.id, engine, "bf16")
-                wanted = self.goal.precisions or [entry.id for entry in precisions(
-                    self.subject(base))]
-                for name in wanted:
+                for name in self.goal.precisions or self._formats(base):
                     one = replace(base, precision=name)
                     if not self._good(name):
                         self.dropped[QUALITY] += 1
@@ -142,6 +142,15 @@ class Space:
                         yield one
                     else:
                         self.dropped[problem.kind] += 1
+
+    def _formats(self, base: Base) -> list[str]:
+        """Precisions that run on a card, of those that the model is published in, if any is."""
+        found = precisions(self.subject(base))
+        had = [entry for entry in found if self.goal.space.any_format
+               or published(self.model, entry)]
+        if left := len(found) - len(had):
+            self.dropped[UNPUBLISHED] += left
+        return [entry.id for entry in had]
 
     def _good(self, precision: str) -> bool:
         """Whether a format keeps the quality that is asked for."""

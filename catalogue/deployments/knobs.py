@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from catalogue.deployments.precision_support import peak_of
 from catalogue.deployments.resolved import Resolved
 from catalogue.deployments.stand_ins import efficiency, latency
-from catalogue.entries.hardware import Device
 from catalogue.reading.values import Value
 
 DENSE = ("attention", "dense_mlp", "shared_expert", "router", "head")
 CLASSES = (*DENSE[:3], "routed_expert", *DENSE[3:])
-WIDE = ("bf16", "fp16")  # what narrower weights are widened to where a dtype is not multiplied
 LATENCIES = ("matmul_latency", "depth_latency")  # of dense matmuls, by what is multiplied
 TRAFFIC = ("activation_traffic",)  # the same, where it is known
 NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
@@ -67,7 +64,7 @@ def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
         scenario: the deployment.
         priors: of its class of cards.
     """
-    dtypes = multiplied(scenario)
+    dtypes = scenario.multiplied
     knobs: list[Knob] = []
     for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
         for table, members in (("gemm_efficiency", DENSE),
@@ -104,22 +101,3 @@ def _symbols(table: str, dtype: str, dtypes: Mapping[str, str], members: Sequenc
              ) -> tuple[str, ...]:
     """Input symbols that a table moves, of the classes of tensors that multiply a dtype."""
     return tuple(f"{name}_{table}" for name in members if dtypes[name] == dtype)
-
-
-def multiplied(scenario: Resolved) -> dict[str, str]:
-    """Class of tensors -> dtype that the device multiplies for it.
-
-    Where it has no peak of the dtype asked for, weights and activations are widened to 16 bits;
-    that such a deployment does not run as written is another answer (``precision_support``).
-    """
-    asked = scenario.precision.multiply
-    dtypes = asked.dtypes | {"index": asked.index or asked.core}
-    found = {dtype: on_card(scenario.device, dtype) for dtype in dict.fromkeys(dtypes.values())}
-    return {name: found[dtype] for name, dtype in dtypes.items()}
-
-
-def on_card(device: Device, dtype: str) -> str:
-    """The dtype that a card multiplies where one is asked for: it, or the wide one that it has."""
-    if peak_of(device, dtype):
-        return dtype
-    return next((wide for wide in WIDE if peak_of(device, wide)), WIDE[0])

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from catalogue import library
 from catalogue.deployments.fabric import NETWORK_ALPHA, exchange_latencies, link_inputs
-from catalogue.deployments.knobs import WIDE, Knob, by_dtype, multiplied, traffic_symbols
+from catalogue.deployments.knobs import Knob, by_dtype, traffic_symbols
 from catalogue.deployments.precision_support import (
     HOST_DTYPES,
     host_peaks,
     on_vectors,
-    peak_of,
     widened,
 )
 from catalogue.deployments.resolved import Resolved
 from catalogue.deployments.stand_ins import widened_experts
 from catalogue.entries.formulas import neutral, switches
+from catalogue.entries.hardware import WIDE, Device
 from catalogue.entries.mechanisms import IfKnown, OfEvery
 from catalogue.entries.models import CSA
 from catalogue.reading.values import Value
@@ -113,7 +113,7 @@ def knobs(scenario: Resolved) -> list[Knob]:
 def unstated(scenario: Resolved) -> dict[str, tuple[str, ...]]:
     """Symbols of mechanisms that may have no value unless a deployment states one, by name."""
     symbols = {name: (name,) for name in (*_if_stated(scenario.model), *EXCHANGE_TIMES)}
-    return symbols | traffic_symbols(multiplied(scenario))
+    return symbols | traffic_symbols(scenario.multiplied)
 
 
 def _if_stated(model: Model) -> list[str]:
@@ -157,7 +157,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
     without = _unplaced(scenario, cut) | {"absorbed_copies": scenario.model.attention != "mla"}
     without |= dict.fromkeys((*SPARSE, SPARSE_PREFILL), not scenario.model.index_topk)
     without |= dict.fromkeys(_lacking(scenario.model), True)
-    narrow = widened_experts(priors, scenario.precision, multiplied(scenario))
+    narrow = widened_experts(priors, scenario.precision, scenario.multiplied)
     found += [Knob(key, narrow.get(key) or getattr(priors, key) or getattr(priors, ELSE[key]),
                    (key,))
               for key in dict.fromkeys((*SCALARS, *narrow)) if not without.get(key, False)]
@@ -329,7 +329,7 @@ def _operators(scenario: Resolved, mechanisms: Collection[Knob]) -> dict[str, fl
 def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     """Why no time can be told, if a peak is not stated: key of the deployment, and a clause."""
     device, host, offload = scenario.device, scenario.host, scenario.file.offload
-    if any(peak_of(device, dtype) is None for dtype in multiplied(scenario).values()):
+    if any(device.peak(dtype) is None for dtype in scenario.multiplied.values()):
         return "device", (f"'{device.id}' states no matrix_peak of a dtype that "
                           f"'{scenario.precision.id}' multiplies, expected {' or '.join(WIDE)} too")
     if offload and host and not offload.fetched and not host_peaks(host, offload.format):
@@ -372,7 +372,7 @@ def _variations(scenario: Resolved) -> dict[str, float]:
 
 
 def _compute(scenario: Resolved) -> dict[str, float]:
-    device, dtypes = scenario.device, multiplied(scenario)
+    device, dtypes = scenario.device, scenario.multiplied
     found = {f"{name}_peak": getattr(device.matrix_peak, dtype).value
              for name, dtype in dtypes.items()}
     wider = widened(scenario.precision, dtypes)

@@ -8,27 +8,15 @@ from catalogue import library
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.kernels import kernel_of
-from catalogue.kernels.releases import expert_bytes
-from catalogue.reading.values import Value
+from catalogue.kernels.releases import (
+    expert_bytes,
+    kernel_of,
+    known_to_engines,
+    multiplied,
+)
 
 HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
 VECTOR = "fp32"  # engines leave FP32 products (a router) to the vector unit, which every device has
-
-
-def peak_of(device: Device, dtype: str) -> Value | None:
-    """The dense peak of a device for a dtype [FLOP/s]; None if it does not multiply it.
-
-    That is its matrix unit's; a host processor without one multiplies on its vector unit.
-
-    Args:
-        device: a card or a host processor.
-        dtype: what is multiplied.
-    """
-    unit = device.matrix_peak
-    if unit is None and device.type == "host":
-        unit = device.vector_peak
-    return getattr(unit, dtype, None)
 
 
 def on_vectors(stored: str) -> bool:
@@ -48,7 +36,7 @@ def host_peaks(host: Device, stored: str) -> list[float]:
         stored: name of the format.
     """
     vectors = host.vector_peak if on_vectors(stored) else None
-    peaks = [getattr(vectors, dtype, None) if vectors else peak_of(host, dtype)
+    peaks = [getattr(vectors, dtype, None) if vectors else host.peak(dtype)
              for dtype in HOST_DTYPES]
     return [peak.value for peak in peaks if peak]
 
@@ -92,13 +80,16 @@ def missing_dtypes(precision: Precision, device: Device,
         raise ValueError(f"unknown class '{unknown[0]}', expected one of {', '.join(asked)}")
     return [(name, dtype) for name, dtype in asked.items()
             if (classes is None or name in classes)
-            and dtype != VECTOR and peak_of(device, dtype) is None]
+            and dtype != VECTOR and device.peak(dtype) is None]
 
 
 def nearest(device: Device, precision: Precision | None = None,
             classes: Collection[str] | None = None, *, engine: str | None = None,
             model: Model | None = None, any_engine: bool = False) -> list[Precision]:
-    """The precisions of the catalogue that a device multiplies and a release has kernels of.
+    """The precisions of the catalogue that a release runs on a device.
+
+    On a device that no engine is known for, those that it multiplies. Of two that are stored and
+    there multiplied alike, the one that asks for just that.
 
     Ordered by the bytes of the routed experts; where a precision is given, by how far those bytes
     are from its own, so that the first one replaces it best. That precision itself is among them
@@ -113,10 +104,20 @@ def nearest(device: Device, precision: Precision | None = None,
         any_engine: also what no release is known to run.
     """
     wanted = 0.0 if precision is None else expert_bytes(precision)
-    possible = (library.load("precisions", name) for name in library.names("precisions"))
-    sizes = {entry.id: (entry, expert_bytes(entry)) for entry in possible
-             if not missing_dtypes(entry, device, classes) and (
-                 any_engine or device.type == "host"
-                 or kernel_of(entry, device, engine, model=model, classes=classes))}
-    order = sorted(sizes, key=lambda name: (abs(sizes[name][1] - wanted), sizes[name][1], name))
-    return [sizes[name][0] for name in order]
+    tabled = not any_engine and device.type != "host" and known_to_engines(device)
+    possible = [library.load("precisions", name) for name in library.names("precisions")]
+    found = [entry for entry in possible if (
+        kernel_of(entry, device, engine, model=model, classes=classes) if tabled
+        else not missing_dtypes(entry, device, classes))]
+    alike: dict[tuple[object, ...], Precision] = {}
+    for entry in found:
+        asked = entry.multiply.dtypes
+        has = (multiplied(entry, device, engine, model, classes) if tabled else
+               {name: device.multiplied(dtype) for name, dtype in asked.items()})
+        stored = (tuple(entry.weights), entry.kv_cache, entry.kv_rope, entry.kv_index,
+                  tuple(has[name] for name in asked))
+        if stored not in alike or all(has[name] == dtype for name, dtype in asked.items()):
+            alike[stored] = entry
+    order = [(abs(expert_bytes(entry) - wanted), expert_bytes(entry), entry.id, entry)
+             for entry in alike.values()]
+    return [entry for *_, entry in sorted(order, key=lambda each: each[:3])]

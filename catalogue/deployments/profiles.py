@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.knobs import on_card
 from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import mechanisms_name
 from catalogue.deployments.resolved import joined_replicas
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, release_of
 from catalogue.entries.deployments import Precision, ScenarioFile
-from catalogue.entries.hardware import Device
+from catalogue.entries.hardware import STACK_OF, Device
 from catalogue.entries.models import Model
 from catalogue.entries.profiles import (
     WAYS,
@@ -36,6 +35,7 @@ from catalogue.entries.profiles import (
     Way,
     in_order,
 )
+from catalogue.kernels.releases import multiplied
 from catalogue.library import Override
 from catalogue.messages import by_language, messages
 from catalogue.reading import yamlfile
@@ -219,7 +219,7 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     release = _release(profile, device, written if at else None)
     experts = None if precision is None else (
         precision.weights.routed_expert,
-        on_card(device, precision.multiply.dtypes["routed_expert"]))
+        multiplied(precision, device, reference, model)["routed_expert"])
     of = release, card, _attention(model), drafts, experts, apart
     return yamlfile.remembered(
         f"running {of} {written if at else None}", _path(name, beside).absolute(),
@@ -301,12 +301,10 @@ def _attention(model: Model) -> tuple[str, ...]:
 
 def _release(profile: Profile, device: Device, written: str | None) -> str:
     """The release of an engine that stands for the one that is written, on its card."""
-    if device.software not in profile.stacks:
-        others = ", ".join(fitting(device))
-        raise LayoutError(f"{profile.id} does not run on '{device.id}', "
-                          + (f"expected one of {others}." if others else
-                             "nor is any other engine of the catalogue known to."))
-    return release_of(profile, written, nearest=True)
+    if device.software in STACK_OF.values() and device.software not in profile.stacks:
+        raise LayoutError(f"{profile.id} does not run on '{device.id}', expected one of "
+                          f"{', '.join(fitting(device))}.")
+    return release_of(profile, written)
 
 
 def _started(holding: list[Statement]) -> tuple[dict[str, bool], bool]:

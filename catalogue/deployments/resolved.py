@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from catalogue.entries.hardware import Device, Node
 from catalogue.entries.measurements import Measurements
 from catalogue.entries.models import Model
 from catalogue.entries.profiles import Way
+from catalogue.kernels.releases import multiplied
 from catalogue.reading.values import Text, Value
 
 # of the layer that drafts, what its table is asked for, where no text is stated
@@ -68,6 +70,20 @@ class Resolved:
     family: Text | None = None
     by_engine: Mapping[Way, Mapping[str, Value]] = field(default_factory=dict)
     variations: tuple[float, float] | None = None
+
+    @property
+    def asked_engine(self) -> str | None:
+        """The engine that it names with its release as it is written; None if it names none."""
+        return None
+
+    @cached_property
+    def multiplied(self) -> dict[str, str]:
+        """Class of tensors -> dtype that its device multiplies for it, by its engine's kernels."""
+        offload = self.file.offload
+        hosted = offload is not None and not offload.fetched and offload.routed_experts.value >= 1
+        return multiplied(self.precision, self.device, self.asked_engine, self.model, [
+            name for name in self.precision.multiply.dtypes if name != "routed_expert"
+        ] if hosted else None)
 
     @property
     def way(self) -> Way:

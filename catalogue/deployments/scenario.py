@@ -146,6 +146,11 @@ class Scenario(Resolved):
         """The engine that it names with its release, ``vllm@0.11.0``; None if it names none."""
         return self.running.name if self.running else None
 
+    @property
+    def asked_engine(self) -> str | None:
+        """The same as it is written: a release that is not known is not another one's."""
+        return self.running.stated if self.running else None
+
     def in_precision(self, precision: Precision) -> Scenario:
         """The deployment in another precision, with what its engine's kernels reach in that."""
         engine = self.running

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from catalogue import library
-from catalogue.deployments.precision_support import peak_of, widened
+from catalogue.deployments.precision_support import widened
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms, ShareByDtype, TimeByDtype
@@ -63,7 +63,7 @@ def efficiency(table: ShareByDtype, dtype: str, device: Device) -> Value:
         return prior
     name = nearest_known(table, dtype)
     near: Value = getattr(table, name)
-    peak, known = peak_of(device, dtype), peak_of(device, name)
+    peak, known = device.peak(dtype), device.peak(name)
     faster = peak.value / known.value if peak and known else BITS[name] / BITS[dtype]
     least, share = near.low / max(1.0, faster), near.value / math.sqrt(max(1.0, faster))
     value = float(f"{share:.{DIGITS}g}")
@@ -95,5 +95,5 @@ def lacking(device: Device, priors: Mechanisms) -> Iterator[tuple[str, str]]:
     if table is None:
         return
     for dtype in ShareByDtype.model_fields:
-        if dtype in BITS and peak_of(device, dtype) and getattr(table, dtype, None) is None:
+        if dtype in BITS and device.peak(dtype) and getattr(table, dtype, None) is None:
             yield dtype, nearest_known(table, dtype)

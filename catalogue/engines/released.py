@@ -6,7 +6,9 @@ from catalogue import library
 from catalogue.engines.engine import load_releases
 from catalogue.entries.hardware import Device
 from catalogue.entries.profiles import Profile, in_order
+from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
+from catalogue.reading.record import ROOT
 
 AT = "@"  # between an engine and its release
 CANDIDATE = "rc"
@@ -18,16 +20,22 @@ def fitting(device: Device) -> list[str]:
             if device.software in library.load("profiles", name).stacks]
 
 
-def engine_meant(reference: str) -> tuple[Profile, str]:
-    """The profile and the release that are meant by a name such as vllm or vllm@0.13.0.
-
-    Raises ParamsError for an engine, or a release of it, that is not known.
-    """
-    name, _, written = (part.strip() for part in reference.partition(AT))
+def profile_of(name: str) -> Profile:
+    """The profile of an engine. Raises ParamsError for one that is not known."""
     if name not in library.names("profiles"):
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
-    profile: Profile = library.load("profiles", name)
+    found: Profile = library.load("profiles", name)
+    return found
+
+
+def engine_meant(reference: str) -> tuple[Profile, str]:
+    """The profile and the release that stands for a name such as vllm or vllm@0.13.0.
+
+    Raises ParamsError for an engine that is not known, or what is no release.
+    """
+    name, _, written = (part.strip() for part in reference.partition(AT))
+    profile = profile_of(name)
     return profile, release_of(profile, written or None)
 
 
@@ -40,37 +48,81 @@ def releases(profile: Profile) -> list[str]:
     return sorted((version for version in known if in_order(version) >= first), key=in_order)
 
 
-def release_of(profile: Profile, written: str | None, nearest: bool = False) -> str:
-    """The release that is meant: itself, or the newest whose version begins so.
+def release_of(profile: Profile, written: str | None) -> str:
+    """The release that stands for the one that is written, of those that are known.
 
-    A candidate of a release only where there is no other.
+    Itself, or the newest whose version begins so, a candidate only where there is no other; for one
+    that is not known the next older one, else the oldest.
 
     Args:
         profile: of the engine.
         written: what names it; None for the newest.
-        nearest: whether of a release before the newest that is not known the next older one stands
-            for it, or the oldest.
 
-    Raises ParamsError for a release that is not known.
+    Raises ParamsError for what is no release.
     """
     every = releases(profile)
-    meant = every if written is None else (
-        [version for version in every if version == written]
-        or [version for version in every if version.startswith((f"{written}.", f"{written}rc"))])
-    if written is not None and not (written and meant):
-        if nearest and (older := _next_older(every, written)) is not None:
-            return older
-        raise ParamsError(f"{profile.id} has no release '{written[:40]}', expected one of "
-                          f"{', '.join(every)}.")
-    return ([version for version in meant if CANDIDATE not in version] or meant)[-1]
-
-
-def _next_older(every: list[str], written: str) -> str | None:
-    """The newest release before one that is not known, else the oldest; None of a later one."""
+    meant = every if written is None else _named(every, written)
+    if meant:
+        return ([version for version in meant if CANDIDATE not in version] or meant)[-1]
     try:
-        asked = in_order(written)
+        asked = in_order(str(written))
     except ValueError:
-        return None
-    if asked > in_order(every[-1]):
-        return None
+        raise ParamsError(f"{profile.id} has no release '{str(written)[:40]}', expected one of "
+                          f"{', '.join(every)}.") from None
     return next((version for version in reversed(every) if in_order(version) < asked), every[0])
+
+
+def asked_release(profile: Profile, written: str | None) -> str:
+    """The release that is asked for: a known one, or as it is written where it is not known.
+
+    Arguments and errors as of :func:`release_of`.
+    """
+    if written is None or _named(releases(profile), written):
+        return release_of(profile, written)
+    release_of(profile, written)  # refuses what is no release
+    return written
+
+
+def releases_with(engine: str) -> dict[str, str | None] | None:
+    """Classes of models -> the first release that has them; None if the first that was read does.
+
+    >>> known = releases_with("vllm")
+    >>> known["DeepseekV32ForCausalLM"], known["LlamaForCausalLM"]
+    ('0.11.0', None)
+
+    Args:
+        engine: of ``params/profiles/``.
+
+    Returns None for an engine of which nothing was read.
+    """
+    path = ROOT / "engines" / "models" / f"{engine}.yml"
+    if not path.is_file():
+        return None
+
+    def read() -> dict[str, str | None]:
+        since = yamlfile.read(path).data["model_classes"]["since"]
+        first = next(iter(since))
+        return {name: None if release == first else release
+                for release, names in since.items() for name in names}
+
+    return yamlfile.remembered("model classes", path, read)
+
+
+def stated_release(reference: str) -> tuple[str, str]:
+    """An engine with its release, as a text asks for it and as it is known.
+
+    >>> stated_release("vllm@0.24.0")
+    ('vllm@0.24.0', 'vllm@0.23.0')
+
+    Raises ParamsError as :func:`engine_meant`.
+    """
+    name, _, written = (part.strip() for part in reference.partition(AT))
+    profile, known = engine_meant(reference)
+    return f"{name}{AT}{asked_release(profile, written or None)}", f"{name}{AT}{known}"
+
+
+def _named(every: list[str], written: str) -> list[str]:
+    """Releases that a text names: itself, or those whose version begins so."""
+    if written in every:
+        return [written]
+    return [version for version in every if version.startswith((f"{written}.", f"{written}rc"))]

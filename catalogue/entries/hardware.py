@@ -48,13 +48,16 @@ from catalogue.reading.values import (
 )
 
 Dtype = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
-Architecture = Literal["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121",
-                       "gfx942", "gfx950", "ascend-a1", "ascend-a2", "ascend-a3", "ascend-a5"]
+Architecture = Literal["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_107", "sm_120",
+                       "sm_121", "gfx942", "gfx950", "ascend-a1", "ascend-a2", "ascend-a3",
+                       "ascend-a5"]
 """Instruction sets that kernels are written for, as their makers name them."""
 STACKS = {"sm": "cuda", "gfx": "rocm", "ascend": "cann"}
 """Software that drives an architecture, by the beginning of its name."""
 STACK_OF = {"NVIDIA": "cuda", "AMD": "rocm", "Huawei": "cann"}
 """Software of the makers whose accelerators have one."""
+WIDE = ("bf16", "fp16")
+"""Dtypes of 16 bits, to which what a card does not multiply is widened: the first that it has."""
 STREAMS = ("weight-streaming", "copy", "host-to-device", "device-to-host")
 ROUNDING = 0.02  # of published figures: 7 links of 28 GB/s are printed as 196 or 200 GB/s
 
@@ -99,8 +102,8 @@ class Device(Called):
         like: device whose values hold for whatever this file leaves out.
         type: as its maker calls it, or ``host``; what runs on it, the next two say.
         stack: what engines reach it through, such as ``cuda``; absent, that of the next or maker.
-        architecture: instruction set that kernels are written for; absent, no release of an engine
-            is known to run on it.
+        architecture: instruction set that kernels are written for; absent, no kernels of an engine
+            are known for it: times are those of its class.
         dies: for a package that software sees as several devices: their number, and ``die`` the
             entry of one. Such an entry describes what is bought, a deployment names the die.
         memory_capacity, memory_bandwidth: of the whole device [B], [B/s].
@@ -168,6 +171,32 @@ class Device(Called):
             raise Misplaced(f"'{self.stack}' does not drive {self.architecture}, expected "
                             f"'{self.software}' or nothing", "stack")
         return self
+
+    def peak(self, dtype: str) -> Value | None:
+        """The dense peak for a dtype [FLOP/s]; None where it does not multiply it.
+
+        That is its matrix unit's; a host processor without one multiplies on its vector unit.
+
+        Args:
+            dtype: what is multiplied.
+        """
+        unit = self.matrix_peak
+        if unit is None and self.type == "host":
+            unit = self.vector_peak
+        return getattr(unit, dtype, None)
+
+    def multiplied(self, dtype: str) -> str:
+        """The dtype that it multiplies where one is asked for: it, or the wide one that it has.
+
+        Args:
+            dtype: what is asked for.
+        """
+        return dtype if self.peak(dtype) else self.wide
+
+    @property
+    def wide(self) -> str:
+        """The dtype of 16 bits that it multiplies: the first of ``WIDE`` that it has."""
+        return next((wide for wide in WIDE if self.peak(wide)), WIDE[0])
 
     @property
     def software(self) -> str | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, model_validator
 
@@ -34,6 +36,7 @@ from catalogue.reading.values import (
     Text,
     Unit,
     Value,
+    Whole,
     Words,
 )
 
@@ -56,6 +59,11 @@ _NEEDED: dict[str, tuple[str, ...]] = {
 }
 _COMPRESSED = ("compress_ratio", "compressed_layers", "heavy_compress_ratio", "heavy_layers",
                "o_groups", "o_lora_rank")
+
+
+_ROUTED = ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size")
+_NEEDS = {"window": "sliding_window", "sparse": "index_topk", "shared": "index_topk",
+          "experts": "n_routed_experts"}  # kinds of layers -> a field without which there are none
 
 
 def _over(part: Value | None, whole: Value | None) -> bool:
@@ -173,13 +181,112 @@ class Overflow(Sourced):
     note: Text
 
 
+AttentionKind = Literal["full", "window", "mla", "sparse", "shared", "compressed", "heavy",
+                        "linear", "mamba"]
+NetworkKind = Literal["dense", "experts", "none"]
+ATTENTION_KINDS: tuple[str, ...] = get_args(AttentionKind)
+NETWORK_KINDS: tuple[str, ...] = get_args(NetworkKind)
+PICKING = ("sparse", "shared")  # layers that attend to what an indexer picks
+RECURRENT = ("linear", "mamba")  # layers that keep a state instead of a cache
+OF_MODEL = {  # kinds of attention -> the models whose layers have them
+    "full": ("gqa",), "window": ("gqa", CSA), "mla": ("mla",), "sparse": ("gqa", "mla"),
+    "shared": ("gqa", "mla"), "compressed": (CSA,), "heavy": (CSA,), "linear": ("gqa", "mla"),
+    "mamba": ("gqa", "mla")}
+
+
+class LayerRun(Entry):
+    """A run of equal layers, or a group of runs that repeats.
+
+    Attributes:
+        attention: full; window, of ``sliding_window``; mla; sparse, to what an indexer picks;
+            shared, to what the indexer of an earlier layer picked; compressed and heavy, to entries
+            of ``compress_ratio`` and ``heavy_compress_ratio`` tokens; linear or mamba, a state.
+        mlp: the feed-forward network that follows: dense, experts or none.
+        times: how often the layer, or the group, comes one after the other.
+        group: runs that repeat together, in order.
+    """
+
+    attention: AttentionKind | None = None
+    mlp: NetworkKind | None = None
+    times: Whole = 1
+    group: list[LayerRun] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> LayerRun:
+        if self.group is not None and (self.attention or self.mlp):
+            raise ValueError("a run is a layer or a group, expected 'group' or 'attention' and "
+                             "'mlp'")
+        if self.group is None and not (self.attention and self.mlp):
+            lacking = "mlp" if self.attention else "attention"
+            raise ValueError(f"'{lacking}' is missing, a run of layers says attention and mlp")
+        if self.group is not None and any(run.group is not None for run in self.group):
+            raise ValueError("'group' holds a group, expected runs of layers")
+        return self
+
+
+class LayerCounts(NamedTuple):
+    """Counts that runs of layers add up to, by the name of the model's field [1].
+
+    Attributes:
+        needed: those without which a model with such layers would be another.
+        others: those that it may state besides.
+    """
+
+    needed: dict[str, int]
+    others: dict[str, int]
+
+
+def layer_counts(layers: list[Any], attention: Any, is_moe: bool) -> LayerCounts | None:
+    """Counts of runs of layers; None for runs that are not as a file may hold them.
+
+    Args:
+        layers: runs as a file holds them, not checked yet.
+        attention: of the model.
+        is_moe: whether it has routed experts.
+    """
+    of: Counter[str] = Counter()
+    for run in layers:
+        group = run.get("group") if isinstance(run, dict) else None
+        for part in group if isinstance(group, list) else [run]:
+            if not isinstance(part, dict):
+                return None
+            kinds = part.get("attention"), part.get("mlp")
+            often = [each.get("times", 1) for each in ([part] if group is None else [run, part])]
+            if kinds[0] not in ATTENTION_KINDS or kinds[1] not in NETWORK_KINDS or not all(
+                    type(times) is int and times > 0 for times in often):
+                return None
+            of.update(dict.fromkeys(map(str, kinds), math.prod(often)))
+    total = sum(of[name] for name in ATTENTION_KINDS)
+    recurrent, picking = (sum(of[name] for name in names) for names in (RECURRENT, PICKING))
+    cached = total - recurrent
+    needed, others = {"num_hidden_layers": total}, {
+        "linear_layers": recurrent, "layers_without_mlp": of["none"], "sparse_layers": picking}
+    if attention == CSA:
+        needed |= {"indexer_layers": of["compressed"], "compressed_layers": of["compressed"],
+                   "heavy_layers": of["heavy"]}
+    else:
+        others |= {"indexer_layers": of["sparse"], "full_attention_layers": cached - of["window"]}
+    if is_moe:
+        needed["first_k_dense_replace"] = of["dense"]
+    for name, present in (("full_attention_layers", of["window"]), ("indexer_layers", picking),
+                          ("sparse_layers", 0 < picking < cached), ("linear_layers", recurrent),
+                          ("layers_without_mlp", of["none"])):
+        if present and name in others:
+            needed[name] = others.pop(name)
+    return LayerCounts(needed, others)
+
+
 class Model(Called):
     """A transformer by its shapes, under the names of Hugging Face configurations.
 
     Attributes:
+        layers: runs of layers in their order, where a count alone does not say which they are; the
+            counts of layers follow, and those that are stated besides must agree.
+        first_k_dense_replace: layers with a dense network, wherever they are.
         missing: what of its architecture no formula has; every answer carries it.
         compress_ratio: tokens of a compressed entry that an indexer picks; beside mla and gqa those
             of an index key, the cache holds all, and ``index_topk`` counts keys.
+        model_class: of ``architectures`` in its configuration, by which engines know it.
         linear_mamba: whether the linear layers are Mamba-2: a state that is written and read, not
             corrected; ``linear_num_key_heads`` are its groups, ``linear_key_head_dim`` its state
             size, ``linear_num_value_heads`` and ``linear_value_head_dim`` its heads.
@@ -198,11 +305,13 @@ class Model(Called):
     """
 
     family: Words | None = None
+    model_class: Words | None = None
     missing: Text | None = None
     weights: PublishedWeights | None = None
     fp16_overflow: Overflow | None = None
     attention: Literal["mla", "gqa", "csa"]
     num_hidden_layers: Count
+    layers: list[LayerRun] | None = None
     hidden_size: Count
     vocab_size: Count
     num_attention_heads: Count
@@ -269,6 +378,42 @@ class Model(Called):
     tie_word_embeddings: Flag = False
     max_position_embeddings: Count | None = None
     published: PublishedTotals | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _counted(cls, raw: Any) -> Any:
+        """Take the counts of layers from their runs; refuse a stated one that contradicts."""
+        if not isinstance(raw, dict) or not isinstance(raw.get("layers"), list):
+            return raw
+        counts = layer_counts(raw["layers"], raw.get("attention"), any(
+            raw.get(name) is not None for name in _ROUTED))
+        if counts is None:  # each run is checked with the fields
+            return raw | {"num_hidden_layers": raw.get("num_hidden_layers", 1)}
+        for name, count in (counts.needed | counts.others).items():
+            stated = raw.get(name)
+            written = stated.get("value") if isinstance(stated, dict) else stated
+            if stated is not None and str(written) != str(count):
+                raise ValueError(f"'{name}' is {str(written)[:40]}, but 'layers' adds up to "
+                                 f"{count}, expected that or nothing")
+        return raw | {name: {"value": count, "kind": "derived"}
+                      for name, count in counts.needed.items() if raw.get(name) is None}
+
+    @model_validator(mode="after")
+    def _layers(self) -> Model:
+        """Runs of layers are of kinds that the model's other fields describe."""
+        runs = [part for run in self.layers or () for part in run.group or [run]]
+        for run in runs:
+            if self.attention not in OF_MODEL[str(run.attention)]:
+                raise ValueError(f"'layers' has {run.attention} attention, which a model with "
+                                 f"{self.attention} does not have")
+            for kind, name in _NEEDS.items():
+                if kind in (run.attention, run.mlp) and getattr(self, name) is None:
+                    raise ValueError(f"'{name}' is missing, 'layers' has {kind} ones")
+        kinds = {run.attention for run in runs} & {*RECURRENT}
+        if len(kinds) > 1 or (kinds and ("mamba" in kinds) != self.linear_mamba):
+            raise ValueError("'linear_mamba' says whether layers are mamba or linear, expected one "
+                             "of the two in 'layers' too")
+        return self
 
     @model_validator(mode="after")
     def _complete(self) -> Model:
@@ -405,8 +550,7 @@ class Model(Called):
     @property
     def is_moe(self) -> bool:
         """Whether any layer routes tokens to experts."""
-        return any(getattr(self, name) is not None for name in
-                   ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"))
+        return any(getattr(self, name) is not None for name in _ROUTED)
 
 
 def check_drafts(drafts: Value | None, length: Value | None, chances: Sequence[Value] | None

@@ -112,6 +112,8 @@ class Starting(Sourced):
         wide_replicas: replicas of more than one rank in a server of several.
         spares: redundant experts.
         dealt_cache: the cache of a request dealt over tensor-parallel ranks.
+        any_vocabulary: the vocabulary filled up until tensor parallelism divides it; else only up
+            to a multiple of 64.
         spread_replicas: replicas of more than one node in a server of several.
     """
 
@@ -120,6 +122,7 @@ class Starting(Sourced):
     wide_replicas: Flag | None = None
     spares: Flag | None = None
     dealt_cache: Flag | None = None
+    any_vocabulary: Flag | None = None
     spread_replicas: Flag | None = None
 
 

@@ -1,11 +1,11 @@
 """Which releases run a format on a card, and what it costs in quality; no formula.
 
-``kernel_problem`` is what a deployment is asked before it is offered, ``kernel_of`` what an answer
-says of it, ``quality`` what its format is known to cost.
+``support`` is what a deployment is asked before it is offered, ``kernel_of`` what an answer says of
+it, ``quality`` what its format is known to cost.
 """
 
 from catalogue.kernels.quality import Quality, published_precision, quality
-from catalogue.kernels.releases import Kernel, kernel_of, kernel_problem, kernels_of, tables
+from catalogue.kernels.releases import Kernel, Support, kernel_of, kernels_of, support, tables
 
-__all__ = ["Kernel", "Quality", "kernel_of", "kernel_problem", "kernels_of", "published_precision",
-           "quality", "tables"]
+__all__ = ["Kernel", "Quality", "Support", "kernel_of", "kernels_of", "published_precision",
+           "quality", "support", "tables"]

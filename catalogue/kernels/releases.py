@@ -1,21 +1,24 @@
-"""What releases of engines run of a precision on a card: the tables of ``params/kernels/``.
+"""What releases of engines run of a precision on a card, what they refuse, and what nobody knows:
+the tables of ``params/kernels/``.
 
-A precision runs where every class of its tensors has a cell in the table of one engine, in one of
-its releases: the format of its weights multiplied in the dtype that the precision says, and the
-format of its cache. What no cell speaks of is not known to run.
+A precision runs where every class of its tensors has a running cell in the table of one engine, in
+one of its releases: the format of its weights multiplied in the dtype that the precision says, or
+in 16 bits where the card or the engine has nothing narrower, and the format of its cache with the
+attention of the model. It is refused where one of these cells says so, and not known where nothing
+speaks of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from catalogue import library
-from catalogue.engines.released import AT, engine_meant, release_of, releases
+from catalogue.engines.released import AT, asked_release, profile_of, releases, releases_with
 from catalogue.entries.deployments import Format, Precision
-from catalogue.entries.hardware import Architecture, Device
+from catalogue.entries.hardware import STACK_OF, WIDE, Architecture, Device
 from catalogue.entries.kernels import (
     CLASSES,
     DENSE,
@@ -27,6 +30,7 @@ from catalogue.entries.kernels import (
 )
 from catalogue.entries.models import CSA, Model
 from catalogue.entries.profiles import in_order
+from catalogue.kernels.checkpoints import published
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
@@ -35,8 +39,10 @@ say = messages("catalogue/kernels/releases")
 
 EXPERTS = ("shared_expert", "routed_expert", "router")  # what a model without experts lacks
 FULL = ("fp32",)  # engines leave these products to the vector unit, which every card has
-INDEXED = {"mla": "sparse", "gqa": "block-sparse"}  # attention over what an indexer chose
+INDEXED: dict[str, AttentionKind] = {"mla": "sparse", "gqa": "block-sparse"}
+CLASS = "class"  # of a model, among parts of which nothing is known
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
+Verdict = Literal["runs", "refuses", "unknown"]
 
 
 class Part(NamedTuple):
@@ -56,6 +62,7 @@ class Kernel:
         since, until: first and last release that is known to; None for an engine without releases.
         experts: the cell of the routed experts, of a model without them that of attention.
         cells: by class of tensors; ``cache`` is that of the cache.
+        widened: classes for which there is a kernel of wider products alone, and what they are.
     """
 
     engine: str
@@ -63,21 +70,17 @@ class Kernel:
     until: str | None
     experts: Cell
     cells: dict[str, Cell]
+    widened: dict[str, str]
 
     @property
     def weight_only(self) -> bool:
         """Whether the weights of the experts are widened before they are multiplied."""
-        return isinstance(self.experts, Product) and self.experts.runs == "weight-only"
+        return self.experts.runs == "weight-only"
 
     @property
     def kernel(self) -> Pair:
         """The kernel of the experts by its name."""
         return pair(self.experts.kernel)
-
-    @property
-    def releases(self) -> str:
-        """The engine with the releases that run it, as an English sentence has it."""
-        return self.release_words[0]
 
     @property
     def release_words(self) -> Pair:
@@ -86,7 +89,7 @@ class Kernel:
         if self.since is None or self.until is None:
             return en, zh
         newest = releases(library.load("profiles", str(tables()[self.engine].engine)))[-1]
-        if self.until == newest:
+        if in_order(self.until) >= in_order(newest):
             return say("and-later", engine=(en, zh), since=self.since)
         return say("from-to", engine=(en, zh), since=self.since, several=self.until != self.since,
                    until=self.until)
@@ -111,17 +114,56 @@ class Kernel:
                    source=self.experts.source)
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """That an engine refuses a part of a precision, or a card altogether.
+
+    Attributes:
+        engine: name of its table.
+        release: that is meant; None for an engine without releases.
+        part: that is refused; None where the engine is not written for such cards.
+        kernel: what there is in place of a kernel.
+        source: of ``params/sources/``.
+    """
+
+    engine: str
+    release: str | None
+    part: Part | None
+    kernel: Pair
+    source: str
+
+
+@dataclass(frozen=True)
+class Support:
+    """What is known of a precision on a card.
+
+    Attributes:
+        kernel: how it runs, if it does.
+        refusals: why it does not: of the engine that is meant, or of each that starts on the card.
+        unknown: parts of which no source speaks, in the engine that is meant or in the first.
+    """
+
+    kernel: Kernel | None = None
+    refusals: tuple[Refusal, ...] = ()
+    unknown: tuple[Part, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """One of the three answers."""
+        return "runs" if self.kernel else "refuses" if self.refusals else "unknown"
+
+
 def tables() -> dict[str, Kernels]:
     """Every table of ``params/kernels/`` by its engine's name, each checked.
 
-    Raises ParamsError, with file and line, for an engine or a release that is not known.
+    Raises ParamsError, with file and line, for an engine that is not known.
     """
-    return {name: _sound(library.file_of("kernels", name)) for name in library.names("kernels")}
+    return {name: table(library.file_of("kernels", name)) for name in library.names("kernels")}
 
 
 def _tables_of(engine: str) -> dict[str, Kernels]:
     """Those of one engine; the releases of others, which tables are checked with, are not read."""
-    return {name: _sound(library.file_of("kernels", name)) for name in library.names("kernels")
+    return {name: table(library.file_of("kernels", name)) for name in library.names("kernels")
             if library.load("kernels", name).engine == engine}
 
 
@@ -134,48 +176,41 @@ def runs_experts(engine: str) -> bool:
 
 def table(path: Path) -> Kernels:
     """One table, checked as :func:`tables` checks them."""
-    return _sound(path)
-
-
-def _sound(path: Path) -> Kernels:
     return yamlfile.remembered("sound kernels", path.absolute(), lambda: _checked(path))
 
 
 def _checked(path: Path) -> Kernels:
     found: Kernels = library.load("kernels", path)
-    if found.engine is None:
-        return found
-    file = library.read(path)
-    if found.engine not in library.names("profiles"):
-        raise ParamsError(f"{file.where(('engine',))}: engine: there is no engine "
+    if found.engine is not None and found.engine not in library.names("profiles"):
+        raise ParamsError(f"{library.read(path).where(('engine',))}: engine: there is no engine "
                           f"'{found.engine[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
-    known = releases(library.load("profiles", found.engine))
-    for group in ("products", "caches"):
-        for number, cell in enumerate(getattr(found, group)):
-            for key in ("since", "until"):
-                if getattr(cell, key) not in (None, *known):
-                    raise ParamsError(f"{file.where((group, number, key))}: {group}.{number}.{key}:"
-                                      f" {found.engine} has no release '{getattr(cell, key)}', "
-                                      f"expected one of {', '.join(known)}.")
     return found
 
 
+def known_to_engines(device: Device) -> bool:
+    """Whether any table speaks of a card's architecture."""
+    return device.architecture is not None and any(
+        device.architecture in cell.cards for found in tables().values()
+        for cell in (*found.products, *found.caches))
+
+
 def parts_of(precision: Precision, model: Model | None = None,
-             classes: Collection[str] | None = None) -> list[Part]:
+             classes: Collection[str] | None = None, device: Device | None = None) -> list[Part]:
     """What a table is asked for a precision: a part per class of tensors, and the cache.
 
     Args:
         precision: an entry of ``params/precisions/``.
         model: whose classes are asked for; all of them without one.
         classes: that a card multiplies; those that a host computes are left out this way.
+        device: the card: a dtype that it lacks is widened to one that it has.
     """
     asked = [name for name in CLASSES if (classes is None or name in classes)
              and not (model is not None and not model.is_moe and name in EXPERTS)]
-    products = [Part(name, getattr(precision.weights, name), getattr(precision.multiply, name))
-                for name in asked]
-    return [part for part in products if part.multiplied not in FULL] + [
-        Part("cache", precision.kv_cache, precision.multiply.core)]
+    parts = [*(Part(name, getattr(precision.weights, name), getattr(precision.multiply, name))
+               for name in asked), Part("cache", precision.kv_cache, precision.multiply.core)]
+    return [part if device is None else part._replace(multiplied=device.multiplied(
+        part.multiplied)) for part in parts if part.multiplied not in FULL or part.name == "cache"]
 
 
 def attention_kind(model: Model) -> AttentionKind:
@@ -185,14 +220,27 @@ def attention_kind(model: Model) -> AttentionKind:
     return INDEXED[model.attention]
 
 
-def _attention(model: Model | None) -> AttentionKind | None:
-    return None if model is None else attention_kind(model)
+class Asked(NamedTuple):
+    """What cells are held against: a card's architecture and a model; None of what is not said."""
+
+    architecture: str | None
+    attention: AttentionKind | None
+    model_class: str | None
 
 
-def _speaks(cell: Cell, part: Part, attention: AttentionKind | None) -> bool:
-    """Whether a cell speaks of a part, whatever it says of it."""
-    of = cell.attention or (DENSE if isinstance(cell, Cache) else None)
-    if attention is not None and of is not None and attention not in of:
+def _asked(device: Device, model: Model | None) -> Asked:
+    return Asked(device.architecture, None if model is None else attention_kind(model),
+                 None if model is None else model.model_class)
+
+
+def _speaks(cell: Cell, part: Part, asked: Asked) -> bool:
+    """Whether a cell speaks of a part on a card, whatever it says of it."""
+    if asked.architecture not in cell.cards:
+        return False
+    kinds = cell.attention or (DENSE if isinstance(cell, Cache) else ())
+    if asked.attention is not None and kinds and asked.attention not in kinds:
+        return False
+    if cell.model_classes and asked.model_class not in cell.model_classes:
         return False
     if isinstance(cell, Cache):
         return (part.name == "cache" and part.stored in cell.formats
@@ -202,20 +250,17 @@ def _speaks(cell: Cell, part: Part, attention: AttentionKind | None) -> bool:
             and (not cell.classes or part.name in cell.classes))
 
 
-def _cells(found: Kernels, architecture: str | None) -> list[Cell]:
-    """Cells of a table that say something runs on an architecture."""
-    every: tuple[Cell, ...] = (*found.products, *found.caches)
-    return [cell for cell in every if architecture in cell.cards
-            and getattr(cell, "runs", "native") != "no"]
-
-
 def _known(found: Kernels) -> list[str | None]:
-    """Releases of a table's engine, the oldest first; one without a name where none is known."""
+    """Releases of a table's engine, and those that its cells name, the oldest first; one without a
+    name where none is known."""
     if found.engine is None:
         return [None]
     path = library.locate("profiles", found.engine)
-    return yamlfile.remembered("releases", path.absolute(),
-                               lambda: list(releases(library.load("profiles", path))))
+    own = yamlfile.remembered("releases", path.absolute(),
+                              lambda: list(releases(library.load("profiles", path))))
+    named = {end for cell in (*found.products, *found.caches) for end in (cell.since, cell.until)
+             if end is not None and in_order(end) >= in_order(own[0])}
+    return sorted({*own, *named}, key=in_order)
 
 
 def _at(cells: list[Cell], release: str | None) -> Cell | None:
@@ -223,38 +268,116 @@ def _at(cells: list[Cell], release: str | None) -> Cell | None:
     return next((cell for cell in reversed(cells) if release is None or cell.holds(release)), None)
 
 
-def _running(name: str, found: Kernels, device: Device, parts: list[Part],
-             attention: AttentionKind | None, release: str | None) -> Kernel | None:
-    """How an engine runs all parts on a card, in a release or, without one, its newest that does.
-    """
-    cells: dict[str, list[Cell]] = {}
-    here = _cells(found, device.architecture)
-    for part in parts:
-        cells[part.name] = [cell for cell in here if _speaks(cell, part, attention)]
-        if not cells[part.name]:
-            return None
+def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked: Asked,
+            release: str | None) -> Support:
+    """What an engine's table says, in a release or, without one, in its newest that runs it all,
+    else in its newest."""
+    platforms = found.platforms
+    if platforms and device.software in STACK_OF.values() and (
+            device.software not in platforms.stacks):
+        return Support(refusals=(Refusal(name, release, None, say(
+            "written-for", stacks=", ".join(platforms.stacks)), platforms.source),))
+    every: tuple[Cell, ...] = (*found.products, *found.caches)
+    cells = {part: [cell for cell in every if _speaks(cell, part, asked)] for part in parts}
+    wide = {part: part._replace(multiplied=device.wide) for part in parts
+            if part.multiplied not in WIDE}
+    wider = {part: [cell for cell in every if _speaks(cell, other, asked)
+                    and (cell.runs == "weight-only" or part.name == "cache")]
+             for part, other in wide.items()}
+
+    def at(part: Part, release: str | None) -> tuple[Cell | None, bool]:
+        """The cell of a part, and whether it is one of wider products."""
+        cell = _at(cells[part], release)
+        if cell is None or cell.runs == "no":
+            other = _at(wider.get(part, []), release)
+            if other is not None and other.runs != "no":
+                return other, True
+        return cell, False
+
+    classes = releases_with(found.engine) if found.engine and asked.model_class else None
+    named = any(asked.model_class in cell.model_classes for cell in every)
+    first = classes.get(str(asked.model_class)) if classes else None
+    if classes and not named and asked.model_class not in classes:
+        return Support(unknown=(Part(CLASS, str(asked.model_class), ""),))
+
+    def run(release: str | None) -> bool:
+        return not _before(release, first) and all(
+            (cell := at(part, release)[0]) is not None and cell.runs != "no" for part in parts)
+
     known = _known(found)
-    runs = [each for each in known if all(_at(of, each) for of in cells.values())]
-    if not runs or (release is not None and release not in runs):
-        return None
-    meant = release or runs[-1]
-    first = known.index(meant)
-    while first and known[first - 1] in runs:
+    if release is None:
+        release = next((each for each in reversed(known) if run(each)), known[-1])
+    if run(release):
+        chosen = {part.name: (cell, device.wide if widened else "") for part in parts
+                  for cell, widened in (at(part, release),) if cell}
+        return Support(_kernel(name, {part: cell for part, (cell, _) in chosen.items()},
+                               {part: dtype for part, (_, dtype) in chosen.items() if dtype},
+                               _span(known, release, run)))
+    if _before(release, first):
+        return Support(refusals=(Refusal(name, release, None, say(
+            "no-class", model_class=str(asked.model_class), first=str(first)),
+            f"{found.engine}-releases"),))
+    told = {part: at(part, release)[0] for part in parts}
+    return Support(
+        refusals=tuple(Refusal(name, release, part, pair(cell.kernel), cell.source)
+                       for part, cell in told.items() if cell is not None and cell.runs == "no"),
+        unknown=tuple(part for part, cell in told.items() if cell is None))
+
+
+def _before(release: str | None, first: str | None) -> bool:
+    """Whether a release comes before another; not where either is not said."""
+    return release is not None and first is not None and in_order(release) < in_order(first)
+
+
+def _span(known: list[str | None], release: str | None, run: Callable[[str | None], bool]
+          ) -> tuple[str | None, str | None]:
+    """First and last of the releases in a row that run something, around one that does."""
+    if release is None:
+        return None, None
+    order = known if release in known else sorted({*known, release}, key=lambda each: in_order(
+        str(each)))
+    first = last = order.index(release)
+    while first and run(order[first - 1]):
         first -= 1
-    chosen = {part: cell for part, of in cells.items() if (cell := _at(of, meant)) is not None}
-    last = known.index(meant)
-    while last + 1 < len(known) and known[last + 1] in runs:
+    while last + 1 < len(order) and run(order[last + 1]):
         last += 1
-    experts = chosen.get("routed_expert") or chosen.get("attention") or chosen["cache"]
-    return Kernel(name, known[first], known[last], experts, chosen)
+    return order[first], order[last]
+
+
+def _kernel(name: str, cells: dict[str, Cell], widened: dict[str, str],
+            span: tuple[str | None, str | None]) -> Kernel:
+    experts = cells.get("routed_expert") or cells.get("attention") or cells["cache"]
+    return Kernel(name, *span, experts, cells, widened)
+
+
+def multiplied(precision: Precision, device: Device, engine: str | None = None,
+               model: Model | None = None, classes: Collection[str] | None = None
+               ) -> dict[str, str]:
+    """Class of tensors -> dtype that is multiplied for it on a device.
+
+    Where the device has no peak of the dtype asked for, or the engine that is meant (the first that
+    runs it, if none is) has kernels of wider products alone, weights and activations are widened to
+    16 bits.
+
+    Arguments as of :func:`support`; an engine that is not of the catalogue says nothing.
+    """
+    asked = precision.multiply.dtypes
+    asked |= {"index": precision.multiply.index or precision.multiply.core}
+    found = {name: device.multiplied(dtype) for name, dtype in asked.items()}
+    if engine is not None and engine.partition(AT)[0] not in library.names("profiles"):
+        return found
+    kernel = kernel_of(precision, device, engine, model=model, classes=classes)
+    widened = kernel.widened if kernel else {}
+    return found | {("core" if name == "cache" else name): dtype
+                    for name, dtype in widened.items()}
 
 
 def _meant(engine: str | None, release: str | None) -> tuple[str | None, str | None]:
-    """Engine and release that are meant; the newest release where none is said."""
+    """Engine and release that are meant, the release as it is asked for: cells speak of all."""
     if engine is None:
         return None, None
-    profile, meant = engine_meant(engine)
-    return profile.id, release_of(profile, release) if release else meant
+    name, _, written = (part.strip() for part in engine.partition(AT))
+    return name, asked_release(profile_of(name), release or written or None)
 
 
 def kernels_of(precision: Precision, device: Device, model: Model | None = None,
@@ -268,26 +391,61 @@ def kernels_of(precision: Precision, device: Device, model: Model | None = None,
         model: whose classes of tensors and whose attention are asked for; all without one.
         classes: of tensors that the card multiplies; absent, all.
     """
-    parts, attention = parts_of(precision, model, classes), _attention(model)
-    found = (_running(name, known, device, parts, attention, None)
+    parts, asked = parts_of(precision, model, classes, device), _asked(device, model)
+    found = (_judged(name, known, device, parts, asked, None).kernel
              for name, known in tables().items())
     return sorted((kernel for kernel in found if kernel is not None), key=_order)
+
+
+def support(precision: Precision, device: Device, engine: str | None = None,
+            release: str | None = None, model: Model | None = None,
+            classes: Collection[str] | None = None) -> Support:
+    """What is known of a precision on a card: it runs, it is refused, or nobody says.
+
+    Args:
+        precision: an entry of ``params/precisions/``, with a deployment's overrides.
+        device: the card.
+        engine: that is meant, ``vllm`` or with its release ``vllm@0.11``; absent, any: refused is
+            then what each of those refuses that ``deploy`` starts on such cards.
+        release: of the engine, in place of one written with it; absent, its newest.
+        model: whose classes of tensors and whose attention are asked for; all without one.
+        classes: of tensors that the card multiplies, where a host computes the others.
+
+    Raises ParamsError for an engine that is not known.
+
+    >>> import catalogue
+    >>> h200 = catalogue.load_device("nvidia-h200-sxm")
+    >>> support(catalogue.load_precision("fp8-block"), h200, "vllm@0.11.0").verdict
+    'runs'
+    """
+    parts, asked = parts_of(precision, model, classes, device), _asked(device, model)
+    name, meant = _meant(engine, release)
+    if name is not None:
+        return next((_judged(of, found, device, parts, asked, meant)
+                     for of, found in _tables_of(name).items()), Support(unknown=tuple(parts)))
+    if kernels := kernels_of(precision, device, model, classes):
+        return Support(kernels[0])
+    started = [_judged(of, found, device, parts, asked, None) for of, found in tables().items()
+               if _starts(found, device)]
+    if started and all(each.refusals for each in started):
+        return Support(refusals=tuple(each.refusals[0] for each in started))
+    return next((each for each in started if not each.refusals), Support(unknown=tuple(parts)))
+
+
+def _starts(found: Kernels, device: Device) -> bool:
+    """Whether an engine has flags that are known, and is written for a card's software."""
+    if found.engine is None:
+        return False
+    profile = library.load("profiles", found.engine)
+    return profile.flags is not None and device.software in profile.stacks
 
 
 def kernel_of(precision: Precision, device: Device, engine: str | None = None,
               release: str | None = None, model: Model | None = None,
               classes: Collection[str] | None = None) -> Kernel | None:
-    """How a precision runs on a card: engine, releases, kernel and source; None if nobody does.
-
-    Arguments as of :func:`kernel_problem`. Without an engine it is the first that does, a native
-    kernel before one that widens weights.
-    """
-    name, meant = _meant(engine, release)
-    if name is None:
-        return next(iter(kernels_of(precision, device, model, classes)), None)
-    parts, attention = parts_of(precision, model, classes), _attention(model)
-    return next((_running(table, found, device, parts, attention, meant)
-                 for table, found in _tables_of(name).items()), None)
+    """How a precision runs on a card: engine, releases, kernel and source; None if nobody is known
+    to run it. Arguments as of :func:`support`."""
+    return support(precision, device, engine, release, model, classes).kernel
 
 
 def _order(kernel: Kernel) -> tuple[bool, bool, bool]:
@@ -297,79 +455,40 @@ def _order(kernel: Kernel) -> tuple[bool, bool, bool]:
     return kernel.weight_only, engine is None, not started
 
 
-def kernel_problem(precision: Precision, device: Device, engine: str | None = None,
-                   release: str | None = None, model: Model | None = None,
-                   classes: Collection[str] | None = None) -> str | None:
-    """Why no release of an engine runs a precision on a card; None if one does.
+def cards_of(precision: Precision, model: Model | None = None,
+             classes: Collection[str] | None = None) -> dict[str, list[str]]:
+    """Architectures that a precision runs on, by the engines that run it in some release.
 
-    Args:
-        precision: an entry of ``params/precisions/``, with a deployment's overrides.
-        device: the card.
-        engine: that is meant, ``vllm`` or with its release ``vllm@0.11``; absent, any of the table.
-        release: of the engine, in place of one written with it; absent, its newest.
-        model: whose classes of tensors and whose attention are asked for; all without one.
-        classes: of tensors that the card multiplies, where a host computes the others.
-
-    Returns one sentence that names what runs it elsewhere, and the nearest that runs here.
-
-    Raises ParamsError for an engine or a release that is not known.
-
-    >>> import catalogue
-    >>> h200 = catalogue.load_device("nvidia-h200-sxm")
-    >>> kernel_problem(catalogue.load_precision("fp8-block"), h200, "vllm@0.11.0")
-    >>> print(kernel_problem(catalogue.load_precision("w4a8-int8"), h200))
-    ... # doctest: +ELLIPSIS
-    no release of an engine is known to run w4a8-int8 on 'nvidia-h200-sxm'...
+    Arguments as of :func:`kernels_of`.
     """
-    if kernel_of(precision, device, engine, release, model, classes) is not None:
-        return None
-    name, meant = _meant(engine, release)
-    who = f"{name} {meant} is not" if name else "no release of an engine is"
-    sentence = f"{who} known to run {precision.id} on '{device.id}'"
-    if device.architecture is None:
-        written = "; its file states no 'architecture', expected one of " + ", ".join(ARCHITECTURES)
-        return f"{sentence}{written}."
-    meant_engine = f"{name}{AT}{meant}" if name else None
-    return f"{sentence}{_elsewhere(precision, device, meant_engine, model, classes)}."
-
-
-def _elsewhere(precision: Precision, device: Device, engine: str | None, model: Model | None,
-               classes: Collection[str] | None) -> str:
-    """What does run a precision, and what runs on a card instead, as the end of a sentence."""
-    here = kernels_of(precision, device, model, classes)
-    told = [f"; {' or '.join(kernel.releases for kernel in here)} {_be(here)}"] if here else []
-    if not here:
-        parts, attention = parts_of(precision, model, classes), _attention(model)
-        cards = {str(found.name["en"]): on for found in tables().values() if (on := [
-            card for card in ARCHITECTURES if (cells := _cells(found, card)) and all(
-                any(_speaks(cell, part, attention) for cell in cells) for part in parts)])}
-        others = [f"{name} on {', '.join(on)}" for name, on in cards.items()]
-        told = [f"; {' and '.join(others)} {_be(others)}"] if others else []
-    near = nearest(precision, device, engine, model, classes)
-    if near is not None:
-        told.append(f"; the nearest that runs here is {near.id}")
-    return "".join(told)
-
-
-def _be(named: Collection[object]) -> str:
-    return "is" if len(named) == 1 else "are"
+    parts = parts_of(precision, model, classes)
+    of_model = (None, None) if model is None else (attention_kind(model), model.model_class)
+    found: dict[str, list[str]] = {}
+    for name, known in tables().items():
+        every: tuple[Cell, ...] = (*known.products, *known.caches)
+        found[name] = [card for card in ARCHITECTURES if all(
+            any(cell.runs != "no" and _speaks(cell, part, Asked(card, *of_model))
+                for cell in every) for part in parts)]
+    return {name: cards for name, cards in found.items() if cards}
 
 
 def nearest(precision: Precision, device: Device, engine: str | None = None,
             model: Model | None = None, classes: Collection[str] | None = None) -> Precision | None:
     """The precision of the catalogue that replaces one best, of those that run on a card.
 
-    That is the one whose routed experts come nearest in bytes; of two, the one that is not widened.
+    First those that the model is published in; of them the one whose routed experts come nearest in
+    bytes, and of two the one that is not widened.
 
-    Arguments as of :func:`kernel_problem`; None if nothing runs there.
+    Arguments as of :func:`support`; None if nothing runs there.
     """
     wanted, found = expert_bytes(precision), []
     for name in library.names("precisions"):
         entry: Precision = library.load("precisions", name)
         kernel = kernel_of(entry, device, engine, model=model, classes=classes)
         if entry.id != precision.id and kernel is not None:
-            found.append((abs(expert_bytes(entry) - wanted), kernel.weight_only, name, entry))
-    return min(found, default=(None,), key=lambda each: each[:3])[-1]
+            found.append((model is not None and not published(model, entry),
+                          abs(expert_bytes(entry) - wanted), kernel.weight_only, name, entry))
+    return min(found, default=(None,), key=lambda each: each[:4])[-1]
 
 
 def expert_bytes(precision: Precision) -> int | float:

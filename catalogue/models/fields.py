@@ -6,14 +6,26 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from catalogue.models.families import LARGEST, Family
+from catalogue.entries.families import Family
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
 
-# what the settings of a router decide; other settings are only checked
-_DECIDES = {"scoring_func": "router_scoring", "topk_method": "router_bias"}
+_LONGEST = 80  # characters of a field's name, that of its object before it
+# The widest that is plausible, with room; products of these stay exact in 64 bits.
+_LARGEST = {
+    "num_nextn_predict_layers": 100, "n_shared_experts": 64, "hc_mult": 64, "n_group": 8_192,
+    "intermediate_size": 1_048_576, "vocab_size": 10_000_000, "index_topk": 10_000_000,
+    "sliding_window": 1_000_000_000, "max_position_embeddings": 1_000_000_000,
+    "hidden_size": 65_536, "moe_intermediate_size": 65_536, "q_lora_rank": 65_536,
+    "kv_lora_rank": 65_536, "o_lora_rank": 65_536, "routed_expert_hidden_size": 65_536,
+    "n_routed_experts": 8_192, "num_experts_per_tok": 8_192, "topk_group": 8_192}
+_OF_LAYERS, _OTHERWISE = 1_000, 4_096
 
-_LONGEST = 80  # signs of a field's name, that of its group before it
+
+def largest(ours: str) -> int:
+    """The largest plausible value of a field of a model file [1]."""
+    layers = "layers" in ours or ours == "first_k_dense_replace"
+    return _LARGEST.get(ours, _OF_LAYERS if layers else _OTHERWISE)
 
 
 @dataclass
@@ -22,100 +34,121 @@ class Fields:
 
     Attributes:
         file: the configuration.
-        found: our field -> its value, as the model file has it.
-        used: field of the configuration -> our field, or what it was checked for.
-        comments: our field -> why it has its value, where the configuration does not say.
+        family: what its fields mean.
+        found: field of the model file -> its value there.
+        used: field of the configuration -> field of the model file, or what it was checked for.
+        comments: field of the model file -> why it has its value, where the configuration does not
+            say.
     """
 
     file: JsonFile
+    family: Family
     found: dict[str, Any] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Read the objects that the family names as fields OBJECT.FIELD of their own."""
+        for part in self.family.parts:
+            if self.file.data.get(part) is not None:
+                self._flatten(part)
+
+    def _flatten(self, part: str) -> None:
+        value, known = self.get(part), self.file.within.get(part, {})
+        if not isinstance(value, dict) or not value:
+            self.refuse(part, "an object")
+        self.used[part] = "checked"
+        lines = {f"{part}.{name}": line for name in value
+                 if (line := known.get(name, self.file.lines.get(part))) is not None}
+        data = {f"{part}.{name}": each for name, each in value.items()}
+        self.file = replace(self.file, data=self.file.data | data, lines=self.file.lines | lines)
+
     def refuse(self, key: str, expected: str) -> NoReturn:
-        """Say in one sentence what a field holds and what was expected."""
+        """Raise ParamsError: what a field holds and what was expected."""
         raise ParamsError(f"{self.file.where(key)}: {key[:_LONGEST]!a} is "
-                          f"{json_excerpt(self.file.data[key])}, expected {expected}.")
+                          f"{json_excerpt(self.get(key))}, expected {expected}.")
 
     def missing(self, key: str, expected: str) -> NoReturn:
-        """Say in one sentence that a field is not there."""
+        """Raise ParamsError: a field is not there."""
         raise ParamsError(f"{self.file.name}: '{key}' is missing, expected {expected}.")
 
     def get(self, key: str) -> Any:
-        """A field's value; None where it is absent."""
-        return self.file.data.get(key)
+        """A field's value, or the configuration class's default; None where there is neither."""
+        value = self.file.data.get(key, self.family.default_values.get(key))
+        if value is None and key in self.family.same_as:
+            return self.get(self.family.same_as[key])
+        return value
 
-    def inside(self, key: str) -> Fields:
-        """The fields of the object that a field holds, named ``KEY.FIELD``.
+    def has(self, key: str) -> bool:
+        """Whether a field is stated or has a default."""
+        return key in self.file.data or key in self.family.default_values or (
+            key in self.family.same_as and self.has(self.family.same_as[key]))
 
-        Raises ParamsError where it holds none.
-        """
-        value = self.get(key)
-        if key not in self.file.data:
-            self.missing(key, "an object")
-        if not isinstance(value, dict) or not value:
-            self.refuse(key, "an object")
-        self.used[key] = "checked"
-        known = self.file.within.get(key, {})
-        lines = {f"{key}.{name}": line for name in value
-                 if (line := known.get(name, self.file.lines.get(key))) is not None}
-        data = {f"{key}.{name}": each for name, each in value.items()}
-        return Fields(replace(self.file, data=data, lines=lines))
+    def states(self, key: str) -> bool:
+        """Whether the configuration itself says something in a field."""
+        return self.file.data.get(key) not in (None, [], "")
 
-    def nothing_else(self, ignored: tuple[str, ...] = ()) -> None:
-        """Refuse fields that were not asked for, unless they change nothing."""
-        for key in self.file.data:
-            if key not in self.used and key not in ignored:
-                self.refuse(key, "nothing, as it is not modelled")
+    def use(self, key: str, ours: str) -> None:
+        """Record that a field was read; a default is explained beside the field that it gives."""
+        if key in self.file.data:
+            self.used[key] = ours
+        if self.file.data.get(key) is None and self.has(key):
+            other = self.family.same_as.get(key)
+            self.comments.setdefault(ours, f"as {other}" if other and key not in
+                                     self.family.default_values
+                                     else f"default of the configuration class for {key}")
 
     @staticmethod
     def derived(value: int, source: str) -> dict[str, Any]:
         """A count that the configuration does not state as such."""
         return {"value": value, "source": source, "kind": "derived"}
 
-    def exactly(self, key: str, accepted: tuple[Any, ...]) -> None:
-        """Hold a field to the values that the program models."""
+    def exactly(self, key: str, accepted: list[Any] | tuple[Any, ...]) -> None:
+        """Refuse a field that has none of the values that the program models."""
         value = self.get(key)
         if any(type(value) is type(item) and value == item for item in accepted):
             if key in self.file.data:
-                self.used[key] = _DECIDES.get(key, "checked")
+                self.used.setdefault(key, "checked")
             return
-        expected = " or ".join(json.dumps(item) for item in accepted if item is not None)
-        if key not in self.file.data:
+        expected = " or ".join(json.dumps(item) for item in accepted if item is not None) or "null"
+        if not self.has(key):
             self.missing(key, expected)
         self.refuse(key, f"{expected}, the only one that is modelled here"
                     if len(accepted) == 1 else expected)
 
-    def count(self, key: str, ours: str, smallest: int = 1) -> int:
-        """A whole number within what is plausible for our field."""
-        value, largest = self.get(key), LARGEST[ours]
-        if key not in self.file.data:
+    def count(self, key: str, ours: str, smallest: int | None = None) -> int:
+        """A whole number within what is plausible for a field of the model file [1]."""
+        value, most = self.get(key), largest(ours)
+        may_be_zero = ours in self.family.may_be_zero or ours == "num_nextn_predict_layers"
+        least = int(not may_be_zero) if smallest is None else smallest
+        if not self.has(key):
             self.missing(key, "a whole number")
-        if type(value) is not int or not smallest <= value <= largest:
-            self.refuse(key, f"a whole number from {smallest} to {largest:,}")
-        self.used[key] = ours
+        if type(value) is not int or not least <= value <= most:
+            self.refuse(key, f"a whole number from {least} to {most:,}")
+        self.use(key, ours)
         return value
 
-    def stated(self, ours: str, names: tuple[str, ...], family: Family) -> int:
-        """A count under any of its names, which must agree."""
-        present = [name for name in names if name in self.file.data] or [names[0]]
-        if family.zero.get(ours) and self.get(present[0]) is None and present[0] in self.file.data:
-            self.used[present[0]] = ours
+    def stated(self, ours: str, names: list[str]) -> int:
+        """A count under any of its names, which must agree [1]."""
+        present = [name for name in names if self.states(name)] or [
+            name for name in names if self.has(name)] or names[:1]
+        first = present[0]
+        if ours in self.family.null_is_zero and self.get(first) is None and self.has(first):
+            self.use(first, ours)
             self.comments[ours] = "null in the configuration"
             return 0
-        smallest = 0 if ours in family.zero or ours == "num_nextn_predict_layers" else 1
-        value = self.count(present[0], ours, smallest)
+        value = self.count(first, ours)
         for name in present[1:]:
-            if self.count(name, ours, smallest) != value:
-                self.refuse(name, f"{value} as in '{present[0]}'")
+            if self.states(name) and self.count(name, ours) != value:
+                self.refuse(name, f"{value} as in '{first}'")
         return value
 
-    def switch(self, key: str, default: bool, ours: str | None = None) -> bool:
-        """A truth value; absent or null is the default."""
+    def switch(self, key: str, ours: str | None = None) -> bool:
+        """A truth value; null is the default."""
         value = self.get(key)
         if value is None:
-            return default
+            value = self.family.default_values.get(key, False)
         if not isinstance(value, bool):
             self.refuse(key, "true or false")
-        self.used[key] = ours or key
+        self.use(key, ours or key)
         return value

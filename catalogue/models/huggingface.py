@@ -10,16 +10,25 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
-from catalogue.entries.models import Model
-from catalogue.models.families import ALIASES, ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, Family
+from catalogue import naming
+from catalogue.entries.families import Family
+from catalogue.entries.models import (
+    ATTENTION_KINDS,
+    GROUPS,
+    LINEAR,
+    NETWORK_KINDS,
+    RECURRENT,
+    Model,
+)
+from catalogue.models import known
 from catalogue.models.fields import Fields
-from catalogue.models.hybrid import HYBRID
-from catalogue.models.layers import compressed, everywhere, indexers
-from catalogue.models.unmodelled import refuse_unmodelled
+from catalogue.models.formats import Published, published_format
+from catalogue.models.layers import EXPERTS, WINDOW, Layer, resolve, written
+from catalogue.models.rules import RULES
 from catalogue.models.unwrapping import unwrap
 from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
@@ -28,10 +37,16 @@ from catalogue.reading.shared import sources
 from catalogue.reading.values import Provenance
 
 MAX_NAME = 80
-_BARE = re.compile(r"mla|gqa|csa|sigmoid|softmax|sqrtsoftplus|vendor|derived|"
-                   r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-CODE = "modelling code, transformers 5.23.0, "
+_BARE = re.compile("|".join((
+    "gqa|csa|sigmoid|softmax|sqrtsoftplus|vendor|derived|[0-9]{4}-[0-9]{2}-[0-9]{2}",
+    *ATTENTION_KINDS, *NETWORK_KINDS)))
+CODE = "modelling code, "
 POSITIONS = ("max_position_embeddings", "model_max_length")  # of Kimi Linear the latter
+# what every family must say, where it says it and its layers are not read from it
+_ALWAYS: dict[str, tuple[Any, ...]] = {
+    "moe_layer_freq": (1, None), "decoder_sparse_step": (1, None), "mlp_only_layers": ([], None)}
+_OF_EXPERTS = ("n_shared_experts", "router_bias", "router_scoring", "expert_bias", "n_group",
+               "topk_group")  # found whether there are experts or not
 
 
 @dataclass
@@ -39,22 +54,26 @@ class Imported:
     """A configuration turned into a model.
 
     Attributes:
-        model_type: family of the configuration.
+        model_type: of the configuration.
+        family: what its fields mean.
         data: what the model file holds, in the order of its keys.
         comments: field of ours -> why it has its value, where the configuration does not say.
         used: field of the configuration -> our field, or what it was checked for.
         ignored: fields that change neither a shape nor a count.
         unknown: fields of which nothing is known.
+        published: the format of the weights.
         beside: fields that stand beside the part of the language model, such as one that sees.
         model: the validated model.
     """
 
     model_type: str
+    family: Family
     data: dict[str, Any]
     comments: dict[str, str]
     used: dict[str, str]
     ignored: list[str]
     unknown: list[str]
+    published: Published
     beside: list[str]
     model: Model
 
@@ -63,11 +82,13 @@ class Imported:
         """The model file."""
         lines = ["# Imported from the configuration that `defaults` names; what a comment explains "
                  "is not stated there.",
-                 f"# Shapes as in the {CODE}src/transformers/models/"
-                 f"{FAMILIES[self.model_type].code}."]
+                 f"# Shapes as in the {CODE}src/transformers/models/{self.family.code}."]
         for key, value in self.data.items():
             comment = self.comments.get(key)
-            lines.append(f"{key}: {_flow(value)}" + (f"  # {comment}" if comment else ""))
+            if key == "layers":
+                lines += ["layers:", *(f"  - {_flow(run)}" for run in value)]
+            else:
+                lines.append(f"{key}: {_flow(value)}" + (f"  # {comment}" if comment else ""))
         return "\n".join(lines) + "\n"
 
 
@@ -75,12 +96,16 @@ def _flow(value: Any) -> str:
     """One value in YAML's flow style; text in double quotes, our own words and dates bare."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, bool) or not isinstance(value, str):
         return json.dumps(value)
-    return value if _BARE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+    bare = _BARE.fullmatch(value) or value in sources()
+    return value if bare else json.dumps(value, ensure_ascii=False)
 
 
-def import_config(path: Path, name: str | None = None, source: str | None = None) -> Imported:
+def import_config(path: Path, name: str | None = None, source: str | None = None,
+                  family: str | None = None) -> Imported:
     """Read a configuration and say what it means.
 
     Args:
@@ -88,36 +113,87 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
         name: the model's name; by default what the configuration, its folder or its file says.
         source: where it was read, a key of ``params/sources/`` or words; by default its name, the
             day of the file, and for counts that are not stated what they were counted from.
+        family: a file that describes its family; by default that of its ``model_type``.
 
     Raises ParamsError, one sentence with the file and, where there is one, the line.
     """
-    whole = unwrap(jsonfile.read(path))
+    raw = jsonfile.read(path)
+    whole = unwrap(raw)
     file = whole.file
-    refuse_unmodelled(file)
-    reader = _Reader(file)
-    model_type = reader.family()
-    reader.read(FAMILIES[model_type])
-    reader.refuse_what_is_not_modelled(model_type)
+    means = _family(file) if family is None else known.own_family(family)
+    if means.unmodelled:
+        _refuse_unmodelled(file, means)
+    reader = _Reader(file, means)
+    model_type = str(file.data.get("model_type", means.id))
+    reader.read()
+    reader.refuse_unread(model_type)
     title = _name(path, file, name)
     stated = file.data.get("_name_or_path")
     if name is None and isinstance(stated, str) and stated:
         reader.used["_name_or_path"] = "name"
-    head = {"name": {"en": title, "zh": title},
-            "defaults": {"source": f"config.json of {title}", "kind": "vendor", "date": file.date}}
-    fields = {"attention": FAMILIES[model_type].attention} | reader.found
+    head: dict[str, Any] = {
+        "name": {"en": title, "zh": title},
+        "defaults": {"source": f"config.json of {title}", "kind": "vendor", "date": file.date}}
+    fields = _known_as(raw) | {"attention": means.attention} | reader.found
     if source is not None:
         head["defaults"] = _stated(source)
         fields = {key: {name: item for name, item in value.items() if name != "source"}
                   if isinstance(value, dict) else value for key, value in fields.items()}
+    published = published_format(raw.data | file.data, path)
+    if published.precision:
+        fields["weights"] = {"precision": published.precision} | head["defaults"]
+        reader.used |= {key: "weights" for key in ("quantization_config", "quantize")
+                        if key in file.data}
     data = head | {key: fields[key] for key in Model.model_fields if key in fields}
     rest = [key for key in file.data if key not in reader.used]
+    ignored = known.fields("irrelevant") | known.fields("architectural") | means.known | {
+        *means.ignored, *means.beside}
     return Imported(
-        model_type, data, reader.comments, reader.used,
-        ignored=[key for key in rest if key in IRRELEVANT or key in ARCHITECTURAL],
-        unknown=[key for key in rest if key not in IRRELEVANT and key not in ARCHITECTURAL]
-        + whole.unknown,
+        model_type, means, data, reader.comments, reader.used,
+        ignored=[key for key in rest if key in ignored],
+        unknown=[key for key in rest if key not in ignored] + whole.unknown,
+        published=published,
         beside=whole.beside,
         model=_validated(data, file))
+
+
+def _known_as(file: JsonFile) -> dict[str, str]:
+    """The class by which engines know a model: the first of ``architectures``."""
+    match file.data.get("architectures"):
+        case [str() as name, *_]:
+            return {"model_class": name}
+    return {}
+
+
+def _family(file: JsonFile) -> Family:
+    """The family of a configuration's ``model_type``.
+
+    Raises ParamsError with the nearest ones, and with what a further one takes.
+    """
+    model_type, names = file.data.get("model_type"), known.family_names()
+    if isinstance(model_type, str) and model_type in names:
+        return known.load_family(names[model_type])
+    takes = ("one whose layers are of known kinds takes a file params/families/NAME.yml, or one of "
+             "your own given with --family FILE, and no code")
+    if "model_type" not in file.data:
+        raise ParamsError(f"{file.name}: 'model_type' is missing, expected one of params/families/;"
+                          f" {takes}.")
+    near = f", {known.nearest(model_type)}" if isinstance(model_type, str) else ""
+    raise ParamsError(f"{file.where('model_type')}: 'model_type' is {json_excerpt(model_type)}, "
+                      f"expected one of params/families/{near}; {takes}.")
+
+
+def _refuse_unmodelled(file: JsonFile, family: Family) -> NoReturn:
+    """Raise ParamsError: what is new in a family that is known and not modelled."""
+    new = family.unmodelled
+    assert new is not None
+    key = next((key for key in new.fields if file.data.get(key)), "model_type")
+    raise ParamsError(
+        f"{file.where(key)}: '{key}' is {json_excerpt(file.data.get(key))}, which in {family.id} "
+        f"means {new.what}, expected a model without it ('{new.counted}' of the catalogue has the "
+        "rest); to add it takes a field in catalogue/entries/models.py, its formulas in "
+        "notebooks/memory.md, notebooks/compute.md and calc/physics/, then params/families/"
+        f"{family.id}.yml.")
 
 
 def _stated(source: str) -> dict[str, str]:
@@ -142,7 +218,7 @@ def _name(path: Path, file: JsonFile, name: str | None) -> str:
     stated = file.data.get("_name_or_path")
     folder = path.absolute().parent.name if path.stem == "config" else ""
     for candidate in (stated if isinstance(stated, str) else "", folder, path.stem):
-        last = candidate.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
+        last = re.split(r"[/\\]|--", candidate.rstrip("/\\"))[-1]
         last = "".join(char for char in last if char.isprintable()).strip()[:MAX_NAME].strip()
         if last.strip("."):
             return last
@@ -151,7 +227,7 @@ def _name(path: Path, file: JsonFile, name: str | None) -> str:
 
 def _validated(data: dict[str, Any], file: JsonFile) -> Model:
     """The model, held to the rules of model files."""
-    provenance = Provenance(data["defaults"], frozenset(sources()), lambda kind, name: None)
+    provenance = Provenance(data["defaults"], frozenset(sources()), naming.locate)
     fields = {key: value for key, value in data.items() if key != "defaults"}
     try:
         return Model.model_validate(fields | {"id": "imported"}, context=provenance)
@@ -166,91 +242,127 @@ def _validated(data: dict[str, Any], file: JsonFile) -> Model:
 class _Reader(Fields):
     """Takes one configuration apart, field by field."""
 
-    def family(self) -> str:
-        """The model type, known, and not contradicted by the architecture."""
+    def read(self) -> None:
+        """Everything that the family states, implies and excludes.
+
+        Raises ParamsError for what contradicts it or is not understood.
+        """
+        family = self.family
+        self.named()
+        layered = {rule.field for rule in family.layers}
+        for key, accepted in _ALWAYS.items():
+            if key not in layered and key not in family.accepted:
+                self.exactly(key, accepted)
+        for key, values in family.accepted.items():
+            self.exactly(key, values)
+        stated = [name for name in family.prediction if self.states(name)]
+        for name in stated:
+            value = self.count(name, "num_nextn_predict_layers")
+            self.found.setdefault("num_nextn_predict_layers", value)
+        for ours, names in family.fields.items():
+            self.found[ours] = self.stated(ours, names)
+        layers = resolve(self)
+        routed = any(layer.mlp == EXPERTS for layer in layers)
+        self.experts(routed)
+        for ours, names in family.optional.items():
+            if any(self.get(name) is not None for name in names):
+                self.found[ours] = self.stated(ours, names)
+        for key, switched in family.switches.items():
+            for ours in switched:
+                self.found[ours] = self.switch(key, ours)
+        self.implied(routed)
+        self.common()
+        if family.attention == "mla":
+            self.latent_attention()
+        else:
+            self.heads()
+        if family.attention == "csa":
+            self.compressed()
+        self.window(layers)
+        for rule in family.rules:
+            RULES[rule](self)
+        if routed:
+            self.shared_width()
+        self.lacking()
+        self.recurrent(layers)
+        written(self, layers)
+
+    def named(self) -> None:
+        """Refuse a configuration whose architecture is another, and parts that see or hear."""
         for key in ("vision_config", "audio_config", "thinker_config"):
-            if self.get(key):
+            if self.get(key) and key not in self.family.beside:
                 self.refuse(key, "the configuration of a language model alone, or one with it as "
                                  "'text_config'")
-        model_type = self.get("model_type")
-        if "model_type" not in self.file.data:
-            self.missing("model_type", f"one of {', '.join(FAMILIES)}")
-        if isinstance(model_type, str):
-            model_type = ALIASES.get(model_type, model_type)
-        if not isinstance(model_type, str) or model_type not in FAMILIES:
-            self.refuse("model_type", f"one of {', '.join(FAMILIES)}; another type is written by "
-                                      "hand, as params/templates/model.yml shows")
-        self.used["model_type"] = "family"
-        family = FAMILIES[model_type]
-        if self.get("architectures") is not None:
-            if self.get("architectures") not in (
-                    [name] for name in (family.architecture, *family.also_named)):
-                self.refuse("architectures",
-                            f"[\"{family.architecture}\"] with model_type {model_type}")
-            self.used["architectures"] = "family"
-        return model_type
+        if "model_type" in self.file.data:
+            self.used["model_type"] = "family"
+        stated, accepted = self.get("architectures"), self.family.architectures
+        if stated is None:
+            return
+        if accepted and stated not in [[name] for name in accepted]:
+            self.refuse("architectures", " or ".join(f"[\"{name}\"]" for name in accepted)
+                        + f" with model_type {self.get('model_type')}")
+        self.used["architectures"] = "family"
 
-    def read(self, family: Family) -> None:
-        """Everything that the family states, implies and excludes."""
-        for key, accepted in (ALWAYS | dict(family.exactly)).items():
-            if key not in family.by_layer:
-                self.exactly(key, accepted)
-        for ours, names in family.counts.items():
-            self.found[ours] = self.stated(ours, names, family)
-        for key, (default, fields) in family.switches.items():
-            value = self.switch(key, default, fields[0])
-            for ours in fields:
-                self.found[ours] = value
-                if self.get(key) is None:
-                    self.comments[ours] = f"default of the configuration class for {key}"
-        for ours, (value, why) in family.implied.items():
-            self.found[ours] = self.derived(value, CODE + family.code.split("/")[1]) \
-                if type(value) is int else value
-            if why:
-                self.comments[ours] = why
-        self.found["tie_word_embeddings"] = self.switch("tie_word_embeddings", False)
+    def experts(self, routed: bool) -> None:
+        """Fields of routed experts, and the groups that a router picks them from."""
+        family = self.family
+        if not routed:
+            unread = [name for names in family.experts.values() for name in names]
+            self.used |= {name: "checked" for name in (*unread, *family.groups)
+                          if name in self.file.data}
+            return
+        for ours, names in family.experts.items():
+            optional = ours == "routed_expert_hidden_size" or (
+                ours == "n_shared_experts" and self.family.shared_width)
+            if not optional or any(self.get(name) is not None for name in names):
+                self.found[ours] = self.stated(ours, names)
+            else:
+                self.used |= {name: ours for name in names if name in self.file.data}
+        if self.found["num_experts_per_tok"] > self.found["n_routed_experts"]:
+            key = next(name for name in family.experts["num_experts_per_tok"] if self.has(name))
+            self.refuse(key, f"at most the {self.found['n_routed_experts']} routed experts")
+        if any(self.get(name) is not None for name in family.groups):
+            self.groups()
+
+    def groups(self) -> None:
+        """Groups that experts are chosen from; a greedy router knows none, whatever is stated."""
+        limited = self.get("topk_method") != "greedy"
+        for ours, name in zip(GROUPS, self.family.groups, strict=True):
+            value = self.count(name, ours)
+            self.found[ours] = value if limited else 1
+            if not limited and value != 1:
+                self.comments[ours] = "topk_method greedy chooses among all experts"
+
+    def implied(self, routed: bool) -> None:
+        """What the modelling code has and no field states."""
+        for ours, each in self.family.implied.items():
+            if not routed and ours in _OF_EXPERTS:
+                continue
+            self.found[ours] = each.value if type(each.value) is not int else self.derived(
+                each.value, CODE + self.family.code.rsplit("/", 1)[-1])
+            if each.why:
+                self.comments[ours] = each.why
+        if not routed:
+            for ours in _OF_EXPERTS:
+                self.found.pop(ours, None)
+
+    def common(self) -> None:
+        """What every configuration may state."""
+        self.found["tie_word_embeddings"] = self.switch("tie_word_embeddings")
         if self.get("tie_word_embeddings") is None:
             self.comments["tie_word_embeddings"] = "default of the configuration class"
         positions = [name for name in POSITIONS if self.get(name) is not None]
         if positions:
-            self.found[POSITIONS[0]] = self.stated(POSITIONS[0], tuple(positions), family)
-        if any(self.get(name) is not None for name in family.groups):
-            self.groups(family)
-        if any(self.get(name) is not None for name in family.prediction):
-            ours = "num_nextn_predict_layers"
-            self.found[ours] = self.stated(ours, family.prediction, family)
-        if family.attention == "mla":
-            self.latent_attention(family)
-        else:
-            self.heads(family)
-        if family.attention == "csa":
-            compressed(self)
-        everywhere(self)
-        if family.shared_indexers:
-            indexers(self)
-        if family.hybrid:
-            HYBRID[family.hybrid](self)
-        self.experts()
-        if not family.hybrid:
-            self.window(family)
+            self.found[POSITIONS[0]] = self.stated(POSITIONS[0], positions)
 
-    def groups(self, family: Family) -> None:
-        """Groups that experts are chosen from; a greedy router knows none, whatever is stated."""
-        stated = {name: self.stated(name, (name,), family) for name in family.groups}
-        limited = self.get("topk_method") != "greedy"
-        for name, value in stated.items():
-            self.found[name] = value if limited else 1
-            if not limited and value != 1:
-                self.comments[name] = "topk_method greedy chooses among all experts"
-
-    def latent_attention(self, family: Family) -> None:
+    def latent_attention(self) -> None:
         """Heads of MLA: one latent for all, so there is nothing to group."""
         if "q_lora_rank" not in self.found:
-            if "q_lora_rank" not in self.file.data:
+            if not self.has("q_lora_rank"):
                 self.missing("q_lora_rank", "a whole number or null")
             if self.get("q_lora_rank") is None:
                 self.found["q_lora_rank"] = 0
-                self.used["q_lora_rank"] = "q_lora_rank"
+                self.use("q_lora_rank", "q_lora_rank")
                 self.comments["q_lora_rank"] = "null: queries come from the hidden state"
             else:
                 self.found["q_lora_rank"] = self.count("q_lora_rank", "q_lora_rank")
@@ -260,40 +372,39 @@ class _Reader(Fields):
             self.comments["num_key_value_heads"] = "as many as heads"
         elif self.count("num_key_value_heads", "num_key_value_heads") != heads:
             self.refuse("num_key_value_heads", f"{heads}, as many as heads, with latent attention")
-        rope = self.found["qk_rope_head_dim"]
-        whole = rope + self.found["qk_nope_head_dim"]
-        named = [self.found[name] for name in family.named_head_dim]
-        if family.hybrid:  # Kimi Linear states what nothing reads
-            named.append(self.found["hidden_size"] // heads)
-        of_head = tuple(dict.fromkeys((rope, *named, whole)))
-        for key, sizes in (("head_dim", of_head), ("qk_head_dim", (whole,))):
+        rope, nope = self.found["qk_rope_head_dim"], self.found["qk_nope_head_dim"]
+        # files state as head_dim what no layer reads
+        sizes = {"head_dim": (rope, nope, rope + nope, self.found["hidden_size"] // heads),
+                 "qk_head_dim": (rope + nope,)}
+        for key, accepted in sizes.items():
             value = self.get(key)
             if value is None:
                 continue
-            if type(value) is not int or value not in sizes:
-                self.refuse(key, f"{' or '.join(map(str, sizes))} from qk_rope_head_dim "
-                                 "and qk_nope_head_dim")
+            if type(value) is not int or value not in accepted:
+                self.refuse(key, f"{' or '.join(map(str, dict.fromkeys(accepted)))} from "
+                                 "qk_rope_head_dim and qk_nope_head_dim")
             self.used[key] = "checked"
 
-    def heads(self, family: Family) -> None:
+    def heads(self) -> None:
         """Heads of grouped-query attention."""
         heads, width = self.found["num_attention_heads"], self.found["hidden_size"]
-        if self.get("num_key_value_heads") is None and (
-                family.kv_heads or "num_key_value_heads" in self.file.data):
-            self.found["num_key_value_heads"] = self.derived(heads, "num_attention_heads")
-            self.comments["num_key_value_heads"] = "not stated: as many as heads"
-            kv_heads = heads
-        else:
-            kv_heads = self.count("num_key_value_heads", "num_key_value_heads")
-            self.found["num_key_value_heads"] = kv_heads
-        if heads % kv_heads:
-            self.refuse("num_key_value_heads", f"a divisor of the {heads} attention heads")
+        if "num_key_value_heads" not in self.found:
+            if self.get("num_key_value_heads") is None and "num_key_value_heads" in self.file.data:
+                self.found["num_key_value_heads"] = self.derived(heads, "num_attention_heads")
+                self.comments["num_key_value_heads"] = "not stated: as many as heads"
+            else:
+                self.found["num_key_value_heads"] = self.count("num_key_value_heads",
+                                                               "num_key_value_heads")
+        groups = self.found["num_key_value_heads"]
+        groups = groups["value"] if isinstance(groups, dict) else groups
+        if heads % groups:
+            key = next((key for key, ours in self.used.items() if ours == "num_key_value_heads"),
+                       "num_key_value_heads")
+            self.refuse(key, f"a divisor of the {heads} attention heads")
+        if "head_dim" in self.found:
+            return
         if self.get("head_dim") is not None:
             self.found["head_dim"] = self.count("head_dim", "head_dim")
-        elif family.head_dim and "head_dim" not in self.file.data:
-            code = family.code.split("/")[1].replace("modeling", "configuration")
-            self.found["head_dim"] = self.derived(family.head_dim, CODE + code)
-            self.comments["head_dim"] = "default of the configuration class"
         elif width % heads:
             self.refuse("num_attention_heads", f"a divisor of the hidden size {width}, "
                                                "as 'head_dim' is not stated")
@@ -301,75 +412,87 @@ class _Reader(Fields):
             self.found["head_dim"] = self.derived(width // heads,
                                                   "hidden_size / num_attention_heads")
             self.comments["head_dim"] = f"not stated: {width} / {heads}"
-        if self.found["head_dim"] is not None and "head_dim" in self.file.data:
-            self.used["head_dim"] = "head_dim"
+            self.use("head_dim", "head_dim")
 
-    def experts(self) -> None:
-        """What experts and layers may not contradict."""
-        experts = self.found.get("n_routed_experts")
-        if experts is not None and self.found["num_experts_per_tok"] > experts:
-            self.refuse("num_experts_per_tok", f"at most the {experts} routed experts")
-        dense = self.found.get("first_k_dense_replace")
-        if isinstance(dense, int) and dense > self.found["num_hidden_layers"]:
-            self.refuse("first_k_dense_replace",
-                        f"at most the {self.found['num_hidden_layers']} layers")
-        types = self.get("mlp_layer_types")
-        if types is not None:
-            layers, dense = self.found["num_hidden_layers"], dense if isinstance(dense, int) else 0
-            if experts is None or types != ["dense"] * dense + ["sparse"] * (layers - dense):
-                self.refuse("mlp_layer_types", "dense layers first, as many as "
-                                               "first_k_dense_replace, then sparse ones")
-            self.used["mlp_layer_types"] = "checked"
+    def compressed(self) -> None:
+        """What formulas take for granted: one row for all heads, groups of whole heads."""
+        heads, found = self.found["num_attention_heads"], self.found
+        if found["num_key_value_heads"] != 1:
+            self.refuse("num_key_value_heads", "1, a row for all heads")
+        if found["qk_rope_head_dim"] > found["head_dim"]:
+            self.refuse("qk_rope_head_dim", f"at most the {found['head_dim']} of head_dim")
+        if heads % found["o_groups"]:
+            self.refuse("o_groups", f"a divisor of the {heads} attention heads")
+        if found["num_hash_layers"] > found["num_hidden_layers"]:
+            self.refuse("num_hash_layers", f"at most the {found['num_hidden_layers']} layers")
 
-    def window(self, family: Family) -> None:
-        """How many layers attend to everything, and how far back the others look."""
-        layers, kind = self.found["num_hidden_layers"], family.window
-        types = self.layer_types(layers, family)
-        full, why, says = layers, "", "sliding_window"
-        if kind in ("switched", "upper layers"):
-            on = self.switch("use_sliding_window", False, "sliding_window")
-            if on and kind == "switched":
-                full, why = 0, "the window holds for every layer"
-            elif on and types is None:
-                full = min(self.count("max_window_layers", "full_attention_layers", 0), layers)
-                why, says = "the layers from there on have the window", "max_window_layers"
-        elif kind == "by layer" and types is None:
-            full, why = layers // 2, "default of the configuration class: every other layer"
-            says = "layer_types"
-        elif kind.startswith("every layer"):
-            if kind == "every layer" and "sliding_window" not in self.file.data:
-                self.missing("sliding_window", "a whole number or null")
-            if self.get("sliding_window") is not None:
-                full, why = 0, "the window holds for every layer"
-        if types is not None:
-            read = kind == "by layer" or (kind == "upper layers" and self.get("use_sliding_window"))
-            if not read and types.count("full_attention") != full:
-                self.refuse("layer_types", "what sliding_window says of every layer")
-            full, why, says = types.count("full_attention"), "the full ones counted", "layer_types"
-        if full == layers:
-            if kind != "none" and "sliding_window" in self.file.data:
-                self.used["sliding_window"] = "checked"  # it holds for no layer
+    def window(self, layers: list[Layer]) -> None:
+        """How far back the layers with a window look."""
+        window = self.family.window
+        if window is None:
             return
-        self.found["sliding_window"] = self.count("sliding_window", "sliding_window")
-        self.found["full_attention_layers"] = self.derived(full, f"{says} of the configuration")
-        self.comments["full_attention_layers"] = why
+        if any(layer.attention == WINDOW for layer in layers):
+            self.found["sliding_window"] = self.stated("sliding_window", window.fields)
+            if window.comment:
+                self.comments["sliding_window"] = window.comment
+        else:
+            self.used |= {name: "checked" for name in window.fields if name in self.file.data}
+            for ours in ("window_num_attention_heads", "window_num_key_value_heads",
+                         "window_head_dim", "window_v_head_dim"):
+                self.found.pop(ours, None)
 
-    def layer_types(self, layers: int, family: Family) -> list[str] | None:
-        """The kind of attention of each layer, where it is stated: full or sliding."""
-        types = self.get("layer_types")
-        if types is None:
-            return None
-        whole = (("indexed_attention", "deepseek_sparse_attention")
-                 if "index_topk" in family.counts else ("full_attention",))
-        known = whole if family.window == "none" else (*whole, "sliding_attention")
-        if not isinstance(types, list) or len(types) != layers \
-                or not all(isinstance(item, str) and item in known for item in types):
-            self.refuse("layer_types", f"a list of {layers}, each {' or '.join(known)}")
-        self.used["layer_types"] = "full_attention_layers"
-        return ["full_attention" if item in whole else item for item in types]
+    def shared_width(self) -> None:
+        """Shared experts as a multiple of a routed one, by the width of all together."""
+        key = self.family.shared_width
+        if key is None or (self.get(key) is None and "n_shared_experts" in self.found):
+            return
+        width, routed = self.count(key, "intermediate_size", 0), self.found["moe_intermediate_size"]
+        stated = self.found.get("n_shared_experts")
+        if width % routed or (stated not in (None, 1, width // routed)):
+            self.refuse(key, f"a multiple of the {routed} of a routed expert")
+        if stated != width // routed:
+            self.found["n_shared_experts"] = self.derived(width // routed,
+                                                          f"{key} / moe_intermediate_size")
+            self.comments["n_shared_experts"] = f"{width} / {routed}"
 
-    def refuse_what_is_not_modelled(self, model_type: str) -> None:
-        """Refuse fields of other architectures, unless they say nothing."""
-        for key, value in self.file.data.items():
-            if key in ARCHITECTURAL and key not in self.used and value:
-                self.refuse(key, f"nothing, as it is not modelled with model_type {model_type}")
+    def lacking(self) -> None:
+        """What no formula has, which every answer for the model carries."""
+        said = [self.found["missing"]] if "missing" in self.found else []
+        for each in self.family.missing:
+            value = self.get(each.field) if each.field else None
+            if each.field and (value != each.value if each.value is not None
+                               else not value or not isinstance(value, (int, str))):
+                continue
+            if each.field and type(value) is int:
+                value = self.count(each.field, "num_hidden_layers")
+            if each.field and each.field in self.file.data:
+                self.used.setdefault(each.field, "missing")
+            said.append({language: text.replace("{value}", str(value))
+                         for language, text in each.text.items()})
+        if said:
+            self.found["missing"] = {"en": " ".join(each["en"] for each in said),
+                                     "zh": "".join(each["zh"] for each in said)}
+
+    def recurrent(self, layers: list[Layer]) -> None:
+        """Shapes of linear attention, where layers have it."""
+        if not any(layer.attention in RECURRENT for layer in layers):
+            for ours in (*LINEAR, "linear_mamba"):
+                self.found.pop(ours, None)
+            return
+        heads = self.found["linear_num_value_heads"]
+        if heads % self.found["linear_num_key_heads"]:
+            key = next(key for key, ours in self.used.items() if ours == "linear_num_key_heads")
+            self.refuse(key, f"a divisor of the {heads} value heads")
+
+    def refuse_unread(self, model_type: str) -> None:
+        """Refuse fields that change counts and were not read, unless they say nothing."""
+        inside = {key for part, ignored in self.family.parts.items() for key in self.file.data
+                  if key.startswith(f"{part}.") and key not in ignored}
+        shape = (known.fields("architectural") | self.family.known) - {
+            *self.family.ignored, *self.family.beside, *known.fields("irrelevant")}
+        unread = [key for key, value in self.file.data.items() if key not in self.used
+                  and (key in inside or (key in shape and value))]
+        if unread:
+            others = ", ".join(repr(key) for key in unread[1:])
+            self.refuse(unread[0], f"nothing, as it is not modelled with model_type {model_type}"
+                        + (f"; nor is {others}" if others else ""))

@@ -1,115 +1,233 @@
-"""What a configuration says of its layers one by one, counted: who computes an index, and which
-attend to compressed entries."""
+"""What a configuration says of its layers one by one, as its family describes: which attention each
+has, and which feed-forward network."""
 
 from __future__ import annotations
 
-from catalogue.models.fields import Fields
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
-# from src/transformers/models/glm_moe_dsa/configuration_glm_moe_dsa.py
-_OFFSET = 2  # index_skip_topk_offset where it is not stated
+from catalogue.entries.families import LayerField
+from catalogue.entries.models import NETWORK_KINDS, layer_counts
+from catalogue.models.fields import Fields, largest
 
-# from src/transformers/models/deepseek_v4/configuration_deepseek_v4.py: kinds of layers by ratio
-WINDOW_ALONE, INDEXED, HEAVY = 0, 4, 128
+NONE, DENSE, EXPERTS, WINDOW = "none", "dense", "experts", "window"
+SPARSE, SHARED = "sparse", "shared"
+LONGEST_GROUP = 16  # layers that repeat together
+MODEL_LAYERS = "num_hidden_layers"
+Kinds = list[str | None]
 
 
-def indexers(fields: Fields) -> None:
-    """How many layers compute an index; the others take over what the last one picked.
+class Layer(NamedTuple):
+    """One layer: its attention and the feed-forward network that follows, kinds of a model file."""
 
-    Where a list of the layers and a rhythm are both stated, they must agree.
+    attention: str
+    mlp: str
+
+
+def resolve(fields: Fields) -> list[Layer]:
+    """Every layer in order.
+
+    Raises ParamsError for fields that contradict one another or that say what is not understood.
     """
-    layers = fields.found["num_hidden_layers"]
-    full = ["full"] * layers
-    rhythm, listed = _rhythm(fields, layers), _listed(fields, layers)
-    found = listed or rhythm or full
-    if rhythm is not None and found != rhythm:
-        fields.refuse("indexer_types", "the layers that index_topk_freq and "
-                                       "index_skip_topk_offset say")
-    if found[0] != "full":
-        fields.refuse("indexer_types" if listed else "index_skip_topk_offset",
-                      "a first layer that computes an index")
-    if found != full:
-        says = "indexer_types" if listed else "index_topk_freq"
-        fields.found["indexer_layers"] = fields.derived(found.count("full"),
-                                                        f"{says} of the configuration")
-        fields.comments["indexer_layers"] = "the full ones counted"
+    rules = fields.family.layers
+    blocks = [rule for rule in rules if rule.by == "blocks"]
+    if blocks:
+        return _of_blocks(fields, blocks)
+    count = fields.found[MODEL_LAYERS]
+    default = DENSE if not fields.family.experts else EXPERTS
+    networks = _agreed(fields, [rule for rule in rules if rule.of_networks], count, default)
+    attention = _agreed(fields, [rule for rule in rules if not rule.of_networks], count,
+                        _usual(fields))
+    if SHARED in attention and SPARSE not in attention[:attention.index(SHARED)]:
+        first = next(rule.field for rule in reversed(rules)
+                     if SHARED in rule.says and rule.field and fields.states(rule.field))
+        fields.refuse(first, "a first layer that computes an index")
+    return list(map(Layer, attention, networks))
 
 
-def everywhere(fields: Fields) -> None:
-    """A list of kinds of attention may say of each layer that it attends to everything, 1."""
-    layers = fields.found["num_hidden_layers"]
-    kinds = fields.get("attn_type_list")
-    if kinds is None:
-        return
-    if kinds != [1] * layers:
-        fields.refuse("attn_type_list", f"a list of {layers} times 1, full attention")
-    fields.used["attn_type_list"] = "checked"
+def _usual(fields: Fields) -> str:
+    """The attention of a layer of which nothing is said."""
+    family = fields.family
+    if "index_n_heads" in family.fields and family.attention != "csa":
+        return SPARSE
+    return "mla" if family.attention == "mla" else "full"
 
 
-def _listed(fields: Fields, layers: int) -> list[str] | None:
-    """``full`` or ``shared`` of each layer, where they are listed."""
-    types = fields.get("indexer_types")
-    if types is None:
-        return None
-    if not isinstance(types, list) or len(types) != layers \
-            or not all(isinstance(item, str) and item in ("full", "shared") for item in types):
-        fields.refuse("indexer_types", f"a list of {layers}, each full or shared")
-    fields.used["indexer_types"] = "indexer_layers"
-    return types
+def has_window(fields: Fields) -> bool:
+    """Whether layers that may have a window have one."""
+    window = fields.family.window
+    if window is None:
+        return "sliding_window" in fields.family.fields
+    on = window.switch is None or fields.switch(window.switch)
+    name = window.fields[0]
+    return on and not (fields.has(name) and fields.get(name) is None)
 
 
-def _rhythm(fields: Fields, layers: int) -> list[str] | None:
-    """``full`` or ``shared`` of each layer, where every so many compute an index."""
-    fields.exactly("index_topk_pattern", (None,))
-    if fields.get("index_topk_freq") is None:
-        fields.exactly("index_skip_topk_offset", (None,))
-        return None
-    every = fields.count("index_topk_freq", "indexer_layers")
-    offset = _OFFSET
-    if fields.get("index_skip_topk_offset") is not None:
-        offset = fields.count("index_skip_topk_offset", "indexer_layers", 0)
-    return ["full" if max(layer - offset + 1, 0) % every == 0 else "shared"
-            for layer in range(layers)]
+def _agreed(fields: Fields, rules: Sequence[LayerField], count: int, default: str) -> list[str]:
+    """The kind of each layer, by every field that is stated, or else by what holds without."""
+    stated = [rule for rule in rules if rule.field and fields.states(rule.field)]
+    others = [rule for rule in rules if rule not in stated
+              and (rule.field is None or fields.get(rule.field) not in (None, [], ""))]
+    found: Kinds = [None] * count
+    before = ""
+    for rule in sorted(stated, key=lambda rule: SHARED not in rule.says):  # what says more first
+        kinds = _kinds(fields, rule, count)
+        for layer, (one, other) in enumerate(zip(found, kinds, strict=True)):
+            if one is None:
+                found[layer] = other
+            elif other not in (None, one) and not (
+                    one == SHARED and other == SPARSE and SHARED not in rule.says):
+                fields.refuse(str(rule.field), f"the layers that '{before}' says")
+        before = before or str(rule.field)
+    if None in found and others:
+        fallback = _kinds(fields, others[0], count)
+        found = [one or other for one, other in zip(found, fallback, strict=True)]
+    lacking = [rule.field for rule in rules if rule.field and {*rule.says} - {default, SHARED}]
+    if None in found and lacking and not (stated or others):
+        fields.missing(lacking[0], "what says which layers are which")
+    return [one or default for one in found]
 
 
-def compressed(fields: Fields) -> None:
-    """How many layers have an entry per few tokens and an indexer, and how many one per many.
+def _kinds(fields: Fields, rule: LayerField, count: int) -> Kinds:
+    """The kind of each layer by one field; None where it says nothing."""
+    window = has_window(fields)
+    if rule.by == "each":
+        found = _each(fields, rule, count)
+        if WINDOW in found and not window:
+            fields.refuse(str(rule.field), "no layer with a window, as there is none")
+    elif rule.by == "numbers":
+        chosen = _numbers(fields, rule, count)
+        found = [rule.kind if layer in chosen else rule.others for layer in range(count)]
+    elif rule.by == "period":
+        every = rule.every or fields.count(str(rule.field), "layers")
+        offset = fields.count(rule.offset, "layers", 0) if rule.offset else 0
+        found = [rule.kind if max(layer - offset + 1, 0) % every == 0 else rule.others
+                 for layer in range(count)]
+    elif rule.by == "first":
+        ours = "first_k_dense_replace" if rule.of_networks else "full_attention_layers"
+        first = fields.count(str(rule.field), ours, 0)
+        if first > count and rule.of_networks:
+            fields.refuse(str(rule.field), f"at most the {count} layers")
+        found = [rule.kind if layer < first else rule.others for layer in range(count)]
+    else:
+        on = rule.by == "all" or fields.switch(str(rule.field))
+        found = [rule.kind if on else rule.others] * count
+    return [("full" if kind == WINDOW and not window else kind) for kind in found]
 
-    ``compress_ratios`` goes on after the last layer with those of the layers that predict further
-    tokens; these are not counted.
-    """
-    layers, ratios = fields.found["num_hidden_layers"], fields.get("compress_ratios")
-    if "compress_ratios" not in fields.file.data:
-        fields.missing("compress_ratios", "a list with a ratio for each layer")
+
+def _each(fields: Fields, rule: LayerField, count: int | None) -> Kinds:
+    """The kinds of a list of words or numbers, or of a text's letters."""
+    key = str(rule.field)
+    value = fields.get(key)
+    items = list(value) if isinstance(value, (str, list)) else None
+    known = " or ".join(rule.kinds)
     further = fields.found.get("num_nextn_predict_layers", 0)
-    known = (WINDOW_ALONE, INDEXED, HEAVY)
-    if not isinstance(ratios, list) or not layers <= len(ratios) <= layers + further \
-            or not all(type(ratio) is int and ratio in known for ratio in ratios):
-        fields.refuse("compress_ratios", f"a list of {layers}, or {layers + further} with the "
-                                         f"prediction layers, each {WINDOW_ALONE}, {INDEXED} or "
-                                         f"{HEAVY}")
-    fields.used["compress_ratios"] = "compress_ratio"
-    of_layers = ratios[:layers]
-    if INDEXED not in of_layers:
-        fields.refuse("compress_ratios", f"a layer with {INDEXED}, as there is an indexer")
-    for ours, ratio in (("indexer_layers", INDEXED), ("compressed_layers", INDEXED),
-                        ("heavy_layers", HEAVY)):
-        fields.found[ours] = fields.derived(of_layers.count(ratio),
-                                            "compress_ratios of the configuration")
-        fields.comments[ours] = f"the layers of ratio {ratio}"
-    fields.found |= {"compress_ratio": INDEXED, "heavy_compress_ratio": HEAVY}
-    _of_compressed_attention(fields, layers)
+    lengths = range(1, 2_000) if count is None else (count, count + further)
+    if items is None or len(items) not in lengths or not all(
+            type(item) in (str, int) and str(item) in rule.kinds for item in items):
+        of = "" if count is None else f" of {count}" + (
+            f", or {count + further} with the prediction layers" if further else "")
+        fields.refuse(key, f"a list{of}, each {known}")
+    fields.use(key, "layers")
+    return [rule.kinds[str(item)] for item in items[:count]]
 
 
-def _of_compressed_attention(fields: Fields, layers: int) -> None:
-    """What else the formulas take for granted: one row for all heads, groups of whole heads."""
-    heads, found = fields.found["num_attention_heads"], fields.found
-    if found["num_key_value_heads"] != 1:
-        fields.refuse("num_key_value_heads", "1, a row for all heads")
-    if fields.get("head_dim") is None:  # a row is of no share of the hidden size
-        fields.missing("head_dim", "the width of a row")
-    if found["qk_rope_head_dim"] > found["head_dim"]:
-        fields.refuse("qk_rope_head_dim", f"at most the {found['head_dim']} of head_dim")
-    if heads % found["o_groups"]:
-        fields.refuse("o_groups", f"a divisor of the {heads} attention heads")
-    if found["num_hash_layers"] > layers:
-        fields.refuse("num_hash_layers", f"at most the {layers} layers")
+def _numbers(fields: Fields, rule: LayerField, count: int) -> set[int]:
+    """The layers that a list, or a text with commas, names by number."""
+    def read(key: str) -> list[int] | None:
+        value = fields.get(key)
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, list) or not all(
+                type(part) is int or (isinstance(part, str) and part.strip().isascii()
+                                      and part.strip().isdecimal()) for part in parts):
+            return None
+        return [int(part) - rule.start for part in parts]
+
+    key = str(rule.field)
+    chosen = read(key)
+    rest = read(rule.rest) if rule.rest else []
+    layers = list(range(count))
+    if chosen is None or rest is None or len(set(chosen)) != len(chosen) or (
+            sorted(chosen + rest) != layers if rule.rest else not set(chosen) <= set(layers)):
+        beside = f"with {rule.rest} " if rule.rest else ""
+        fields.refuse(key, f"{beside}each of the {count} layers once, counted from {rule.start}")
+    for name in (key, *([rule.rest] if rule.rest else ())):
+        fields.use(name, "layers")
+    return set(chosen)
+
+
+def _of_blocks(fields: Fields, rules: Sequence[LayerField]) -> list[Layer]:
+    """Layers of mixers and networks that are blocks of their own."""
+    stated = [rule for rule in rules if rule.field and fields.states(rule.field)]
+    if not stated:
+        fields.missing(str(rules[0].field), "what says which blocks are which")
+    first, kinds = str(stated[0].field), _each(fields, stated[0], None)
+    for rule in stated[1:]:
+        if _each(fields, rule, None) != kinds:
+            fields.refuse(str(rule.field), f"the blocks that '{first}' says")
+    layers: list[Layer] = []
+    for kind in map(str, kinds):
+        if kind not in NETWORK_KINDS:
+            layers.append(Layer(kind, NONE))
+        elif not layers or layers[-1].mlp != NONE:
+            fields.refuse(first, "at most one network after each mixer")
+        else:
+            layers[-1] = Layer(layers[-1].attention, kind)
+    if len(layers) > largest(MODEL_LAYERS):
+        fields.refuse(first, f"at most {largest(MODEL_LAYERS):,} mixers")
+    if fields.states(MODEL_LAYERS) and fields.count(MODEL_LAYERS, MODEL_LAYERS) != len(kinds):
+        fields.refuse(MODEL_LAYERS, f"the {len(kinds)} blocks of '{first}'")
+    fields.found[MODEL_LAYERS] = fields.derived(len(layers), f"{first} of the configuration")
+    fields.comments[MODEL_LAYERS] = f"mixers; {len(kinds)} blocks in the configuration"
+    return layers
+
+
+def written(fields: Fields, layers: Sequence[Layer]) -> None:
+    """Put into the model file what the layers are: their runs, or a count where that says all."""
+    attention, networks = ({getattr(layer, part) for layer in layers} for part in Layer._fields)
+    dense = [layer.mlp for layer in layers].count(DENSE)
+    csa = fields.family.attention == "csa"
+    leading = all(layer.mlp == DENSE for layer in layers[:dense]) and NONE not in networks
+    alike = attention <= {_usual(fields)} or attention == {WINDOW}
+    of_layers = layer_counts(list(map(Layer._asdict, layers)), fields.family.attention,
+                             EXPERTS in networks)
+    counts = of_layers.needed if of_layers else {}
+    if csa or not alike or not leading:
+        fields.found["layers"] = runs(layers)
+        return
+    for name in ("first_k_dense_replace", "full_attention_layers"):
+        if name in counts:
+            fields.found[name] = counts[name] if name in fields.used else fields.derived(
+                counts[name], "layers of the configuration")
+    if counts.get("first_k_dense_replace") == 0 and (
+            "first_k_dense_replace" not in fields.used):
+        fields.comments["first_k_dense_replace"] = "every layer routes to experts"
+    if "full_attention_layers" in counts:
+        fields.comments["full_attention_layers"] = "the window holds for every layer"
+
+
+def runs(layers: Sequence[Layer]) -> list[dict[str, Any]]:
+    """Layers as runs of equal ones, and as groups of runs that repeat."""
+    found: list[dict[str, Any]] = []
+    at = 0
+    while at < len(layers):
+        length, times = 1, 1
+        for size in range(1, min(LONGEST_GROUP, len(layers) - at) + 1):
+            part, often = layers[at:at + size], 1
+            while layers[at + often * size:at + (often + 1) * size] == part:
+                often += 1
+            if (size == 1 or often > 1) and size * often > length * times:
+                length, times = size, often
+        group = [_run(layer, len(list(equal)))
+                 for layer, equal in groupby(layers[at:at + length])]
+        if length == 1:
+            found.append(_run(layers[at], times))
+        else:
+            found.append({"times": times, "group": group})
+        at += length * times
+    return found
+
+
+def _run(layer: Layer, times: int) -> dict[str, Any]:
+    return layer._asdict() | ({"times": times} if times > 1 else {})

@@ -5,22 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from catalogue.models.families import ARCHITECTURAL, IRRELEVANT
+from catalogue.models import known
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
 
 PART = "text_config"
 OTHER_PARTS = ("vision_config", "audio_config")
-_HANDED_DOWN = ("model_type", "tie_word_embeddings", "_name_or_path")  # may stand outside alone
-# what the whole is called, and how its text marks where pictures and sounds stand
-_MARKS = """
-architectures audio_end_token_id audio_start_token_id audio_token_id ignore_index image_end_token_id
-image_placeholder image_start_token_id image_token_id image_token_index media_placeholder_token_id
-model_type projector_hidden_act use_unified_vision_chunk video_end_token_id video_placeholder
-video_start_token_id video_token_id video_token_index vision_end_token_id vision_feature_layer
-vision_start_token_id vision_token_id
-"""
-_OUTSIDE = frozenset(_MARKS.split()).union(OTHER_PARTS)
+# may stand outside alone
+_HANDED_DOWN = ("model_type", "tie_word_embeddings", "_name_or_path", "quantization_config")
 
 
 @dataclass(frozen=True)
@@ -57,10 +49,11 @@ def unwrap(file: JsonFile) -> Unwrapped:
         _refuse_shapes(file, part, key)
     rest = [key for key in rest if key not in down]
     lines = file.within[PART] | {key: file.lines[key] for key in down}
-    known = _OUTSIDE | IRRELEVANT | ARCHITECTURAL | frozenset(_HANDED_DOWN)
+    of_others = known.fields("around").union(known.fields("irrelevant"),
+                                             known.fields("architectural"), _HANDED_DOWN)
     return Unwrapped(replace(file, data=part | down, lines=lines),
-                     beside=[key for key in rest if key in known],
-                     unknown=[key for key in rest if key not in known])
+                     beside=[key for key in rest if key in of_others],
+                     unknown=[key for key in rest if key not in of_others])
 
 
 def _refuse_shapes(file: JsonFile, part: dict[str, Any], key: str) -> None:
@@ -69,6 +62,7 @@ def _refuse_shapes(file: JsonFile, part: dict[str, Any], key: str) -> None:
     if key == "tie_word_embeddings" and key in part and value not in (None, part[key]):
         raise ParamsError(f"{file.where(key)}: '{key}' is {json_excerpt(value)}, expected "
                           f"{json_excerpt(part[key])} as in '{PART}'.")
-    if key in ARCHITECTURAL and key not in OTHER_PARTS and value and part.get(key) != value:
+    if (key in known.fields("architectural") and key not in OTHER_PARTS and value
+            and part.get(key) != value):
         raise ParamsError(f"{file.where(PART)}: '{PART}' is an object, expected it to be all that "
                           f"has shapes, but {json_excerpt(key)} stands beside it.")

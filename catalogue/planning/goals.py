@@ -308,6 +308,8 @@ class Space(Entry):
             one more ``per-rank``; or a number of them.
         decode_context: ranks over which the cache of a request is dealt; absent, all that divide
             the tensor-parallel size.
+        any_format: whether formats are tried, where none are listed, in which no checkpoint of the
+            model is known to be published.
         any_engine: whether layouts are tried that no engine of the catalogue starts.
         chunks: prompt tokens of a step [token].
         batches: requests in flight of a data-parallel rank, where nobody says how many users;
@@ -331,6 +333,7 @@ class Space(Entry):
     spares: list[Literal["none", "fewest", "per-rank"] | DegreeOrZero] = [
         "none", "fewest", "per-rank"]
     decode_context: Degrees | None = None
+    any_format: Flag = False
     any_engine: Flag = False
     chunks: Degrees | None = None
     batches: Degrees | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -75,7 +74,8 @@ def read(path: Path) -> JsonFile:
     """Parse a JSON object.
 
     Raises ParamsError for what is no file, is larger than a configuration can be, is not JSON, is
-    not an object, is nested too deep, or holds a key twice or a number that is not finite.
+    not an object, is nested too deep, or holds a key twice. ``NaN`` and infinities are numbers, as
+    Python writes them.
     """
     name = shown_path(path)
     if is_folder(path):
@@ -110,7 +110,7 @@ def _scan(text: str, name: str) -> tuple[dict[str, int], dict[str, dict[str, int
     """Lines of the top object's keys and of the keys of the objects that it holds; refuses, before
     anything is built, what is not data.
 
-    Raises ParamsError for deep nesting, a key given twice, NaN, infinities and endless numbers.
+    Raises ParamsError for deep nesting, a key given twice and endless numbers.
     """
     lines: dict[str, int] = {}
     within: dict[str, dict[str, int]] = {}
@@ -162,9 +162,3 @@ def _text(token: str) -> str | None:
 def _refuse_word(word: str, where: str) -> None:
     if len(word) > MAX_DIGITS and word.lstrip("-").isdecimal():
         raise ParamsError(f"{where}: a number of {len(word)} digits.")
-    try:
-        finite = math.isfinite(float(word))
-    except ValueError:
-        return
-    if not finite:
-        raise ParamsError(f"{where}: {json_excerpt(word)} is not a finite number.")

@@ -11,3 +11,11 @@ marked =
 not-derived =
     .en = { $name } is not derived in full. { $missing }
     .zh = { $name } 的架构尚未全部推导：{ $missing }
+
+nearest-release =
+    .en = { $asked } is not in the catalogue: flags and behaviour are those of { $known }, the nearest release that is.
+    .zh = { $asked } 未收录：参数与行为取最接近的已收录版本 { $known }。
+
+kernels =
+    .en = { $words }.
+    .zh = { $words }。

@@ -32,15 +32,13 @@ DIGITS = {  # modules that write a number to so many digits that count: for prog
 JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/enumerate.py"
 ADMISSION = "catalogue/deployments/admission/"
 RULES = {"cut_problem", "block_problem", "context_problem", "server_problem", "engine_problem",
-         "draft_problem", "dtype_problem", "length_problem", "kernel_problem", "missing_dtypes",
+         "draft_problem", "dtype_problem", "length_problem", "refused_problem", "missing_dtypes",
          "drafts_in_stages", "staged_problem"}
 EXCEPTIONS = {  # what a card multiplies, or an engine does, as the subject of a page
     "notebooks/pages/catalogue/tables/formats.py": {"missing_dtypes"},
     "notebooks/pages/engineering/operating/settings.py": {"missing_dtypes"},
     "notebooks/pages/engineering/operating/around.py": {"drafts_in_stages"},
     "catalogue/deployments/precision_support.py": {"missing_dtypes"},
-    "catalogue/kernels/releases.py": {"kernel_problem"},
-    "catalogue/kernels/__init__.py": {"kernel_problem"},
     "catalogue/deployments/profiles.py": {"drafts_in_stages"},
     "calc/launching/layout.py": {"server_problem"}}  # of a layout that it lays on nodes
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from catalogue import load_model, load_precision
 from catalogue.library import load
-from catalogue.models.families import FAMILIES
-from catalogue.models.hybrid import FULL, LINEAR
-from catalogue.models.layers import HEAVY, INDEXED
+from catalogue.models.known import load_family
 
 NAME = "four-layers"
 WORDS = 1024  # of its vocabulary; each is a token
 POSITIONS = 2048
+FULL, LINEAR = "full_attention", "linear_attention"  # words of layer_types
+INDEXED, HEAVY = 4, 128  # compress_ratios of DeepSeek-V4
 BLOCK = 128  # tokens that MiniMax-M3 picks together, and one more than what is picked is local
 # Latent, rotary and value widths are DeepSeek-V3's own, which kernels are written for; the rest is
 # as small as its structure allows: one dense layer, groups of experts, a shared one.
@@ -95,22 +95,23 @@ def published(model: str, precision: str) -> dict[str, Any]:
     """
     of = load_model(model)
     kind = _type(of)
-    family = FAMILIES[kind]
+    family = load_family(kind)
     stated = {name: value.value if hasattr(value, "value") else value
               for name in type(of).model_fields
               if isinstance(value := getattr(of, name), bool | int) or hasattr(value, "value")}
-    config = {name: stated[ours] for ours, theirs in family.counts.items()
-              if stated.get(ours) is not None for name in theirs}
+    config = {name: stated[ours] for ours, theirs in (family.fields | family.experts).items()
+              if stated.get(ours) is not None for name in theirs if "." not in name}
     config |= {name: stated[name] for name in (
         "num_key_value_heads", "head_dim", "max_position_embeddings", "tie_word_embeddings",
-        "n_group", "topk_group", "q_lora_rank", "routed_expert_hidden_size")
+        "n_group", "topk_group", "q_lora_rank", "routed_expert_hidden_size",
+        *(str(rule.field) for rule in family.layers if rule.by == "first"))
         if stated.get(name) is not None}
     config |= {name: stated["num_nextn_predict_layers"] for name in family.prediction[:1]
                if stated.get("num_nextn_predict_layers") is not None}
-    config |= {name: stated[ours[0]] for name, (_, ours) in family.switches.items()}
-    config |= {"hidden_act": "silu"}
-    config |= {name: values[0] for name, values in family.exactly.items() if values[0] is not None}
-    config |= {"architectures": [family.architecture], "model_type": kind,
+    config |= {name: stated[ours[0]] for name, ours in family.switches.items()}
+    config |= {name: values[0] for name, values in family.accepted.items()
+               if values[0] is not None and "." not in name}
+    config |= {"architectures": family.architectures[:1], "model_type": kind,
                "torch_dtype": "bfloat16", "rms_norm_eps": 1e-6, "rope_theta": 10000,
                "routed_scaling_factor": 2.5, "norm_topk_prob": True}
     if kind in LAYERS:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from catalogue.entries.profiles import in_order
 from catalogue.reading.files import write_whole
 
 INDEX = "https://pypi.org/simple"
@@ -77,6 +78,25 @@ def find(package: str, versions: list[str], get: Fetch = fetch) -> list[Release]
     url = f"{INDEX}/{package}/"
     files = _listed(url, get(url).decode("utf-8", "replace"))
     return [_choose(package, version, files, url) for version in versions]
+
+
+def published(package: str, get: Fetch = fetch) -> list[str]:
+    """Versions of a package on the index, the oldest first, without candidates.
+
+    Raises ExtractError when the index does not answer.
+    """
+    url = f"{INDEX}/{package}/"
+    try:
+        listed = json.loads(get(url))["versions"]
+    except (KeyError, TypeError, ValueError):
+        raise ExtractError(f"{url}: is not the page of a package index.") from None
+    known = []
+    for version in map(str, listed):
+        try:
+            known.append((in_order(version), version))
+        except ValueError:
+            continue
+    return [version for order, version in sorted(known) if order[-2] >= 0]
 
 
 def _choose(package: str, version: str, files: list[_File], url: str) -> Release:

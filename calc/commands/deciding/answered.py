@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
 from calc.commands.printing import listing, said, spoken, text_of, translated
-from catalogue.caveats import announced, marked, underived
+from catalogue.caveats import announced, borrowed, marked, underived
+from catalogue.engines.released import stated_release
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import UNITS
 from catalogue.reading.units import DIMENSIONLESS
@@ -71,7 +72,8 @@ def starts(answer: Answer, row: Row, file: str = "") -> str:
         return ""
     if start.engine is None:
         return spoken(say("none-starts", why=start.why))
-    return spoken(say("start-with", file=file, engine=start.engine) if file
+    return spoken(say("start-with", file=file, engine=start.engine, known=bool(start.checkpoint),
+                      checkpoint=start.checkpoint or "") if file
                   else say("starts-under", engine=start.engine))
 
 
@@ -163,13 +165,15 @@ def stood_in(answer: Answer) -> list[str]:
 
 
 def caveats(answer: Answer) -> list[str]:
-    """Which cards of an answer are only announced, and what of its model no formula has; where
-    nothing meets the goal, of all cards that were tried."""
+    """Which cards of an answer are only announced, what of its model no formula has, and which
+    releases others stand for; where nothing meets the goal, of all cards that were tried."""
     found = answer.result
     told = announced(base.device for base, kept in zip(found.bases, found.of_bases, strict=True)
                      if kept.front.rows or not answer.met)
     missing = underived([found.wishes.goal.model])
-    return [spoken(each) for each in (told, missing) if each]
+    engines = [stated_release(name) for name in found.wishes.goal.engines or ()]
+    every = (told, missing, *(borrowed(*each) for each in engines))
+    return [spoken(each) for each in every if each]
 
 
 def _amount_of(value: Any) -> str:

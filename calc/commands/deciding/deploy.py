@@ -24,6 +24,7 @@ from calc.launching.startup_line import engine_words
 from calc.launching.watching.monitoring import Watched
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
+from catalogue.caveats import unsourced
 from catalogue.messages import messages
 from catalogue.reading.amounts import plain
 
@@ -68,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _data(made: Deployment, directory: Path, paths: list[Path]) -> dict[str, Any]:
     return {"directory": str(directory), "engine": str(made.pools[0].release),
+            **({"unsourced": told[0]} if (told := unsourced(
+                pool.scenario for pool in made.pools)) else {}),
             "files": [str(path.relative_to(directory)) for path in paths],
             "pools": {each.pool.name: {
                 "nodes": each.pool.layout.nodes, "servers": each.pool.addresses,
@@ -100,14 +103,16 @@ def _lines(made: Deployment, directory: Path, count: int) -> list[str]:
     nodes = sum(pool.layout.nodes for pool in made.pools)
     lines = [spoken(say("files", directory=str(directory), count=count, nodes=nodes,
                         one=nodes == 1, release=str(made.pools[0].release)))]
+    if told := unsourced(pool.scenario for pool in made.pools):
+        lines.append(spoken(told))
     for each in made.watched:
         of, role = each.predicted, each.pool.role
-        told = [(f"TTFT {_with_interval(of.ttft)}", role != "decode"),
+        said = [(f"TTFT {_with_interval(of.ttft)}", role != "decode"),
                 (_with_interval(of.requests), role == "prefill"),
                 (f"TPOT {_with_interval(of.tpot)}", role != "prefill"),
                 (_with_interval(of.throughput), role != "prefill")]
         lines.append(spoken(say("pool", name=each.pool.name, told=spoken(("; ", "；")).join(
-            text for text, asked in told if asked))))
+            text for text, asked in said if asked))))
         lines += [spoken(words) for words in engine_words(
             each.pool.scenario, "none" if role == "both" else role)]
         lines += _watching(each)

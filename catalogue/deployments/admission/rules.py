@@ -19,12 +19,20 @@ from catalogue.deployments.admission.starting import (
 )
 from catalogue.deployments.admission.subject import Cut, Problem, Rule, Subject, told
 from catalogue.deployments.layout import DEGREES, SHARED_CACHE, SHARED_RANKS, SLICES
+from catalogue.deployments.physics_inputs import mechanisms_name
 from catalogue.deployments.precision_support import missing_dtypes, nearest
 from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engines.released import AT
 from catalogue.entries.deployments import Precision
 from catalogue.entries.models import Model
-from catalogue.kernels import kernel_of, kernel_problem
+from catalogue.kernels.releases import (
+    CLASS,
+    Part,
+    Support,
+    attention_kind,
+    known_to_engines,
+    support,
+)
 from catalogue.kernels.releases import nearest as replacing
 from catalogue.messages import Pair, join, messages
 
@@ -55,7 +63,7 @@ def kind_words() -> dict[str, Pair]:
     return {
         DTYPE: say("precisions-that-device-does-not"),
         HOST_FORMAT: say("precisions-made-for-experts-on"),
-        KERNEL: say("precisions-that-no-release-of"),
+        KERNEL: say("precisions-that-engines-refuse"),
         CONTEXT: say("requests-longer-than-model-takes"),
         "division": say("layouts-that-divide-neither-model"),
         "dealt": say("layouts-that-deal-cache-over"),
@@ -68,20 +76,37 @@ def kind_words() -> dict[str, Pair]:
 
 
 def dtype_problem(subject: Subject, cut: Cut) -> Problem | None:
-    """What the card's matrix unit lacks of what the precision multiplies."""
+    """What the card's matrix unit lacks of what the precision multiplies, if no kernel widens it.
+
+    Of a card that no engine is known for, nobody says that.
+    """
     lacking = missing_dtypes(subject.precision, subject.device, _on_device(subject))
-    if not lacking:
+    if not lacking or _supported(subject).verdict != "unknown" or not known_to_engines(
+            subject.device):
         return None
-    classes: dict[str, list[str]] = {}
-    for name, dtype in lacking:
-        classes.setdefault(dtype, []).append(name)
+    return told(DTYPE, "precision", lambda: lacking_words(subject),
+                classes={dtype: [name for name, other in lacking if other == dtype]
+                         for _, dtype in lacking})
+
+
+def lacking_words(subject: Subject) -> Pair:
+    """What the card's matrix unit lacks of what the precision multiplies, a clause."""
     device, precision = subject.device.name, subject.precision.id
-    return told(DTYPE, "precision", lambda: say(
-        "has-no-matrix-unit-for", precision=precision, device=(device["en"], device["zh"]),
-        wanted=join((", ", "；"), [say(
-            "dtype-for", dtype=dtype.upper(), classes=join((", ", "、"), [
-                class_words()[name] for name in members])) for dtype, members in classes.items()])),
-        classes=classes)
+    classes: dict[str, list[Pair]] = {}
+    for name, dtype in missing_dtypes(subject.precision, subject.device, _on_device(subject)):
+        classes.setdefault(dtype, []).append(class_words()[name])
+    return say("has-no-matrix-unit-for", precision=precision, device=(device["en"], device["zh"]),
+               wanted=join((", ", "；"), [say("dtype-for", dtype=dtype.upper(), classes=join(
+                   (", ", "、"), members)) for dtype, members in classes.items()]))
+
+
+def _supported(subject: Subject) -> Support:
+    """What the tables of kernels say of a precision on its card."""
+    engine = subject.engine
+    if engine and engine.partition(AT)[0] not in library.names("profiles"):
+        return Support()  # a reader's own: nothing is known of its kernels
+    return support(subject.precision, subject.device, engine, model=subject.model,
+                   classes=_on_device(subject))
 
 
 def _on_device(subject: Subject) -> list[str] | None:
@@ -104,25 +129,76 @@ def host_problem(subject: Subject, _: Cut) -> Problem | None:
                 stored=stored)
 
 
-def no_kernel_problem(subject: Subject, cut: Cut) -> Problem | None:
-    """A precision that no release of an engine has kernels of on the card."""
-    if not subject.engines_own or dtype_problem(subject, cut):
+def refused_problem(subject: Subject, _: Cut) -> Problem | None:
+    """A precision that the engine refuses on the card, or every engine that starts there."""
+    if not subject.engines_own:
         return None
-    engine = subject.engine
-    if engine and engine.partition(AT)[0] not in library.names("profiles"):
-        return None  # a reader's own: nothing is known of its kernels
-    asked, device, classes = subject.precision, subject.device, _on_device(subject)
-    if kernel_of(asked, device, engine, model=subject.model, classes=classes) is not None:
+    found = _supported(subject)
+    if found.verdict != "refuses":
         return None
+    return told(KERNEL, "precision", lambda: _refusal_words(subject, found),
+                sources=[refusal.source for refusal in found.refusals])
 
-    def words() -> Pair:
-        text = kernel_problem(asked, device, engine, model=subject.model, classes=classes) or ""
-        near = replacing(asked, device, engine, subject.model, classes)
-        return say("no-kernel", english=text.rstrip("."), engine=engine or "", named=bool(engine),
-                   device=device.id, precision=asked.id, nearest=near.id if near else "",
-                   near=bool(near))
 
-    return told(KERNEL, "precision", words)
+def kernel_words(subject: Subject) -> Pair | None:
+    """What an answer says of the kernels that run a precision; None where there is nothing to say.
+
+    That no source is known, or that weights are widened for want of a matrix unit.
+
+    Args:
+        subject: the model on its cards.
+    """
+    found = _supported(subject)
+    lacking = missing_dtypes(subject.precision, subject.device, _on_device(subject))
+    if found.verdict == "unknown":
+        told = [_unknown_words(subject, found), *([lacking_words(subject)] if lacking else [])]
+    elif found.kernel and (lacking or found.kernel.widened):
+        told = [*([lacking_words(subject)] if lacking else []), found.kernel.words]
+    else:
+        return None
+    return join((". ", "。"), [(en[0].upper() + en[1:], zh) for en, zh in told])
+
+
+def _refusal_words(subject: Subject, found: Support) -> Pair:
+    """Who refuses what, and what runs there instead."""
+    near = replacing(subject.precision, subject.device, subject.engine, subject.model,
+                     _on_device(subject))
+    refusals = join(("; ", "；"), [say(
+        "refused", engine=refusal.engine, release=refusal.release or "",
+        released=refusal.release is not None, whole=refusal.part is None,
+        part=_part_words(refusal.part, subject), why=refusal.kernel, source=refusal.source,
+    ) for refusal in {one.engine: one for one in found.refusals[::-1]}.values()])
+    return say("refuses", model=subject.model.id, precision=subject.precision.id,
+               device=subject.device.id, refusals=refusals, near=near is not None,
+               nearest=near.id if near else "")
+
+
+def _unknown_words(subject: Subject, found: Support) -> Pair:
+    """That no source decides, and what times are computed with."""
+    cards = mechanisms_name(subject.device)
+    if not known_to_engines(subject.device):
+        return say("no-engine-known", device=subject.device.id, cards=cards,
+                   named=bool(subject.engine), engine=subject.engine or "")
+    parts = join((", ", "、"), [_part_words(part, subject) for part in found.unknown])
+    near = replacing(subject.precision, subject.device, subject.engine, subject.model,
+                     _on_device(subject))
+    return say("no-source", model=subject.model.id, engine=subject.engine or "",
+               named=bool(subject.engine), precision=subject.precision.id,
+               device=subject.device.id, cards=cards, parts=parts, near=near is not None,
+               nearest=near.id if near else "")
+
+
+def _part_words(part: Part | None, subject: Subject) -> Pair:
+    """A part of a precision: its class, its format, what it is multiplied in."""
+    if part is None:
+        return "", ""
+    if part.name == CLASS:
+        return say("part-class", stored=part.stored)
+    if part.name == "cache":
+        return say("part-cache", kind=attention_kind(subject.model), stored=part.stored,
+                   dtype=part.multiplied.upper())
+    return say("part", name=class_words()[part.name], stored=part.stored,
+               dtype=part.multiplied.upper())
 
 
 def length_problem(subject: Subject, _: Cut) -> Problem | None:
@@ -171,10 +247,10 @@ def staged_problem(subject: Subject, cut: Cut) -> Problem | None:
 
 _EXPERTS = ("tensor", "data", "expert", "slices")
 RULES = (
-    Rule(DTYPE, (), ("precision", "device", "offload"), dtype_problem),
+    Rule(DTYPE, (), ("precision", "device", "engine", "model", "offload"), dtype_problem),
     Rule(HOST_FORMAT, (), ("precision", "offload"), host_problem),
     Rule(KERNEL, (), ("precision", "device", "engine", "model", "engines_own", "offload"),
-         no_kernel_problem),
+         refused_problem),
     Rule(CONTEXT, (), ("model", "context"), length_problem),
     Rule("division", ("pipeline",), ("model",), cut_problem),
     Rule("division", (*_EXPERTS, "spares", "shared_ranks"), ("model",), cut_problem),
@@ -191,9 +267,10 @@ OF_PRECISION = (DTYPE, HOST_FORMAT, KERNEL)
 LAID_OUT = ("division", "dealt", "blocks")  # without which there is no deployment to compute
 
 
-def problems(subject: Subject, cut: Cut, kinds: Collection[str] = tuple(KINDS)
+def problems(subject: Subject, cut: Cut, kinds: Collection[str] = KINDS
              ) -> Iterator[Problem]:
-    """Why a deployment is not loaded, in the order of ``KINDS``; nothing if it is.
+    """Why a deployment is not loaded, in the order of ``KINDS``; nothing if it is. That no source
+    says whether kernels run it is no reason (:func:`kernel_words`).
 
     Args:
         subject: the model on its cards.
@@ -227,7 +304,7 @@ def subject_of(scenario: Scenario) -> Subject:
         name: value.value for name, value in scenario.mechanisms.items()
         if name in ("exchange_normal", "exchange_gathered")}
     return Subject(scenario.model, scenario.precision, scenario.device, scenario.node, numbers,
-                   scenario.engine, context=longest_request(scenario),
+                   scenario.asked_engine, context=longest_request(scenario),
                    offload=scenario.file.offload)
 
 

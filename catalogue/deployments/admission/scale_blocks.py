@@ -15,6 +15,8 @@ from catalogue.deployments.admission.cuts import cut_problem, has_windows
 from catalogue.deployments.admission.subject import Cut, Problem, Subject, told
 from catalogue.deployments.layout import SLICES
 from catalogue.entries.deployments import Format
+from catalogue.kernels.checkpoints import checkpoints
+from catalogue.kernels.releases import expert_bytes
 from catalogue.messages import Pair, join, messages
 
 say = messages("catalogue/deployments/admission/scale-blocks")
@@ -50,9 +52,10 @@ def block_problem(subject: Subject, cut: Cut) -> Problem | None:
 
     def words() -> Pair:
         nearest = _nearest(subject, cut, asked)
-        instead = [(key, nearest)] if nearest else []
+        instead: list[tuple[str, int | str]] = [(key, nearest)] if nearest else []
         if not asked and _loads(subject, replace(cut, expert=cut.tensor)):
             instead.append(("expert_parallel", cut.tensor))
+        instead += [("precision", name) for name in _published(subject, cut)]
         loads = join(say("or"), [say("degree", key=name, degree=it) for name, it in instead])
         return say("of-cuts-of-into-slices", key=key, size=size, piece=piece.name,
                    whole=piece.whole, of=of, width=f"{piece.width:g}", block=block, stored=stored,
@@ -136,6 +139,15 @@ def _nearest(subject: Subject, cut: Cut, asked: int) -> int | None:
         subject, replace(cut, slices=size) if asked
         else replace(cut, tensor=size, data=ranks // size))]
     return min(sizes, key=lambda size: abs(math.log(size / (asked or cut.tensor))), default=None)
+
+
+def _published(subject: Subject, cut: Cut) -> list[str]:
+    """The precision that the model is published in, cut the same way, that comes nearest in bytes;
+    nothing where none loads."""
+    wanted = expert_bytes(subject.precision)
+    found = {of.id: abs(expert_bytes(of) - wanted) for of, _ in checkpoints(subject.model)
+             if of.id != subject.precision.id and _loads(replace(subject, precision=of), cut)}
+    return [min(found, key=lambda name: (found[name], name))] if found else []
 
 
 def _loads(subject: Subject, cut: Cut) -> bool:

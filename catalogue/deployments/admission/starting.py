@@ -15,6 +15,7 @@ from catalogue.messages import Pair, messages
 say = messages("catalogue/deployments/admission/starting")
 
 SERVERS, ENGINE, DRAFTS = "servers", "engine", "drafts"
+VOCABULARY_BLOCK = 64  # rows to whose multiple engines fill up the vocabulary
 
 
 def server_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -68,7 +69,16 @@ def engine_kinds(subject: Subject, cuts: Mapping[str, Any]) -> tuple[Any, ...]:
     replica = tensor * cuts.get("pipeline", 1)
     return tuple(1 * looked_at for looked_at in (
         tensor > 1, expert > 1, each > 1, joined > 1, replica > per_node,
-        cuts.get("shared_ranks", 0) > 0, cuts.get("spares", 0) > 0, cuts.get("context", 1) > 1))
+        cuts.get("shared_ranks", 0) > 0, cuts.get("spares", 0) > 0, cuts.get("context", 1) > 1,
+        padded_vocabulary(subject) % tensor > 0))
+
+
+def padded_vocabulary(subject: Subject) -> int:
+    """Rows of the embedding, filled up to whole blocks [1].
+
+    Source: ``VocabParallelEmbedding`` of vLLM and SGLang, ``DEFAULT_VOCAB_PADDING_SIZE``.
+    """
+    return -(-int(subject.numbers["vocab_size"]) // VOCABULARY_BLOCK) * VOCABULARY_BLOCK
 
 
 def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -115,6 +125,12 @@ def _problems(name: str, starts: Mapping[str, bool], subject: Subject, cut: Cut
     if cut.joined > 1 and cut.tensor > 1 and not starts.get("wide_replicas", False):
         yield told(ENGINE, "tensor_parallel",
                    lambda: say("attention-is-cut-over-all", name=name, ranks=ranks), ranks=ranks)
+    padded = padded_vocabulary(subject)
+    if padded % cut.tensor and not starts.get("any_vocabulary", False):
+        stated = f"{subject.numbers['vocab_size']:,.0f}"
+        yield told(ENGINE, "tensor_parallel", lambda: say(
+            "vocabulary-not-dealt", name=name, tp=cut.tensor, stated=stated, padded=f"{padded:,}",
+            block=VOCABULARY_BLOCK, of=subject.model.id), parts=cut.tensor, whole=padded)
     per_node = int(subject.node.devices_per_node.value)
     if (cut.joined > 1 and cut.tensor * cut.pipeline > per_node
             and not starts.get("spread_replicas", False)):

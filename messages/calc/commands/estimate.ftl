@@ -79,22 +79,16 @@ kind-of-value =
     }
 
 engine =
-    .en = Engine: { $engine }{ $nearest ->
-        [yes] , the nearest release that is known to { $asked }: what it does is taken for that one
-       *[no] { "" }
-    }.
-    .zh = 引擎：{ $engine }{ $nearest ->
-        [yes] ，是已知版本中最接近 { $asked } 的，其行为视同该版本
-       *[no] { "" }
-    }。
+    .en = Engine: { $engine }.
+    .zh = 引擎：{ $engine }。
 
 engines-between =
     .en = No engine named: values between those of { $engines }.
     .zh = 未指定引擎：取值介于 { $engines } 之间。
 
 no-engine =
-    .en = No engine named, and none is known to run on this card.
-    .zh = 未指定引擎，也没有已知能在这种卡上运行的引擎。
+    .en = No engine named.
+    .zh = 未指定引擎。
 
 taken-from-document =
     .en = taken from document { $document }, section { $section }: { $name } { $value }

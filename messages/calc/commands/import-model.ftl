@@ -16,6 +16,10 @@ help-source =
     .en = where the configuration was read: a key of params/sources/, whose date is taken, or words; by default the model's name and the day of the file
     .zh = 配置的出处：params/sources/ 中的键（日期随之取用）或一段文字；缺省为模型名称与文件日期
 
+help-family =
+    .en = a file that describes the family of the configuration, as params/families/ has them; by default that of its model_type
+    .zh = 描述该配置所属系列的文件，写法同 params/families/；缺省取其 model_type 的系列
+
 help-force =
     .en = overwrite FILE where it exists
     .zh = FILE 已存在时覆盖
@@ -27,6 +31,18 @@ written =
 parameters =
     .en = model_type { $type }: { $total } parameters, { $active } active, { $routed } in routed experts.
     .zh = model_type { $type }：参数量 { $total }，激活 { $active }，路由专家 { $routed }。
+
+format =
+    .en = published weights: { $stated }, { $fits ->
+        [one] taken as precision { $precision }
+        [none] which fits no precision of params/precisions/; describe it in a file of your own, as those are, and name it under weights: in the model file
+       *[unsaid] and no quantization is stated; where the files hold that type, add weights: with precision: bf16 or fp16, source: and kind: to the model file
+    }.
+    .zh = 发布的权重格式：{ $stated }，{ $fits ->
+        [one] 取作精度 { $precision }
+        [none] 与 params/precisions/ 中任何一种都不符；请照其写法自建一份，并在模型文件的 weights: 下写明
+       *[unsaid] 未写明量化方式；若权重文件即为该类型，请在模型文件中加上 weights:，写明 precision: bf16 或 fp16、source: 与 kind:
+    }。
 
 fields =
     .en = { $what ->

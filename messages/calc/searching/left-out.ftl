@@ -35,3 +35,7 @@ within-all-limits-and-another =
 on-front =
     .en = on the front
     .zh = 位于前沿
+
+precisions-unpublished =
+    .en = precisions in which no checkpoint of the model is known to be published (space.any_format tries them)
+    .zh = 未见有公开权重的精度（space.any_format 可纳入）

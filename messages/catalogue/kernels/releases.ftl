@@ -30,3 +30,12 @@ runs-on =
         [yes] ；{ $note } [{ $source }]
        *[no] { "" }
     }
+
+# stacks: software of cards, such as cuda
+written-for =
+    .en = none: written for { $stacks }
+    .zh = none: 仅面向 { $stacks }
+
+no-class =
+    .en = none: no class { $model_class } before { $first }
+    .zh = none: { $first } 之前没有 { $model_class } 类

@@ -9,8 +9,8 @@ weights-widened =
     .zh = 反量化
 
 no-engine-runs-on-this-card =
-    .en = No engine of the catalogue is known to run on this card: its file states no architecture of which kernels are known here.
-    .zh = 目录中没有已知能在该卡上运行的引擎：其文件未给出此处已知算子的架构。
+    .en = No kernels of an engine are known for this card: its file states no architecture that a table names. Times are those of its class of cards, in wide ranges.
+    .zh = 尚无引擎在该卡上的算子资料：其文件未给出算子表中的架构。时间按同类卡计算，区间较宽。
 
 engine-releases =
     .en = engine, releases
@@ -47,3 +47,35 @@ beginning-of-what-is-told =
 published =
     .en = score against the published weights
     .zh = 公开分数
+
+answer =
+    .en = starts?
+    .zh = 能否启动
+
+answer-of =
+    .en = { $verdict ->
+        [runs] runs
+        [refuses] refuses
+       *[unknown] not known
+    }
+    .zh = { $verdict ->
+        [runs] 可运行
+        [refuses] 拒绝
+       *[unknown] 未知
+    }
+
+format-of-checkpoint =
+    .en = format of a checkpoint
+    .zh = 公开权重的格式
+
+by-what =
+    .en = by which kernel, since when; or why not
+    .zh = 所用算子与起始版本，或拒绝的原因
+
+part-of =
+    .en = { $name } in { $stored }
+    .zh = { $name }（{ $stored }）
+
+nothing-of =
+    .en = no source speaks of { $parts }
+    .zh = 没有来源提及：{ $parts }

@@ -88,9 +88,9 @@ _TOGETHER = {"block_size", *_PRECISION, *_DEPLOYMENT, *_KERNELS, *_STEPS, *_CONT
 
 
 _NO_STATE = dict.fromkeys(
-    ("linear_mamba", "linear_layers", "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim",
-     "linear_value_head_dim", "linear_conv_kernel_dim", "linear_decay_rank",
-     "linear_gate_rank"), 0)
+    ("linear_mamba", "linear_layers", "linear_num_key_heads", "linear_num_value_heads",
+     "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim",
+     "linear_decay_rank", "linear_gate_rank"), 0)
 
 
 def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, Number]:

@@ -27,7 +27,7 @@ from catalogue.deployments.profiles import running
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import CSA, Model
-from catalogue.kernels.releases import SPARSE, runs_experts
+from catalogue.kernels.releases import INDEXED, attention_kind, runs_experts
 from catalogue.naming import stands
 from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 
@@ -40,7 +40,8 @@ MODELS = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "glm-5.1", "kimi-k2
           "deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "kimi-k2", "glm-4.5", "qwen3-235b-a22b",
           "qwen3-30b-a3b", "qwen3-8b", "gpt-oss-120b", "qwen2.5-72b", "llama-3.1-70b")
 USUAL = "deepseek-v3"  # what is asked of a card whatever its model
-FORMATS_OF = {CSA: "deepseek-v4-flash", SPARSE: "deepseek-v3.2"}  # of whose caches rows differ
+FORMATS_OF = {CSA: "deepseek-v4-flash", INDEXED["mla"]: "deepseek-v3.2"}
+"""Kinds of attention whose caches have other rows, and whose precisions are asked for them."""
 SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256, 320)  # of each degree
 CHUNK, PERCENT = 8192, 100
 DRAFTS = (0, 1, 2, 3, 5)
@@ -125,8 +126,7 @@ def card_of(scenario: Scenario) -> str:
 @functools.cache
 def cores_of(model: str) -> str:
     """What the cores of a model's attention read: its kind, or tokens that an indexer chose."""
-    entry = load_model(model)
-    return SPARSE if entry.index_topk and entry.attention != CSA else str(entry.attention)
+    return str(attention_kind(load_model(model)))
 
 
 def formats_of(model: str) -> str:

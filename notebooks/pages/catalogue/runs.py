@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import catalogue
+from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device
 from catalogue.entries.kernels import Cache, Product
-from catalogue.kernels import Kernel, kernels_of, quality, tables
-from catalogue.messages import Pair, messages, pair
+from catalogue.entries.models import Model
+from catalogue.kernels import (
+    Kernel,
+    Support,
+    kernels_of,
+    published_precision,
+    quality,
+    support,
+    tables,
+)
+from catalogue.kernels.checkpoints import published
+from catalogue.messages import Pair, join, messages, pair
 from notebooks.show.display import cited, show, table
 
 common = messages("common")
@@ -52,7 +65,7 @@ def engines_table(engine: str, folded: Pair | None = None) -> None:
              "multiply": ", ".join(name.upper() for name in cell.multiply),
              "cards": ", ".join(cell.cards), "kernel": _kernel(pair(cell.kernel)),
              "releases": f"{cell.since or ''} – {cell.until or ''}".strip(),
-             "how": HOW[cell.runs if isinstance(cell, Product) else "native"],
+             "how": HOW[cell.runs],
              "source": cited(cell.source)} for what, stored, cell in cells]
     table(rows, {"format": common("format"), "what": say("of-what"),
                  "multiply": say("multiplied-in"), "cards": common("cards"),
@@ -104,6 +117,89 @@ def _kernel(name: Pair) -> Pair:
 
 def _row(precision: Any, kernel: Kernel) -> dict[str, Any]:
     cell = kernel.experts
-    how = HOW[cell.runs if isinstance(cell, Product) else "native"]
+    how = HOW[cell.runs]
     return {"precision": f"`{precision.id}`", "engine": kernel.release_words, "how": how,
             "kernel": _kernel(kernel.kernel), "source": cited(cell.source)}
+
+
+@dataclass(frozen=True)
+class Start:
+    """Whether an engine starts a model on a class of cards, in any format that it is published in.
+
+    Attributes:
+        model, engine, architecture: what is asked.
+        format: a published precision that runs, else the first; of several the published one.
+        found: what is known of it.
+    """
+
+    model: Model
+    engine: str
+    architecture: str
+    format: str
+    found: Support
+
+
+@functools.cache
+def starts() -> tuple[Start, ...]:
+    """Every model of the catalogue on every class of cards, under engines that start there."""
+    cards: dict[str, Device] = {}
+    for name in catalogue.names("devices"):
+        card = catalogue.load_device(name)
+        if card.architecture and not card.dies:
+            cards.setdefault(card.architecture, card)
+    return tuple(_start(catalogue.load_model(model), engine, card)
+                 for model in catalogue.names("models") if not model.startswith("s0-")
+                 for card in cards.values()
+                 for engine in fitting(card) if catalogue.library.load("profiles", engine).flags)
+
+
+def _start(model: Model, engine: str, card: Device) -> Start:
+    every = [precision for precision in _precisions() if published(model, precision)]
+    first = published_precision(model)
+    every.sort(key=lambda precision: precision.id != first)
+    found = [(precision.id, support(precision, card, engine, model=model)) for precision in every]
+    order = ("runs", "unknown", "refuses")
+    name, best = min(found, key=lambda each: order.index(each[1].verdict))
+    return Start(model, engine, str(card.architecture), name, best)
+
+
+def unknown_share() -> float:
+    """Share of the cells of :func:`starts` of which no source says anything [1]."""
+    return sum(each.found.verdict == "unknown" for each in starts()) / len(starts())
+
+
+def starts_table() -> None:
+    """A row per model, engine and answer: on which cards, in which format, by which kernel."""
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for each in starts():
+        told = _told(each)
+        key = each.model.id, each.engine, each.found.verdict, each.format, *told["what"]
+        row = rows.setdefault(key, {"model": pair(each.model.name), "engine": each.engine,
+                                    "format": f"`{each.format}`", "cards": [], **told})
+        row["cards"] += [each.architecture, *_called(each.architecture)]
+    table([row | {"cards": ", ".join(row["cards"])} for row in rows.values()],
+          {"model": common("model"), "engine": common("engine"), "answer": say("answer"),
+           "cards": common("cards"), "format": say("format-of-checkpoint"), "what": say("by-what"),
+           "source": common("source")}, sortable=True, wide=True)
+
+
+def _told(each: Start) -> dict[str, Any]:
+    """The answer of a cell, what it rests on, and who says so."""
+    answer = say("answer-of", verdict=each.found.verdict)
+    if kernel := each.found.kernel:
+        return {"answer": answer, "what": join((", ", "，"), [
+            _kernel(kernel.kernel), kernel.release_words]), "source": cited(kernel.experts.source)}
+    if refusals := each.found.refusals:
+        return {"answer": answer, "what": _kernel(refusals[0].kernel),
+                "source": cited(refusals[0].source)}
+    parts = join((", ", "、"), [say("part-of", name=part.name, stored=part.stored)
+                               for part in each.found.unknown])
+    return {"answer": answer, "what": say("nothing-of", parts=parts), "source": "–"}
+
+
+@functools.cache
+def _called(architecture: str) -> tuple[str, ...]:
+    """Cards of an architecture, by names short enough to look for."""
+    found = [catalogue.load_device(name) for name in catalogue.names("devices")]
+    return tuple(card.name["en"].removeprefix("NVIDIA ").split(",")[0] for card in found
+                 if card.architecture == architecture and not card.like)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from calc.answer.estimate import unit_count
 from calc.evidence.classes import stand_ins
-from catalogue.caveats import announced, underived
+from catalogue.caveats import announced, underived, unsourced
 from catalogue.entries.deployments import Claim
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
@@ -155,7 +155,7 @@ def verdict_text(deployed: Deployed) -> Pair:
     first = (say("there-is-room-for-requests", room=room, length=length, many=many, single=single)
              if deployed.has_room else say("times-are-hypothetical"))
     taken = [told for told in (stand_ins(scenario), announced([scenario.device]),
-                               underived([scenario.model])) if told]
+                               underived([scenario.model]), unsourced([scenario])) if told]
     if deployed.refusal is not None:
         return join((" ", ""), taken)
     speed = _speed(deployed)

@@ -15,7 +15,6 @@ from calc.closed_form.evaluate import evaluate
 from calc.evidence import proportions
 from calc.evidence.validation import measured_system
 from calc.sensitivity.plans import Plan, plan_of
-from catalogue.deployments.precision_support import peak_of
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.goals import device_label
@@ -71,7 +70,7 @@ def _cache() -> Pair:
         for name in ("bf16", *dict.fromkeys(NARROW.values()))}
     plain, *narrow_sizes = (say("size-in", size=size, name=pair(catalogue.load_format(name).name))
                             for name, size in sizes.items())
-    able = [device_label(card) for card in CARDS if peak_of(catalogue.load_device(card), "fp8")]
+    able = [device_label(card) for card in CARDS if catalogue.load_device(card).peak("fp8")]
     rooms = {case: cached(case) for case in ROOMS}
     users = [say("users-with-narrower", cards=int(plan(*case).cards), card=device_label(case[0]),
                  precision=case[1], wide=fmt_int(wide), narrow=fmt_int(narrow))

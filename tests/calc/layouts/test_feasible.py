@@ -114,9 +114,9 @@ def subject():
 
 
 @pytest.mark.parametrize(("precision", "first"), [
-    ("fp8-block", {"engine", "servers"}), ("nvfp4", {"dtype"})])
+    ("fp8-block", {"engine", "servers"}), ("q4-k-m-kt", {"host_format"})])
 def test_many_layouts_are_judged_as_each_is(subject, table, precision, first):
-    """The first kind that refuses a layout is its reason; H200 multiplies no NVFP4."""
+    """The first kind that refuses a layout is its reason."""
     subject = replace(subject, precision=catalogue.load_precision(precision))
     kinds = Judge().kinds(subject, table)
     order = list(KINDS)

@@ -98,7 +98,7 @@ def test_bases_are_engines_and_formats_that_run_on_the_card():
 def test_offers_of_any_card_are_accelerators_with_a_server():
     names = {offer.device for offer in Space(load_goal("million-tokens")).offers}
     assert {"nvidia-h200-sxm", "ascend-910b2", "ascend-910c-die"} <= names
-    assert not {"ascend-910c-package", "kunpeng-920", "nvidia-l20"} & names
+    assert not {"ascend-910c-package", "kunpeng-920", "ascend-910a"} & names
     assert [offer.device for offer in space().offers] == ["nvidia-h20"]
 
 
@@ -121,8 +121,8 @@ NO_SERVER = [
     ("kunpeng-920", "devices: 'kunpeng-920' is a host processor, expected an accelerator."),
     ("ascend-910c-package", "devices: 'ascend-910c-package' is a package that software sees as 2 "
      "devices, expected 'ascend-910c-die'."),
-    ("nvidia-l20", "devices: no server of the catalogue holds 'nvidia-l20', name one: "
-     "{device: nvidia-l20, node: NAME}.")]
+    ("ascend-910a", "devices: no server of the catalogue holds 'ascend-910a', name one: "
+     "{device: ascend-910a, node: NAME}.")]
 
 
 @pytest.mark.parametrize(("device", "message"), NO_SERVER)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import catalogue
-from catalogue.deployments.knobs import NORMAL_90, Knob, on_card
+from catalogue.deployments.knobs import NORMAL_90, Knob
 from catalogue.deployments.physics_inputs import knobs, physics_inputs
 from catalogue.entries.profiles import WAYS
 from catalogue.reading.values import Value
@@ -156,7 +156,7 @@ def test_matmuls_run_at_the_peak_of_their_dtype_and_from_l2_if_it_is_known():
     ("nvidia-h200-sxm", "fp8", "fp8"), ("nvidia-h200-sxm", "fp4", "bf16"),
     ("ascend-910b2", "fp8", "bf16"), ("ascend-910a", "bf16", "fp16")])
 def test_dtypes_a_card_lacks_are_widened_to_its_16_bits(device, dtype, multiplies):
-    assert on_card(catalogue.load_device(device), dtype) == multiplies
+    assert catalogue.load_device(device).multiplied(dtype) == multiplies
 
 
 @pytest.mark.parametrize(("low", "points"), [

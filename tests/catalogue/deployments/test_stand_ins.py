@@ -6,7 +6,6 @@ import pytest
 
 import calc
 import catalogue
-from catalogue.deployments.precision_support import peak_of
 from catalogue.deployments.stand_ins import (
     BITS,
     efficiency,
@@ -72,7 +71,7 @@ def test_measured_narrow_dtypes_lie_within_the_bounds_from_wider_ones():
             OF_CARDS, ("gemm_efficiency", "grouped_gemm_efficiency"), ("fp8", "fp4")):
         shares = getattr(PRIORS[name], kind)
         device = next((device for device in devices
-                       if device.mechanisms == name and peak_of(device, dtype)), None)
+                       if device.mechanisms == name and device.peak(dtype)), None)
         if device and (prior := getattr(shares, dtype)):
             wider = shares.model_copy(update={
                 narrow: None for narrow in BITS if BITS[narrow] <= BITS[dtype]})

@@ -28,7 +28,8 @@ COUNTED = {  # parameters of the whole model, of one token, of all routed expert
 MODELS = [name for name in catalogue.names("models") if not name.startswith("s0-")]
 WITHOUT_HEAD = ("glm-5.2", "minimax-m2.5")  # as their printed active parameters are
 WITH_DRAFTS = ("glm-5.3-flash",)  # the same, with what a prediction layer activates
-WITH_VISION = ("minimax-m3", "qwen3.5-397b-a17b")  # every printed total, with an encoder
+# every printed total, with an encoder or by a name that rounds down
+WITH_VISION = ("minimax-m3", "qwen3.5-397b-a17b", "llama-4-scout", "kimi-linear-48b")
 ACTIVE = [name for name in MODELS if catalogue.load_model(name).published.active_parameters]
 LATENTS, INDEX_KEYS = 61 * (512 + 64) * 2, 61 * 128 * 2  # of a token in all layers [B]
 GPT_OSS = 2 * 8 * 64 * 2  # of a token in one layer [B]
@@ -164,3 +165,60 @@ def test_glm_53_flash_beside_vllm():
     assert 298 < weights(name) / GIB < 299
     assert found["kv_bytes_per_token"] == pytest.approx(11 * (512 + 16 + 132 / 4), rel=1e-12)
     assert found["state_bytes_per_request"] == 34 * (64 * 128 * 128 * 4 + 3 * 8192 * 3 * 2)
+
+
+RUNS = """layers:
+  - {attention: mamba, mlp: dense}
+  - {times: 2, group: [{attention: mamba, mlp: experts, times: 2}, {attention: full, mlp: none}]}
+  - {attention: window, mlp: experts}
+"""
+MIXED = {  # of those runs: 1 + 2 * 3 + 1 layers, of which 1 + 2 * 2 keep a state
+    "num_hidden_layers": 8, "linear_layers": 5, "full_attention_layers": 2, "layers_without_mlp": 2,
+    "first_k_dense_replace": 1}
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """A model of runs of layers: its file with lines changed or added."""
+    def write(runs=RUNS, **stated):
+        fields = {
+            "name": "{en: Mine, zh: 我的}", "defaults": "{source: s0, kind: assumed}",
+            "attention": "gqa", "hidden_size": 64, "vocab_size": 100, "num_attention_heads": 4,
+            "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 128,
+            "moe_intermediate_size": 32, "n_routed_experts": 4, "n_shared_experts": 0,
+            "num_experts_per_tok": 2, "sliding_window": 8, "linear_mamba": "true",
+            "linear_num_key_heads": 1, "linear_num_value_heads": 4, "linear_key_head_dim": 16,
+            "linear_value_head_dim": 16, "linear_conv_kernel_dim": 4} | stated
+        path = tmp_path / "mine.yml"
+        lines = [f"{name}: {value}\n" for name, value in fields.items() if value is not None]
+        path.write_text("".join(lines) + runs, "utf-8")
+        return path
+    return write
+
+
+def test_runs_of_layers_add_up_to_the_counts(mixed):
+    model = catalogue.load_model(mixed())
+    assert {name: getattr(model, name).value for name in MIXED} == MIXED
+    assert catalogue.model_inputs(catalogue.load_model(mixed(**MIXED))) == (
+        catalogue.model_inputs(model))
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_a_count_that_contradicts_the_runs_is_refused_at_its_line(mixed, name):
+    path = mixed(**{name: MIXED[name] + 1})
+    line = 1 + path.read_text("utf-8").splitlines().index(f"{name}: {MIXED[name] + 1}")
+    with pytest.raises(catalogue.ParamsError, match=f"^{path}:{line}: '{name}' is "):
+        catalogue.load_model(path)
+
+
+@pytest.mark.parametrize(("runs", "changed", "key"), [
+    ("layers: [{attention: mamba, mlp: dense}, {attention: mla, mlp: dense}]\n", {}, "layers"),
+    ("layers: [{attention: linear, mlp: dense}, {attention: full, mlp: dense}]\n", {},
+     "linear_mamba"),
+    ("layers: [{attention: fall, mlp: dense}]\n", {}, "layers.0.attention"),
+    ("layers: [{attention: full}]\n", {}, "mlp"), (RUNS, {"sliding_window": None},
+                                                   "sliding_window"),
+    ("layers: [{times: 0, attention: full, mlp: dense}]\n", {}, "layers.0.times")])
+def test_runs_that_are_no_layers_of_the_model(mixed, runs, changed, key):
+    with pytest.raises(catalogue.ParamsError, match=key):
+        catalogue.load_model(mixed(runs, **changed))

@@ -7,24 +7,24 @@ import pytest
 import catalogue
 from catalogue import library
 from catalogue.engines.released import releases
-from catalogue.kernels import kernel_of, kernel_problem, kernels_of, tables
+from catalogue.kernels import kernel_of, kernels_of, support, tables
 from catalogue.kernels.releases import nearest, parts_of, runs_experts
 
 
-def problem(precision, device, engine=None, **more):
-    return kernel_problem(catalogue.load_precision(precision), catalogue.load_device(device),
-                          engine, **{"model": catalogue.load_model("deepseek-v3")} | more)
+def verdict(precision, device, engine=None, **more):
+    return support(catalogue.load_precision(precision), catalogue.load_device(device),
+                   engine, **{"model": catalogue.load_model("deepseek-v3")} | more).verdict
 
 
 @pytest.mark.parametrize(("precision", "device", "engine", "runs"), [
     ("w4a8-int8", "ascend-910b4", "vllm-ascend", True),
     ("w4a8-int8", "nvidia-h20", None, False), ("w4afp8", "nvidia-b200", None, False),
     ("nvfp4", "nvidia-gb300", None, True),
-    ("nvfp4", "nvidia-h200-sxm", None, False), ("nvfp4-w4a16", "nvidia-h200-sxm", None, True),
+    ("nvfp4", "nvidia-h200-sxm", None, True), ("nvfp4-w4a16", "nvidia-h200-sxm", None, True),
     ("nvfp4-w4a16", "nvidia-gb300", None, False),  # nothing widens what the card multiplies
     ("w8a8-int8", "nvidia-h200-sxm", None, True), ("w8a8-int8", "nvidia-b200", None, False),
     ("fp8-block-fp8-cache", "nvidia-h20", None, True),
-    ("fp8-block-fp8-cache", "amd-mi300x", None, False),
+    ("fp8-block-fp8-cache", "amd-mi300x", None, True),
     ("w8a8-int8-c8", "ascend-910c-die", "vllm-ascend", True),
     ("w8a8-int8-c8", "ascend-910c-die", "sglang", False),
     ("mxfp4-w4a8", "nvidia-h20", "sglang", True), ("mxfp4-w4a8", "nvidia-h20", "vllm", False),
@@ -34,16 +34,16 @@ def problem(precision, device, engine=None, **more):
     ("bf16", "ascend-910b2", "tensorrt-llm", False)])
 def test_formats_that_run(precision, device, engine, runs):
     """Of several cells of a table the classes, the cache and the release decide together."""
-    assert (problem(precision, device, engine) is None) == runs
+    assert (verdict(precision, device, engine) == "runs") == runs
 
 
 def test_only_what_the_card_computes_needs_a_kernel():
     left = {part.name for part in parts_of(catalogue.load_precision("q4-k-m-kt"))} - {
         "routed_expert", "cache"}
-    assert problem("q4-k-m-kt", "nvidia-rtx-4090") is not None
-    assert problem("q4-k-m-kt", "nvidia-rtx-4090", classes=left) is None
+    assert verdict("q4-k-m-kt", "nvidia-rtx-4090") != "runs"
+    assert verdict("q4-k-m-kt", "nvidia-rtx-4090", classes=left) == "runs"
     dense = catalogue.load_model("qwen3-8b")  # INT8 throughout, then
-    assert problem("w4a8-int8", "nvidia-h200-sxm", model=dense) is None
+    assert verdict("w4a8-int8", "nvidia-h200-sxm", model=dense) == "runs"
 
 
 @pytest.mark.parametrize(("engine", "precision", "device"), [
@@ -71,8 +71,8 @@ def test_the_nearest_format_runs_and_native_kernels_come_first(device, precision
     card, stored = catalogue.load_device(device), catalogue.load_precision(precision)
     near, kernels = nearest(stored, card), kernels_of(stored, card)
     assert near.id != precision
-    assert kernel_problem(near, card) is None
-    assert (kernel_problem(stored, card) is None) == bool(kernels)
+    assert support(near, card).verdict == "runs"
+    assert (support(stored, card).verdict == "runs") == bool(kernels)
     kinds = []
     for kernel in kernels:
         engine = tables()[kernel.engine].engine
@@ -97,7 +97,8 @@ def test_table_is_consistent(name):
         assert (cell.runs == "no") == bool(re.match("none", cell.kernel["en"]))
         if cell.runs == "weight-only":
             assert set(cell.multiply) <= {"bf16", "fp16"}
-        for key in ((stored, dtype, card, kind, cell.since or "", cell.attention or "")
+        of = cell.since or "", *cell.attention, *cell.model_classes
+        for key in ((stored, dtype, card, kind, *of)
                     for stored in cell.weights for dtype in cell.multiply
                     for card in cell.cards for kind in cell.classes or [""]):
             assert stated.setdefault(key, cell.runs) == cell.runs, key

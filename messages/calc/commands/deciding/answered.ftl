@@ -104,8 +104,14 @@ none-starts =
     .zh = 没有版本能启动它：{ $why }
 
 start-with =
-    .en = start with: python -m calc deploy { $file } --engine { $engine } -o DIR
-    .zh = 启动：python -m calc deploy { $file } --engine { $engine } -o DIR
+    .en = start with: python -m calc deploy { $file } --engine { $engine } -o DIR{ $known ->
+        [yes] { " " }(checkpoint: { $checkpoint })
+       *[no] { "" }
+    }
+    .zh = 启动：python -m calc deploy { $file } --engine { $engine } -o DIR{ $known ->
+        [yes] （权重：{ $checkpoint }）
+       *[no] { "" }
+    }
 
 starts-under =
     .en = starts under { $engine }

@@ -12,9 +12,9 @@ precisions-made-for-experts-on =
     .en = precisions made for experts on processors
     .zh = 为 CPU 上的专家而制的精度
 
-precisions-that-no-release-of =
-    .en = precisions for which no engine release has kernels on the card
-    .zh = 没有引擎版本在该卡上有算子的精度
+precisions-that-engines-refuse =
+    .en = precisions that engines refuse on the card
+    .zh = 引擎在该卡上拒绝运行的精度
 
 requests-longer-than-model-takes =
     .en = requests longer than the model takes
@@ -74,12 +74,79 @@ dtype-for =
 # only in .zh: $device
 # only in .zh: $precision
 # only in .zh: $nearest
-no-kernel =
-    .en = { $english }
-    .zh = 没有已知的{ $named ->
-        [yes] { $engine }
-       *[no] 引擎
-    }版本在 '{ $device }' 上有 { $precision } 的算子{ $near ->
-        [yes] ，最近的可用精度是 { $nearest }
+# engine: its name; release: of it; part: of a precision; why: what there is in place of a kernel
+refused =
+    .en = { $engine }{ $released ->
+        [yes] { " " }{ $release }
+       *[no] { "" }
+    }: { $whole ->
+        [yes] { $why }
+       *[no] { $part }: { $why }
+    } [{ $source }]
+    .zh = { $engine }{ $released ->
+        [yes] { " " }{ $release }
+       *[no] { "" }
+    }：{ $whole ->
+        [yes] { $why }
+       *[no] { $part }：{ $why }
+    } [{ $source }]
+
+refuses =
+    .en = on '{ $device }' { $model } does not run in { $precision }. { $refusals }{ $near ->
+        [yes] . The nearest that runs here is { $nearest }
        *[no] { "" }
     }
+    .zh = '{ $device }' 上无法运行 { $model }（{ $precision }）。{ $refusals }{ $near ->
+        [yes] 。此处可运行的最近精度是 { $nearest }
+       *[no] { "" }
+    }
+
+no-source =
+    .en = no source says whether { $named ->
+        [yes] { $engine }
+       *[no] any engine
+    } runs { $model } in { $precision } on '{ $device }' ({ $parts }); computed with the kernels of '{ $cards }'{ $near ->
+        [yes] . The nearest that is known to run here is { $nearest }
+       *[no] { "" }
+    }
+    .zh = 没有来源说明{ $named ->
+        [yes] { " " }{ $engine } 能否
+       *[no] 是否有引擎能
+    }在 '{ $device }' 上运行 { $precision } 的 { $model }（{ $parts }）；按 '{ $cards }' 的算子计算{ $near ->
+        [yes] 。此处已知可运行的最近精度是 { $nearest }
+       *[no] { "" }
+    }
+
+no-engine-known =
+    .en = no kernels of an engine are known for '{ $device }'{ $named ->
+        [yes] { " " }(what else { $engine } does is taken from its defaults)
+       *[no] { "" }
+    }; computed with those of the class '{ $cards }', in wide ranges
+    .zh = 尚无引擎在 '{ $device }' 上的算子资料{ $named ->
+        [yes] （{ $engine } 的其他行为取其默认值）
+       *[no] { "" }
+    }；按 '{ $cards }' 类的算子计算，区间较宽
+
+part =
+    .en = { $name } in { $stored }, multiplied in { $dtype }
+    .zh = { $name }（{ $stored }，以 { $dtype } 相乘）
+
+part-cache =
+    .en = { $kind ->
+        [sparse] sparse latent attention
+        [block-sparse] block-sparse attention
+        [csa] compressed attention
+        [mla] latent attention
+       *[gqa] grouped-query attention
+    } over a cache in { $stored }, multiplied in { $dtype }
+    .zh = { $kind ->
+        [sparse] 稀疏 MLA
+        [block-sparse] 块稀疏注意力
+        [csa] 压缩注意力
+        [mla] MLA
+       *[gqa] GQA
+    }，缓存为 { $stored }，以 { $dtype } 相乘
+
+part-class =
+    .en = its class { $stored } is in none of the releases read
+    .zh = 已读取的版本中都没有 { $stored } 类

@@ -51,3 +51,7 @@ deals-no-cache-over-ranks =
         [yes] 对带索引器的模型
        *[no] { "" }
     }不支持 { $shared_cache }，应为 1
+
+vocabulary-not-dealt =
+    .en = { $name }: tensor_parallel of { $tp } does not divide the vocabulary of '{ $of }', { $stated } filled up to { $padded } (a multiple of { $block })
+    .zh = { $name }：tensor_parallel 为 { $tp }，无法整除 '{ $of }' 的词表（{ $stated }，补齐到 { $block } 的倍数后为 { $padded }）

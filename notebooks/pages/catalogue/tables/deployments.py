@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import catalogue
-from catalogue.deployments.knobs import multiplied
 from catalogue.deployments.scenario import Scenario, unasked
 from catalogue.entries.formulas import switches
 from catalogue.messages import Pair, messages
@@ -209,7 +208,7 @@ def hardware(deployment: Scenario) -> list[tuple[Pair, Value]]:
     found: list[tuple[Pair, Value | None]] = [
         (say("dense-peak", dtype=dtype.upper()),
          getattr(device.matrix_peak, dtype)) for dtype in dict.fromkeys(
-             multiplied(deployment).values())]
+             deployment.multiplied.values())]
     found.append((common("l2-bandwidth"), device.l2_bandwidth))
     if deployment.devices > 1:
         fabric = node.fabric_link if deployment.file.cluster.nodes.value > 1 else None

@@ -1,0 +1,54 @@
+"""Published checkpoints: in which formats a model can be had, and who is shown to start them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from catalogue import library
+from catalogue.entries.deployments import Precision
+from catalogue.entries.hardware import Device
+from catalogue.entries.models import Checkpoint, Model
+
+
+def checkpoints(model: Model) -> Iterator[tuple[Precision, Checkpoint]]:
+    """Every checkpoint of a model that has a repository, with the precision of its weights."""
+    for name in library.names("precisions"):
+        precision: Precision = library.load("precisions", name)
+        for checkpoint in precision.checkpoints:
+            if checkpoint.model == model.id and checkpoint.repository:
+                yield precision, checkpoint
+
+
+def published(model: Model, precision: Precision) -> bool:
+    """Whether a model can be had in the weights of a precision, whatever is cached.
+
+    So it can in the format of its own weights, and in any where nothing is known of it.
+
+    Args:
+        model: of the catalogue, or a reader's own.
+        precision: an entry of ``params/precisions/``.
+    """
+    formats = [of.weights for of, _ in checkpoints(model)]
+    if model.weights is not None:
+        formats.append(library.load("precisions", model.weights.precision).weights)
+    return not formats or precision.weights in formats
+
+
+def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device
+                   ) -> Checkpoint | None:
+    """The checkpoint that a deployment starts with: one that its engine is shown to start on its
+    card, else on another, else any of its format; None where none is published.
+
+    Args:
+        model: that is served.
+        precision: whose weights are meant.
+        engine: of ``params/profiles/``.
+        device: the card.
+    """
+    found = [each for of, each in checkpoints(model) if of.weights == precision.weights]
+
+    def shown(checkpoint: Checkpoint) -> tuple[bool, bool]:
+        own = [served for served in checkpoint.served if served.engine == engine]
+        return any(device.architecture in served.cards for served in own), bool(own)
+
+    return max(found, key=shown, default=None)

@@ -1,0 +1,183 @@
+"""Find which classes of models and attention backends the releases of an engine have.
+
+    python -m tools.engines.models [--only vllm] [--cache DIR]
+
+Read from released source, which is parsed and never run: the classes that an engine registers
+(``architectures`` of a model's configuration), and of vLLM the compute capabilities that each
+attention backend says it supports. Both go to ``params/engines/models/``, by the release in which
+they come and, if they are gone again, the first without them.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from catalogue.entries.profiles import in_order
+from catalogue.reading.files import write_whole
+from tools.engines.command import run
+from tools.engines.source import Fetch, Source, fetch, find, load, published
+
+TARGET = Path(__file__).resolve().parents[2] / "params" / "engines" / "models"
+FIRST = {"vllm": "0.8.5.post1", "sglang": "0.4.6.post5"}
+"""Engine -> the first release that is read; of later ones all but candidates."""
+CAPABILITIES = {"sm_80": (8, 0), "sm_86": (8, 6), "sm_89": (8, 9), "sm_90": (9, 0),
+                "sm_100": (10, 0), "sm_103": (10, 3), "sm_120": (12, 0), "sm_121": (12, 1)}
+LARGE = "vllm"  # its wheels have half a gigabyte: releases without source are left out
+COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.IsNot: operator.is_not, ast.Is: operator.is_,
+    ast.In: lambda one, several: one in several, ast.NotIn: lambda one, several: one not in several,
+    ast.GtE: operator.ge, ast.Gt: operator.gt, ast.LtE: operator.le, ast.Lt: operator.lt}
+CLASS = ("ForCausalLM", "ForConditionalGeneration")
+SUPPORTS = "supports_compute_capability"
+
+
+def registered(engine: str, source: Source) -> set[str]:
+    """Classes of models that a release registers."""
+    return set(_of_registry(source) if engine == "vllm" else _of_modules(source))
+
+
+def _of_registry(source: Source) -> Iterator[str]:
+    """Keys of the dictionaries of vLLM's registry."""
+    tree = ast.parse(source.files["vllm/model_executor/models/registry.py"])
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            yield from (key.value for key, value in zip(node.keys, node.values, strict=True)
+                        if isinstance(key, ast.Constant) and isinstance(key.value, str)
+                        and isinstance(value, ast.Tuple) and key.value.endswith(CLASS))
+
+
+def _of_modules(source: Source) -> Iterator[str]:
+    """What modules of SGLang's models assign to ``EntryClass``."""
+    for path, text in source.files.items():
+        if path.startswith("sglang/srt/models/") and "EntryClass" in text:
+            for node in ast.walk(ast.parse(text.lstrip("\ufeff"))):
+                if isinstance(node, ast.Assign) and any(
+                        isinstance(each, ast.Name) and each.id == "EntryClass"
+                        for each in node.targets):
+                    yield from (name.id for name in ast.walk(node.value)
+                                if isinstance(name, ast.Name) and name.id.endswith(CLASS))
+
+
+def backends(source: Source) -> dict[str, tuple[str, ...]]:
+    """Attention backends of a release of vLLM -> the architectures that they say they support.
+
+    Backends whose answer is more than a comparison of the capability are left out.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for path, text in sorted(source.files.items()):
+        if "attention" not in path or SUPPORTS not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ClassDef) and (answer := _answer(node)) is not None:
+                try:
+                    found[node.name] = tuple(name for name, numbers in CAPABILITIES.items()
+                                             if _holds(answer, numbers))
+                except ValueError:
+                    continue
+    return found
+
+
+def _answer(node: ast.ClassDef) -> ast.expr | None:
+    """What a class returns of a capability, where that is one expression."""
+    for each in node.body:
+        if isinstance(each, ast.FunctionDef) and each.name == SUPPORTS:
+            rest = [line for line in each.body if not (
+                isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))]
+            if len(rest) == 1 and isinstance(rest[0], ast.Return):
+                return rest[0].value
+    return None
+
+
+def _holds(node: ast.expr, capability: tuple[int, int]) -> bool:
+    """A condition on a capability. Raises ValueError for anything else."""
+    match node:
+        case ast.Constant(bool() as value):
+            return value
+        case ast.BoolOp(op, values):
+            return (all if isinstance(op, ast.And) else any)(
+                _holds(value, capability) for value in values)
+        case ast.UnaryOp(ast.Not(), value):
+            return not _holds(value, capability)
+        case ast.Compare(left, ops, right):
+            values = [_value(each, capability) for each in (left, *right)]
+            return all(COMPARED[type(op)](one, two) for op, one, two in zip(
+                ops, values, values[1:], strict=False))
+    raise ValueError(ast.dump(node))
+
+
+def _value(node: ast.expr, capability: tuple[int, int]) -> Any:
+    match node:
+        case ast.Constant(int() | None as value):
+            return value
+        case ast.Attribute(_, "major"):
+            return capability[0]
+        case ast.Attribute(_, "minor"):
+            return capability[1]
+        case ast.Name("capability" | "device_capability"):
+            return capability
+        case ast.Call(ast.Name("DeviceCapability"), args, []):
+            return tuple(_value(each, capability) for each in args)
+        case ast.List(elts) | ast.Tuple(elts) | ast.Set(elts):
+            return [_value(each, capability) for each in elts]
+    raise ValueError(ast.dump(node))
+
+
+def spans(found: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+    """Things by the release in which they come, and by the first that has them no more.
+
+    Args:
+        found: what each release has, the oldest first.
+    """
+    since: dict[str, list[str]] = {}
+    until: dict[str, list[str]] = {}
+    before: set[str] = set()
+    for release, has in found.items():
+        now = set(has)
+        for told, names in ((since, now - before), (until, before - now)):
+            if names:
+                told[release] = sorted(names)
+        before = now
+    return {"since": since, "until": until}
+
+
+def write_models(name: str, target: Path, cache: Path | None = None, get: Fetch = fetch) -> None:
+    """Write the file of one engine. Raises ExtractError, one sentence, for a release that cannot be
+    read."""
+    versions = [version for version in published(name, get)
+                if in_order(version) >= in_order(FIRST[name])]
+    classes: dict[str, set[str]] = {}
+    attention: dict[str, list[str]] = {}
+    for release in find(name, versions, get):
+        if name == LARGE and release.url.endswith(".whl"):
+            continue
+        source = load(release, cache, get, name)
+        classes[release.version] = registered(name, source)
+        attention[release.version] = [f"{backend}: {' '.join(cards) or 'none'}"
+                                      for backend, cards in backends(source).items()]
+        print(f"{name} {release.version}: {len(classes[release.version])} classes, "
+              f"{len(attention[release.version])} backends")
+    data: dict[str, Any] = {"read": list(classes), "model_classes": spans(classes)}
+    if any(attention.values()):
+        data["attention_backends"] = spans(attention)
+    target.mkdir(parents=True, exist_ok=True)
+    text = yaml.safe_dump(data, sort_keys=False, width=100, default_flow_style=None)
+    write_whole(target / f"{name}.yml", (
+        "# Written by python -m tools.engines.models: classes of models that releases register, "
+        "and what\n# attention backends support, by the release in which they come and the first "
+        "without them.\n" + text).encode())
+
+
+def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
+    """Write the files. Returns 0, or 1 after one sentence that says what stopped it."""
+    return run("tools.engines.models", __doc__, FIRST, write_models, argv, target, get)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
