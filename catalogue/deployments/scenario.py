@@ -15,7 +15,7 @@ from catalogue.deployments.profiles import Running, running
 from catalogue.deployments.resolved import Resolved
 from catalogue.entries.deployments import Documented, Precision
 from catalogue.entries.hardware import Device
-from catalogue.entries.models import CSA, GROUPS, Model
+from catalogue.entries.models import CSA, GROUPS, WINDOW_HEADS, Model
 from catalogue.entries.profiles import Reserve, Way
 from catalogue.messages import by_language, messages
 from catalogue.reading.units import factor
@@ -34,8 +34,7 @@ MODEL_COUNTS = (
     "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim", "linear_decay_rank",
     "linear_gate_rank", "routed_expert_hidden_size", "vision_parameters",
     "vision_whole_parameters", "vision_heads", "layers_without_mlp", "mlp_matrices",
-    "window_num_attention_heads", "window_num_key_value_heads", "window_head_dim",
-    "window_v_head_dim",
+    *WINDOW_HEADS,
 )
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks", "attention_output_gate", "linear_mamba",
@@ -88,9 +87,8 @@ def model_inputs(model: Model) -> dict[str, int | float]:
         numbers["mlp_matrices"] = GATED
     if model.attention == "gqa" and model.v_head_dim is None:
         numbers["v_head_dim"] = numbers["head_dim"]
-    for name in ("num_attention_heads", "num_key_value_heads", "head_dim", "v_head_dim"):
-        if getattr(model, f"window_{name}") is None:
-            numbers[f"window_{name}"] = numbers[name]
+    numbers |= {name: numbers[name.removeprefix("window_")] for name in WINDOW_HEADS
+                if getattr(model, name) is None}
     if model.sliding_window is None:
         numbers["full_attention_layers"] = (
             numbers["num_hidden_layers"] - numbers["linear_layers"])

@@ -48,6 +48,8 @@ Total = Annotated[Value, Unit("1", spread=False)]  # may exceed what a single co
 
 LINEAR = ("linear_layers", "linear_num_key_heads", "linear_num_value_heads",
           "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim")
+WINDOW_HEADS = ("window_num_attention_heads", "window_num_key_value_heads", "window_head_dim",
+                "window_v_head_dim")
 _NEEDED: dict[str, tuple[str, ...]] = {
     "mla": ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"),
     "gqa": ("head_dim",),
@@ -435,7 +437,32 @@ class Model(Called):
             self._groups()
         if self.num_attention_heads.value % self.num_key_value_heads.value:
             raise ValueError("'num_key_value_heads' does not divide 'num_attention_heads'")
+        self._networks()
+        self._window_heads()
         return self
+
+    def _networks(self) -> None:
+        """Layers without a feed-forward network leave room for those with a dense one."""
+        dense = self.first_k_dense_replace.value if self.first_k_dense_replace else 0
+        bare = self.layers_without_mlp.value if self.layers_without_mlp else 0
+        if dense + bare > self.num_hidden_layers.value:
+            raise ValueError("'layers_without_mlp' and 'first_k_dense_replace' exceed "
+                             "'num_hidden_layers'")
+        if self.mlp_matrices is not None and self.mlp_matrices.value not in (2, 3):
+            raise ValueError(f"'mlp_matrices' is '{self.mlp_matrices.written}', expected 3, or 2 "
+                             "without a gate")
+
+    def _window_heads(self) -> None:
+        """Heads of layers with a window go with grouped-query attention and a window."""
+        given = [name for name in WINDOW_HEADS if getattr(self, name) is not None]
+        if given and (self.attention != "gqa" or self.sliding_window is None):
+            raise ValueError(f"'{given[0]}' is given, expected gqa attention and 'sliding_window'")
+        if self.value_from_key and self.attention != "gqa":
+            raise ValueError("'value_from_key' is true, but only gqa attention has it")
+        query = self.window_num_attention_heads or self.num_attention_heads
+        if query.value % (self.window_num_key_value_heads or self.num_key_value_heads).value:
+            raise ValueError("'window_num_key_value_heads' does not divide the attention heads of "
+                             "layers with a window")
 
     def _groups(self) -> None:
         """The groups that a token picks are some of all, and hold as many experts as it chooses."""
@@ -504,6 +531,11 @@ class Model(Called):
         given = [name for name in LINEAR if getattr(self, name) is not None]
         if given and (lacking := [name for name in LINEAR if name not in given]):
             raise ValueError(f"'{lacking[0]}' is missing, linear attention needs it")
+        if self.linear_mamba and not given:
+            raise ValueError("'linear_mamba' is true, expected 'linear_layers' beside it")
+        if self.linear_mamba and (self.linear_decay_rank or self.linear_gate_rank):
+            raise ValueError("'linear_mamba' is true, but 'linear_decay_rank' and "
+                             "'linear_gate_rank' are of the delta rule")
         if given and self.attention == CSA:
             raise ValueError("'linear_layers' is given, but csa attention is in every layer")
         if given and self.linear_layers.value >= self.num_hidden_layers.value:  # type: ignore

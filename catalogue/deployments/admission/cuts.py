@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from catalogue.deployments.admission.subject import Cut, Problem, Subject, told
 from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES
@@ -36,11 +37,14 @@ def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     yield from _undivided(subject, "tensor_parallel", tp, "intermediate_size")
     if subject.numbers["o_groups"]:
         yield from _undivided(subject, "tensor_parallel", tp, "o_groups")
-    heads, layers = int(numbers["num_key_value_heads"]), int(numbers["num_hidden_layers"])
-    if subject.model.attention == "gqa" and heads % tp and tp % heads:
-        yield told(DIVISION, "tensor_parallel",
-                   lambda: say("tensor-parallel-of-neither-divides", tp=tp, heads=heads,
-                        of=of), parts=tp, whole=heads)
+    if has_windows(numbers):
+        yield from _undivided(subject, "tensor_parallel", tp, "window_num_attention_heads")
+    for name in _kv_heads(subject):
+        if (heads := int(numbers[name])) % tp and tp % heads:
+            yield told(DIVISION, "tensor_parallel", partial(
+                say, "tensor-parallel-of-neither-divides", tp=tp, name=name, heads=heads, of=of),
+                parts=tp, whole=heads)
+    layers = int(numbers["num_hidden_layers"])
     if pp > layers:
         yield told(DIVISION, "pipeline_parallel",
                    lambda: say("pipeline-parallel-of-exceeds-layers", pp=pp, layers=layers,
@@ -54,6 +58,24 @@ def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
             yield told(DIVISION, key, partial(_no_experts, of, expected))
     if cut.slices:
         yield told(DIVISION, SLICES, lambda: say("no-slices", of=of))
+
+
+def has_windows(numbers: Mapping[str, Any]) -> bool:
+    """Whether some layers of a model have a window, and maybe other heads.
+
+    Args:
+        numbers: input symbols of the model.
+    """
+    layers = numbers["num_hidden_layers"] - numbers["linear_layers"]
+    return bool(layers > numbers["full_attention_layers"])
+
+
+def _kv_heads(subject: Subject) -> list[str]:
+    """Symbols of the KV heads of all kinds of layers; none of those whose cache is whole."""
+    if subject.model.attention != "gqa":
+        return []
+    windows = ["window_num_key_value_heads"] if has_windows(subject.numbers) else []
+    return ["num_key_value_heads", *windows]
 
 
 def _no_experts(of: str, expected: int) -> Pair:
@@ -136,7 +158,8 @@ def context_problem(subject: Subject, cut: Cut) -> Problem | None:
         return told(DEALT, SHARED_CACHE,
                     lambda: say("does-not-divide-tensor-parallel", tensor=tensor, key=SHARED_CACHE,
                                 shared=shared, beyond=beyond))
-    heads = int(subject.numbers["num_key_value_heads"])
+    heads = max((int(subject.numbers[name]) for name in _kv_heads(subject)),
+                default=int(subject.numbers["num_key_value_heads"]))
     copies = tensor if subject.model.attention == "mla" else max(1, tensor // heads)
     if copies % shared:
         return told(DEALT, SHARED_CACHE,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from catalogue import library
-from catalogue.deployments.admission.cuts import cut_problem
+from catalogue.deployments.admission.cuts import cut_problem, has_windows
 from catalogue.deployments.admission.subject import Cut, Problem, Subject, told
 from catalogue.deployments.layout import SLICES
 from catalogue.entries.deployments import Format
@@ -92,21 +92,9 @@ def _extent(stored: Format, piece: Slice) -> int:
 def _slices(subject: Subject, cut: Cut) -> Iterator[Slice]:
     """Every matrix that is cut, by the side that is."""
     tp, numbers = cut.tensor, subject.numbers
-    heads = int(numbers["num_attention_heads"])
-    if subject.model.attention == "mla":
-        values = int(numbers["v_head_dim"])
-        keys = int(numbers["qk_nope_head_dim"])
-        query, outputs = keys + int(numbers["qk_rope_head_dim"]), {"kv_b_proj": keys + values}
-        kv_heads, kv_ranks = heads, tp
-    else:
-        query = values = int(numbers["head_dim"])
-        outputs = {"k_proj and v_proj": values}
-        kv_heads = int(numbers["num_key_value_heads"])
-        kv_ranks = min(tp, kv_heads)
-    yield Slice("attention", "q_proj", heads * query, heads / tp * query, "outputs")
-    for name, width in outputs.items():
-        yield Slice("attention", name, kv_heads * width, kv_heads / kv_ranks * width, "outputs")
-    yield Slice("attention", "o_proj", heads * values, heads / tp * values, "inputs")
+    yield from _of_attention(subject, tp, "")
+    if has_windows(numbers) and subject.model.attention == "gqa":
+        yield from _of_attention(subject, tp, "window_")
     inside = int(numbers["moe_intermediate_size"])
     shared = int(numbers["n_shared_experts"]) * inside
     dense = int(numbers["intermediate_size"]) * bool(numbers["first_k_dense_replace"])
@@ -118,6 +106,29 @@ def _slices(subject: Subject, cut: Cut) -> Iterator[Slice]:
         for side in ("outputs", "inputs"):
             if whole:
                 yield Slice(group, name, whole, whole / ranks, side)
+
+
+def _of_attention(subject: Subject, tp: int, kind: str) -> Iterator[Slice]:
+    """Matrices of attention in layers of one kind, ``window_`` or all others."""
+    numbers = subject.numbers
+    heads = int(numbers[f"{kind}num_attention_heads"])
+    if subject.model.attention == "mla":
+        values = int(numbers["v_head_dim"])
+        keys = int(numbers["qk_nope_head_dim"])
+        query, outputs = keys + int(numbers["qk_rope_head_dim"]), {"kv_b_proj": keys + values}
+        kv_heads, kv_ranks = heads, tp
+    else:
+        query = values = int(numbers[f"{kind}head_dim"])
+        if subject.model.attention == "gqa":
+            values = int(numbers[f"{kind}v_head_dim"])
+        outputs = ({"k_proj and v_proj": values} if query == values
+                   else {"k_proj": query, "v_proj": values})
+        kv_heads = int(numbers[f"{kind}num_key_value_heads"])
+        kv_ranks = min(tp, kv_heads)
+    yield Slice("attention", "q_proj", heads * query, heads / tp * query, "outputs")
+    for name, width in outputs.items():
+        yield Slice("attention", name, kv_heads * width, kv_heads / kv_ranks * width, "outputs")
+    yield Slice("attention", "o_proj", heads * values, heads / tp * values, "inputs")
 
 
 def _nearest(subject: Subject, cut: Cut, asked: int) -> int | None:

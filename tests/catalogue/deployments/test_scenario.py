@@ -78,6 +78,14 @@ def test_inputs_by_hand(name):
     ("qwen3-8b", {"index_topk": 9, "indexer_layers": 2}, "indexer_layers", 2),
     ("deepseek-v3", {"routed_expert_hidden_size": 50}, "routed_expert_hidden_size", 50),
     ("deepseek-v3", {"hc_mult": 4}, "hc_mult", 4), ("deepseek-v3", {}, "hc_mult", 1),
+    ("qwen3-8b", {}, "mlp_matrices", 3), ("qwen3-8b", {"mlp_matrices": 2}, "mlp_matrices", 2),
+    ("qwen3-8b", {}, "v_head_dim", 128), ("qwen3-8b", {"v_head_dim": 64}, "v_head_dim", 64),
+    ("qwen3-8b", {"v_head_dim": 64}, "window_v_head_dim", 64),
+    ("qwen3-8b", {"window_v_head_dim": 32}, "window_v_head_dim", 32),
+    ("qwen3-8b", {}, "window_num_attention_heads", 32),
+    ("qwen3-8b", {}, "window_num_key_value_heads", 8), ("qwen3-8b", {}, "window_head_dim", 128),
+    ("qwen3-8b", {"layers_without_mlp": 5}, "first_k_dense_replace", 31),
+    ("qwen3-8b", {}, "linear_mamba", 0), ("qwen3-8b", {}, "value_from_key", 0),
     ("qwen3-8b", {}, "compress_ratio", 1), ("qwen3-8b", {}, GROUPS[0], 1)])
 def test_what_a_model_lacks_is_zero_or_one(model, changed, name, value):
     values = {key: number(count) for key, count in changed.items()}

@@ -126,14 +126,33 @@ def test_tensor_parallel_ranks_hold_every_parameter_once_and_their_copies(ranks)
     assert ranks * divided + copies == pytest.approx(2 * values["total_parameters"], rel=1e-12)
 
 
+STAGES = ("stage_first_layer", "stage_layers", "moe_layers", "stage_bare_layers",
+          "stage_dense_layers")
+
+
+@given(st.integers(1, 120), st.integers(1, 120), st.integers(0, 120))
+@settings(max_examples=40, deadline=None)
+def test_layers_without_a_network_are_spread_over_the_stages(layers, stages, bare):
+    """A stage has its part of them, rounded down; the others have a dense network each."""
+    stages, bare = min(stages, layers), min(bare, layers)
+    inputs = {"num_hidden_layers": layers, "pipeline_parallel": stages,
+              "first_k_dense_replace": layers - bare, "layers_without_mlp": bare}
+    formulas = {name: FORMULAS[name] for name in STAGES}
+    found = [evaluate_all(formulas, inputs, stage) for stage in range(stages)]
+    for values in found:
+        own = values["stage_layers"]
+        assert values["stage_bare_layers"] == own * bare // layers
+        assert values["stage_dense_layers"] == own - values["stage_bare_layers"]
+    assert sum(values["stage_bare_layers"] for values in found) <= bare
+
+
 @given(st.integers(1, 120), st.integers(1, 120), st.integers(0, 120))
 @settings(max_examples=40, deadline=None)
 def test_pipeline_stages_partition_the_layers(layers, stages, dense):
     stages, dense = min(stages, layers), min(dense, layers)
-    formulas = {name: FORMULAS[name] for name in (
-        "stage_first_layer", "stage_layers", "stage_dense_layers")}
+    formulas = {name: FORMULAS[name] for name in STAGES}
     inputs = {"num_hidden_layers": layers, "pipeline_parallel": stages,
-              "first_k_dense_replace": dense}
+              "first_k_dense_replace": dense, "layers_without_mlp": 0}
     first = 0
     for values in (evaluate_all(formulas, inputs, stage) for stage in range(stages)):
         assert values["stage_first_layer"] == first

@@ -5,8 +5,8 @@ of-does-not-divide-of =
     .zh = { $key } 为 { $parts }，不能整除 '{ $of }' 的 { $name } { $whole }
 
 tensor-parallel-of-neither-divides =
-    .en = tensor_parallel of { $tp } neither divides nor is a multiple of num_key_value_heads { $heads } of '{ $of }'
-    .zh = tensor_parallel 为 { $tp }，既不能整除 '{ $of }' 的 num_key_value_heads { $heads }，也不是它的整数倍
+    .en = tensor_parallel of { $tp } neither divides nor is a multiple of { $name } { $heads } of '{ $of }'
+    .zh = tensor_parallel 为 { $tp }，既不能整除 '{ $of }' 的 { $name } { $heads }，也不是它的整数倍
 
 pipeline-parallel-of-exceeds-layers =
     .en = pipeline_parallel of { $pp } exceeds the { $layers } layers of '{ $of }'

@@ -38,6 +38,11 @@ def refused(cut, model=QWEN, **counts):
     (Cut(4, expert=4), {"num_key_value_heads": 8}, None),
     (Cut(4, expert=4), {"num_key_value_heads": 2}, None),
     (Cut(4, expert=4), {"num_key_value_heads": 6}, TENSOR),
+    # of layers with a window too, where there are any
+    (Cut(4, expert=4), {"full_attention_layers": 2, "window_num_key_value_heads": 8}, None),
+    (Cut(4, expert=4), {"full_attention_layers": 2, "window_num_key_value_heads": 6}, TENSOR),
+    (Cut(4, expert=4), {"full_attention_layers": 5, "window_num_key_value_heads": 6}, None),
+    (Cut(4, expert=4), {"full_attention_layers": 2, "window_num_attention_heads": 6}, TENSOR),
     (Cut(1, 5), {}, None), (Cut(1, 6), {}, "pipeline_parallel"),
     # an expert that is not whole on a rank is cut like the rest
     (Cut(4, expert=1), {}, TENSOR), (Cut(4, expert=2), {}, None),
@@ -71,7 +76,9 @@ def test_cuts_of_grouped_query_attention_and_experts(cut, counts, key):
     (Cut(8, context=2), QWEN, {"index_topk": 3}, False),
     (Cut(8, context=2), QWEN, {}, True),  # four heads over eight ranks: two copies of each
     (Cut(8, context=4), QWEN, {}, False), (Cut(4, context=2), QWEN, {}, False),
-    (Cut(8, context=4), QWEN, {"num_key_value_heads": 2}, True)])
+    (Cut(8, context=4), QWEN, {"num_key_value_heads": 2}, True),
+    (Cut(8, context=4), QWEN, {"num_key_value_heads": 2, "full_attention_layers": 2,
+                               "window_num_key_value_heads": 4}, False)])
 def test_a_cache_is_dealt_over_ranks_that_would_hold_copies_of_it(cut, model, counts, dealt):
     assert (context_problem(subject(model, **COUNTS | counts), cut) is None) == dealt
 
