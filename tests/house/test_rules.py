@@ -32,7 +32,7 @@ DIGITS = {  # modules that write a number to so many digits that count: for prog
 JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/enumerate.py"
 ADMISSION = "catalogue/deployments/admission/"
 RULES = {"cut_problem", "block_problem", "context_problem", "server_problem", "engine_problem",
-         "draft_problem", "dtype_problem", "length_problem", "refused_problem", "missing_dtypes",
+         "draft_problem", "length_problem", "refused_problem", "missing_dtypes",
          "drafts_in_stages", "staged_problem"}
 EXCEPTIONS = {  # what a card multiplies, or an engine does, as the subject of a page
     "notebooks/pages/catalogue/tables/formats.py": {"missing_dtypes"},

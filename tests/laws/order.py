@@ -87,7 +87,7 @@ def _absorbed(inputs: Quantities, found: Quantities) -> Any:
     every chunk of a prompt that finds few."""
     several = found["burst_tokens"] / found["prefill_tokens"]
     few = np.ceil((inputs["absorbed_prefix_tokens"] - found["cached_tokens"])
-                  / inputs["max_num_batched_tokens"])
+                  / inputs["max_num_batched_tokens"]) - (found["cached_tokens"] <= 0)
     return 3 * np.clip(few, 0, found["prompt_chunks"]) + sum(
         (found["cached_tokens"] > 0) * few_cached(Inputs(inputs), times * found[
             "prefill_cached"]) for times in (1, several))

@@ -39,9 +39,9 @@ from catalogue.messages import Pair, join, messages
 common = messages("common")
 say = messages("catalogue/deployments/admission/rules")
 
-DTYPE, HOST_FORMAT, KERNEL = "dtype", "host_format", "kernel"
+HOST_FORMAT, KERNEL = "host_format", "kernel"
 CONTEXT, STAGES = "context", "stages"
-KINDS = (DTYPE, HOST_FORMAT, KERNEL, CONTEXT, "division", "dealt", "blocks", "servers",
+KINDS = (HOST_FORMAT, KERNEL, CONTEXT, "division", "dealt", "blocks", "servers",
          "engine", STAGES, "drafts")
 """Why nothing loads it, in the order in which it is asked; in words: :func:`kind_words`."""
 
@@ -61,7 +61,6 @@ def class_words() -> dict[str, Pair]:
 def kind_words() -> dict[str, Pair]:
     """Of ``KINDS``, what is left out so."""
     return {
-        DTYPE: say("precisions-that-device-does-not"),
         HOST_FORMAT: say("precisions-made-for-experts-on"),
         KERNEL: say("precisions-that-engines-refuse"),
         CONTEXT: say("requests-longer-than-model-takes"),
@@ -73,20 +72,6 @@ def kind_words() -> dict[str, Pair]:
         STAGES: say("layouts-with-pipeline-stages-of"),
         "drafts": say("layouts-tried-without-drafts-in"),
     }
-
-
-def dtype_problem(subject: Subject, cut: Cut) -> Problem | None:
-    """What the card's matrix unit lacks of what the precision multiplies, if no kernel widens it.
-
-    Of a card that no engine is known for, nobody says that.
-    """
-    lacking = missing_dtypes(subject.precision, subject.device, _on_device(subject))
-    if not lacking or _supported(subject).verdict != "unknown" or not known_to_engines(
-            subject.device):
-        return None
-    return told(DTYPE, "precision", lambda: lacking_words(subject),
-                classes={dtype: [name for name, other in lacking if other == dtype]
-                         for _, dtype in lacking})
 
 
 def lacking_words(subject: Subject) -> Pair:
@@ -247,7 +232,6 @@ def staged_problem(subject: Subject, cut: Cut) -> Problem | None:
 
 _EXPERTS = ("tensor", "data", "expert", "slices")
 RULES = (
-    Rule(DTYPE, (), ("precision", "device", "engine", "model", "offload"), dtype_problem),
     Rule(HOST_FORMAT, (), ("precision", "offload"), host_problem),
     Rule(KERNEL, (), ("precision", "device", "engine", "model", "engines_own", "offload"),
          refused_problem),
@@ -263,7 +247,7 @@ RULES = (
     Rule("drafts", ("pipeline", "drafts"),
          ("device", "model", "engine", "staged_drafts", "engines_own"), draft_problem),
 )
-OF_PRECISION = (DTYPE, HOST_FORMAT, KERNEL)
+OF_PRECISION = (HOST_FORMAT, KERNEL)
 LAID_OUT = ("division", "dealt", "blocks")  # without which there is no deployment to compute
 
 

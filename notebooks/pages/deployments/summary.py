@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 import catalogue
 from calc.layouts.feasible import MEMORY, reasons
 from calc.uncertainty.amount import Amount
-from catalogue.deployments.admission.rules import DTYPE
+from catalogue.deployments.admission.rules import KERNEL
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Claim
@@ -44,7 +44,7 @@ NAMES: dict[str, Pair] = {RATE: common("output-throughput"), PACE: ("TPOT", "TPO
 SMALL, NARROW = 9.0, 5.8  # of letters [pt], and a figure for narrow screens [in]
 FITS, SHORT = figures.PALETTE[2], figures.PALETTE[3]
 WORDS: dict[str, Pair] = {
-    "short": say("does-not-fit"), "dtype": say("not-in-this-precision"),
+    "short": say("does-not-fit"), KERNEL: say("not-in-this-precision"),
     "fits": say("fits"), "holds": say("fits-speed-holds"), "slow": say("fits-too-slow"),
     "fast": say("fits-faster"), "predicted": say("fits-in-interval"),
     "missed": say("fits-outside")}
@@ -163,8 +163,8 @@ def verdict(deployed: Deployed) -> str:
     why = {reason.kind for reason in reasons(deployed.scenario, deployed.quantities)}
     if MEMORY in why:
         return "short"
-    if DTYPE in why:
-        return "dtype"
+    if KERNEL in why:
+        return KERNEL
     compared = speeds(deployed)
     missed = [item for item in compared if item.outside]
     if not compared or any(item.measured for item in compared):
@@ -273,7 +273,7 @@ def picture(documents: Mapping[Pair, Sequence[Deployed]]) -> Callable[[str], Fig
 
 def _line(memory: Axes, fast: Axes, place: float, deployed: Deployed, at: bool) -> None:
     """The bar and the marks of a deployment, which bear its name in the file of the numbers."""
-    colour = FITS if verdict(deployed) not in ("short", "dtype") else SHORT
+    colour = FITS if verdict(deployed) not in ("short", KERNEL) else SHORT
     name, place = label(deployed.scenario)[at], place + 0.2  # below its name
     memory.barh(place, needed(deployed), height=0.36, color=colour, label=name)
     for item in speeds(deployed):

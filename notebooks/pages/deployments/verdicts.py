@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from calc.answer.estimate import unit_count
 from calc.evidence.classes import stand_ins
 from catalogue.caveats import announced, underived, unsourced
+from catalogue.deployments.admission.rules import KERNEL
 from catalogue.entries.deployments import Claim
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
@@ -91,7 +92,7 @@ def _fits(deployed: Deployed) -> Pair:
     if deployed.refusal is not None:
         return say("it-does-not-run", why=deployed.refusal)
     why = {reason.kind for reason in deployed.answer.reasons}
-    lacks = "dtype" in why
+    lacks = KERNEL in why
     if deployed.has_room:
         if lacks:
             return say("it-fits-but-this-card")

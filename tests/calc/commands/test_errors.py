@@ -26,7 +26,7 @@ SENTENCES = [
     (f"estimate {R1} --set workload.memory_utilization=90%", "such as 0.9"),
     (f"estimate {R1} --set device=groq3", "params/templates/device.yml"),
     (f"estimate {R1} --engines vllm", "expected two engines or more"),
-    (f"estimate {R1} --engines vllm@0.11,vllm@9", "vllm has no release '9'"),
+    (f"estimate {R1} --engines vllm@0.11,vllm@next", "vllm has no release 'next'"),
     ("check PIPE", "PIPE"), ("check LOOP", "LOOP"), (f"check {'x' * 3000}", "xxx"),
     ("calibrate", "calibrate"),
     ("import-model /nowhere.json", "/nowhere.json"), ("engines vllm max-modl-len", "max-model-len"),

@@ -88,11 +88,11 @@ def test_subject_has_the_longest_request(settings, pool, context, own, groups):
 def test_bases_are_engines_and_formats_that_run_on_the_card():
     engines = space("engines=vllm@0.33.0,vllm-ascend,sglang", "precisions=fp8-block").bases()
     assert [base.engine for base in engines] == ["vllm@0.33.0", "sglang"]
-    tried = space("precisions=fp8-block,nvfp4,bf16")
+    tried = space("precisions=fp8-block,w4a8-int8,bf16")
     assert tried.bases() == [replace(H20, precision=name) for name in ("fp8-block", "bf16")]
     assert sum(tried.dropped.values()) == 1
     with pytest.raises(ParamsError):
-        space("engines=vllm@0.0.99").bases()
+        space("engines=vllm@next").bases()
 
 
 def test_offers_of_any_card_are_accelerators_with_a_server():
@@ -111,7 +111,7 @@ def test_quality_keeps_formats_that_lose_no_more():
     every, none = tried()
     assert none == 0
     for asked, kept in (("published", {"fp8-block"}), ("0 points", {
-            "fp8-block", "bf16", "nvfp4-w4a16", "w8a8-int8"})):
+            "fp8-block", "bf16", "nvfp4-w4a16", "nvfp4-fp8-cache", "w8a8-int8"})):
         found, left_out = tried(f"limits.quality={asked}")
         assert found == kept < every
         assert left_out == len(every - kept)

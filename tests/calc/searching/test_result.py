@@ -172,7 +172,7 @@ def test_the_best_inside_of_what_was_measured():
 
 
 @pytest.mark.parametrize(("card", "precision", "engines"), [
-    ("ascend-910b2", "w8a8-int8-index8", {"vllm-ascend"}),
+    ("ascend-910b2", "w8a8-int8-index8", {"vllm-ascend", "sglang"}),
     ("nvidia-h20", "fp8-mxfp4-w4a16", {"vllm", "sglang"})])
 def test_an_answer_for_deepseek_v4_starts(card, precision, engines):
     answer = search_started("v4-flash-8xh20", [

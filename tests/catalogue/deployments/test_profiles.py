@@ -192,8 +192,8 @@ def test_graphs_of_decode_steps(engine, captured, largest):
 
 
 @pytest.mark.parametrize(("engine", "device"), [
-    ("vllm", "intel-gaudi-3"), ("vllm", "kunpeng-920-7263z"), ("vllm", "ascend-910b2"),
-    ("vllm-ascend", "nvidia-h20"), ("nobody", "nvidia-h20"), ("vllm@0.99", "nvidia-h20")])
+    ("vllm", "kunpeng-920-7263z"), ("vllm", "ascend-910b2"),
+    ("vllm-ascend", "nvidia-h20"), ("nobody", "nvidia-h20"), ("vllm@next", "nvidia-h20")])
 def test_engines_do_not_run_everywhere(engine, device):
     sentence(load, f"engine={engine}", f"device={device}")
 

@@ -4,10 +4,6 @@ scores-of-indexer =
     .en = scores of the indexer
     .zh = 索引器打分
 
-precisions-that-device-does-not =
-    .en = precisions that a device cannot multiply
-    .zh = 设备不支持的精度
-
 precisions-made-for-experts-on =
     .en = precisions made for experts on processors
     .zh = 为 CPU 上的专家而制的精度

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calc
 import catalogue
+from catalogue.deployments.admission.rules import KERNEL
 from catalogue.messages import messages
 from notebooks.pages.deployments import alternatives, card, families, spans, verdicts, views
 from notebooks.pages.deployments.answers import Deployed
@@ -46,7 +47,7 @@ def _say(deployed: Deployed, name: tuple[str, str] = ("", "")) -> None:
     en, zh = verdicts.lead(deployed)
     show(f"{name[0]}{en}", f"{name[1]}{zh}")
     for reason in deployed.answer.reasons:
-        if reason.kind == "dtype":
+        if reason.kind == KERNEL:
             show(reason.text["en"], reason.text["zh"])
 
 

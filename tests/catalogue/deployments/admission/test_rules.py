@@ -64,7 +64,7 @@ def test_measured_deployments_are_accepted():
     ((*cut(4, 2, 1, 4), "workload.draft_tokens=1"), ["drafts"]),
     ((*cut(4, 2, 1, 4, engine="vllm@0.33.0"), "workload.draft_tokens=1"), []),
     (("workload.context_tokens=163840",), []), (("workload.context_tokens=163841",), ["context"]),
-    (("precision=w4a8-int8",), ["kernel"]), (("precision=nvfp4",), ["dtype"])])
+    (("precision=w4a8-int8",), ["kernel"]), (("precision=nvfp4",), [])])
 def test_rules_of_cards_engines_and_lengths(settings, refused):
     assert kinds(settings) == refused
 
