@@ -54,7 +54,8 @@ def linear_rows(q: Any, s: Sizes, composition: Composition) -> Iterator[Row]:
         if mamba:  # half of the pairs, once; keys of a group serve several heads
             pairs = q.linear_chunk_tokens / 2 * (keys / heads + value)
     yield Row("linear_core", "every", layers, MATRIX, "core",
-              q.multiply_add_flops * s.tokens * heads / t * ((2 if mamba else 3) * key * value + pairs),
+              q.multiply_add_flops * s.tokens * heads / t * (
+                  (2 if mamba else 3) * key * value + pairs),
               activation_bytes=(6 * keys + 7 * values) / t * s.width * s.tokens,
               kv_bytes=passes * state / t)
     yield Row("linear_norm", "every", layers, VECTOR, "vector", NORM_FLOPS * value * s.tokens,

@@ -56,5 +56,6 @@ def linear(composition: Composition) -> list[Operator]:
                  flops=sym.multiply_add_flops * tokens / composition.cut * products,
                  activation_bytes=(6 * keys + 7 * values) * tokens * width / composition.cut,
                  kv_bytes=requests * state / sym.tensor_parallel),
-        replace(inner_norm("linear_norm", mamba * values + (1 - mamba) * value, tokens), count=sym.linear_layers),
+        replace(inner_norm("linear_norm", mamba * values + (1 - mamba) * value, tokens),
+                count=sym.linear_layers),
         project("linear_out", values * d, 0, d + values / composition.cut)]

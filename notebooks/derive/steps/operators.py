@@ -196,7 +196,8 @@ def _core(composition: Composition, heads: Expr, width: Expr, other: Kind | None
         (composition.indexed, composition.attended), (composition.read_keys, composition.read)))
     parts = ((sym.sparse_layers, "core", whole_heads, composition.attended,
               sym.kv_entry_bytes * composition.read),
-             (full - sym.sparse_layers, "core_seen", whole_heads, seen, sym.kv_entry_bytes * cached),
+             (full - sym.sparse_layers, "core_seen", whole_heads, seen,
+              sym.kv_entry_bytes * cached),
              (layers - full, "core_window", in_windows, composition.in_window,
               sym.kv_window_entry_bytes * composition.read_in_window))
     # scores are written in prefill, for want of a fused kernel
@@ -336,7 +337,8 @@ def _draft(body: Iterable[Operator], composition: Composition) -> list[Operator]
     if not composition.decoding:
         return []
     d, count, tokens = sym.hidden_size, sym.draft_tokens, composition.tokens
-    layer = [row for row in body if row.layer in ("every", "moe") and not row.name.endswith("_window")]
+    layer = [row for row in body
+             if row.layer in ("every", "moe") and not row.name.endswith("_window")]
     head = next(row for row in body if row.name == "head")
     summed = {name: sympy.Add(*(getattr(row, name) for row in layer)) for name in
               ("flops", "weight_bytes", "activation_bytes", "kv_bytes")}

@@ -18,7 +18,8 @@ class TestTransfer:
     """The cache of 1,000 tokens of 1,200 B in each of 60 layers, and a state of 3 MB."""
 
     CACHE = Cache(kv_entry_bytes=0, kv_window_entry_bytes=0, kv_index_bytes_per_token=0,
-                  kv_layer_bytes_per_token=2400, kv_bytes_per_token=0, kv_layer_bytes_per_token_per_device=1200,
+                  kv_layer_bytes_per_token=2400, kv_bytes_per_token=0,
+                  kv_layer_bytes_per_token_per_device=1200,
                   state_bytes_per_request=0, state_bytes_per_device=3e6)
 
     def times(self, stages=1, port=0.0, sharing=1):

@@ -181,7 +181,7 @@ def test_a_recurrence_of_mamba_2_writes_and_reads():
 
 def test_networks_of_two_matrices_move_and_multiply_two_thirds():
     """Weights and operations; of rows what goes in and out stays, and an inside is left out."""
-    gated, plain = (deployed(SCOUT, mlp_matrices=number, shared_expert_ranks=0) for number in (3, 2))
+    gated, plain = (deployed(SCOUT, mlp_matrices=number) for number in (3, 2))
     for kind in ("shared_expert", "routed_expert"):
         assert 3 * plain[f"{kind}_parameters"] == 2 * gated[f"{kind}_parameters"]
         assert 3 * plain[f"decode_{kind}_flops"] == pytest.approx(2 * gated[f"decode_{kind}_flops"])
