@@ -122,14 +122,14 @@ class Refusal:
         engine: name of its table.
         release: that is meant; None for an engine without releases.
         part: that is refused; None where the engine is not written for such cards.
-        kernel: what there is in place of a kernel.
+        why: what there is in place of a kernel.
         source: of ``params/sources/``.
     """
 
     engine: str
     release: str | None
     part: Part | None
-    kernel: Pair
+    why: Pair
     source: str
 
 
@@ -319,9 +319,15 @@ def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked:
             f"{found.engine}-releases"),))
     told = {part: at(part, release)[0] for part in parts}
     return Support(
-        refusals=tuple(Refusal(name, release, part, pair(cell.kernel), cell.source)
+        refusals=tuple(Refusal(name, release, part, _instead(cell), cell.source)
                        for part, cell in told.items() if cell is not None and cell.runs == "no"),
         unknown=tuple(part for part, cell in told.items() if cell is None))
+
+
+def _instead(cell: Cell) -> Pair:
+    """What there is in place of a kernel: what a refusing cell says after ``none: ``."""
+    en, zh = (text.partition(": ")[2] for text in pair(cell.kernel))
+    return (en, zh or en) if en else say("no-kernel")
 
 
 def _before(release: str | None, first: str | None) -> bool:
