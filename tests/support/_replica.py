@@ -22,8 +22,8 @@ DENSE = dict.fromkeys(
      "least_loaded", "awaited_tokens", "prompt_graph_tokens", "first_token_held",
      "bench_requests", "draft_tokens", "mtp_acceptance", "accepted_length",
      "second_stream_tokens", "index_topk", "sliding_window", "whole_selection", "score_traffic",
-     "dense_prefill_tokens", "first_k_dense_replace", "offloaded_share", "routed_expert_latency",
-     "sliced_expert_latency",
+     "dense_prefill_tokens", "first_k_dense_replace", "layers_without_mlp", "offloaded_share",
+     "routed_expert_latency", "sliced_expert_latency",
      "o_groups", "absorbed_prefix_tokens", "prefill_tile_rows", "prefill_replicas",
      "prefill_pool_rate", "prefill_pool_devices", "prefill_pool_port_time"), 0.0) | dict.fromkeys(
     ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel", "micro_batches",
