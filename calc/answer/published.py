@@ -122,10 +122,10 @@ def allocated(model: Model, published: PublishedCache) -> tuple[float, float]:
         index_replicated=0, index_every_layer=0))
     token, state = float(kept.kv_bytes_per_token), float(kept.state_bytes_per_request)
     if model.attention == "gqa" and shapes["sliding_window"]:
-        layer = float(kept.kv_layer_bytes_per_token)
         full = shapes["full_attention_layers"]
-        return full * layer, (model.num_hidden_layers.value - full) * layer * (
-            shapes["sliding_window"])
+        windowed = shapes["num_hidden_layers"] - shapes["linear_layers"] - full
+        return full * float(kept.kv_entry_bytes), state + windowed * shapes["sliding_window"] * (
+            float(kept.kv_window_entry_bytes))
     return token, state
 
 
