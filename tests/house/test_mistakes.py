@@ -95,16 +95,18 @@ def test_headroom_is_usable_memory_less_what_is_used_and_holds_the_blocks(attent
     assert ((found["headroom_per_device"] >= 0) == held).all()
 
 
-def test_mlps_have_three_matrices_and_a_layer_is_dense_or_of_experts(attention):
+def test_mlps_have_all_their_matrices_and_a_layer_is_dense_or_of_experts(attention):
     inputs = sampled(attention) | {"offloaded_share": 0, "micro_batches": 1,
                                    "shared_expert_ranks": 0}
     (dense, moe), found = layers_of(inputs), run(inputs, attention)
     d, inside = inputs["hidden_size"], inputs["moe_intermediate_size"]
-    close(found["dense_mlp_parameters"], 3 * d * inputs["intermediate_size"])
-    close(found["shared_expert_parameters"], 3 * d * inside * inputs["n_shared_experts"])
+    each = inputs["mlp_matrices"] * d
+    close(found["dense_mlp_parameters"], each * inputs["intermediate_size"])
+    close(found["shared_expert_parameters"], each * inside * inputs["n_shared_experts"])
     close(found["routed_expert_parameters"],
-          3 * d * inside + inputs["expert_bias"] * (2 * inside + d))
-    close(found["decode_dense_mlp_flops"], 2 * dense * 3 * d * inputs["intermediate_size"]
+          each * inside + inputs["expert_bias"] * (
+              (inputs["mlp_matrices"] - 1) * inside + d))
+    close(found["decode_dense_mlp_flops"], 2 * dense * each * inputs["intermediate_size"]
           * found["decode_tokens"] / inputs["tensor_parallel"])
     none = run(inputs, attention, first_k_dense_replace=dense + moe)
     for name in ("routed_expert_bytes", "router_flops", "exchange_time"):

@@ -41,9 +41,8 @@ def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
         yield from _undivided(subject, "tensor_parallel", tp, "window_num_attention_heads")
     for name in _kv_heads(subject):
         if (heads := int(numbers[name])) % tp and tp % heads:
-            yield told(DIVISION, "tensor_parallel", partial(
-                say, "tensor-parallel-of-neither-divides", tp=tp, name=name, heads=heads, of=of),
-                parts=tp, whole=heads)
+            yield told(DIVISION, "tensor_parallel", partial(_neither, tp, name, heads, of),
+                       parts=tp, whole=heads)
     layers = int(numbers["num_hidden_layers"])
     if pp > layers:
         yield told(DIVISION, "pipeline_parallel",
@@ -76,6 +75,10 @@ def _kv_heads(subject: Subject) -> list[str]:
         return []
     windows = ["window_num_key_value_heads"] if has_windows(subject.numbers) else []
     return ["num_key_value_heads", *windows]
+
+
+def _neither(tp: int, name: str, heads: int, of: str) -> Pair:
+    return say("tensor-parallel-of-neither-divides", tp=tp, name=name, heads=heads, of=of)
 
 
 def _no_experts(of: str, expected: int) -> Pair:
