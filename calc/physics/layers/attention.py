@@ -165,7 +165,7 @@ def mla_attention(
 
 
 def gqa_attention(q: Any) -> Attention:
-    """Parameters of grouped-query attention [1]; multi-head attention has as many KV heads as heads.
+    """Parameters of grouped-query attention [1]; multi-head attention has a KV head for each head.
 
     A bias is one number per output and goes with the projection's columns. The output projection's
     rows are cut, so its outputs, and a bias on them, are whole on every rank. One norm serves all
