@@ -27,7 +27,8 @@ say = messages("calc/layouts/choice")
 
 CUT = ("tensor", "pipeline", "data", "expert")
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
-BLOCKS = {"npu": 128, "gpu": 64}  # tokens of a block likewise: those of the MLA kernels of each
+BLOCKS = {"npu": 128, "gpu": 64, "tpu": 64}
+"""Tokens of a block likewise: those of the MLA kernels of each; of a TPU as of a GPU."""
 ASSUMED = {"source": "a search: python -m calc search", "kind": "assumed"}
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the former is ten times as fast
 

@@ -40,6 +40,7 @@ from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.kernels import quality
 from catalogue.kernels.checkpoints import published
+from catalogue.kernels.releases import known_to_engines
 from catalogue.planning.goals import MOST_CARDS, PUBLISHED, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
@@ -108,12 +109,16 @@ class Space:
 
     @cached_property
     def offers(self) -> list[Offer]:
-        """Cards to choose from; ``any`` are those that a server of the catalogue holds."""
+        """Cards to choose from.
+
+        ``any`` are those that a server of the catalogue holds and an engine has kernels for.
+        """
         if self.goal.devices:
             return list(self.goal.devices)
         devices = (load_device(name) for name in entries("devices"))
         return [Offer.model_construct(device=device.id) for device in devices
-                if device.type != "host" and device.node and not device.dies]
+                if device.type != "host" and device.node and not device.dies
+                and known_to_engines(device)]
 
     def bases(self) -> list[Base]:
         """Each offer in each precision that its device multiplies.

@@ -122,14 +122,14 @@ class Refusal:
         engine: name of its table.
         release: that is meant; None for an engine without releases.
         part: that is refused; None where the engine is not written for such cards.
-        kernel: what there is in place of a kernel.
+        why: what there is in place of a kernel.
         source: of ``params/sources/``.
     """
 
     engine: str
     release: str | None
     part: Part | None
-    kernel: Pair
+    why: Pair
     source: str
 
 
@@ -250,17 +250,24 @@ def _speaks(cell: Cell, part: Part, asked: Asked) -> bool:
             and (not cell.classes or part.name in cell.classes))
 
 
-def _known(found: Kernels) -> list[str | None]:
+def _known(name: str) -> list[str | None]:
     """Releases of a table's engine, and those that its cells name, the oldest first; one without a
-    name where none is known."""
-    if found.engine is None:
-        return [None]
-    path = library.locate("profiles", found.engine)
-    own = yamlfile.remembered("releases", path.absolute(),
-                              lambda: list(releases(library.load("profiles", path))))
-    named = {end for cell in (*found.products, *found.caches) for end in (cell.since, cell.until)
-             if end is not None and in_order(end) >= in_order(own[0])}
-    return sorted({*own, *named}, key=in_order)
+    name where none is known.
+
+    Args:
+        name: of the table.
+    """
+    def read() -> list[str | None]:
+        found: Kernels = library.load("kernels", name)
+        if found.engine is None:
+            return [None]
+        own = releases(library.load("profiles", found.engine))
+        named = {end for cell in (*found.products, *found.caches)
+                 for end in (cell.since, cell.until)
+                 if end is not None and in_order(end) >= in_order(own[0])}
+        return sorted({*own, *named}, key=in_order)
+
+    return yamlfile.remembered("known releases", library.file_of("kernels", name).absolute(), read)
 
 
 def _at(cells: list[Cell], release: str | None) -> Cell | None:
@@ -304,7 +311,7 @@ def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked:
         return not _before(release, first) and all(
             (cell := at(part, release)[0]) is not None and cell.runs != "no" for part in parts)
 
-    known = _known(found)
+    known = _known(name)
     if release is None:
         release = next((each for each in reversed(known) if run(each)), known[-1])
     if run(release):
@@ -319,9 +326,15 @@ def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked:
             f"{found.engine}-releases"),))
     told = {part: at(part, release)[0] for part in parts}
     return Support(
-        refusals=tuple(Refusal(name, release, part, pair(cell.kernel), cell.source)
+        refusals=tuple(Refusal(name, release, part, _instead(cell), cell.source)
                        for part, cell in told.items() if cell is not None and cell.runs == "no"),
         unknown=tuple(part for part, cell in told.items() if cell is None))
+
+
+def _instead(cell: Cell) -> Pair:
+    """What there is in place of a kernel: what a refusing cell says after ``none: ``."""
+    en, zh = (text.partition(": ")[2] for text in pair(cell.kernel))
+    return (en, zh or en) if en else say("no-kernel")
 
 
 def _before(release: str | None, first: str | None) -> bool:

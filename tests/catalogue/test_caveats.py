@@ -6,7 +6,8 @@ import pytest
 from _door import spoilt
 
 import catalogue
-from catalogue.caveats import announced, marked, underived
+from calc.layouts.feasible import not_loaded
+from catalogue.caveats import announced, marked, underived, unsourced
 
 PLAN = "h200-r1-vllm-tp8"
 GOAL = ("precisions=fp8-block", "space.tensor=16", "cards.fewest=16", "cards.most=16",
@@ -56,3 +57,30 @@ def test_search_marks_rows_of_an_announced_card(card, cli):
     expected = announced([str(card)])[0]
     assert answer["front"][0][0]["announced"] == expected
     assert all(row["announced"] == expected for row in answer["by_device"])
+
+
+@pytest.fixture
+def unknown(tmp_path):
+    """A card with an instruction set of its own, of which no engine's kernels are known."""
+    return spoilt(tmp_path / "own-card.yml", "templates/device", "en: My card", "en: Own card")
+
+
+@pytest.mark.parametrize("plan", [PLAN, "s0-scenario-1"])  # of an engine, and of none
+@pytest.mark.parametrize("name", ["own", "intel-gaudi-3", "google-tpu7x-die"])
+def test_a_card_that_no_engine_is_known_for_has_an_answer(unknown, name, plan):
+    """Memory and times with a note; that it does not run, nobody can say."""
+    scenario = catalogue.load_scenario(plan, overrides=[
+        f"device={unknown if name == 'own' else name}"])
+    assert not_loaded(scenario) == ()
+    assert "no kernels" in unsourced([scenario])[0].lower()
+    assert "算子" in unsourced([scenario])[1]
+    assert unsourced([catalogue.load_scenario(PLAN)]) is None
+
+
+@pytest.mark.parametrize("release", ["0.8.5", "0.12.0", "0.24.0", "0.99"])
+def test_a_release_that_is_not_catalogued_is_named_beside_the_one_that_stands_for_it(release):
+    scenario = catalogue.load_scenario(PLAN, overrides=[f"engine=vllm@{release}"])
+    told = unsourced([scenario])
+    assert (told is None) == (scenario.running.asked is None) == (release == "0.8.5")
+    if told:
+        assert all(f"vllm@{release}" in text and scenario.engine in text for text in told)

@@ -151,7 +151,7 @@ def _refusal_words(subject: Subject, found: Support) -> Pair:
     refusals = join(("; ", "；"), [say(
         "refused", engine=refusal.engine, release=refusal.release or "",
         released=refusal.release is not None, whole=refusal.part is None,
-        part=_part_words(refusal.part, subject), why=refusal.kernel, source=refusal.source,
+        part=_part_words(refusal.part, subject), why=refusal.why, source=refusal.source,
     ) for refusal in {one.engine: one for one in found.refusals[::-1]}.values()])
     return say("refuses", model=subject.model.id, precision=subject.precision.id,
                device=subject.device.id, refusals=refusals, near=near is not None,

@@ -33,9 +33,13 @@ runs-on =
 
 # stacks: software of cards, such as cuda
 written-for =
-    .en = none: written for { $stacks }
-    .zh = none: 仅面向 { $stacks }
+    .en = written for { $stacks }
+    .zh = 仅面向 { $stacks }
 
 no-class =
-    .en = none: no class { $model_class } before { $first }
-    .zh = none: { $first } 之前没有 { $model_class } 类
+    .en = no class { $model_class } before { $first }
+    .zh = { $first } 之前没有 { $model_class } 类
+
+no-kernel =
+    .en = no kernel
+    .zh = 没有算子

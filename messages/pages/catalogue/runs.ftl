@@ -25,8 +25,8 @@ kernel-of-experts =
     .zh = 专家层算子
 
 no-kernel-instead =
-    .en = none: { $instead } instead
-    .zh = 无（改用 { $instead }）
+    .en = none: { $instead }
+    .zh = 无：{ $instead }
 
 of-what =
     .en = of
@@ -71,10 +71,6 @@ format-of-checkpoint =
 by-what =
     .en = by which kernel, since when; or why not
     .zh = 所用算子与起始版本，或拒绝的原因
-
-part-of =
-    .en = { $name } in { $stored }
-    .zh = { $name }（{ $stored }）
 
 nothing-of =
     .en = no source speaks of { $parts }

@@ -190,10 +190,10 @@ def _told(each: Start) -> dict[str, Any]:
         return {"answer": answer, "what": join((", ", "，"), [
             _kernel(kernel.kernel), kernel.release_words]), "source": cited(kernel.experts.source)}
     if refusals := each.found.refusals:
-        return {"answer": answer, "what": _kernel(refusals[0].kernel),
+        return {"answer": answer, "what": refusals[0].why,
                 "source": cited(refusals[0].source)}
-    parts = join((", ", "、"), [say("part-of", name=part.name, stored=part.stored)
-                               for part in each.found.unknown])
+    parts = ", ".join(f"`{name}`" for name in dict.fromkeys(
+        part.stored for part in each.found.unknown))
     return {"answer": answer, "what": say("nothing-of", parts=parts), "source": "–"}
 
 
@@ -201,5 +201,6 @@ def _told(each: Start) -> dict[str, Any]:
 def _called(architecture: str) -> tuple[str, ...]:
     """Cards of an architecture, by names short enough to look for."""
     found = [catalogue.load_device(name) for name in catalogue.names("devices")]
-    return tuple(card.name["en"].removeprefix("NVIDIA ").split(",")[0] for card in found
-                 if card.architecture == architecture and not card.like)
+    names = (card.name["en"].removeprefix("NVIDIA ").split(",")[0] for card in found
+             if card.architecture == architecture and not card.dies)
+    return tuple(dict.fromkeys(names))

@@ -208,3 +208,13 @@ def test_search_names_a_release_that_starts_its_answer():
     refused = spared.start(spared.refused[0])
     assert refused.engine is None
     assert "dynamic_eplb" in refused.why
+
+
+@pytest.mark.parametrize("engine", [
+    "vllm@0.9.0", "vllm@0.12.0", "vllm@0.24.0", "vllm@0.32.0", "sglang@0.4.7", "sglang@0.5.8",
+    "sglang@0.5.22"])
+def test_a_release_without_a_catalogue_has_the_flags_of_the_one_before(engine):
+    made = deployment("h200-r1-vllm-tp8", engine=engine)
+    known = made.pools[0].release
+    assert str(known) == made.pools[0].scenario.engine != engine
+    assert f"{engine} is not in the catalogue" in made.files["README.md"]

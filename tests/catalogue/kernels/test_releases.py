@@ -8,7 +8,13 @@ import catalogue
 from catalogue import library
 from catalogue.engines.released import releases
 from catalogue.kernels import kernel_of, kernels_of, support, tables
-from catalogue.kernels.releases import nearest, parts_of, runs_experts
+from catalogue.kernels.releases import (
+    ARCHITECTURES as CARDS,
+)
+from catalogue.kernels.releases import multiplied, nearest, parts_of, runs_experts
+from catalogue.reading import yamlfile
+from catalogue.reading.record import ROOT
+from notebooks.pages.catalogue.runs import unknown_share
 
 
 def verdict(precision, device, engine=None, **more):
@@ -100,3 +106,64 @@ def test_table_is_consistent(name):
                     for stored in cell.weights for dtype in cell.multiply
                     for card in cell.cards for kind in cell.classes or [""]):
             assert stated.setdefault(key, cell.runs) == cell.runs, key
+
+
+@pytest.mark.parametrize(("model", "precision", "device", "engine", "answer", "reported"), [
+    ("glm-5.1", "bf16", "nvidia-a800-sxm-80gb", "vllm@0.19.1", "refuses", "vllm issue 41525"),
+    ("minimax-m2.5", "fp8-block", "nvidia-a800-sxm-80gb", "vllm@0.19.1", "runs",
+     "vllm issue 41525"),
+    ("deepseek-v3.2", "fp8-block", "nvidia-l20", "vllm@0.25.0", "refuses", "flashmla_sparse.py"),
+    ("deepseek-v3.2", "fp8-block", "nvidia-rtx-4090", "sglang@0.5.16", "refuses",
+     "deep_gemm_wrapper/configurer.py"),
+    ("kimi-k3", "mxfp4-w4a8", "amd-mi355x", "vllm@0.28.0", "runs", "InferenceX pull request 2351"),
+    ("glm-4.5", "fp8-channel", "nvidia-h100-sxm", "sglang@0.5.6", "runs", "GLM-4.5 issue 113"),
+    ("glm-5.2", "nvfp4-fp8-cache", "nvidia-vr200", "sglang@0.5.18", "runs", "aisimulate"),
+    ("glm-5.2", "nvfp4-fp8-cache", "nvidia-rtx-pro-6000-server", "vllm@0.24.0", "runs",
+     "platforms/cuda.py"),
+    ("glm-5.2", "nvfp4-fp8-cache", "nvidia-rtx-pro-6000-server", "vllm@0.23.0", "refuses",
+     "platforms/cuda.py"),
+    ("minimax-m3", "mxfp8", "nvidia-h200-sxm", "vllm@0.28.0", "runs", "recipe of MiniMax-M3"),
+    ("deepseek-v4-flash", "fp8-mxfp4", "nvidia-b200", "sglang@0.5.16", "runs", "cookbook"),
+    ("deepseek-v4-pro", "fp8-mxfp4", "nvidia-gb300", "sglang@0.5.16", "runs", "cookbook"),
+    ("deepseek-v4-flash", "fp8-mxfp4", "nvidia-b200", "vllm@0.25.0", "runs", "vllm, a log"),
+    ("deepseek-v4-flash", "fp8-mxfp4", "nvidia-h200-sxm", "vllm@0.18.1", "refuses", "registry.py"),
+    ("deepseek-v4-pro", "fp8-mxfp4", "amd-mi300x", "vllm@0.25.0", "runs", "InferenceX"),
+    ("deepseek-v4-pro", "fp8-block-e8m0", "amd-mi300x", "sglang@0.5.16", "runs", "cookbook"),
+    ("deepseek-v3", "fp8-block-fp8-cache", "amd-mi300x", "vllm@0.25.0", "runs", "rocm.py"),
+    ("kimi-k2.5", "int4-w4a16-fp8-cache", "nvidia-h100-sxm", "vllm@0.18.0", "runs", "cuda.py"),
+    ("deepseek-v3", "fp8-block", "nvidia-gb200", "sglang@0.4.6", "runs", "deep_gemm.py"),
+    ("deepseek-v3", "bf16", "ascend-910a", "vllm-ascend", "refuses", "faqs.md"),
+    ("deepseek-v3", "fp8-block", "intel-gaudi-3", "vllm", "unknown", "none"),
+    ("deepseek-v3", "fp8-block", "ascend-910b2", "vllm", "refuses", "platforms")])
+def test_public_reports_of_starts(model, precision, device, engine, answer, reported):
+    assert verdict(precision, device, engine, model=catalogue.load_model(model)) == answer
+
+
+@pytest.mark.parametrize(("precision", "device", "engine", "classes"), [
+    ("fp8-mxfp4", "nvidia-h200-sxm", "vllm@0.20.0", {"routed_expert"}),
+    ("fp8-mxfp4", "nvidia-b200", "vllm@0.25.0", set())])
+def test_an_engine_widens_what_it_has_no_narrower_kernel_of(precision, device, engine, classes):
+    """DeepSeek-V4's experts on Hopper: Marlin, MXFP4 by BF16."""
+    model = catalogue.load_model("deepseek-v4-flash")
+    card, stored = catalogue.load_device(device), catalogue.load_precision(precision)
+    found = multiplied(stored, card, engine, model)
+    asked = stored.multiply.dtypes
+    assert {name for name, dtype in found.items() if asked.get(name, dtype) != dtype} == classes
+    assert all(found[name] == "bf16" for name in classes)
+
+
+def test_most_starts_are_decided_by_a_source():
+    """Models, cards and engines of the catalogue: of one in five at most nobody says anything."""
+    assert unknown_share() <= 0.2
+
+
+def test_sparse_attention_has_a_backend_in_the_released_source():
+    """Of vLLM: the table runs it where a backend of the newest release says so, nowhere else."""
+    found = yamlfile.read(ROOT / "engines" / "models" / "vllm.yml").data["attention_backends"]
+    gone = {name for names in found["until"].values() for name in names}
+    has = {card for names in found["since"].values() for name in names if name not in gone
+           and "MLASparse" in name for card in name.partition(": ")[2].split()}
+    runs = {card for card in CARDS if any(
+        cell.runs != "no" and card in cell.cards and "sparse" in cell.attention
+        and cell.holds("0.33.0") for cell in tables()["vllm"].caches)}
+    assert {card for card in runs if card.startswith("sm_")} == has
