@@ -43,6 +43,7 @@ from calc.physics.layers.attention import (
     window_layers,
 )
 from calc.physics.layers.dealt import context_weights, held_divided, prompt_ranks
+from calc.physics.layers.linear import mamba_width
 from calc.physics.pages import (
     Pages,
     layer_block_bytes,
@@ -369,7 +370,8 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
     else:
         query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
         core = q.kv_lora_rank + q.qk_rope_head_dim + heads * (2 * query_key + 2 * q.v_head_dim)
-    attention_width, into = streams * d + core, q.mlp_matrices - 1
+    attention_width = streams * d + maximum(core, mamba_width(q) / t)
+    into = q.mlp_matrices - 1
     dense_width = (1 + streams) * d + into * q.intermediate_size / t
     replicas = ranks_in_step(q)  # a token of each of them makes the rows
     rows_per_token = maximum(

@@ -66,6 +66,24 @@ def linear_widths(q: Any) -> LinearWidths:
     return LinearWidths(mixed + 2 * values, 2 * mixed + (mixed + values) + 3 * values)
 
 
+def mamba_width(q: Any) -> Number:
+    """Elements of a token that live at once in a layer of Mamba-2, of all heads [1]; 0 without.
+
+    What its projection makes, the outputs of the convolution, and those of the recurrence.
+
+    Args:
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/memory.md, section Activations; vllm-project/vllm,
+    vllm/model_executor/layers/mamba/mamba_mixer2.py.
+    """
+    keys = q.linear_num_key_heads * q.linear_key_head_dim
+    values = q.linear_num_value_heads * q.linear_value_head_dim
+    projected = 2 * (values + keys) + q.linear_num_value_heads
+    return select((q.linear_mamba > 0) & (q.linear_layers > 0),
+                  projected + (2 * keys + values) + values, 0)
+
+
 def linear_state(q: Any) -> Number:
     """State of linear attention of a request, all layers, cut by heads [B/request].
 

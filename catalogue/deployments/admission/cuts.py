@@ -43,6 +43,10 @@ def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
         if (heads := int(numbers[name])) % tp and tp % heads:
             yield told(DIVISION, "tensor_parallel", partial(_neither, tp, name, heads, of),
                        parts=tp, whole=heads)
+    if numbers["linear_mamba"]:
+        yield from _undivided(subject, "tensor_parallel", tp, "linear_num_value_heads")
+        if numbers["linear_num_key_heads"] > 1:  # a single group is copied to every rank
+            yield from _undivided(subject, "tensor_parallel", tp, "linear_num_key_heads")
     layers = int(numbers["num_hidden_layers"])
     if pp > layers:
         yield told(DIVISION, "pipeline_parallel",

@@ -195,7 +195,8 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
             "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
             "formats": formats_of(name), "cores": cores_of(name),
             "weights": model.weights and model.weights.precision,
-            "heads": 1 if model.attention == "mla" else shapes["num_key_value_heads"],
+            "heads": 1 if model.attention == "mla" else max(
+                shapes[f"{kind}num_key_value_heads"] for kind in ("", "window_")),
             "indexed": bool(model.index_topk) and model.attention != "mla",
             "cache": "sparse" if model.index_topk else "dense",
             "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],

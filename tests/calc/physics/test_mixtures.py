@@ -166,6 +166,16 @@ def test_a_page_holds_more_tokens_of_layers_with_smaller_entries(ranks, tokens):
     assert found["blocks_per_request"] == 32_000 / tokens
 
 
+def test_activations_of_mamba_2_by_hand():
+    """Gate, values, keys of both kinds and step sizes; the convolution's outputs; outputs."""
+    inner, groups = 256 * 64, 8 * 256
+    width = 2 * (inner + groups) + 256 + (inner + 2 * groups) + inner
+    found = deployed(NEMOTRON_H, tensor_parallel=8)
+    assert found["attention_activation_width"] == 8192 + width / 8
+    attention = deployed(NEMOTRON_H, linear_mamba=0)["attention_activation_width"]
+    assert attention == 8192 + (128 + 128) * (64 + 8)
+
+
 def test_a_recurrence_of_mamba_2_writes_and_reads():
     """Two products with the state against three; in chunks half the pairs, scores by group."""
     mamba, delta = (deployed(NEMOTRON_H, linear_mamba=kind, input_tokens=4096, output_tokens=1)

@@ -18,6 +18,9 @@ COUNTS = {"num_attention_heads": 24, "intermediate_size": 48, "o_groups": 0,
           "n_shared_experts": 1, "moe_intermediate_size": 18, "index_topk": 0}
 
 
+STATE = {"linear_mamba": 1, "linear_num_key_heads": 8, "linear_num_value_heads": 16}
+
+
 def subject(model, precision="bf16", **counts):
     entry = catalogue.load_model(model)
     return Subject(entry, catalogue.load_precision(precision),
@@ -43,6 +46,12 @@ def refused(cut, model=QWEN, **counts):
     (Cut(4, expert=4), {"full_attention_layers": 2, "window_num_key_value_heads": 6}, TENSOR),
     (Cut(4, expert=4), {"full_attention_layers": 5, "window_num_key_value_heads": 6}, None),
     (Cut(4, expert=4), {"full_attention_layers": 2, "window_num_attention_heads": 6}, TENSOR),
+    # groups and heads of Mamba-2; a single group is copied
+    (Cut(4, expert=4), STATE, None),
+    (Cut(4, expert=4), STATE | {"linear_num_key_heads": 6}, TENSOR),
+    (Cut(4, expert=4), STATE | {"linear_num_key_heads": 1}, None),
+    (Cut(4, expert=4), STATE | {"linear_num_value_heads": 18}, TENSOR),
+    (Cut(4, expert=4), STATE | {"linear_mamba": 0, "linear_num_value_heads": 18}, None),
     (Cut(1, 5), {}, None), (Cut(1, 6), {}, "pipeline_parallel"),
     # an expert that is not whole on a rank is cut like the rest
     (Cut(4, expert=1), {}, TENSOR), (Cut(4, expert=2), {}, None),
