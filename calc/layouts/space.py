@@ -30,7 +30,12 @@ from catalogue import (
     model_inputs,
 )
 from catalogue import names as entries
-from catalogue.deployments.admission.rules import OF_PRECISION, precisions, problems
+from catalogue.deployments.admission.rules import (
+    OF_PRECISION,
+    known_to_run,
+    precisions,
+    problems,
+)
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.layout import SLICES
 from catalogue.deployments.physics_inputs import Placed, placed_inputs
@@ -49,6 +54,7 @@ AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "utilization")
 OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
 MOVED = ("parallelism.", "cluster.nodes", "workload.concurrency", "workload.max_num")
 QUALITY = "quality"  # formats of unknown or too low a score
+UNKNOWN = "unknown"  # formats of which no source says that they run
 UNPUBLISHED = "unpublished"  # formats of which no checkpoint of the model is known
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
@@ -142,11 +148,12 @@ class Space:
                     if not self._good(name):
                         self.dropped[QUALITY] += 1
                         continue
-                    problem = next(problems(self.subject(one), Cut(), OF_PRECISION), None)
-                    if problem is None:
+                    subject = self.subject(one)
+                    problem = next(problems(subject, Cut(), OF_PRECISION), None)
+                    if problem is None and known_to_run(subject):
                         yield one
                     else:
-                        self.dropped[problem.kind] += 1
+                        self.dropped[problem.kind if problem else UNKNOWN] += 1
 
     def _formats(self, base: Base) -> list[str]:
         """Precisions that run on a card, of those that the model is published in, if any is."""

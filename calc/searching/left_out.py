@@ -15,8 +15,8 @@ say = messages("calc/searching/left-out")
 
 COUNTED = ("memory", "pace", "objective", "saturated", "limits", "beaten", "front")
 """Of deployments; what stands before them in ``bound_words`` is of precisions and layouts."""
-ORDER = (*(kind for kind in KINDS if kind != "drafts"), "unpublished", "quality", "pipeline",
-         "drafts", *COUNTED)
+ORDER = (*(kind for kind in KINDS if kind != "drafts"), "unknown", "unpublished", "quality",
+         "pipeline", "drafts", *COUNTED)
 
 
 @cache
@@ -25,6 +25,7 @@ def bound_words() -> dict[str, Pair]:
     kinds = kind_words()
     return {
         **{kind: words for kind, words in kinds.items() if kind != "drafts"},
+        "unknown": say("precisions-unknown"),
         "unpublished": say("precisions-unpublished"),
         "quality": say("precisions-whose-published-scores-do"),
         "pipeline": say("layouts-of-more-than-pipeline", most=MOST_STAGES),

@@ -217,13 +217,19 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     card = mechanisms_name(device)
     profile = load_profile(name, beside, card)
     release = _release(profile, device, written if at else None)
-    experts = None if precision is None else (
-        precision.weights.routed_expert,
-        multiplied(precision, device, reference, model)["routed_expert"])
+    experts = _experts(reference, device, model, precision)
     of = release, card, _attention(model), drafts, experts, apart
     return yamlfile.remembered(
         f"running {of} {written if at else None}", _path(name, beside).absolute(),
         lambda: _running(load_profile(name, beside, card), *of, written if at else None))
+
+
+def _experts(reference: str, device: Device, model: Model, precision: Precision | None
+             ) -> tuple[str, str] | None:
+    """Format and dtype that routed experts are stored and multiplied in; None of no precision."""
+    return None if precision is None else (
+        precision.weights.routed_expert,
+        multiplied(precision, device, reference, model)["routed_expert"])
 
 
 def _running(profile: Profile, release: str, card: str, attention: tuple[str, ...], drafts: bool,
@@ -281,16 +287,20 @@ def _rejected(holding: Iterable[Statement]) -> tuple[Measured, ...]:
     return tuple(measured for measured in newest.values() if measured.rejected)
 
 
-def starting(reference: str, device: Device, model: Model, drafts: bool) -> Starts:
+def starting(reference: str, device: Device, model: Model, drafts: bool,
+             precision: Precision | None = None) -> Starts:
     """Which layouts an engine starts on a card; what its kernels reach there is not read.
+
+    Without a precision nothing is known of what holds of some formats alone.
 
     Raises ParamsError as :func:`running`.
     """
     name, at, written = (part.strip() for part in reference.partition(AT))
     profile: Profile = library.load("profiles", _path(name, None))
     release = _release(profile, device, written if at else None)
+    experts = _experts(reference, device, model, precision)
     holding = [statement for statement in profile.statements if statement.holds(
-        release, mechanisms_name(device), _attention(model), drafts, way=USUAL_WAY)]
+        release, mechanisms_name(device), _attention(model), drafts, experts, USUAL_WAY)]
     return Starts(profile, release, *_started(holding))
 
 

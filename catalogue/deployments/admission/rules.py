@@ -125,6 +125,16 @@ def refused_problem(subject: Subject, _: Cut) -> Problem | None:
                 sources=[refusal.source for refusal in found.refusals])
 
 
+def known_to_run(subject: Subject) -> bool:
+    """Whether a source says that a precision runs, or nothing is known of any on the card.
+
+    Args:
+        subject: the model on its cards.
+    """
+    return (not subject.engines_own or not known_to_engines(subject.device)
+            or _supported(subject).verdict == "runs")
+
+
 def kernel_words(subject: Subject) -> Pair | None:
     """What an answer says of the kernels that run a precision; None where there is nothing to say.
 
@@ -242,7 +252,8 @@ RULES = (
     Rule("blocks", ("tensor", "expert", "slices"), ("model", "precision"), block_problem),
     Rule("servers", (*_EXPERTS, "pipeline"), ("node",), server_problem),
     Rule("engine", (*_EXPERTS, "pipeline", "spares", "shared_ranks", "context"),
-         ("model", "device", "node", "engine", "engines_own"), engine_problem, engine_kinds),
+         ("model", "device", "node", "precision", "engine", "engines_own"), engine_problem,
+         engine_kinds),
     Rule(STAGES, ("tensor", "pipeline", "expert", "slices"), ("staged_groups",), staged_problem),
     Rule("drafts", ("pipeline", "drafts"),
          ("device", "model", "engine", "staged_drafts", "engines_own"), draft_problem),

@@ -94,7 +94,8 @@ class Subject:
     def engines(self) -> tuple[Starts, ...]:
         """Engines that are meant, of which it is known what they start."""
         names = [self.engine] if self.engine else fitting(self.device)
-        every = (starting(name, self.device, self.model, drafts=False) for name in names)
+        every = (starting(name, self.device, self.model, drafts=False, precision=self.precision)
+                 for name in names)
         return tuple(engine for engine in every if engine.starts)
 
     @cached_property

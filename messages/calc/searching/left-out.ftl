@@ -39,3 +39,7 @@ on-front =
 precisions-unpublished =
     .en = precisions in which no checkpoint of the model is known to be published (space.any_format tries them)
     .zh = 未见有公开权重的精度（space.any_format 可纳入）
+
+precisions-unknown =
+    .en = precisions of which no source says that an engine runs them on the card
+    .zh = 没有来源说明有引擎能在该卡上运行的精度
