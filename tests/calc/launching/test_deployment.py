@@ -195,19 +195,17 @@ def test_steady_state_is_the_same_everywhere():
 
 
 def test_search_names_a_release_that_starts_its_answer():
-    """What no release starts gives its place to the next candidate, and says why."""
+    """What a release is known not to start is not told, and counted where it is left out."""
     small = ("space.tensor=8", "space.pipeline=1", "space.decode_context=1", "space.chunks=4096",
              "space.pools=one", "precisions=w4a8-int8", "engines=vllm-ascend@0.18.0",
              "cards.most=32", "space.expert=8")
     both, spared = (search("r1-910b2-least", [*small, f"space.spares={spares}"])
                     for spares in ("none,16", "16"))
     assert both.met
-    assert both.best.choice.spares == 0  # with spare experts it takes W4A8 for fused kernels only
+    assert both.best.choice.spares == 0  # redundant experts of W8A8 alone
     assert both.start(both.best).engine == "vllm-ascend@0.18.0"
     assert not spared.met
-    refused = spared.start(spared.refused[0])
-    assert refused.engine is None
-    assert "dynamic_eplb" in refused.why
+    assert spared.as_json()["funnel"]["by_bound"]["engine"] > 0
 
 
 @pytest.mark.parametrize("engine", [
