@@ -151,6 +151,8 @@ def _flatten(prefix: str, item: Any) -> list[tuple[str, Any]]:
                       if name not in ("id", "name", "title", "note", "defaults", "documented")]
     elif isinstance(item, dict):
         pairs = item.items()
+    elif isinstance(item, list) and any(isinstance(each, BaseModel) for each in item):
+        pairs = enumerate(item)
     else:
         return [] if item is None else [(prefix, item)]
     return [row for name, value in pairs
