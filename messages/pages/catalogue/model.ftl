@@ -145,3 +145,11 @@ named =
 it-also-has =
     .en = It also has: { $flags }.
     .zh = 另有：{ $flags }。
+
+mamba-2-in-linear-layers =
+    .en = Mamba-2 in its linear layers
+    .zh = 线性层为 Mamba-2
+
+keys-that-serve-as-values =
+    .en = keys that serve as values in layers without a window
+    .zh = 不带窗口的层以键作值

@@ -56,6 +56,8 @@ FLAGS: dict[str, Pair] = {
     "qk_norm": say("norms-of-queries-and-keys"),
     "attention_output_gate": say("gate-of-attention-output"),
     "attention_sinks": say("attention-sinks"),
+    "linear_mamba": say("mamba-2-in-linear-layers"),
+    "value_from_key": say("keys-that-serve-as-values"),
     "tie_word_embeddings": say("one-matrix-for-embedding-and-head")}
 
 

@@ -147,17 +147,27 @@ def starts() -> tuple[Start, ...]:
         card = catalogue.load_device(name)
         if card.architecture and not card.dies:
             cards.setdefault(card.architecture, card)
-    return tuple(_start(catalogue.load_model(model), engine, card)
-                 for model in catalogue.names("models") if not model.startswith("s0-")
+    models = [catalogue.load_model(name) for name in catalogue.names("models")
+              if not name.startswith("s0-")]
+    return tuple(_start(model, formats, engine, card)
+                 for model, formats in ((model, _formats(model)) for model in models)
                  for card in cards.values()
                  for engine in fitting(card) if catalogue.library.load("profiles", engine).flags)
 
 
-def _start(model: Model, engine: str, card: Device) -> Start:
-    every = [precision for precision in _precisions() if published(model, precision)]
+def _formats(model: Model) -> list[Any]:
+    """Precisions in which a model can be had, that of its own weights first."""
     first = published_precision(model)
-    every.sort(key=lambda precision: precision.id != first)
-    found = [(precision.id, support(precision, card, engine, model=model)) for precision in every]
+    return sorted((precision for precision in _precisions() if published(model, precision)),
+                  key=lambda precision: bool(precision.id != first))
+
+
+def _start(model: Model, every: Sequence[Any], engine: str, card: Device) -> Start:
+    found: list[tuple[str, Support]] = []
+    for precision in every:
+        found.append((precision.id, support(precision, card, engine, model=model)))
+        if found[-1][1].verdict == "runs":
+            break
     order = ("runs", "unknown", "refuses")
     name, best = min(found, key=lambda each: order.index(each[1].verdict))
     return Start(model, engine, str(card.architecture), name, best)
