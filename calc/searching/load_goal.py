@@ -18,7 +18,8 @@ from catalogue.reading import yamlfile
 LISTS = ("devices", "precisions", "engines", "objectives")
 TIMES = ("limits.ttft", "limits.tpot", "limits.e2e")
 LISTS_OF = "space."  # whose keys are lists, but for one
-SINGLE = ("space.block_size", "space.staged_groups", "space.staged_drafts", "space.any_engine")
+SINGLE = ("space.block_size", "space.staged_groups", "space.staged_drafts", "space.any_format",
+          "space.any_engine")
 
 
 def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:

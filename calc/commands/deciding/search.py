@@ -73,6 +73,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         command.add_argument(f"--{flag}", metavar="VALUE",
                              help=spoken(say("help-same-as-set", key=key)))
     command.add_argument("--any-engine", action="store_true", help=spoken(say("help-any-engine")))
+    command.add_argument("--any-format", action="store_true", help=spoken(say("help-any-format")))
     command.add_argument("--relax", action="store_true", help=spoken(say("help-relax")))
     command.add_argument("-o", "--out", metavar="DIR", help=spoken(say("help-out")))
     command.add_argument("--workers", type=int, metavar="N",
@@ -89,7 +90,8 @@ def run(args: argparse.Namespace) -> int:
     from calc.searching.search import Stopped
 
     flags = [f"{key}={getattr(args, flag)}" for flag, key in FLAGS.items()
-             if getattr(args, flag) is not None] + ["space.any_engine=true"] * args.any_engine
+             if getattr(args, flag) is not None]
+    flags += [f"space.{name}=true" for name in ("any_engine", "any_format") if getattr(args, name)]
     if args.workers < 1:
         raise ParamsError(spoken(say("workers", count=args.workers)))
     goal = load_goal(args.goal, [*args.settings, *flags])

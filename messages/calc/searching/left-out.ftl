@@ -37,8 +37,8 @@ on-front =
     .zh = 位于前沿
 
 precisions-unpublished =
-    .en = precisions in which no checkpoint of the model is known to be published (space.any_format tries them)
-    .zh = 未见有公开权重的精度（space.any_format 可纳入）
+    .en = precisions in which no checkpoint of the model is known to be published (--any-format tries them)
+    .zh = 未见有公开权重的精度（--any-format 可纳入）
 
 precisions-unknown =
     .en = precisions of which no source says that an engine runs them on the card

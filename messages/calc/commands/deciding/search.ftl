@@ -17,6 +17,10 @@ help-any-engine =
     .en = also what no engine runs
     .zh = 也包括没有引擎能运行的
 
+help-any-format =
+    .en = also formats in which no checkpoint is published
+    .zh = 也包括没有公开权重的格式
+
 # number: the two factors, as written for argparse
 help-relax =
     .en = search once more: what is best with each limit 1%% and 10%% wider

@@ -1,0 +1,53 @@
+"""Published checkpoints: every model can be had, and what is had is what is started."""
+
+import pytest
+
+import catalogue
+from calc.launching.deployment import deployment
+from calc.layouts.space import Space
+from calc.searching.load_goal import load_goal
+from catalogue.kernels import published_precision
+from catalogue.kernels.checkpoints import checkpoint_for, checkpoints, published
+
+MODELS = [name for name in catalogue.names("models") if not name.startswith("s0-")]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_has_a_checkpoint_that_somebody_is_shown_to_start(name):
+    model = catalogue.load_model(name)
+    found = list(checkpoints(model))
+    assert any(each.served for _, each in found)
+    assert all("/" in each.repository for _, each in found)
+    assert published(model, catalogue.load_precision(published_precision(model)))
+    for precision, each in found:
+        assert published(model, precision)
+        for served in each.served:
+            cards = [card for card in map(catalogue.load_device, catalogue.names("devices"))
+                     if card.architecture in served.cards]
+            chosen = checkpoint_for(model, precision, served.engine, cards[0])
+            assert any(one.engine == served.engine and cards[0].architecture in one.cards
+                       for one in chosen.served)
+
+
+def test_weights_that_nobody_published_have_no_checkpoint():
+    model, card = catalogue.load_model("minimax-m2.5"), catalogue.load_device("nvidia-h20")
+    stored = catalogue.load_precision("q4-k-m")
+    assert not published(model, stored)
+    assert checkpoint_for(model, stored, "vllm", card) is None
+
+
+def test_a_search_tries_what_is_published_unless_it_is_asked_for_more():
+    def tried(*settings):
+        return {base.precision for base in Space(load_goal("r1-64-users-8xh20", settings)).bases()}
+
+    model = catalogue.load_model("deepseek-v3")
+    assert all(published(model, catalogue.load_precision(name)) for name in tried())
+    assert tried() < tried("space.any_format=true")
+
+
+def test_deploy_starts_the_published_checkpoint():
+    files = deployment("h200-r1-vllm-tp8", engine="vllm@0.33.0").files
+    chosen = checkpoint_for(catalogue.load_model("deepseek-v3"),
+                            catalogue.load_precision("fp8-block"), "vllm",
+                            catalogue.load_device("nvidia-h200-sxm"))
+    assert f'MODEL="${{MODEL:-{chosen.repository}}}"' in files["cluster.env"]
