@@ -23,11 +23,19 @@ from catalogue.deployments.admission.rules import precisions as loaded_precision
 from catalogue.deployments.admission.subject import Subject
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import SHARED_CACHE
+from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.profiles import running
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import CSA, Model
-from catalogue.kernels.releases import INDEXED, attention_kind, runs_experts
+from catalogue.kernels.checkpoints import published
+from catalogue.kernels.releases import (
+    INDEXED,
+    attention_kind,
+    kernel_of,
+    known_to_engines,
+    runs_experts,
+)
 from catalogue.naming import stands
 from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 
@@ -95,7 +103,8 @@ def cards() -> list[str]:
 def cards_of(device: str) -> list[str]:
     """The same of one device; none of one that the catalogue does not have."""
     card = load_device(device) if stands("devices", device) else None
-    if card is None or card.type == "host" or not card.node or card.dies or not precisions(card.id):
+    if (card is None or card.type == "host" or not card.node or card.dies
+            or not known_to_engines(card) or not precisions(card.id)):
         return []
     return [f"{card.id}{server}" for server in ("", *_others(str(card.node)))]
 
@@ -136,13 +145,26 @@ def formats_of(model: str) -> str:
 
 
 def precisions(card: str, model: str = USUAL) -> list[str]:
-    """Precisions that a card multiplies of a model, of those that are made for cards."""
+    """Precisions that a card runs of a model, of those that a model of its kind is published in.
+
+    Of those that lack a matrix unit, where the same weights have another, the other alone. What an
+    engine widens on a card that does not have to has a precision of its own.
+    """
     return _precisions(card, FORMATS_OF.get(formats_of(model), USUAL))
 
 
 @functools.cache
 def _precisions(card: str, model: str) -> list[str]:
-    return [entry.id for entry in loaded_precisions(subject(card, model))]
+    alike = [load_model(name) for name in MODELS
+             if FORMATS_OF.get(formats_of(name), USUAL) == model]
+    device, _ = card_and_node(card)
+    found = [entry for entry in loaded_precisions(subject(card, model))
+             if any(published(each, entry) for each in alike) and not any(
+                 kernel.widened for each in alike for engine in (None, *fitting(device))
+                 if (kernel := kernel_of(entry, device, engine, model=each)))]
+    native = [entry for entry in found if not missing_dtypes(entry, device)]
+    return [entry.id for entry in found if entry in native
+            or entry.weights not in [other.weights for other in native]]
 
 
 def subject(card: str, model: str, precision: str = "bf16") -> Subject:
