@@ -238,7 +238,10 @@ def _speaks(cell: Cell, part: Part, asked: Asked) -> bool:
     if asked.architecture not in cell.cards:
         return False
     kinds = cell.attention or (DENSE if isinstance(cell, Cache) else ())
-    if asked.attention is not None and kinds and asked.attention not in kinds:
+    if asked.attention is None:
+        if cell.attention and cell.runs == "no":
+            return False  # of some models alone
+    elif kinds and asked.attention not in kinds:
         return False
     if cell.model_classes and asked.model_class not in cell.model_classes:
         return False
