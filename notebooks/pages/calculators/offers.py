@@ -50,6 +50,7 @@ MODELS = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "glm-5.1", "kimi-k2
 USUAL = "deepseek-v3"  # what is asked of a card whatever its model
 FORMATS_OF = {CSA: "deepseek-v4-flash", INDEXED["mla"]: "deepseek-v3.2"}
 """Kinds of attention whose caches have other rows, and whose precisions are asked for them."""
+WIDE = ("bf16", "fp16")  # to which any weights can be widened
 SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256, 320)  # of each degree
 CHUNK, PERCENT = 8192, 100
 DRAFTS = (0, 1, 2, 3, 5)
@@ -159,12 +160,13 @@ def _precisions(card: str, model: str) -> list[str]:
              if FORMATS_OF.get(formats_of(name), USUAL) == model]
     device, _ = card_and_node(card)
     found = [entry for entry in loaded_precisions(subject(card, model))
-             if any(published(each, entry) for each in alike) and not any(
+             if (entry.id in WIDE or any(published(each, entry) for each in alike)) and not any(
                  kernel.widened for each in alike for engine in (None, *fitting(device))
                  if (kernel := kernel_of(entry, device, engine, model=each)))]
     native = [entry for entry in found if not missing_dtypes(entry, device)]
     return [entry.id for entry in found if entry in native
-            or entry.weights not in [other.weights for other in native]]
+            or entry.weights not in [other.weights for other in native]
+            and not any(dtype == "fp4" for _, dtype in missing_dtypes(entry, device))]
 
 
 def subject(card: str, model: str, precision: str = "bf16") -> Subject:
