@@ -165,8 +165,8 @@ def _precisions(card: str, model: str) -> list[str]:
                  if (kernel := kernel_of(entry, device, engine, model=each)))]
     native = [entry for entry in found if not missing_dtypes(entry, device)]
     return [entry.id for entry in found if entry in native
-            or entry.weights not in [other.weights for other in native]
-            and not any(dtype == "fp4" for _, dtype in missing_dtypes(entry, device))]
+            or (entry.weights not in [other.weights for other in native]
+            and not any(dtype == "fp4" for _, dtype in missing_dtypes(entry, device)))]
 
 
 def subject(card: str, model: str, precision: str = "bf16") -> Subject:
