@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from catalogue import library
-from catalogue.entries.deployments import Precision
+from catalogue.entries.deployments import Offload, Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
 from catalogue.kernels.releases import (
@@ -17,6 +17,18 @@ from catalogue.kernels.releases import (
 
 HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
 VECTOR = "fp32"  # engines leave FP32 products (a router) to the vector unit, which every device has
+
+
+def on_card(precision: Precision, offload: Offload | None) -> list[str] | None:
+    """Classes of tensors that a card multiplies where a host may compute experts; None for all.
+
+    Args:
+        precision: an entry of ``params/precisions/``.
+        offload: what a host holds, if anything.
+    """
+    if offload is None or offload.fetched or offload.routed_experts.value < 1:
+        return None
+    return [name for name in precision.multiply.dtypes if name != "routed_expert"]
 
 
 def on_vectors(stored: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import library
+from catalogue.deployments.precision_support import on_card
 from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.measurements import Measurements
@@ -79,11 +80,8 @@ class Resolved:
     @cached_property
     def multiplied(self) -> dict[str, str]:
         """Class of tensors -> dtype that its device multiplies for it, by its engine's kernels."""
-        offload = self.file.offload
-        hosted = offload is not None and not offload.fetched and offload.routed_experts.value >= 1
-        return multiplied(self.precision, self.device, self.asked_engine, self.model, [
-            name for name in self.precision.multiply.dtypes if name != "routed_expert"
-        ] if hosted else None)
+        return multiplied(self.precision, self.device, self.asked_engine, self.model,
+                          on_card(self.precision, self.file.offload))
 
     @property
     def way(self) -> Way:

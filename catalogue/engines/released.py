@@ -20,6 +20,11 @@ def fitting(device: Device) -> list[str]:
             if device.software in library.load("profiles", name).stacks]
 
 
+def has_profile(reference: str | None) -> bool:
+    """Whether an engine such as vllm or vllm@0.13.0 is of the catalogue, or none is named."""
+    return not reference or reference.partition(AT)[0].strip() in library.names("profiles")
+
+
 def profile_of(name: str) -> Profile:
     """The profile of an engine. Raises ParamsError for one that is not known."""
     if name not in library.names("profiles"):

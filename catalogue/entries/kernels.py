@@ -10,6 +10,7 @@ from catalogue.entries.deployments import WeightFormats
 from catalogue.entries.entry import CatalogueEntry, FormatName, Sourced
 from catalogue.entries.hardware import Architecture, Dtype
 from catalogue.entries.profiles import Version, in_order
+from catalogue.messages import Pair, pair
 from catalogue.reading.values import NameOrText, Words
 
 CLASSES = tuple(name for name in WeightFormats.model_fields
@@ -54,6 +55,12 @@ class Cell(Sourced):
         if self.since and self.until and in_order(self.since) > in_order(self.until):
             raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
         return self
+
+    @property
+    def instead(self) -> Pair | None:
+        """What runs in place of what is refused; None where nothing is said of it."""
+        en, zh = (text.partition(": ") for text in pair(self.kernel))
+        return (en[2], zh[2] or en[2]) if self.runs == "no" and en[2] else None
 
     def holds(self, release: str) -> bool:
         """Whether it speaks of a release."""

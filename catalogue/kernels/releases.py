@@ -13,12 +13,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from catalogue import library
-from catalogue.engines.released import AT, asked_release, profile_of, releases, releases_with
+from catalogue.engines.released import (
+    AT,
+    asked_release,
+    has_profile,
+    profile_of,
+    releases,
+    releases_with,
+)
 from catalogue.entries.deployments import Format, Precision
-from catalogue.entries.hardware import STACK_OF, WIDE, Architecture, Device
+from catalogue.entries.hardware import STACK_OF, WIDE, Device
 from catalogue.entries.kernels import (
     CLASSES,
     DENSE,
@@ -41,7 +48,6 @@ EXPERTS = ("shared_expert", "routed_expert", "router")  # what a model without e
 FULL = ("fp32",)  # engines leave these products to the vector unit, which every card has
 INDEXED: dict[str, AttentionKind] = {"mla": "sparse", "gqa": "block-sparse"}
 CLASS = "class"  # of a model, among parts of which nothing is known
-ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
 Verdict = Literal["runs", "refuses", "unknown"]
 
 
@@ -196,7 +202,8 @@ def known_to_engines(device: Device) -> bool:
 
 
 def parts_of(precision: Precision, model: Model | None = None,
-             classes: Collection[str] | None = None, device: Device | None = None) -> list[Part]:
+             classes: Collection[str] | None = None, device: Device | None = None
+             ) -> tuple[Part, ...]:
     """What a table is asked for a precision: a part per class of tensors, and the cache.
 
     Args:
@@ -209,8 +216,8 @@ def parts_of(precision: Precision, model: Model | None = None,
              and not (model is not None and not model.is_moe and name in EXPERTS)]
     parts = [*(Part(name, getattr(precision.weights, name), getattr(precision.multiply, name))
                for name in asked), Part("cache", precision.kv_cache, precision.multiply.core)]
-    return [part if device is None else part._replace(multiplied=device.multiplied(
-        part.multiplied)) for part in parts if part.multiplied not in FULL or part.name == "cache"]
+    return tuple(part if device is None else part._replace(multiplied=device.multiplied(
+        part.multiplied)) for part in parts if part.multiplied not in FULL or part.name == "cache")
 
 
 def attention_kind(model: Model) -> AttentionKind:
@@ -221,16 +228,21 @@ def attention_kind(model: Model) -> AttentionKind:
 
 
 class Asked(NamedTuple):
-    """What cells are held against: a card's architecture and a model; None of what is not said."""
+    """What cells are held against: a card's architecture, its software and the dtype of 16 bits
+    that it multiplies, and a model; None of what is not said."""
 
     architecture: str | None
+    software: str | None
+    wide: str
     attention: AttentionKind | None
     model_class: str | None
 
 
 def _asked(device: Device, model: Model | None) -> Asked:
-    return Asked(device.architecture, None if model is None else attention_kind(model),
-                 None if model is None else model.model_class)
+    if model is None:
+        return Asked(device.architecture, device.software, device.wide, None, None)
+    return Asked(device.architecture, device.software, device.wide, attention_kind(model),
+                 model.model_class)
 
 
 def _speaks(cell: Cell, part: Part, asked: Asked) -> bool:
@@ -278,18 +290,24 @@ def _at(cells: list[Cell], release: str | None) -> Cell | None:
     return next((cell for cell in reversed(cells) if release is None or cell.holds(release)), None)
 
 
-def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked: Asked,
-            release: str | None) -> Support:
+def _judged(name: str, parts: tuple[Part, ...], asked: Asked, release: str | None) -> Support:
     """What an engine's table says, in a release or, without one, in its newest that runs it all,
-    else in its newest."""
+    else in its newest: asked once of every kind of card, however many deployments ask."""
+    return yamlfile.remembered(
+        f"judged {(parts, asked, release)}", library.file_of("kernels", name).absolute(),
+        lambda: _judge(name, parts, asked, release))
+
+
+def _judge(name: str, parts: tuple[Part, ...], asked: Asked, release: str | None) -> Support:
+    found = table(library.file_of("kernels", name))
     platforms = found.platforms
-    if platforms and device.software in STACK_OF.values() and (
-            device.software not in platforms.stacks):
+    if platforms and asked.software in STACK_OF.values() and (
+            asked.software not in platforms.stacks):
         return Support(refusals=(Refusal(name, release, None, say(
             "written-for", stacks=", ".join(platforms.stacks)), platforms.source),))
     every: tuple[Cell, ...] = (*found.products, *found.caches)
     cells = {part: [cell for cell in every if _speaks(cell, part, asked)] for part in parts}
-    wide = {part: part._replace(multiplied=device.wide) for part in parts
+    wide = {part: part._replace(multiplied=asked.wide) for part in parts
             if part.multiplied not in WIDE}
     wider = {part: [cell for cell in every if _speaks(cell, other, asked)
                     and (cell.runs == "weight-only" or part.name == "cache")]
@@ -318,7 +336,7 @@ def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked:
     if release is None:
         release = next((each for each in reversed(known) if run(each)), known[-1])
     if run(release):
-        chosen = {part.name: (cell, device.wide if widened else "") for part in parts
+        chosen = {part.name: (cell, asked.wide if widened else "") for part in parts
                   for cell, widened in (at(part, release),) if cell}
         return Support(_kernel(name, {part: cell for part, (cell, _) in chosen.items()},
                                {part: dtype for part, (_, dtype) in chosen.items() if dtype},
@@ -329,15 +347,9 @@ def _judged(name: str, found: Kernels, device: Device, parts: list[Part], asked:
             f"{found.engine}-releases"),))
     told = {part: at(part, release)[0] for part in parts}
     return Support(
-        refusals=tuple(Refusal(name, release, part, _instead(cell), cell.source)
+        refusals=tuple(Refusal(name, release, part, cell.instead or say("no-kernel"), cell.source)
                        for part, cell in told.items() if cell is not None and cell.runs == "no"),
         unknown=tuple(part for part, cell in told.items() if cell is None))
-
-
-def _instead(cell: Cell) -> Pair:
-    """What there is in place of a kernel: what a refusing cell says after ``none: ``."""
-    en, zh = (text.partition(": ")[2] for text in pair(cell.kernel))
-    return (en, zh or en) if en else say("no-kernel")
 
 
 def _before(release: str | None, first: str | None) -> bool:
@@ -380,7 +392,7 @@ def multiplied(precision: Precision, device: Device, engine: str | None = None,
     asked = precision.multiply.dtypes
     asked |= {"index": precision.multiply.index or precision.multiply.core}
     found = {name: device.multiplied(dtype) for name, dtype in asked.items()}
-    if engine is not None and engine.partition(AT)[0] not in library.names("profiles"):
+    if not has_profile(engine):
         return found
     kernel = kernel_of(precision, device, engine, model=model, classes=classes)
     widened = kernel.widened if kernel else {}
@@ -408,8 +420,7 @@ def kernels_of(precision: Precision, device: Device, model: Model | None = None,
         classes: of tensors that the card multiplies; absent, all.
     """
     parts, asked = parts_of(precision, model, classes, device), _asked(device, model)
-    found = (_judged(name, known, device, parts, asked, None).kernel
-             for name, known in tables().items())
+    found = (_judged(name, parts, asked, None).kernel for name in tables())
     return sorted((kernel for kernel in found if kernel is not None), key=_order)
 
 
@@ -437,15 +448,15 @@ def support(precision: Precision, device: Device, engine: str | None = None,
     parts, asked = parts_of(precision, model, classes, device), _asked(device, model)
     name, meant = _meant(engine, release)
     if name is not None:
-        return next((_judged(of, found, device, parts, asked, meant)
-                     for of, found in _tables_of(name).items()), Support(unknown=tuple(parts)))
+        return next((_judged(of, parts, asked, meant) for of in _tables_of(name)),
+                    Support(unknown=parts))
     if kernels := kernels_of(precision, device, model, classes):
         return Support(kernels[0])
-    started = [_judged(of, found, device, parts, asked, None) for of, found in tables().items()
+    started = [_judged(of, parts, asked, None) for of, found in tables().items()
                if _starts(found, device)]
     if started and all(each.refusals for each in started):
         return Support(refusals=tuple(each.refusals[0] for each in started))
-    return next((each for each in started if not each.refusals), Support(unknown=tuple(parts)))
+    return next((each for each in started if not each.refusals), Support(unknown=parts))
 
 
 def _starts(found: Kernels, device: Device) -> bool:
@@ -469,23 +480,6 @@ def _order(kernel: Kernel) -> tuple[bool, bool, bool]:
     engine = library.load("kernels", kernel.engine).engine
     started = engine is not None and library.load("profiles", engine).flags is not None
     return kernel.weight_only, engine is None, not started
-
-
-def cards_of(precision: Precision, model: Model | None = None,
-             classes: Collection[str] | None = None) -> dict[str, list[str]]:
-    """Architectures that a precision runs on, by the engines that run it in some release.
-
-    Arguments as of :func:`kernels_of`.
-    """
-    parts = parts_of(precision, model, classes)
-    of_model = (None, None) if model is None else (attention_kind(model), model.model_class)
-    found: dict[str, list[str]] = {}
-    for name, known in tables().items():
-        every: tuple[Cell, ...] = (*known.products, *known.caches)
-        found[name] = [card for card in ARCHITECTURES if all(
-            any(cell.runs != "no" and _speaks(cell, part, Asked(card, *of_model))
-                for cell in every) for part in parts)]
-    return {name: cards for name, cards in found.items() if cards}
 
 
 def nearest(precision: Precision, device: Device, engine: str | None = None,

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from catalogue import library
 from catalogue.deployments.admission.cuts import context_problem, cut_problem
 from catalogue.deployments.admission.scale_blocks import block_problem
 from catalogue.deployments.admission.starting import (
@@ -20,9 +19,9 @@ from catalogue.deployments.admission.starting import (
 from catalogue.deployments.admission.subject import Cut, Problem, Rule, Subject, told
 from catalogue.deployments.layout import DEGREES, SHARED_CACHE, SHARED_RANKS, SLICES
 from catalogue.deployments.physics_inputs import mechanisms_name
-from catalogue.deployments.precision_support import missing_dtypes, nearest
+from catalogue.deployments.precision_support import missing_dtypes, nearest, on_card
 from catalogue.deployments.scenario import Scenario, model_inputs
-from catalogue.engines.released import AT
+from catalogue.engines.released import has_profile
 from catalogue.entries.deployments import Precision
 from catalogue.entries.models import Model
 from catalogue.kernels.releases import (
@@ -78,7 +77,7 @@ def lacking_words(subject: Subject) -> Pair:
     """What the card's matrix unit lacks of what the precision multiplies, a clause."""
     device, precision = subject.device.name, subject.precision.id
     classes: dict[str, list[Pair]] = {}
-    for name, dtype in missing_dtypes(subject.precision, subject.device, _on_device(subject)):
+    for name, dtype in missing_dtypes(subject.precision, subject.device, _on_card(subject)):
         classes.setdefault(dtype, []).append(class_words()[name])
     return say("has-no-matrix-unit-for", precision=precision, device=(device["en"], device["zh"]),
                wanted=join((", ", "；"), [say("dtype-for", dtype=dtype.upper(), classes=join(
@@ -87,19 +86,15 @@ def lacking_words(subject: Subject) -> Pair:
 
 def _supported(subject: Subject) -> Support:
     """What the tables of kernels say of a precision on its card."""
-    engine = subject.engine
-    if engine and engine.partition(AT)[0] not in library.names("profiles"):
+    if not has_profile(subject.engine):
         return Support()  # a reader's own: nothing is known of its kernels
-    return support(subject.precision, subject.device, engine, model=subject.model,
-                   classes=_on_device(subject))
+    return support(subject.precision, subject.device, subject.engine, model=subject.model,
+                   classes=_on_card(subject))
 
 
-def _on_device(subject: Subject) -> list[str] | None:
-    """Classes that the device multiplies; None for all."""
-    offload = subject.offload
-    if offload is None or offload.fetched or offload.routed_experts.value < 1:
-        return None
-    return [name for name in subject.precision.multiply.dtypes if name != "routed_expert"]
+def _on_card(subject: Subject) -> list[str] | None:
+    """Classes that the card multiplies; None for all."""
+    return on_card(subject.precision, subject.offload)
 
 
 def host_problem(subject: Subject, _: Cut) -> Problem | None:
@@ -144,7 +139,7 @@ def kernel_words(subject: Subject) -> Pair | None:
         subject: the model on its cards.
     """
     found = _supported(subject)
-    lacking = missing_dtypes(subject.precision, subject.device, _on_device(subject))
+    lacking = missing_dtypes(subject.precision, subject.device, _on_card(subject))
     if found.verdict == "unknown":
         told = [_unknown_words(subject, found), *([lacking_words(subject)] if lacking else [])]
     elif found.kernel and (lacking or found.kernel.widened):
@@ -156,16 +151,14 @@ def kernel_words(subject: Subject) -> Pair | None:
 
 def _refusal_words(subject: Subject, found: Support) -> Pair:
     """Who refuses what, and what runs there instead."""
-    near = replacing(subject.precision, subject.device, subject.engine, subject.model,
-                     _on_device(subject))
+    near = _replacement(subject)
     refusals = join(("; ", "；"), [say(
         "refused", engine=refusal.engine, release=refusal.release or "",
         released=refusal.release is not None, whole=refusal.part is None,
         part=_part_words(refusal.part, subject), why=refusal.why, source=refusal.source,
     ) for refusal in {one.engine: one for one in found.refusals[::-1]}.values()])
     return say("refuses", model=subject.model.id, precision=subject.precision.id,
-               device=subject.device.id, refusals=refusals, near=near is not None,
-               nearest=near.id if near else "")
+               device=subject.device.id, refusals=refusals, near=bool(near), nearest=near)
 
 
 def _unknown_words(subject: Subject, found: Support) -> Pair:
@@ -175,12 +168,18 @@ def _unknown_words(subject: Subject, found: Support) -> Pair:
         return say("no-engine-known", device=subject.device.id, cards=cards,
                    named=bool(subject.engine), engine=subject.engine or "")
     parts = join((", ", "、"), [_part_words(part, subject) for part in found.unknown])
-    near = replacing(subject.precision, subject.device, subject.engine, subject.model,
-                     _on_device(subject))
+    near = _replacement(subject)
     return say("no-source", model=subject.model.id, engine=subject.engine or "",
                named=bool(subject.engine), precision=subject.precision.id,
-               device=subject.device.id, cards=cards, parts=parts, near=near is not None,
-               nearest=near.id if near else "")
+               device=subject.device.id, cards=cards, parts=parts, near=bool(near),
+               nearest=near)
+
+
+def _replacement(subject: Subject) -> str:
+    """Name of the precision that runs there and replaces the one asked for best; empty if none."""
+    near = replacing(subject.precision, subject.device, subject.engine, subject.model,
+                     _on_card(subject))
+    return near.id if near else ""
 
 
 def _part_words(part: Part | None, subject: Subject) -> Pair:
@@ -287,7 +286,7 @@ def precisions(subject: Subject, wanted: Precision | None = None) -> list[Precis
         subject: the model on its cards, in whatever precision.
         wanted: as ``catalogue.deployments.precision_support.nearest`` has it.
     """
-    loaded = nearest(subject.device, wanted, _on_device(subject), engine=subject.engine,
+    loaded = nearest(subject.device, wanted, _on_card(subject), engine=subject.engine,
                      model=subject.model, any_engine=not subject.engines_own)
     return [entry for entry in loaded
             if host_problem(replace(subject, precision=entry), Cut()) is None]

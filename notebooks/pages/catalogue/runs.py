@@ -10,7 +10,7 @@ from typing import Any
 import catalogue
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device
-from catalogue.entries.kernels import Cache, Product
+from catalogue.entries.kernels import Cache, Cell, Product
 from catalogue.entries.models import Model
 from catalogue.kernels import (
     Kernel,
@@ -63,7 +63,7 @@ def engines_table(engine: str, folded: Pair | None = None) -> None:
         *((common("cache"), cell.formats, cell) for cell in found.caches)]
     rows = [{"format": ", ".join(f"`{name}`" for name in stored), "what": what,
              "multiply": ", ".join(name.upper() for name in cell.multiply),
-             "cards": ", ".join(cell.cards), "kernel": _kernel(pair(cell.kernel)),
+             "cards": ", ".join(cell.cards), "kernel": _kernel(cell),
              "releases": f"{cell.since or ''} – {cell.until or ''}".strip(),
              "how": HOW[cell.runs],
              "source": cited(cell.source)} for what, stored, cell in cells]
@@ -107,19 +107,18 @@ def _precisions() -> list[Any]:
     return [catalogue.load_precision(name) for name in catalogue.names("precisions")]
 
 
-def _kernel(name: Pair) -> Pair:
-    """A kernel by its name; ``none``, and after it what runs instead, in words."""
-    (none, _, instead), (_, _, zh) = (each.partition(": ") for each in name)
-    if none != "none":
-        return name
-    return say("no-kernel-instead", instead=(instead, zh)) if instead else common("none")
+def _kernel(cell: Cell) -> Pair:
+    """A kernel by its name; of what is refused that there is none, and what runs instead."""
+    if cell.runs != "no":
+        return pair(cell.kernel)
+    return say("no-kernel-instead", instead=cell.instead) if cell.instead else common("none")
 
 
 def _row(precision: Any, kernel: Kernel) -> dict[str, Any]:
     cell = kernel.experts
     how = HOW[cell.runs]
     return {"precision": f"`{precision.id}`", "engine": kernel.release_words, "how": how,
-            "kernel": _kernel(kernel.kernel), "source": cited(cell.source)}
+            "kernel": _kernel(cell), "source": cited(cell.source)}
 
 
 @dataclass(frozen=True)
@@ -198,7 +197,7 @@ def _told(each: Start) -> dict[str, Any]:
     answer = say("answer-of", verdict=each.found.verdict)
     if kernel := each.found.kernel:
         return {"answer": answer, "what": join((", ", "，"), [
-            _kernel(kernel.kernel), kernel.release_words]), "source": cited(kernel.experts.source)}
+            _kernel(kernel.experts), kernel.release_words]), "source": cited(kernel.experts.source)}
     if refusals := each.found.refusals:
         return {"answer": answer, "what": refusals[0].why,
                 "source": cited(refusals[0].source)}

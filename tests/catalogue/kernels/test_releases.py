@@ -1,16 +1,15 @@
 """Kernels: which release of an engine runs a format on a class of cards."""
 
 import re
+from typing import get_args
 
 import pytest
 
 import catalogue
 from catalogue import library
 from catalogue.engines.released import releases
+from catalogue.entries.hardware import Architecture
 from catalogue.kernels import kernel_of, kernels_of, support, tables
-from catalogue.kernels.releases import (
-    ARCHITECTURES as CARDS,
-)
 from catalogue.kernels.releases import multiplied, nearest, parts_of, runs_experts
 from catalogue.reading import yamlfile
 from catalogue.reading.record import ROOT
@@ -163,7 +162,7 @@ def test_sparse_attention_has_a_backend_in_the_released_source():
     gone = {name for names in found["until"].values() for name in names}
     has = {card for names in found["since"].values() for name in names if name not in gone
            and "MLASparse" in name for card in name.partition(": ")[2].split()}
-    runs = {card for card in CARDS if any(
+    runs = {card for card in get_args(Architecture) if any(
         cell.runs != "no" and card in cell.cards and "sparse" in cell.attention
         and cell.holds("0.33.0") for cell in tables()["vllm"].caches)}
     assert {card for card in runs if card.startswith("sm_")} == has
