@@ -13,6 +13,7 @@ from typing import Any
 
 from catalogue import library, naming
 from catalogue.entries.deployments import Precision
+from catalogue.entries.hardware import WIDE
 from catalogue.entries.models import Model
 from catalogue.reading.errors import ParamsError
 from catalogue.startuplog import StartupText
@@ -25,7 +26,6 @@ SHORTEST = 8192  # tokens of a request where neither log nor model says how many
 QUANTIZED = {"w8a8": "w8a8-int8", "w4a8": "w4a8-int8", "w4afp8": "w4afp8", "nvfp4": "nvfp4",
              "modelopt_fp4": "nvfp4", "awq": "w4a16-awq", "bf16": "bf16", "fp8": "fp8-block"}
 """Part of a checkpoint's name, or method of quantization -> precision."""
-WIDE = ("bf16", "fp16")
 INDEXED = {"w8a8-int8": "w8a8-int8-index8", "w4a8-int8": "w4a8-int8-index8"}
 """Precision -> that of a model with an indexer, whose keys vLLM Ascend and SGLang keep in INT8."""
 CACHES = {"fp8_ds_mla": "fp8-latent128"}

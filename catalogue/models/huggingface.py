@@ -22,6 +22,7 @@ from catalogue.entries.models import (
     LINEAR,
     NETWORK_KINDS,
     RECURRENT,
+    WINDOW_HEADS,
     Model,
 )
 from catalogue.models import known
@@ -437,8 +438,7 @@ class _Reader(Fields):
                 self.comments["sliding_window"] = window.comment
         else:
             self.used |= {name: "checked" for name in window.fields if name in self.file.data}
-            for ours in ("window_num_attention_heads", "window_num_key_value_heads",
-                         "window_head_dim", "window_v_head_dim"):
+            for ours in WINDOW_HEADS:
                 self.found.pop(ours, None)
 
     def shared_width(self) -> None:

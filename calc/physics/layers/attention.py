@@ -185,8 +185,7 @@ def gqa_attention(q: Any) -> Attention:
     windowed = window_layers(q) / layers
 
     def mean(of: Callable[[Heads], Number]) -> Number:
-        full = of(full_heads(q))
-        return full + windowed * (of(window_heads(q)) - full)
+        return over_kinds(q, of) / layers
 
     return Attention(
         divided=mean(lambda h: h.query * (

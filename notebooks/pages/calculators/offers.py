@@ -26,7 +26,7 @@ from catalogue.deployments.layout import SHARED_CACHE
 from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.profiles import running
 from catalogue.engines.released import fitting
-from catalogue.entries.hardware import Device, Node
+from catalogue.entries.hardware import WIDE, Device, Node
 from catalogue.entries.models import CSA, Model
 from catalogue.kernels.checkpoints import published
 from catalogue.kernels.releases import (
@@ -50,7 +50,6 @@ MODELS = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "glm-5.1", "kimi-k2
 USUAL = "deepseek-v3"  # what is asked of a card whatever its model
 FORMATS_OF = {CSA: "deepseek-v4-flash", INDEXED["mla"]: "deepseek-v3.2"}
 """Kinds of attention whose caches have other rows, and whose precisions are asked for them."""
-WIDE = ("bf16", "fp16")  # to which any weights can be widened
 SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256, 320)  # of each degree
 CHUNK, PERCENT = 8192, 100
 DRAFTS = (0, 1, 2, 3, 5)
