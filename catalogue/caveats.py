@@ -42,8 +42,8 @@ def underived(models: Iterable[Model | str]) -> Pair | None:
 
 
 def unsourced(scenarios: Iterable[Scenario]) -> Pair | None:
-    """What nobody says of an engine and its kernels, and is computed all the same: a sentence each;
-    None where all is known.
+    """What is computed of an engine and its kernels without a source, a sentence each; None where
+    all has one.
 
     Args:
         scenarios: deployments of an answer.
@@ -58,7 +58,7 @@ def unsourced(scenarios: Iterable[Scenario]) -> Pair | None:
 
 
 def borrowed(asked: str, known: str) -> Pair | None:
-    """That a known release stands for one that is not in the catalogue; None where it is.
+    """That a release that is not in the catalogue is answered by its neighbour; None where it is.
 
     Args:
         asked, known: an engine with its release, as it is asked for and as it is known.

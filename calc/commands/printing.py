@@ -241,14 +241,13 @@ def plain(value: Any) -> Any:
 
 
 def resting_on(*scenarios: Scenario) -> list[str]:
-    """What an answer rests on, as ``catalogue.caveats`` has it, in the language of the answer; no
-    line where there is nothing to say."""
+    """The notes of ``catalogue.caveats`` on an answer, a line each, in its language."""
     return [spoken(each) for each in _caveats(*scenarios).values()]
 
 
 def caveats_of(*scenarios: Scenario) -> dict[str, str]:
-    """The same as plain data, in English: ``announced``, ``missing`` and ``unsourced``, where it is
-    so."""
+    """The same notes as plain data, in English, by key: ``announced``, ``missing``,
+    ``unsourced``."""
     return {key: each[0] for key, each in _caveats(*scenarios).items()}
 
 

@@ -165,8 +165,8 @@ def stood_in(answer: Answer) -> list[str]:
 
 
 def caveats(answer: Answer) -> list[str]:
-    """Which cards of an answer are only announced, what of its model no formula has, and which
-    releases others stand for; where nothing meets the goal, of all cards that were tried."""
+    """Which cards are only announced, what of the model is not computed, and which releases are
+    answered by a neighbour; of all cards that were tried where nothing meets the goal."""
     found = answer.result
     told = announced(base.device for base, kept in zip(found.bases, found.of_bases, strict=True)
                      if kept.front.rows or not answer.met)

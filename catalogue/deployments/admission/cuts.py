@@ -64,7 +64,7 @@ def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
 
 
 def has_windows(numbers: Mapping[str, Any]) -> bool:
-    """Whether some layers of a model have a window, and maybe other heads.
+    """Whether some layers of a model attend to a window, be their heads the same or others.
 
     Args:
         numbers: input symbols of the model.
