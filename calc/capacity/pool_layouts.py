@@ -92,7 +92,8 @@ class Pairing:
         """The deployment in the layout of a choice, as the pool that it is."""
         settings = {key: value for key, value in choice.settings().items()
                     if key.startswith(LAID)}
-        settings["workload.draft_tokens"] = choice.drafts
+        settings |= {"workload.draft_tokens": choice.drafts,
+                     "workload.max_num_batched_tokens": choice.chunk}
         prompt = int(self.scenario.inputs()["input_tokens"])
         return changed(self.scenario, settings | of_pool(choice, prompt))
 

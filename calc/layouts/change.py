@@ -11,7 +11,10 @@ from catalogue import Scenario, library
 
 
 def changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
-    """The deployment with settings of a change in place of its own, which keep its provenance."""
+    """The deployment with settings of a change in place of its own, which keep its provenance.
+
+    What neither states is its engine's default for the layout that it is then.
+    """
     groups: dict[str, dict[str, Any]] = {}
     for path, new in settings.items():
         root, _, key = path.partition(".")
@@ -32,7 +35,7 @@ def changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
         group = getattr(scenario.file, root)
         parts[root] = ({**group, **values} if isinstance(group, dict) else
                        group.model_copy(update=values))
-    return replace(scenario, file=scenario.file.model_copy(update=parts))
+    return scenario.with_file(scenario.file.model_copy(update=parts), groups.get("workload", ()))
 
 
 def set_line(settings: Mapping[str, str | int]) -> str:

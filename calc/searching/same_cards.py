@@ -33,7 +33,8 @@ from catalogue.planning.goals import OBJECTIVES, CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 from catalogue.reading.yamlfile import at_rest
 
-CHANGED = ("precision", "parallelism.", "workload.max_num_batched_tokens")
+CHUNK = "workload.max_num_batched_tokens"
+CHANGED = ("precision", "parallelism.", CHUNK)
 PLAIN: dict[str, str | int] = {"parallelism.shared_expert_ranks": 0,
                                "parallelism.expert_tensor_parallel": 0,
                                "parallelism.decode_context_parallel": 1}
@@ -184,8 +185,11 @@ def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:
     own = _own(scenario)
     # none of them is searched
     plain = {key: value for key, value in PLAIN.items() if own.get(key) not in (None, value)}
-    return plain | {key: value for key, value in choice.settings().items()
-                    if key.startswith(CHANGED) and own.get(key) != value}
+    found = plain | {key: value for key, value in choice.settings().items()
+                     if key.startswith(CHANGED) and own.get(key) != value}
+    # an engine's default may be another one for the layout
+    chunk = changed(scenario, found).file.workload.max_num_batched_tokens.value
+    return found if chunk == choice.chunk else found | {CHUNK: choice.chunk}
 
 
 def _advice(scenario: Scenario, row: Row | None) -> Advice | None:

@@ -280,7 +280,7 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
         library.load("measurements", file.measured, beside=path) if file.measured else None)
     scenario = replace(scenario, host=_host(scenario, where), family=whole,
                        running=engine, by_engine=engine.mechanisms if engine else {},
-                       states_share="memory_utilization" in stated)
+                       stated_workload=frozenset(stated))
     _check_claims(file, where)
     _check_hardware(scenario, where)
     if cut:

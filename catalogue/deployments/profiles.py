@@ -383,26 +383,26 @@ def running_engine(file: YamlFile, given: Mapping[str, Override] | None = None) 
                   if isinstance(precision, str) else None)
     except ParamsError:
         return None
-    workload = file.data.get("workload")
-    drafts = own["workload.draft_tokens"].raw if "workload.draft_tokens" in own else (
-        isinstance(workload, dict) and workload.get("draft_tokens"))
+    drafts, apart = (_raw_number(file, own, *path) for path in (
+        ("workload", "draft_tokens"), ("mechanisms", "separate_pools")))
     refuse_host(card, own["device"].origin if "device" in own else file.where(("device",)))
     at = own["engine"].origin if "engine" in own else f"{file.where(('engine',))}: engine"
     try:
-        return running(engine, card, of, bool(drafts), file.path, stored, _apart(file, own))
+        return running(engine, card, of, drafts > 0, file.path, stored, apart == 1)
     except ParamsError as error:
         raise type(error)(f"{at}: {error}") from None
 
 
-def _apart(file: YamlFile, own: Mapping[str, Override]) -> bool:
-    """Whether a deployment's file says that it is a decode pool of its own."""
-    key = "mechanisms.separate_pools"
-    stated = file.data.get("mechanisms")
-    raw = own[key].raw if key in own else (
-        stated.get("separate_pools") if isinstance(stated, Mapping) else None)
+def _raw_number(file: YamlFile, own: Mapping[str, Override], section: str, key: str) -> float:
+    """A number of a file that is not checked yet; 0 where there is none."""
+    given, stated = own.get(f"{section}.{key}"), file.data.get(section)
+    raw = given.raw if given else stated.get(key) if isinstance(stated, Mapping) else None
     if isinstance(raw, Mapping):
         raw = raw.get("value")
-    return str(raw) in ("1", "1.0")
+    try:
+        return float(str(raw))
+    except ValueError:
+        return 0.0
 
 
 def refuse_host(card: Device, where: str) -> None:
@@ -445,16 +445,7 @@ def launched(file: ScenarioFile, engine: Running, stated: Container[str],
 
     Raises ParamsError for a coordination of ranks that the engine does not have.
     """
-    joined = _joined(file)
-    workload: dict[str, Any] = {}
-    for statement in engine.by_cut:
-        if statement.joined == (joined > 1):
-            workload |= _workload(engine.profile, statement, engine.release)
-    chunk = workload.get("max_num_batched_tokens", file.workload.max_num_batched_tokens)
-    if engine.chunk_dealt and joined > 1:
-        workload["max_num_batched_tokens"] = _shared(chunk, joined)
-    unsaid = {key: value for key, value in workload.items() if key not in stated}
-    known = engine.coordination
+    file, known = following(file, engine, stated), engine.coordination
     means, steps = file.prefill_coordination, file.prefill_delay_steps
     if known is not None:
         if means not in known.known:
@@ -465,9 +456,26 @@ def launched(file: ScenarioFile, engine: Running, stated: Container[str],
             means = known.balance
         if means == "delay" and steps is None:
             steps = known.delay_steps
-    return file.model_copy(update={
-        "workload": file.workload.model_copy(update=unsaid),
-        "prefill_coordination": means, "prefill_delay_steps": steps})
+    return file.model_copy(update={"prefill_coordination": means, "prefill_delay_steps": steps})
+
+
+def following(file: ScenarioFile, engine: Running, stated: Container[str]) -> ScenarioFile:
+    """A deployment's file with the workload's defaults of its engine, for its cut of experts.
+
+    Args:
+        file: whatever the defaults were that it followed before.
+        engine: the engine.
+        stated: keys of the workload that are no defaults.
+    """
+    joined, workload = _joined(file), dict(engine.workload)
+    for statement in engine.by_cut:
+        if statement.joined == (joined > 1):
+            workload |= _workload(engine.profile, statement, engine.release)
+    chunk = workload.get("max_num_batched_tokens")
+    if engine.chunk_dealt and joined > 1 and chunk is not None:
+        workload["max_num_batched_tokens"] = _shared(chunk, joined)
+    unsaid = {key: value for key, value in workload.items() if key not in stated}
+    return file.model_copy(update={"workload": file.workload.model_copy(update=unsaid)})
 
 
 def _joined(file: ScenarioFile) -> int:

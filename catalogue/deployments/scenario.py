@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +11,9 @@ from catalogue import library
 from catalogue.deployments.knobs import Knob
 from catalogue.deployments.physics_inputs import knobs as mechanisms
 from catalogue.deployments.physics_inputs import physics_inputs
-from catalogue.deployments.profiles import Running, running
+from catalogue.deployments.profiles import Running, following, running
 from catalogue.deployments.resolved import Resolved
-from catalogue.entries.deployments import Documented, Precision
+from catalogue.entries.deployments import Documented, Precision, ScenarioFile
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import CSA, GROUPS, WINDOW_HEADS, Model
 from catalogue.entries.profiles import Reserve, Way
@@ -39,6 +39,7 @@ MODEL_COUNTS = (
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks", "attention_output_gate", "linear_mamba",
                    "value_from_key")
+SHARE = "memory_utilization"  # of the memory, that an engine may use
 GATED = 3  # matrices of a feed-forward network: gate, up, down
 # 1 where a model does not have it
 _ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio", "num_nextn_predict_layers")
@@ -135,11 +136,12 @@ class Scenario(Resolved):
 
     Attributes:
         running: the engine that it names, in its release; None if it names none.
-        states_share: whether it states the share of the memory that its engine may use.
+        stated_workload: keys of the workload that it states itself; the others are its engine's
+            defaults.
     """
 
     running: Running | None = None
-    states_share: bool = True
+    stated_workload: frozenset[str] = frozenset((SHARE,))
 
     @property
     def engine(self) -> str | None:
@@ -153,12 +155,24 @@ class Scenario(Resolved):
 
     def in_precision(self, precision: Precision) -> Scenario:
         """The deployment in another precision, with what its engine's kernels reach in that."""
-        engine = self.running
-        if engine is None:
-            return replace(self, precision=precision)
-        other = running(engine.name, self.device, self.model, bool(self.file.workload.draft_tokens),
-                        self.path, precision)
-        return replace(self, precision=precision, running=other, by_engine=other.mechanisms)
+        return replace(self, precision=precision).with_file(self.file)
+
+    def with_file(self, file: ScenarioFile, stated: Iterable[str] = ()) -> Scenario:
+        """The deployment by another file, with its engine's defaults for what is cut so.
+
+        Args:
+            file: the other; what it has of its engine's defaults is replaced.
+            stated: keys of its workload that are no defaults, besides those of this one.
+        """
+        if self.running is None:
+            return replace(self, file=file)
+        drafts, apart = file.workload.draft_tokens, file.mechanisms.get("separate_pools")
+        engine = running(file.engine or self.running.stated, self.device, self.model,
+                         drafts is not None and drafts.value > 0, self.path, self.precision,
+                         apart is not None and apart.value == 1)
+        every = self.stated_workload.union(stated)
+        return replace(self, file=following(file, engine, every), running=engine,
+                       by_engine=engine.mechanisms, stated_workload=every)
 
     @property
     def id(self) -> str:
@@ -240,7 +254,7 @@ class Scenario(Resolved):
     @property
     def _reserves(self) -> Mapping[Way, Reserve]:
         """What its engine sets aside by default; nothing where the share is stated."""
-        return {} if self.running is None or self.states_share else self.running.reserve
+        return {} if self.running is None or SHARE in self.stated_workload else self.running.reserve
 
     def _share(self, reserved: Any) -> Any:
         """Share of the card's memory that is left of what is set aside [1]."""

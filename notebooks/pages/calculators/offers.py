@@ -158,9 +158,11 @@ def _precisions(card: str, model: str) -> list[str]:
     alike = [load_model(name) for name in MODELS
              if FORMATS_OF.get(formats_of(name), USUAL) == model]
     device, _ = card_and_node(card)
+    own = {each.weights.precision for each in alike if each.weights}
     found = [entry for entry in loaded_precisions(subject(card, model))
              if (entry.id in WIDE or any(published(each, entry) for each in alike)) and not any(
-                 kernel.widened for each in alike for engine in (None, *fitting(device))
+                 kernel.widened for each in alike
+                 for engine in (None, *([] if entry.id in own else fitting(device)))
                  if (kernel := kernel_of(entry, device, engine, model=each)))]
     native = [entry for entry in found if not missing_dtypes(entry, device)]
     return [entry.id for entry in found if entry in native
