@@ -21,6 +21,7 @@ SCALE = 0.1  # of a residual in logarithms, from which on it counts less than it
 MOST_ROWS = 12_000  # fitted of one table; more move no digit that is kept
 EVALUATIONS = 60
 LITTLE, UNTOLD = 0.3, 1.25  # of a slope that tells nothing, and the range of a value then
+NEAR = 1e-3  # of an end of its bounds, at which a value is there
 LOW, HIGH = 0.1, 0.9  # points between which 80% lie
 
 
@@ -104,7 +105,7 @@ def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tok
     found = min((least_squares(residual, _outside(begun), loss="soft_l1", f_scale=SCALE,
                                max_nfev=EVALUATIONS) for begun in _begun(law)),
                 key=lambda each: float(each.cost))
-    best = _inside(bounds, found.x)
+    best = _ended(bounds, _inside(bounds, found.x))
     values = _named(law, best)
     ratio = np.asarray(law.time(columns, values)) / time
     apart = ~chosen
@@ -144,6 +145,14 @@ def _inside(bounds: Sequence[Bounds], place: NDArray[np.float64]) -> NDArray[np.
     """Values inside their bounds, in logarithms, from any real numbers."""
     low, high = (np.log([getattr(bound, end) for bound in bounds]) for end in ("low", "high"))
     return np.asarray(np.exp(low + (high - low) / (1 + np.exp(-np.clip(place, -30, 30)))))
+
+
+def _ended(bounds: Sequence[Bounds], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values as they are, those near an end of their bounds at it: a fit only comes near."""
+    for end in ("low", "high"):
+        ends = np.array([getattr(bound, end) for bound in bounds])
+        values = np.where(np.isclose(values, ends, rtol=NEAR, atol=0), ends, values)
+    return values
 
 
 def _outside(bounds: Sequence[Bounds]) -> NDArray[np.float64]:

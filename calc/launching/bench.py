@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from calc.closed_form.benches import FEWEST, WAVES, bench_count
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
+from calc.launching.directory import data_text
 from calc.launching.scripts import MADE, MODEL, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, comment, nearest_releases
 from calc.launching.watching.predictions import Predicted, predicted
@@ -275,9 +275,8 @@ def files(pools: Sequence[Pool], runs: Sequence[Bench], about: Mapping[str, Any]
                 "scatter": dict(run.scatter),
                 "predicted": {name: each.as_json() for name, each in run.predicted.items()}}
                for run in runs]
-    text = json.dumps({**about, "runs": written}, indent=1, ensure_ascii=False,
-                      allow_nan=False) + "\n"
-    return {"bench/plan.json": text, "bench/run.sh": _script(pools, runs)}
+    return {"bench/plan.json": data_text({**about, "runs": written}),
+            "bench/run.sh": _script(pools, runs)}
 
 
 def _script(pools: Sequence[Pool], runs: Sequence[Bench]) -> str:

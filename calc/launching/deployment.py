@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ from calc.answer.estimate import predicted as predicted_range
 from calc.answer.steady_state import lasting
 from calc.closed_form.evaluate import evaluate
 from calc.launching import bench
+from calc.launching.directory import data_text
 from calc.launching.layout import layout
 from calc.launching.lengths import Longest, longest
 from calc.launching.scripts import (
@@ -243,8 +243,7 @@ def _files(made: Deployment) -> dict[str, str]:
     about = {"scenario": str(own.resolve()) + reference[len(str(own)):] if own.is_file()
              else reference, "overrides": list(made.overrides), "engine": str(pools[0].release)}
     found = {**made.started, **bench.files(pools, made.runs, about)}
-    found["deployment.json"] = json.dumps(_summary(made.watched, about, made.answers), indent=1,
-                                          ensure_ascii=False, allow_nan=False) + "\n"
+    found["deployment.json"] = data_text(_summary(made.watched, about, made.answers))
     return {"README.md": readme(made.watched, made.runs, routed(pools)), **found}
 
 

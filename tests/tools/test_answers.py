@@ -11,12 +11,14 @@ from tools.answers.recorded import FOLDER, path_of, recorded
 from tools.values import differences
 
 TOLERANCE = 1e-8  # of numbers that are recorded to nine digits
+FITTED = 1e-4  # of numbers that a solver comes near to, each processor from its own side
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answer_matches_recording(question: str) -> None:
     answered = json.loads(json.dumps(answer(question)))
-    changes = [*differences(recorded(question), answered, TOLERANCE)]
+    tolerance = FITTED if question.startswith("kernels fit") else TOLERANCE
+    changes = [*differences(recorded(question), answered, tolerance)]
     assert not changes, "renew with `make answers` and note the change in CHANGELOG.md"
 
 
