@@ -29,14 +29,15 @@ def data_text(data: Any) -> str:
     Args:
         data: plain, of finite numbers.
     """
-    return json.dumps(_rounded(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(rounded(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _rounded(data: Any) -> Any:
+def rounded(data: Any) -> Any:
+    """Plain data, its numbers with ``DIGITS`` significant digits."""
     if isinstance(data, Mapping):
-        return {key: _rounded(value) for key, value in data.items()}
+        return {key: rounded(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_rounded(value) for value in data]
+        return [rounded(value) for value in data]
     return float(f"{data:.{DIGITS}g}") if isinstance(data, float) else data
 
 

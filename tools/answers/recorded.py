@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from calc.launching.directory import rounded
 from tools.answers.asking import QUESTIONS, answer
 
 FOLDER = Path(__file__).parent / "recorded"
-DIGITS = 9  # of a recorded number
 WIDTH = 100  # of a line
 
 
@@ -28,18 +28,9 @@ def record_all() -> None:
     """Ask every question, record the answers, and delete the files of other questions."""
     FOLDER.mkdir(exist_ok=True)
     for question in QUESTIONS:
-        path_of(question).write_text(f"{_text(_rounded(answer(question)))}\n", "utf-8")
+        path_of(question).write_text(f"{_text(rounded(answer(question)))}\n", "utf-8")
     for path in set(FOLDER.iterdir()) - {path_of(question) for question in QUESTIONS}:
         path.unlink()
-
-
-def _rounded(value: Any) -> Any:
-    """The value with its numbers rounded to `DIGITS` significant digits."""
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_rounded(item) for item in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
 def _text(value: Any, indent: str = "") -> str:
