@@ -386,7 +386,7 @@ class Answer:
         return row.as_json() | ({"stand_ins": taken[0]} if taken else {}) | {
             "amounts": {name: told.as_json() for name, told in self.amounts(row).items()},
             "quality": [known.words[0] for known in self.quality(row)],
-            "runs": [kernel and kernel.text for kernel in row.kernels(self.result.space.model)],
+            "runs": [kernel and kernel.words[0] for kernel in row.kernels(self.result.space.model)],
             **({"start": start.as_json()} if start else {})}
 
     def _told(self, each: SampledRow) -> dict[str, Any]:

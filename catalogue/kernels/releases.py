@@ -106,11 +106,6 @@ class Kernel:
                 and in_order(self.since) <= in_order(release) <= in_order(self.until))
 
     @property
-    def text(self) -> str:
-        """As an English answer says it."""
-        return self.words[0]
-
-    @property
     def words(self) -> Pair:
         """As an answer says it: engine, releases, kernel of the experts, notes on it."""
         known = self.experts.note
