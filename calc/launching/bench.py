@@ -15,13 +15,13 @@ from calc.closed_form.benches import FEWEST, WAVES, bench_count
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
-from calc.launching.directory import data_text
 from calc.launching.scripts import MADE, MODEL, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, comment, nearest_releases
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.engines.successors import catalogue_of
+from catalogue.reading.jsonfile import data_text
 
 SPREAD = 0.5  # of lengths about their mean, uniform; half of a prompt that is shared
 MOST_PROMPT_STEPS = 5000  # of a replica in a run of a few waves; each is simulated

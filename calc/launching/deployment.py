@@ -16,7 +16,6 @@ from calc.answer.estimate import predicted as predicted_range
 from calc.answer.steady_state import lasting
 from calc.closed_form.evaluate import evaluate
 from calc.launching import bench
-from calc.launching.directory import data_text
 from calc.launching.layout import layout
 from calc.launching.lengths import Longest, longest
 from calc.launching.scripts import (
@@ -41,6 +40,7 @@ from catalogue import ParamsError, Scenario, load_pools, load_scenario
 from catalogue.caveats import unsourced
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, plain
+from catalogue.reading.jsonfile import data_text
 
 _SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import Any
 
 from catalogue import ParamsError
 from catalogue.reading import jsonfile
@@ -15,30 +14,6 @@ from catalogue.reading.files import drafted, read_small
 
 MANIFEST = "manifest.json"
 EXECUTABLE = 0o755
-DIGITS = 9  # of a number that is written: those behind differ between processors
-
-
-def data_text(data: Any) -> str:
-    """JSON of a file for programs, its numbers with ``DIGITS`` significant digits.
-
-    >>> print(data_text({"tpot": 0.1 + 0.2}), end="")
-    {
-     "tpot": 0.3
-    }
-
-    Args:
-        data: plain, of finite numbers.
-    """
-    return json.dumps(rounded(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def rounded(data: Any) -> Any:
-    """Plain data, its numbers with ``DIGITS`` significant digits."""
-    if isinstance(data, Mapping):
-        return {key: rounded(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [rounded(value) for value in data]
-    return float(f"{data:.{DIGITS}g}") if isinstance(data, float) else data
 
 
 def write(directory: Path, files: Mapping[str, str]) -> list[Path]:

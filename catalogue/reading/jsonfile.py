@@ -1,9 +1,10 @@
-"""Reading one small JSON object safely, keeping the line of every key at its top."""
+"""Reading one small JSON object safely, keeping the line of every key at its top; writing one."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from catalogue.reading.yamlfile import MAX_DEPTH, MAX_DIGITS, display_path
 # a string (possessive and closed by the end of the text, so that the scan is linear), a bracket,
 # what stands between values, or a bare word
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[][{}:\n]|[\w.+-]+', re.DOTALL)
+WRITTEN = 9  # digits of a number: those behind differ between processors
 MAX_BYTES = 1 << 23  # NVFP4 checkpoints list every module that is left as it was: 3 MB
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "a truth value",
           int: "a number", float: "a number", type(None): "null"}
@@ -162,3 +164,26 @@ def _text(token: str) -> str | None:
 def _refuse_word(word: str, where: str) -> None:
     if len(word) > MAX_DIGITS and word.lstrip("-").isdecimal():
         raise ParamsError(f"{where}: a number of {len(word)} digits.")
+
+
+def data_text(data: Any) -> str:
+    """JSON of a file for programs, its numbers with ``WRITTEN`` significant digits.
+
+    >>> print(data_text({"tpot": 0.1 + 0.2}), end="")
+    {
+     "tpot": 0.3
+    }
+
+    Args:
+        data: plain, of finite numbers.
+    """
+    return json.dumps(rounded(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def rounded(data: Any) -> Any:
+    """Plain data, its numbers with ``WRITTEN`` significant digits."""
+    if isinstance(data, Mapping):
+        return {key: rounded(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [rounded(value) for value in data]
+    return float(f"{data:.{WRITTEN}g}") if isinstance(data, float) else data

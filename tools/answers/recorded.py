@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from calc.launching.directory import rounded
+from catalogue.reading.jsonfile import rounded
 from tools.answers.asking import QUESTIONS, answer
 
 FOLDER = Path(__file__).parent / "recorded"
