@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -22,13 +23,15 @@ POINTS = 200  # numbers of requests for which a step is evaluated
 
 @dataclass(frozen=True)
 class Loop:
-    """Users who each ask again as soon as they are answered.
+    """The steady state of both pools under the load that the one that decodes states.
 
     Attributes:
-        users: of both pools [request].
-        decoding: of their requests, on average [request].
+        users: who ask again and again; of requests that come by themselves those in flight
+            [request].
+        decoding: requests that decode, on average [request].
         rate: that comes out [request/s].
-        ttft, tpot: as users see them [s].
+        ttft, tpot, e2e: as users see them, from a request's arrival on [s]; the first and the last
+            infinite where requests come by themselves, and faster than they can leave.
     """
 
     users: float
@@ -36,6 +39,17 @@ class Loop:
     rate: float
     ttft: float
     tpot: float
+    e2e: float
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether the queue has a bound."""
+        return math.isfinite(self.e2e)
+
+    @property
+    def in_flight(self) -> float:
+        """Requests in either pool, by Little's law [request]."""
+        return self.rate * self.e2e
 
 
 @dataclass(frozen=True)
@@ -54,7 +68,7 @@ class Pools:
         best_rate: of both in balance, whatever front ends let in [request/s].
         whole: groups of ranks that prefill and that decode, the best that as many cards hold.
         whole_rate: of those [request/s].
-        loop: of users who ask again and again.
+        loop: the steady state.
     """
 
     prompt: float
@@ -78,7 +92,9 @@ class Pools:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
-        return asdict(self)
+        told = asdict(self)
+        endless = {} if self.loop.keeps_up else dict.fromkeys(("users", "ttft", "e2e"))
+        return told | {"loop": told["loop"] | endless}
 
 
 MOST_BUSY = 0.99  # of a prefill pool, where no TTFT is asked for
@@ -153,7 +169,8 @@ def combine_pools(prefill: Scenario, decode: Scenario, *, users: float | None = 
 
     Args:
         prefill, decode: the pools, as ``catalogue.load_family`` has them.
-        users: who ask again and again; as many as the decode pool states, if absent [request].
+        users: who ask again, at once or after the decode pool's think time; as many as that pool
+            states, if absent [request].
 
     Source: notebooks/serving.md, sections Two pools in balance and A steady state.
     """
@@ -181,7 +198,7 @@ def combine_pools(prefill: Scenario, decode: Scenario, *, users: float | None = 
         decode.devices, rates, min(rates, key=lambda name: rates[name]),
         min(float(found["pools_rate"]), *let_in), float(found["kv_transfer_time"]),
         float(found["best_prefill_devices"]), float(found["best_pools_rate"]), whole, whole_rate,
-        _loop(asked, attention, float(prompts["prefill_time"]), found,
+        _loop(decode, asked, float(prompts["prefill_time"]), found,
               first["data_parallel"] / given * (1 + first["prompt_variation"] ** 2), users,
               min(let_in)))
 
@@ -207,43 +224,62 @@ def whole_groups(devices: int, sizes: list[int], rates: list[float]
     return best, min(count * rate for count, rate in zip(best, rates, strict=True))
 
 
-def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
-          found: Mapping[str, Any], service: float, asking: float | None, let_in: float) -> Loop:
-    """A closed loop over both pools, of which only some requests decode.
+def _loop(decode: Scenario, inputs: Mapping[str, Any], prefill_time: float,
+          found: Mapping[str, Any], service: float, asking: float | None, let_in: float
+          ) -> Loop:
+    """Both pools under the load of the one that decodes, of whose requests only some decode.
 
     Args:
-        inputs: of the decode pool, with what the prefill pool finishes.
-        attention: ``mla`` or ``gqa``.
+        decode: the pool, for what its workload says of arrivals.
+        inputs: its own, with what the prefill pool finishes.
         prefill_time: of a prompt alone in the prefill pool [s].
         found: quantities of the decode pool.
         service: of a prefill replica, per prompt: second moment over mean [s].
         asking: users; as many as the decode pool states, if None [request].
         let_in: by the front ends of either pool at most [request/s].
     """
+    stated = decode.file.workload.arrival_rate
+    asked = float(stated.value) if stated and asking is None else 0.0
     users = float(inputs["concurrency"] if asking is None else asking)
-    counts = np.unique(np.geomspace(1, users, POINTS).round())
-    steps = evaluate({**inputs, "concurrency": counts}, attention)
+    most = max(users, float(found["max_concurrency"])) if asked else users
+    counts = np.unique(np.geomspace(1, most, POINTS).round())
+    steps = evaluate({**inputs, "concurrency": counts}, decode.model.attention)
     paces, served = (np.broadcast_to(steps[name], counts.shape)
                      for name in ("tpot", "served_requests"))
-    after = float(inputs["output_tokens"]) - 1
+    after, think = float(inputs["output_tokens"]) - 1, float(inputs["think_time"])
     before = float(inputs["request_overhead"]) + prefill_time + float(found["kv_transfer_time"])
-    load = (users - 1) / inputs["prefill_pool_rate"]
+    finished = float(inputs["prefill_pool_rate"])
 
-    def turn(decoding: float) -> tuple[float, float, float]:
-        """Pace with so many that decode, wait for prefill, and the whole turn [s]."""
-        pace = float(np.interp(decoding, counts, paces))
-        wait = float(pool_queue(load, service, before + after * pace))
-        return pace, wait, before + wait + after * pace
+    def pace(decoding: float) -> float:
+        return float(np.interp(decoding, counts, paces))
 
-    low, high = 0.0, users
+    def wait(decoding: float) -> float:
+        """For a prefill replica [s]."""
+        if asked:  # Pollaczek and Khinchine: of independent arrivals
+            return asked * service / (2 * (finished - asked)) if asked < finished else np.inf
+        return float(pool_queue((users - 1) / finished, service,
+                                before + after * pace(decoding) + think))
+
+    def coming(decoding: float) -> float:
+        """Requests that come while so many decode [request/s]."""
+        return asked if asked else users / (
+            before + wait(decoding) + after * pace(decoding) + think)
+
+    low, high = 0.0, most
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        pace, _, whole = turn(middle)
-        low, high = (middle, high) if users * after * pace > middle * whole else (low, middle)
-    high = min(high, float(served[-1]))  # who finds no place in the cache waits for one
-    pace, wait, whole = turn(high)
-    short = max(0.0, users / let_in - whole, users * after * pace / high - whole)
+        low, high = (middle, high) if coming(middle) * after * pace(middle) > middle else (
+            low, middle)
+    places = float(served[-1])  # who finds none in the cache waits for one
+    high = min(high, places)
+    rate = min(coming(high), let_in, high / (after * pace(high)) if after else np.inf)
+    first = before + wait(high)
+    if not asked:
+        first = users / rate - think - after * pace(high)  # what comes too fast waits
+    elif rate < asked * (1 - ROUNDING):
+        first = np.inf
     # where the engine sends it so, the first token comes with the decode pool's first piece
-    held = float(first_held(Inputs({**inputs, "separate_pools": 0.0}), pace))
-    return Loop(users, high, users / (whole + short), before + wait + short + held,
-                pace - held / max(1.0, after))
+    held = float(first_held(Inputs({**inputs, "separate_pools": 0.0}), pace(high)))
+    ttft, tpot = first + held, pace(high) - held / max(1.0, after)
+    e2e = ttft + after * tpot
+    return Loop(rate * e2e if asked else users, high, rate, ttft, tpot, e2e)

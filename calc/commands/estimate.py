@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 import calc
-from calc.answer.estimate import CAPACITY, Comparison, Estimate
+from calc.answer.estimate import CAPACITY, LATENCIES, Comparison, Estimate
 from calc.answer.steady_state import STEADY, Lasting
-from calc.answer.two_pools import Pools, combine_pools
+from calc.answer.two_pools import Pools
+from calc.answer.whole import Seen, seen_of, whole
 from calc.answer.worse import worsened
 from calc.closed_form.benches import bench_count
 from calc.closed_form.validity import doubt_words
@@ -30,6 +31,7 @@ from calc.commands.printing import (
     plain,
     print_json,
     resting_on,
+    said,
     spoken,
     tell,
     text_of,
@@ -41,7 +43,7 @@ from calc.launching.startup_line import POOLS, engine_words, startup_line, start
 from calc.layouts.change import set_line
 from calc.physics.arrays import Inputs
 from calc.searching.same_cards import Alternatives, alternatives
-from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
+from catalogue import ParamsError, Scenario, Value, load_deployment, symbols
 from catalogue.engines.released import fitting
 from catalogue.messages import Pair, join, messages
 
@@ -76,9 +78,11 @@ def run(args: argparse.Namespace) -> int:
         return compared.run(args)
     lengths, of_lengths = lengths_of(args)
     settings = [*args.settings, *of_lengths]
-    scenario = listed(load_scenario(args.scenario, overrides=settings,
-                                    documented=args.documented), lengths)
-    applied = None
+    loaded = [listed(pool, lengths) for pool in load_deployment(
+        args.scenario, overrides=settings, documented=args.documented)]
+    if len(loaded) > 1:
+        return _of_pools(args, loaded)
+    scenario, applied = loaded[0], None
     if args.calibration is not None:
         from calc.evidence.calibrated import apply  # SciPy is loaded only where something is fitted
 
@@ -87,23 +91,19 @@ def run(args: argparse.Namespace) -> int:
     if printed := startup_line(scenario):  # at the longest request that the engine is told of
         result = replace(result, quantities=result.quantities | {"cache_tokens": printed.tokens})
     taken = taken_from_document(scenario) if args.documented else {}
-    both = load_pools(args.scenario, overrides=settings)
-    pair = combine_pools(*(listed(pool, lengths) for pool in both)) if both else None
     searched = alternatives(scenario)
     if args.json:
         borrowed = stand_ins(scenario)
-        print_json(result.as_json() | {"searched": searched.as_json()}
+        seen = seen_of(result)
+        print_json(result.as_json() | {"searched": searched.as_json(),
+                                       "seen": seen and seen.as_json()}
                    | ({"startup_line": printed.as_json()} if printed else {})
                    | ({"stand_ins": borrowed[0]} if borrowed else {})
                    | ({"refused_requests": longer[0]} if (longer := longer_words(scenario)) else {})
                    | ({"worse": [en for en, _ in worse]} if (worse := worsened(scenario)) else {})
-                   | caveats_of(scenario, *(both or ()))
-                   | ({"pools": pair.as_json() | {"startup_lines": startup_lines(
-                       dict(zip(POOLS, both, strict=True)))}} if both and pair else {})
+                   | caveats_of(scenario)
                    | ({"taken_from_document": taken} if args.documented else {}))
         return OK
-    for line in (*pools(pair), *resting_on(*both), *lines_of_pools(both)) if both and pair else ():
-        print(line)
     print_estimate(scenario, result)
     for line in searched_lines(searched, scenario):
         print(line)
@@ -111,6 +111,43 @@ def run(args: argparse.Namespace) -> int:
         print(spoken(say("taken-from-document", document=value["source"], section=value["section"],
                          name=name, value=value["written"])))
     return OK
+
+
+def _of_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
+    """Print the answer for a deployment of two pools: together, then each by itself.
+
+    Raises ParamsError for a calibration, which is of one pool.
+    """
+    if args.calibration is not None:
+        raise ParamsError(spoken(say("calibration-of-pools", scenario=args.scenario)))
+    deployed = whole(loaded)
+    pair, seen = deployed.pair, deployed.seen
+    assert pair is not None
+    if args.json:
+        each = {name: answer.as_json() for name, answer in zip(
+            POOLS, deployed.answers, strict=True)}
+        print_json({"scenario": deployed.id, "fits": deployed.fits, "devices": deployed.devices,
+                    "seen": seen and seen.as_json(), **caveats_of(*loaded),
+                    "pools": pair.as_json() | each | {"startup_lines": startup_lines(
+                        dict(zip(POOLS, loaded, strict=True)))}})
+        return OK
+    screen = console()
+    tell(screen, spoken(say("whole", title=translated(deployed.title), fits=deployed.fits,
+                            cards=deployed.devices)))
+    for line in (*_seen(seen), *pools(pair), *resting_on(*loaded), *lines_of_pools(loaded)):
+        tell(screen, line)
+    for scenario, answer in zip(loaded, deployed.answers, strict=True):
+        screen.print()
+        print_estimate(scenario, answer, apart=False)
+    return OK
+
+
+def _seen(seen: Seen | None) -> list[str]:
+    """What users see, in a sentence; none where nothing is known of it."""
+    if seen is None:
+        return []
+    return [spoken(say("users-see", burst=seen.burst, flying=amount(seen.in_flight),
+                       first=said(seen.ttft), each=said(seen.tpot), rate=said(seen.throughput)))]
 
 
 def searched_lines(found: Alternatives, scenario: Scenario) -> list[str]:
@@ -139,8 +176,13 @@ def taken_from_document(scenario: Scenario) -> dict[str, Any]:
             if isinstance(value, Value) and value.kind == "documented"}
 
 
-def print_estimate(scenario: Scenario, result: Estimate) -> None:
-    """Verdict and what would run; quantities with intervals; parts; the document beside ours."""
+def print_estimate(scenario: Scenario, result: Estimate, apart: bool = True) -> None:
+    """Verdict and what would run; quantities with intervals; parts; the document beside ours.
+
+    Args:
+        scenario, result: the deployment and what is estimated of it.
+        apart: whether it is told by itself; of a pool beside another one times are told of both.
+    """
     screen = console()
     spare = result.spare >= 0
     verdict = "fits" if result.fits else "short" if not spare else "other"
@@ -148,6 +190,9 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
         "verdict", title=translated(scenario.heading), verdict=verdict, left=spare,
         spare=amount(abs(result.spare), "B"),
         tokens=f"{scenario.inputs()['context_tokens']:,.0f}")))
+    if apart and not result.unasked:
+        for line in _seen(seen_of(result)):
+            tell(screen, line)
     if result.fits_in is not None:
         tell(screen, spoken(say("fits-in", share=f"{result.fits_in:.0%}")))
     if result.waiting:
@@ -159,25 +204,28 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
     borrowed = stand_ins(scenario)
     refused = longer_words(scenario)
-    for line in [*resting_on(scenario), *map(spoken, filter(None, (borrowed, refused))),
+    for line in [*(resting_on(scenario) if apart else ()),
+                 *map(spoken, filter(None, (borrowed, refused))),
                  *map(spoken, worsened(scenario)), *_explained(result)]:
         tell(screen, line)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))
     for name, quantity in result.reported.items():
+        if not apart and name in (*LATENCIES, "tpot", "output_throughput"):
+            continue
         table.add_row(spoken(say("quantity-of-burst", quantity=named(name), burst=bool(
             result.lasting and name in STEADY.values()))), text_of(quantity),
             "" if quantity.exact else interval(quantity.low, quantity.high, quantity.unit),
             spoken(say("kind-of-value", kind=quantity.kind)))
     screen.print(table)
-    for words in engine_words(scenario):
+    for words in engine_words(scenario) if apart else ():
         tell(screen, spoken(words))
-    if result.lasting is not None:
+    if apart and result.lasting is not None:
         for line in [*arrivals(scenario, result.lasting), *_doubted(result), *_cache(result)]:
             tell(screen, line)
-    for line in _measured(result):
+    for line in _measured(result) if apart else ():
         tell(screen, line)
-    _print_parts(screen, result)
+    _print_parts(screen, result, bool(scenario.inputs()["separate_pools"]))
     if result.documented:
         _print_documented(screen, result.documented)
 
@@ -197,6 +245,9 @@ def pools(pair: Pools) -> list[str]:
     rates = join((", ", "，"), [say("pool-rate", pool=name, rate=amount(rate, "request/s"))
                                for name, rate in pair.rates.items()])
     loop = pair.loop
+    told = [] if not loop.keeps_up else [say(
+        "decoding", decoding=amount(loop.decoding), prefilling=amount(
+            loop.in_flight - loop.decoding))]
     return [spoken(line) for line in (
         say("two-pools", prefill=pair.prefill_devices, decode=pair.decode_devices,
             prompt=f"{pair.prompt:,.0f}", answer=f"{tokens:,.0f}"),
@@ -204,10 +255,7 @@ def pools(pair: Pools) -> list[str]:
             rate=amount(pair.rate * tokens, "token/s")),
         say("in-balance", best=amount(pair.best_prefill_devices), devices=pair.devices,
             rate=amount(pair.best_rate * tokens, "token/s"), first=pair.whole[0],
-            second=pair.whole[1], whole=amount(pair.whole_rate * tokens, "token/s")),
-        say("closed-loop", users=f"{loop.users:,.0f}", rate=amount(loop.rate * tokens, "token/s"),
-            first=amount(loop.ttft, "s"), each=amount(loop.tpot, "s"),
-            decoding=f"{loop.decoding:,.0f}"))]
+            second=pair.whole[1], whole=amount(pair.whole_rate * tokens, "token/s")), *told)]
 
 
 def lines_of_pools(both: Sequence[Scenario]) -> list[str]:
@@ -299,25 +347,31 @@ def _measured(result: Estimate) -> list[str]:
             for name, counts in of.items()]
 
 
-def _print_parts(screen: Console, result: Estimate) -> None:
+def _print_parts(screen: Console, result: Estimate, apart: bool) -> None:
     """Print the parts of a token's time and of a prefill step without those that are zero, and the
-    resource that binds each."""
-    for whole, phase in (("tpot", "decode"), ("prefill_chunk", "prefill")):
-        if whole in result.unasked:
+    resource that binds each.
+
+    Args:
+        screen: where.
+        result: the answer.
+        apart: whether another pool computes the prompts.
+    """
+    for name, phase in (("tpot", "decode"), ("prefill_chunk", "prefill")):
+        if name in result.unasked or (apart and phase == "prefill"):
             continue
-        parts = result.parts[whole]
+        parts = result.parts[name]
         total = sum(parts.values())
         binds = result.bottleneck[phase]
         table = Table(title=spoken(say(
-            "parts-of", whole=whole, total=amount(total, "s"), bound=binds != CAPACITY,
+            "parts-of", whole=name, total=amount(total, "s"), bound=binds != CAPACITY,
             resource=binds, plain=binds.replace("_", " ").replace("l2", "L2"))))
         table.add_column(spoken(common("part")))
         for column in (common("time"), common("share")):
             table.add_column(spoken(column), justify="right")
-        for name, part in sorted(parts.items(), key=lambda item: -abs(item[1])):
+        for piece, part in sorted(parts.items(), key=lambda item: -abs(item[1])):
             if part:
-                table.add_row(spoken(say("part-of-step", part=name, plain=name.replace("_", " "))),
-                              amount(part, "s"), f"{part / total:.1%}")
+                named_so = say("part-of-step", part=piece, plain=piece.replace("_", " "))
+                table.add_row(spoken(named_so), amount(part, "s"), f"{part / total:.1%}")
         screen.print(table)
 
 

@@ -20,7 +20,7 @@ from calc.commands.printing import (
     tell,
     translated,
 )
-from catalogue import Value, deployment_names, load, load_scenario, names, sources
+from catalogue import Value, deployment_names, load, load_deployment, load_scenario, names, sources
 from catalogue.messages import messages
 from catalogue.reading.amounts import NONE
 
@@ -54,11 +54,15 @@ def run(args: argparse.Namespace) -> int:
         else:
             print_list(kind, entries)
         return OK
-    entry = load_scenario(args.name).file if kind == "scenarios" else load(kind, args.name)
-    if args.json:
-        print_json(details(kind, entry))
+    found = ([pool.file for pool in load_deployment(args.name)] if kind == "scenarios"
+             else [load(kind, args.name)])
+    if args.json and len(found) > 1:
+        print_entries({entry.id: details(kind, entry) for entry in found})
+    elif args.json:
+        print_json(details(kind, found[0]))
     else:
-        print_entry(kind, entry)
+        for entry in found:
+            print_entry(kind, entry)
     return OK
 
 

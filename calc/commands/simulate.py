@@ -12,6 +12,7 @@ from rich.table import Table
 
 from calc.answer.simulated import Lengths, System, saturation, system_of
 from calc.answer.users import SHARES, UserLoad, cycle, seen_by_users, workload_of
+from calc.answer.whole import whole_id, whole_title
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
@@ -31,7 +32,7 @@ from calc.serving.metrics import Latency, Objective, Summary, summarise
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Run
 from calc.serving.simulation import Coordination, simulate
-from catalogue import ParamsError, Scenario, load_scenario
+from catalogue import ParamsError, Scenario, load_deployment
 from catalogue.messages import messages
 from catalogue.reading.units import parse
 
@@ -82,9 +83,10 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError, one sentence, for arguments or a deployment that cannot be used.
     """
     lengths, settings = lengths_of(args)
-    scenario = listed(load_scenario(args.scenario, overrides=[*args.settings, *settings]), lengths)
-    arguments = _arguments(args)
-    system = _system(scenario, lengths, args, arguments)
+    pools = [listed(pool, lengths) for pool in load_deployment(
+        args.scenario, overrides=[*args.settings, *settings])]
+    scenario, arguments = pools[-1], _arguments(args)
+    system = _system(pools, lengths, args, arguments)
     prefixes = _prefixes(scenario, system, arguments)
     objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
     asked = UserLoad(arguments["users"], arguments["think_time"], arguments["rate"],
@@ -95,13 +97,13 @@ def run(args: argparse.Namespace) -> int:
         run = _run(system, asked, arguments, prefixes)
         summary = summarise(run, objective=objective)
         most = saturation(system if prefixes is None else _as_found(
-            scenario, lengths if prefixes.turns == 1 else [], args, arguments, summary))
+            pools, lengths if prefixes.turns == 1 else [], args, arguments, summary))
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
     summary = seen_by_users(summary, system.overhead)
     # the queue of a closed loop is never longer than its users
     bounded = arguments["rate"] is None or arguments["rate"] < most[0]
-    answer = _answer(scenario, system, arguments, summary, most) | {
+    answer = _answer(pools, system, arguments, summary, most) | {
         "bounded": bounded,
         "settled": summary.steady and summary.window >= SETTLED * summary.e2e.mean,
         "together": system.pool.ranks, "reasons": [reason.as_json() for reason in system.reasons],
@@ -109,26 +111,27 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(answer)
     else:
-        _print(scenario, answer, summary)
+        _print(pools, answer, summary)
     return OK
 
 
-def _system(scenario: Scenario, lengths: Sequence[tuple[int, int]], args: argparse.Namespace,
-            given: Mapping[str, Any], found: Mapping[str, float] | None = None) -> System:
+def _system(pools: Sequence[Scenario], lengths: Sequence[tuple[int, int]],
+            args: argparse.Namespace, given: Mapping[str, Any],
+            found: Mapping[str, float] | None = None) -> System:
     """The deployment as it is simulated, with its own lengths of requests or those of a file."""
-    system = system_of(scenario, given["max_num_seqs"], args.policy, args.prefill_coordination,
-                       found)
+    system = system_of(pools[-1], given["max_num_seqs"], args.policy, args.prefill_coordination,
+                       found, pools[0] if len(pools) > 1 else None)
     if not lengths:
         return system
-    cached = (scenario.inputs() | dict(found or {}))["prefix_hit_share"]
+    cached = (pools[-1].inputs() | dict(found or {}))["prefix_hit_share"]
     return replace(system, lengths=None, shapes=tuple(
         (prompt, answer, int(in_prefix_cache(prompt, cached))) for prompt, answer in lengths))
 
 
-def _as_found(scenario: Scenario, lengths: Sequence[tuple[int, int]], args: argparse.Namespace,
-              given: Mapping[str, Any], summary: Summary) -> System:
+def _as_found(pools: Sequence[Scenario], lengths: Sequence[tuple[int, int]],
+              args: argparse.Namespace, given: Mapping[str, Any], summary: Summary) -> System:
     """The deployment with the hit share and the mean prompt of a run, as if they were stated."""
-    return _system(scenario, lengths, args, given, {
+    return _system(pools, lengths, args, given, {
         "prefix_hit_share": summary.hit_share, "input_tokens": round(summary.input_tokens)})
 
 
@@ -246,7 +249,7 @@ def _check_size(count: float, output_tokens: int) -> None:
                                      tokens=f"{output_tokens:,}", most=f"{most:,}")))
 
 
-def _answer(scenario: Scenario, system: System, given: Mapping[str, Any], summary: Summary,
+def _answer(pools: Sequence[Scenario], system: System, given: Mapping[str, Any], summary: Summary,
             most: tuple[float, str]) -> dict[str, Any]:
     """Plain data, SI units; what does not exist is null."""
     def plain(value: Any) -> Any:
@@ -269,7 +272,7 @@ def _answer(scenario: Scenario, system: System, given: Mapping[str, Any], summar
     objective = any(math.isfinite(given[name]) for name in ("ttft", "tpot"))
     if not objective:
         numbers |= {"goodput": None, "good": None}
-    return {"scenario": scenario.id, **caveats_of(scenario), "workload": workload, **numbers,
+    return {"scenario": whole_id(pools), **caveats_of(*pools), "workload": workload, **numbers,
             "saturation_rate": most[0], "saturation_from": most[1]}
 
 
@@ -289,15 +292,15 @@ def _begin(workload: Mapping[str, Any]) -> str:
     return spoken(say("begin", ramp=bool(ramp), time=amount(ramp, "s")))
 
 
-def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> None:
+def _print(pools: Sequence[Scenario], answer: Mapping[str, Any], summary: Summary) -> None:
     screen = console()
     workload = answer["workload"]
     asked = (amount(workload["rate"], "request/s") if "rate" in workload
              else common("so-many-users", users=workload["users"]))
     screen.print(spoken(say(
-        "heading", title=translated(scenario.heading), asked=asked, requests=summary.requests,
+        "heading", title=translated(whole_title(pools)), asked=asked, requests=summary.requests,
         window=amount(summary.window, "s"), seed=workload["seed"])))
-    for line in (deployed_line(scenario), *resting_on(scenario)):
+    for line in (*map(deployed_line, pools), *resting_on(*pools)):
         tell(screen, line)
     tell(screen, f"{_lengths(answer)}{_begin(workload)}")
     for reason in answer["reasons"]:

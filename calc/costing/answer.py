@@ -18,7 +18,7 @@ from calc.costing.power import (
     shares_of,
     site_power,
 )
-from calc.costing.rates import card_hour, converted
+from calc.costing.rates import card_hour, converted, prices_of
 from calc.costing.tokens import MILLION, energy_per_token, token_costs, user_month
 from calc.costing.ways import api_request, crossover_utilisation
 from calc.uncertainty.amount import Amount
@@ -67,6 +67,7 @@ class Cost:
         server: of a server with its cards; None where nobody says.
         amounts: by name; what cannot be said is absent.
         owned: what owning is made of, central values; None where nobody prices a server.
+        cards: that are paid, those of another price as so many of the one that decodes [1].
     """
 
     currency: str
@@ -74,6 +75,7 @@ class Cost:
     server: Amount | None
     amounts: dict[str, Amount]
     owned: Bill | None
+    cards: float
 
     @property
     def hour_of_parts(self) -> Amount | None:
@@ -83,16 +85,32 @@ class Cost:
         return found and found.scaled(1 / HOUR, f"{self.currency}/s")
 
 
+@dataclass(frozen=True)
+class PrefillPool:
+    """The pool that prefills for a deployment, as it is paid.
+
+    Attributes:
+        scenario, quantities: it, and those of ``calc.evaluate`` for it.
+        card, server: what one of its own costs, over one of the pool that decodes [1].
+    """
+
+    scenario: Scenario
+    quantities: Mapping[str, Any]
+    card: float = 1.0
+    server: float = 1.0
+
+
 def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, prices: Prices,
-         asked: CostOptions) -> Cost:
+         asked: CostOptions, prefill: PrefillPool | None = None) -> Cost:
     """Cost [money], energy [J/token] and return [1] of a deployment.
 
     Args:
-        scenario: the deployment.
+        scenario: the deployment; of two pools the one that decodes.
         quantities: those of ``calc.evaluate`` for it.
         throughput: that it reaches, with its interval [token/s].
         prices: that hold for its card.
         asked: what is asked.
+        prefill: the pool that prefills, paid besides; None of a deployment of one pool.
 
     Raises ParamsError for prices in two currencies with no rate of exchange between them.
 
@@ -102,11 +120,16 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
     currency = (hour.currency if hour else
                 prices.electricity.unit.partition("/")[0] if prices.electricity else "USD")
     server = server_price(scenario.device, scenario.node, prices, currency)
-    uncertain = _uncertain(scenario, prices, asked, currency, throughput, hour, server)
     inputs = scenario.inputs()
+    if prefill is not None:
+        prefill = _priced(prefill, scenario, asked, hour, server)
+        hour, server = (None if ratio <= 0 else amount for ratio, amount in (
+            (prefill.card, hour), (prefill.server, server)))
+        inputs |= {"prefill_pool_devices": prefill.scenario.devices * prefill.card}
+    uncertain = _uncertain(scenario, prices, asked, currency, throughput, hour, server)
 
     def computed(q: Mapping[str, Any]) -> dict[str, Any]:
-        return _amounts(scenario, inputs, quantities, prices, q, asked)
+        return _amounts(scenario, inputs, quantities, prices, q, asked, prefill)
 
     money = dict.fromkeys((*TOKENS, *OWNED, *RETURNS), currency)
     amounts = propagate_uncertainty(computed, uncertain, money | UNITS, at_once=True)
@@ -114,9 +137,28 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
         amounts["payback"] = _inverse(amounts["payback"])
     central = {name: one.value if isinstance(one, Amount) else one
                for name, one in uncertain.items()}
-    owned = (_owned(inputs, central, _powers(scenario, inputs, quantities, prices, central, asked))
+    owned = (_owned(central, _powers(scenario, inputs, quantities, prices, central, prefill))
              if "server" in central and "site_known" in central else None)
-    return Cost(currency, hour, server, amounts, owned)
+    cards = float(own_cards(inputs)) + (inputs["prefill_pool_devices"] if prefill else 0.0)
+    return Cost(currency, hour, server, amounts, owned, cards)
+
+
+def _priced(prefill: PrefillPool, decode: Scenario, asked: CostOptions, hour: Amount | None,
+            server: Amount | None) -> PrefillPool:
+    """The pool with its prices over those of the pool that decodes; 0 where nobody says."""
+    own = prefill.scenario
+    if own.device.id == decode.device.id and own.node.id == decode.node.id:
+        return prefill
+    prices = prices_of(own.device)
+
+    def over(amount: Amount | None, other: Amount | None) -> float:
+        if amount is None or other is None:
+            return 0.0
+        return float(converted(amount, other.currency, prices.exchange).value / other.value)
+
+    theirs = server_price(own.device, own.node, prices, server.currency) if server else None
+    return replace(prefill, server=over(theirs, server), card=over(
+        card_hour(own.device, asked.ownership, prices, asked.price), hour))
 
 
 def cost_of_parts(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount,
@@ -222,8 +264,32 @@ def _uncertain(scenario: Scenario, prices: Prices, asked: CostOptions, currency:
 
 
 def _powers(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
-            prices: Prices, q: Mapping[str, Any], asked: CostOptions) -> dict[str, Any]:
-    """Power of cards and site, busy and without requests [W]."""
+            prices: Prices, q: Mapping[str, Any], prefill: PrefillPool | None) -> dict[str, Any]:
+    """Power of cards and site, busy and without requests [W], and servers [1], of all pools.
+
+    Servers of another price count as so many of the pool that decodes.
+    """
+    found = _powers_of_pool(scenario, inputs, quantities, prices, q)
+    if prefill is None:
+        return found
+    first, own = prefill.scenario, dict(q)
+    own["rate"] = q["rate"] / inputs["output_tokens"]  # a first token of each request
+    if first.device.id != scenario.device.id:
+        full = full_power(first.device)
+        if full is None:
+            return {"count": found["count"] + own_cards(first.inputs())}
+        own |= {"full": full.value} | {name: float(value.value) for name, value in shares_of(
+            powers_of(first.device.id)).items()}
+    beside = _powers_of_pool(first, first.inputs(), prefill.quantities,
+                             prices if first.device.id == scenario.device.id
+                             else prices_of(first.device), own)
+    if "servers" in beside:
+        beside["servers"] *= prefill.server
+    return {name: found[name] + beside[name] for name in found if name in beside}
+
+
+def _powers_of_pool(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
+                    prices: Prices, q: Mapping[str, Any]) -> dict[str, Any]:
     count = own_cards(inputs)
     busy = cards_power(inputs, quantities, q["rate"], q, q["full"])
     found = {"count": count, "busy": busy, "idle": count * q["loaded"] * q["full"]}
@@ -235,7 +301,7 @@ def _powers(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[s
         "servers": servers_of(count, rest.cards)}
 
 
-def _owned(inputs: Mapping[str, Any], q: Mapping[str, Any], power: Mapping[str, Any]) -> Bill:
+def _owned(q: Mapping[str, Any], power: Mapping[str, Any]) -> Bill:
     """What owning is made of, from parts; what is not stated costs nothing."""
     nothing = dict.fromkeys(PARTS, 0.0) | {"electricity": 0.0}
     used = q["utilisation"]
@@ -245,11 +311,12 @@ def _owned(inputs: Mapping[str, Any], q: Mapping[str, Any], power: Mapping[str, 
 
 
 def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
-             prices: Prices, q: Mapping[str, Any], asked: CostOptions) -> dict[str, Any]:
+             prices: Prices, q: Mapping[str, Any], asked: CostOptions,
+             prefill: PrefillPool | None) -> dict[str, Any]:
     """Every amount that can be said, at one point of the uncertain inputs."""
     found: dict[str, Any] = {}
     requests = q["rate"] / inputs["output_tokens"]
-    power = _powers(scenario, inputs, quantities, prices, q, asked) if "full" in q else {}
+    power = _powers(scenario, inputs, quantities, prices, q, prefill) if "full" in q else {}
     for before in ("", "site_"):
         if f"{before}busy" in power:
             found |= {f"{before or 'cards_'}power": power[f"{before}busy"],
@@ -270,7 +337,7 @@ def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[
         if api is not None:
             found["crossover"] = crossover_utilisation(costs["per_second"], requests, api)
     if "server" in q and "site_busy" in power and "years" in q:
-        owned = _owned(inputs, q, power)
+        owned = _owned(q, power)
         found |= {"capital": owned.capital, "yearly": owned.yearly, "tco": owned.present,
                   "tco_undiscounted": owned.nominal,
                   "card_hour_of_parts": HOUR * owned.second / power["count"]}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.two_pools import combine_pools
+from calc.answer.whole import seen_of_pools
 from calc.closed_form.benches import FEWEST, WAVES, bench_count
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.protocols import uncalibrated
@@ -78,7 +79,7 @@ def plan(pools: Sequence[Pool], of: Sequence[Predicted]) -> list[Bench]:
     scatter = {name: own.within for name, own in own_errors(scenario).items() if name in METRICS}
     found = []
     for run in runs:
-        expected = (_of_pools(pools, of, run) if len(pools) > 1
+        expected = (_of_pools(pools, run) if len(pools) > 1
                      else _at_rate(scenario) if run.rate else of_closed_loop(scenario, run))
         found.append(Bench(**{**vars(run), "predicted": expected, "scatter": scatter}))
     return found
@@ -164,16 +165,17 @@ def _at_rate(scenario: Scenario) -> dict[str, Amount]:
     return {"ttft": of.ttft, "tpot": of.tpot, "output_throughput": of.throughput}
 
 
-def _of_pools(pools: Sequence[Pool], of: Sequence[Predicted], run: Bench) -> dict[str, Amount]:
-    """A closed loop over both pools; each interval as wide as that of the pool that it is of."""
+def _of_pools(pools: Sequence[Pool], run: Bench) -> dict[str, Amount]:
+    """A closed loop over both pools."""
     prefill, decode = pools[0].scenario, at_random(pools[1].scenario)
     workload = decode.file.workload
-    asked = workload.model_copy(update={"concurrency": _like(workload.concurrency,
-                                                             run.concurrency)})
-    loop = combine_pools(prefill, _with(decode, asked)).loop
-    bound = of[0].requests if loop.rate >= of[0].requests.low else of[1].requests
-    return {"ttft": _around(loop.ttft, of[0].ttft), "tpot": _around(loop.tpot, of[1].tpot),
-            "output_throughput": _around(loop.rate * run.output_tokens, bound, "token/s")}
+    asked = workload.model_copy(update={
+        "concurrency": _like(workload.concurrency, run.concurrency), "think_time": None,
+        "arrival_rate": None, "arrivals": "closed-loop"})
+    decode = _with(decode, asked)
+    seen = seen_of_pools(prefill, decode, combine_pools(prefill, decode))
+    assert seen is not None  # users who ask again keep up
+    return {"ttft": seen.ttft, "tpot": seen.tpot, "output_throughput": seen.throughput}
 
 
 def _with(scenario: Scenario, workload: Any) -> Scenario:
@@ -187,11 +189,6 @@ def _like(value: Any, number: int) -> Any:
     from dataclasses import replace
 
     return replace(value, value=number, low=number, high=number, written=f"{number} request")
-
-
-def _around(value: float, of: Amount, unit: str | None = None) -> Amount:
-    """An amount as far about its value as another is about its own."""
-    return of.scaled(value / of.value, unit)
 
 
 def tool_of(release: Release) -> Release:

@@ -14,6 +14,7 @@ import calc
 from calc.answer.estimate import Estimate, counted
 from calc.answer.estimate import predicted as predicted_range
 from calc.answer.steady_state import lasting
+from calc.answer.whole import Whole, whole
 from calc.closed_form.evaluate import evaluate
 from calc.launching import bench
 from calc.launching.layout import layout
@@ -33,10 +34,10 @@ from calc.launching.settings import Release, comment, extra_settings, release_of
 from calc.launching.startup_line import POOLS
 from calc.launching.watching import monitoring
 from calc.launching.watching.monitoring import Watched, watched
-from calc.launching.watching.predictions import predicted, runs
+from calc.launching.watching.predictions import predicted, predicted_pools, runs
 from calc.layouts.feasible import has_room, not_loaded
 from calc.physics.pages import beside_tokens
-from catalogue import ParamsError, Scenario, load_pools, load_scenario
+from catalogue import ParamsError, Scenario, load_deployment
 from catalogue.caveats import unsourced
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, plain
@@ -64,8 +65,15 @@ class Deployment:
     @functools.cached_property
     def watched(self) -> tuple[Watched, ...]:
         """Each with its predictions and alerts; what holds them is simulated."""
-        return tuple(watched(pool, predicted(pool.scenario, self.answers[pool.name]))
-                     for pool in self.pools)
+        of = (predicted_pools(self.whole) if len(self.pools) > 1 else
+              (predicted(self.pools[0].scenario, self.answers[self.pools[0].name]),))
+        return tuple(map(watched, self.pools, of))
+
+    @functools.cached_property
+    def whole(self) -> Whole:
+        """All pools with what they give together."""
+        return whole([pool.scenario for pool in self.pools],
+                     [self.answers[pool.name] for pool in self.pools])
 
     @functools.cached_property
     def started(self) -> Mapping[str, str]:
@@ -103,9 +111,8 @@ def deployment(reference: str, overrides: Iterable[str] = (), *, engine: str | N
     is not known or named, and a setting that its release does not take.
     """
     settings = (*overrides, *((f"engine={engine}",) if engine else ()))
-    both = load_pools(reference, overrides=settings)
-    named = (dict(zip(POOLS, both, strict=True)) if both
-             else {"serve": load_scenario(reference, overrides=settings)})
+    pools = load_deployment(reference, overrides=settings)
+    named = dict(zip(POOLS if len(pools) > 1 else ("serve",), pools, strict=True))
     return deployed(named, (reference, settings), hosts, (list(flags), list(variables)))
 
 

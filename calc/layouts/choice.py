@@ -334,6 +334,15 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
             | ({"mechanisms": mechanisms} if mechanisms else {}))
 
 
+def _as_asked(goal: Goal, choice: Choice) -> dict[str, Any]:
+    """The same under the load of the goal: of users who think, and of those whose prompts are with
+    another pool, not all are in flight in a pool, and its file states all of them."""
+    file, users = contents(goal, choice), goal.demand.users
+    if users is not None and (choice.pool == "decode" or goal.demand.think_time):
+        file["workload"]["concurrency"] = users
+    return file
+
+
 def _arrivals(goal: Goal) -> dict[str, Any]:
     """How requests arrive, as a scenario says it."""
     demand = goal.demand
@@ -353,7 +362,7 @@ def text(goal: Goal, choice: Choice) -> str:
         choice: the deployment.
     """
     schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
-    return schema + yaml.dump(contents(goal, choice), Dumper=DUMPER, sort_keys=False,
+    return schema + yaml.dump(_as_asked(goal, choice), Dumper=DUMPER, sort_keys=False,
                               allow_unicode=True, width=100)
 
 
@@ -364,7 +373,7 @@ def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
         goal: whose model and demand they serve.
         prefill, decode: the pools.
     """
-    own = {name: contents(goal, choice) for name, choice in (
+    own = {name: _as_asked(goal, choice) for name, choice in (
         ("prefill", prefill), ("decode", decode))}
     shared = {key: value for key, value in own["decode"].items() if own["prefill"].get(key) == value
               and key not in ("title", "device")}

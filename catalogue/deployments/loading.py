@@ -105,7 +105,8 @@ def _family(path: Path, device: str | Path | None = None) -> Family:
 
 
 def load_pools(reference: str | Path, device: str | Path | None = None,
-               overrides: Iterable[str] = ()) -> tuple[Scenario, Scenario] | None:
+               overrides: Iterable[str] = (), documented: bool = False
+               ) -> tuple[Scenario, Scenario] | None:
     """What ``catalogue.deployments.family.paired`` says of a file; None for one of its variants.
 
     Arguments as of :func:`load_scenario`; an override holds of both pools.
@@ -113,7 +114,19 @@ def load_pools(reference: str | Path, device: str | Path | None = None,
     path, key = family.find(reference)
     settings = list(overrides)
     return None if key else family.paired(yamlfile.read(path), lambda name, lengths: load_scenario(
-        f"{path}{family.SEPARATOR}{name}", device, [*settings, *lengths]))
+        f"{path}{family.SEPARATOR}{name}", device, [*settings, *lengths], documented))
+
+
+def load_deployment(reference: str | Path, device: str | Path | None = None,
+                    overrides: Iterable[str] = (), documented: bool = False
+                    ) -> tuple[Scenario, ...]:
+    """A deployment whole: its one pool, or the two that prefill and decode for it.
+
+    Arguments and errors as of :func:`load_scenario`; an override holds of both pools.
+    """
+    settings = list(overrides)
+    return (load_pools(reference, device, settings, documented)
+            or (load_scenario(reference, device, settings, documented),))
 
 
 def deployment_names() -> list[str]:
@@ -163,7 +176,7 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
 
     Args:
         reference: identifier, or path of a scenario file; of a file with variants the first of
-            them, ``PATH#KEY`` is another one.
+            them, ``PATH#KEY`` is another one. One with two pools is :func:`load_deployment`'s.
         device: identifier or path of a device to use in place of the scenario's.
         overrides: ``PATH=VALUE`` with PATH rooted at one of ``ROOTS``.
         documented: take of the device what the scenario's document states of it.
@@ -177,12 +190,13 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         overridden["device"] = Override(str(device), "device")
     path, key = family.find(reference)
     if overridden or documented or not cut:
-        return _scenario(path, key, overridden, documented, cut)
-    return _remembered(f"scenario {path}#{key}", path, lambda: _scenario(path, key, {}))
+        return _scenario(path, key, reference, overridden, documented, cut)
+    return _remembered(f"scenario {path}#{key}", path, lambda: _scenario(path, key, reference, {}))
 
 
-def _scenario(path: Path, key: str | None, overridden: dict[str, Override],
-              documented: bool = False, cut: bool = True) -> Scenario:
+def _scenario(path: Path, key: str | None, reference: str | Path,
+              overridden: dict[str, Override], documented: bool = False, cut: bool = True
+              ) -> Scenario:
     """A deployment of a file; arguments as of :func:`_resolved`."""
     raw = library.read(path)
     if "demand" in raw.data and "workload" not in raw.data:
@@ -190,6 +204,10 @@ def _scenario(path: Path, key: str | None, overridden: dict[str, Override],
                           f"deployments that meet a goal are found by: search {path}.")
     known = family.keys(raw)
     whole = family.title(raw) if known else None
+    if "pools" in raw.data and not key:
+        one, two = (f"{reference}{family.SEPARATOR}{pool}" for pool in raw.data["pools"])
+        raise ParamsError(f"{raw.where(('pools',))}: pools: this is a deployment of two pools, "
+                          f"expected one of them, {one} or {two}.")
     if known or key:  # a key is refused where there are no variants
         raw = family.overlaid(raw, key or known[0])
     return _resolved(path, raw, overridden, whole, documented, cut)

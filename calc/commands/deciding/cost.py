@@ -26,7 +26,7 @@ from calc.commands.printing import (
     translated,
 )
 from calc.uncertainty.amount import Amount
-from catalogue import ParamsError, load, load_prices, load_scenario
+from catalogue import ParamsError, load, load_deployment, load_prices
 from catalogue.deployments.admission.rules import longest_request
 from catalogue.messages import Pair, messages
 from catalogue.planning.prices import OWNERSHIPS, Prices, Sold
@@ -73,12 +73,13 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a deployment, a price or a number that cannot be used.
     """
-    from calc.answer.estimate import estimate
-    from calc.costing.answer import CostOptions, cost, crossovers
+    from calc.answer.whole import whole
+    from calc.costing.answer import CostOptions, PrefillPool, cost, crossovers
     from calc.costing.rates import prices_of, stated, way_of
 
     of_prices, of_deployment = _apart(args.settings)
-    scenario = load_scenario(args.scenario, overrides=of_deployment)
+    deployed = whole(load_deployment(args.scenario, overrides=of_deployment))
+    scenario, answer, seen = deployed.last, deployed.answers[-1], deployed.seen
     refuse_too_long(scenario.id, scenario.model, longest_request(scenario))
     if scenario.file.workload.output_tokens is None:
         raise ParamsError(spoken(say("no-lengths", scenario=scenario.id)))
@@ -89,19 +90,20 @@ def run(args: argparse.Namespace) -> int:
     args.ownership = args.ownership or way_of(scenario.device, prices)
     asked = CostOptions(args.ownership, stated(args.price) if args.price else None, used,
                         _number(args.user_requests, "--user-requests", MOST), sold)
-    answer = estimate(scenario)
-    rate = answer.quantities.get("steady_throughput", answer.quantities["output_throughput"])
-    reached = rate
-    found = cost(scenario, answer.everything, reached, prices, asked)
+    reached = seen.throughput if seen else answer.quantities["output_throughput"]
+    beside = (PrefillPool(deployed.pools[0], deployed.answers[0].everything)
+              if deployed.pair else None)
+    found = cost(scenario, answer.everything, reached, prices, asked, beside)
     lists = crossovers(scenario, found, asked, service, prices)
-    fleet = (_fleet(scenario, day, reached, prices, args) if args.day_requests else None)
+    fleet = (_fleet(scenario, found.cards, day, reached, prices, args) if args.day_requests
+             else None)
     if args.json:
-        print_json(_plain(scenario, answer, found, used, fleet) | {"lists": {
+        print_json(_plain(deployed, found, used, fleet) | {"lists": {
             name: _of_list(service, name) | dict(zip(
                 ("value", "low", "high"), map(_finite, share.points), strict=True))
             for name, share in lists.items()}})
     else:
-        _print(scenario, answer, found, asked, fleet)
+        _print(deployed, found, asked, fleet)
         _print_lists(service, lists)
     return OK
 
@@ -182,10 +184,9 @@ def _number(text: str, option: str, most: float) -> float:
     return number
 
 
-def _fleet(scenario: Any, day: Any, reached: Any, prices: Any, args: argparse.Namespace
-           ) -> dict[str, Any]:
+def _fleet(scenario: Any, cards: float, day: Any, reached: Any, prices: Any,
+           args: argparse.Namespace) -> dict[str, Any]:
     """Deployments that the hours of a day need, and an hour's cost by way of having them."""
-    from calc.costing.power import own_cards
     from calc.costing.rates import card_hour, converted
     from calc.costing.ways import units_needed, utilisation, ways
 
@@ -197,7 +198,7 @@ def _fleet(scenario: Any, day: Any, reached: Any, prices: Any, args: argparse.Na
     if args.price:
         hours[args.ownership] = card_hour(scenario.device, args.ownership, prices, args.price)
     currency = next((hour.currency for hour in hours.values() if hour), None)
-    each = [None if hour is None or currency is None else float(own_cards(inputs))
+    each = [None if hour is None or currency is None else cards
             * converted(hour, currency, prices.exchange).value for hour in hours.values()]
     return {"deployments": {"most": int(needed.max()), "mean": float(needed.mean())},
             "utilisation": utilisation(rates, one, float(needed.max())), "currency": currency,
@@ -209,10 +210,11 @@ def _finite(number: Any) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _plain(scenario: Any, answer: Any, found: Any, used: float, fleet: Any) -> dict[str, Any]:
+def _plain(deployed: Any, found: Any, used: float, fleet: Any) -> dict[str, Any]:
     """The answer as data; an amount that is without end is null."""
-    return caveats_of(scenario) | {
-        "scenario": scenario.id, "fits": answer.fits, "currency": found.currency,
+    return caveats_of(*deployed.pools) | {
+        "scenario": deployed.id, "fits": deployed.fits, "devices": deployed.devices,
+        "currency": found.currency,
         "utilisation": used,
         "hour": None if found.hour is None else found.hour.as_json(),
         "server": None if found.server is None else found.server.as_json(),
@@ -224,13 +226,13 @@ def _plain(scenario: Any, answer: Any, found: Any, used: float, fleet: Any) -> d
         "fleet": fleet}
 
 
-def _print(scenario: Any, answer: Any, found: Any, asked: Any, fleet: Any) -> None:
+def _print(deployed: Any, found: Any, asked: Any, fleet: Any) -> None:
     """What rests on what; amounts with their intervals; ways of having the cards."""
     from calc.costing.rates import unpriced
 
-    screen = console()
-    lines = [] if answer.fits else [say("does-not-fit")]
-    lines.append(say("utilised", title=translated(scenario.heading),
+    screen, scenario = console(), deployed.last
+    lines = [] if deployed.fits else [say("does-not-fit")]
+    lines.append(say("utilised", title=translated(deployed.title),
                      device=translated(scenario.device.name),
                      share=f"{100 * asked.utilisation:.0f}%"))
     if found.hour is None:
@@ -241,7 +243,7 @@ def _print(scenario: Any, answer: Any, found: Any, asked: Any, fleet: Any) -> No
                          origin=_origin(found.hour)))
     if found.server is not None:
         lines.append(say("server", price=text_of(found.server), origin=_origin(found.server)))
-    for line in (*map(spoken, lines), *resting_on(scenario)):
+    for line in (*map(spoken, lines), *resting_on(*deployed.pools)):
         tell(screen, line)
     table = Table()
     for column in (common("what"), common("median"), common("interval")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 
 import calc
 from calc.answer.estimate import Estimate
+from calc.answer.steady_state import CACHE
+from calc.answer.whole import Whole, seen_of, unloaded
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import set_line
 from calc.uncertainty.amount import Amount
@@ -18,6 +21,8 @@ from catalogue import ParamsError, Scenario
 RAREST = 1e-3  # share of the steps; the tail of the occupancy is known to a seventh of it
 FARTHEST = 64.0  # times the planned length that are tried
 POINTS = 400
+FASTER = ("requests arrive faster than they are answered, the queue grows without end; nothing can "
+          "be predicted of it.")
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,7 @@ def runs(scenario: Scenario, answer: Estimate) -> None:
         raise ParamsError(f"'{scenario.id}' does not say how long its requests are, expected "
                           "--set workload.input_tokens=N --set workload.output_tokens=N.")
     if not answer.lasting.keeps_up:
-        raise ParamsError(f"'{scenario.id}': requests arrive faster than they are answered, the "
-                          "queue grows without end; nothing can be predicted of it.")
+        raise ParamsError(f"'{scenario.id}': {FASTER}")
 
 
 def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
@@ -89,28 +93,52 @@ def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
     """
     answer = answer or calc.estimate(scenario)
     runs(scenario, answer)
-    lasting = answer.lasting
+    seen, lasting = seen_of(answer), answer.lasting
+    assert seen is not None
     assert lasting is not None
-    burst = lasting.arrivals == "burst"
-
-    def of(name: str) -> Amount:
-        return answer.quantities[name if burst else {
-            "output_throughput": "steady_throughput"}.get(name, f"steady_{name}")]
-
     numbers = scenario.inputs()
     length = float(numbers["output_tokens"])
-    rate = of("output_throughput")
-    requests = rate.scaled(1 / length, "request/s")
-    planned = float(numbers["concurrency"])
-    return Predicted(of("ttft"), of("tpot"), of("e2e"), rate, requests, planned,
-                     planned if burst else lasting.in_flight, _occupied(answer),
-                     lasting.cache.get("cache_overflow", 0.0), float(numbers["input_tokens"]),
-                     length, _limits(scenario, of("ttft"), of("tpot"), burst), burst)
+    return Predicted(**seen.amounts, requests=seen.throughput.scaled(1 / length, "request/s"),
+                     planned=float(numbers["concurrency"]), in_flight=seen.in_flight,
+                     occupied=_occupied(answer, lasting.cache),
+                     overflow=lasting.cache.get("cache_overflow", 0.0),
+                     prompt=float(numbers["input_tokens"]), answer=length,
+                     limits=_limits(scenario, seen.ttft, seen.tpot, seen.burst), burst=seen.burst)
 
 
-def _occupied(answer: Estimate) -> Amount | None:
+def predicted_pools(of: Whole) -> tuple[Predicted, ...]:
+    """The predictions by which each of two pools is watched, under the load of both.
+
+    Args:
+        of: the deployment.
+
+    Raises ParamsError, one sentence, as :func:`predicted`.
+    """
+    for scenario, answer in zip(of.pools, of.answers, strict=True):
+        runs(scenario, answer)
+    seen, pair = of.seen, of.pair
+    if seen is None or pair is None:
+        raise ParamsError(f"'{of.last.id}': {FASTER}")
+    decoding = pair.loop.decoding
+    requests = seen.throughput.scaled(1 / pair.answer, "request/s")
+    found = []
+    for scenario, answer, in_flight in zip(
+            (unloaded(of.pools[0]), of.last), of.answers,
+            (seen.in_flight - decoding, decoding), strict=True):
+        inputs = scenario.inputs() | {"concurrency": max(1.0, in_flight)}
+        everything = evaluate(inputs, scenario.model.attention)
+        cache = {name: float(everything[name]) for name in CACHE}
+        found.append(Predicted(
+            **seen.amounts, requests=requests, in_flight=in_flight,
+            planned=max(answer.in_flight, math.ceil(seen.in_flight)),
+            occupied=_occupied(answer, cache), overflow=cache["cache_overflow"],
+            prompt=pair.prompt, answer=pair.answer,
+            limits=_limits(scenario, seen.ttft, seen.tpot, True), burst=False))
+    return tuple(found)
+
+
+def _occupied(answer: Estimate, cache: Mapping[str, float]) -> Amount | None:
     """Share of the blocks that requests take; fewer blocks are fuller."""
-    cache = answer.lasting.cache if answer.lasting else {}
     blocks = answer.quantities["kv_blocks"]
     if not cache or blocks.value <= 0:
         return None

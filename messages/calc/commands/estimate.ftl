@@ -146,9 +146,33 @@ in-balance =
     .en = In balance { $best } of { $devices } cards prefill: { $rate }; of whole groups { $first } and { $second }: { $whole }.
     .zh = 平衡时 { $devices } 张卡中有 { $best } 张做预填充：{ $rate }；按整组为 { $first } 与 { $second } 张：{ $whole }。
 
-closed-loop =
-    .en = Closed loop of { $users } users: { $rate }, TTFT { $first }, TPOT { $each }, { $decoding } decode.
-    .zh = { $users } 个用户的闭环：{ $rate }，TTFT { $first }，TPOT { $each }，{ $decoding } 个在解码。
+decoding =
+    .en = Of the requests in flight { $decoding } decode, { $prefilling } are in the prefill pool or on their way.
+    .zh = 在途请求中 { $decoding } 个在解码，{ $prefilling } 个在预填充池或传输途中。
+
+whole =
+    .en = { $title }: { $cards } cards in two pools, { $fits ->
+        [yes] each of which fits
+       *[no] which do not both run as asked
+    }.
+    .zh = { $title }：{ $cards } 张卡分为两个池，{ $fits ->
+        [yes] 两池都放得下
+       *[no] 并非两池都能照此运行
+    }。
+
+users-see =
+    .en = Users see, { $burst ->
+        [yes] in the burst
+       *[no] in a steady state
+    } of { $flying } requests in flight: TTFT { $first }, TPOT { $each }, { $rate }.
+    .zh = 用户所见（{ $burst ->
+        [yes] 突发
+       *[no] 稳态
+    }，在途 { $flying } 个请求）：TTFT { $first }，TPOT { $each }，{ $rate }。
+
+calibration-of-pools =
+    .en = a calibration is of one pool, expected one of the two of { $scenario }.
+    .zh = 校准只对应一个池，应指明 { $scenario } 的两个池之一。
 
 burst =
     .en = Burst: { $count } requests arrive at once.

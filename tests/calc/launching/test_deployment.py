@@ -164,12 +164,11 @@ def near(value):
 def test_written_numbers_are_those_of_the_estimate(made, written, name):
     """In the plan of the bench and in the summary for programs."""
     data = json.loads((written / name / "deployment.json").read_text("utf-8"))
+    seen = made[name].whole.seen
     for each in made[name].watched:
-        quantities = made[name].answers[each.pool.name].quantities
-        ahead = "" if each.predicted.burst else "steady_"
-        assert each.predicted.tpot == quantities[f"{ahead}tpot"]
+        assert each.predicted.tpot == seen.tpot
         found = data["pools"][each.pool.name]
-        assert found["predicted"]["ttft"]["value"] == near(quantities[f"{ahead}ttft"].value)
+        assert found["predicted"]["ttft"]["value"] == near(seen.ttft.value)
         assert {alert.name: near(alert.threshold) for alert in each.alerts} == {
             alert: told["threshold"] for alert, told in found["alerts"].items()}
     plan = json.loads((written / name / "bench" / "plan.json").read_text("utf-8"))

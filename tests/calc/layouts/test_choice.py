@@ -126,6 +126,8 @@ def test_family_states_shared_values_once():
     assert shared.keys() & (first.keys() | second.keys()) <= {"device"}
     for name, choice in pools.items():
         own = yaml.safe_load(yaml.safe_dump(contents(GOAL, choice)))
+        if name == "decode":  # all users of the deployment, wherever their requests are
+            own["workload"]["concurrency"] = GOAL.demand.users
         assert (shared | variants[name]).items() >= {
             key: value for key, value in own.items() if key != "title"}.items()
         assert variants[name]["title"].keys() == set(LANGUAGES)

@@ -28,7 +28,8 @@ UNDIVIDED = {
 CORES = ("core_time", "index_time", "context_exchange_time")
 ALONE, DRAFTS, SHARED = "h200-r1-vllm-tp8", "h200-r1-sglang-mtp", "a3-glm51-vllm-tp4"
 SHARING = [SHARED, "h200-v32-sglang-dp8", "wide-ant-ep32"]
-SHIPPED = [name for name in catalogue.names("scenarios")
+SHIPPED = [name for file in catalogue.names("scenarios")
+           for name in (catalogue.variants(file) or [file])[:1]
            if catalogue.load_scenario(name).file.workload.output_tokens is not None]
 STEPS = [Step(((2048, 0),), ()), Step((), (1500,) * 24), Step(((700, 64), (80, 0)), (900,) * 5)]
 
