@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from calc.answer.nearest import Change, Search
 from calc.answer.steady_state import (
-    BENCH,
     OF_BENCHES,
     STEADY,
     THROUGHPUT,
@@ -60,15 +59,11 @@ QUANTITIES: dict[str, str] = {
     "max_concurrency": ESTIMATE,
     "tpot_floor": LOWER_BOUND,
     "throughput_ceiling": UPPER_BOUND,
-    "ttft": ESTIMATE,
-    "tpot": ESTIMATE,
-    "e2e": ESTIMATE,
-    "output_throughput": ESTIMATE,
-    **dict.fromkeys((*STEADY, BENCH), ESTIMATE),
+    **dict.fromkeys((*STEADY, "ttft", "tpot", "e2e", "output_throughput", *OF_BENCHES), ESTIMATE),
 }
 ADDED = ("redundant_weights_per_device", "mtp_weights", "absorbed_copies_per_device",
          "exchange_buffers")  # told where there are any
-LATENCIES = ("ttft", "e2e", BENCH, *STEADY)  # need prompts' lengths, not only the longest context
+LATENCIES = ("ttft", "e2e", *OF_BENCHES, *STEADY)  # need lengths, not the longest context alone
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from rich.table import Table
 
 from calc.answer.simulated import Lengths, System, saturation, system_of
-from calc.answer.users import SHARES, UserLoad, cycle, seen_by_users, workload_of
+from calc.answer.users import SHARES, UserLoad, asked_of, cycle, seen_by_users, workload_of
 from calc.answer.whole import whole_id, whole_title
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
@@ -50,14 +50,14 @@ SETTLED = 3  # times as long as a request has to be what is counted
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``simulate`` takes, besides ``--json``."""
     add_scenario(command)
-    asked = command.add_mutually_exclusive_group(required=True)
+    asked = command.add_mutually_exclusive_group()
     asked.add_argument("--rate", help=spoken(say("help-rate")))
     asked.add_argument("--users", help=spoken(say("help-users")))
     length = command.add_mutually_exclusive_group()
     length.add_argument("--duration", help=spoken(say("help-duration")))
     length.add_argument("--requests", help=spoken(say("help-requests", requests=f"{REQUESTS:,}",
                                                       turns=TURNS)))
-    command.add_argument("--think-time", default="0 s", help=spoken(say("help-think-time")))
+    command.add_argument("--think-time", help=spoken(say("help-think-time")))
     command.add_argument("--begin", choices=("spread", "together"),
                          help=spoken(say("help-begin")))
     command.add_argument("--ramp", help=spoken(say("help-ramp")))
@@ -85,7 +85,9 @@ def run(args: argparse.Namespace) -> int:
     lengths, settings = lengths_of(args)
     pools = [listed(pool, lengths) for pool in load_deployment(
         args.scenario, overrides=[*args.settings, *settings])]
-    scenario, arguments = pools[-1], _arguments(args)
+    scenario = pools[-1]
+    _take_stated(args, scenario)
+    arguments = _arguments(args)
     system = _system(pools, lengths, args, arguments)
     prefixes = _prefixes(scenario, system, arguments)
     objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
@@ -113,6 +115,21 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(pools, answer, summary)
     return OK
+
+
+def _take_stated(args: argparse.Namespace, scenario: Scenario) -> None:
+    """The load that the deployment states, where the command line states none."""
+    if args.rate is not None or args.users is not None:
+        return
+    stated = asked_of(scenario)
+    if stated.rate is not None:
+        args.rate = str(stated.rate)
+        return
+    args.users = str(stated.users)
+    if args.think_time is None:
+        args.think_time = f"{stated.think_time} s"
+    if stated.together and not args.begin and not args.ramp:
+        args.begin = "together"
 
 
 def _system(pools: Sequence[Scenario], lengths: Sequence[tuple[int, int]],
@@ -193,7 +210,8 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
              "prefix_tokens": quantity("prefix_tokens", "token", 1, whole=True),
              "turns": quantity("turns", "1", 1, whole=True),
              "ttft": quantity("ttft", "s"), "tpot": quantity("tpot", "s")}
-    for name, usual in (("ttft", math.inf), ("tpot", math.inf), ("max_num_seqs", MOST_SEQUENCES)):
+    for name, usual in (("ttft", math.inf), ("tpot", math.inf), ("think_time", 0.0),
+                        ("max_num_seqs", MOST_SEQUENCES)):
         if arguments[name] is None:
             arguments[name] = usual
     if arguments["requests"] is None and arguments["duration"] is None:

@@ -12,6 +12,10 @@ cards-rented-by-hour =
     .en = cards rented by the hour
     .zh = 按小时租卡
 
+both-pools =
+    .en = Both pools, { $cards } cards, { $users } requests in flight
+    .zh = 两池合计，{ $cards } 张卡，在途 { $users } 个请求
+
 hypothetical-with-enough-memory =
     .en = hypothetical, with enough memory
     .zh = 假想：显存足够时

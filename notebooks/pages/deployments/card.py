@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import catalogue
-from calc.costing.answer import CostOptions, cost
+from calc.answer.estimate import Estimate
+from calc.answer.whole import SEEN, whole
+from calc.costing.answer import CostOptions, PrefillPool, cost
 from calc.costing.rates import prices_of, way_of
 from calc.evidence.classes import Own, class_label
 from calc.uncertainty.amount import Amount
+from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.record import ROOT
@@ -41,9 +44,11 @@ def command(deployed: Deployed, settings: Mapping[str, str | int]) -> str:
     """The line that gives a change in a shell."""
     sets = "".join(f" \\\n    --set {shlex.quote(f'{path}={value}')}"
                    for path, value in settings.items())
-    scenario = deployed.scenario
-    own = "" if scenario.path.is_relative_to(ROOT) else scenario.path.suffix
-    return f"{COMMAND} {shlex.quote(f'{scenario.id}{own}')}{sets}"
+    scenario, name = deployed.scenario, deployed.scenario.id
+    if not scenario.path.is_relative_to(ROOT):  # a reader's own file, and its variant
+        stem, variant = scenario.path.stem, scenario.id.removeprefix(scenario.path.stem)[1:]
+        name = f"{stem}{scenario.path.suffix}{f'#{variant}' if variant else ''}"
+    return f"{COMMAND} {shlex.quote(name)}{sets}"
 
 
 def glance(deployed: Deployed) -> None:
@@ -60,6 +65,26 @@ def glance(deployed: Deployed) -> None:
     if own := _own(deployed):
         show(*say("class-what-was-measured-and", where=f"#{WHERE}", kind=class_label(own.of),
                   narrow=_narrow(deployed)))
+
+
+def glance_of_pools(pools: tuple[Scenario, Scenario]) -> None:
+    """The same of two pools together: what a user gets of both, and what both cost.
+
+    Args:
+        pools: that prefill and that decode.
+    """
+    deployed = whole(pools, [Deployed(pool).answer for pool in pools])
+    if (seen := deployed.seen) is None:
+        return
+    rows: list[dict[str, Any]] = [
+        {"what": quantity_named(SEEN[name]), "value": f"**{amount.text}**", "reach": amount.reach}
+        for name, amount in seen.amounts.items() if name != "e2e"]
+    if (amount := _priced(deployed.last, deployed.answers[-1], seen.throughput, PrefillPool(
+            pools[0], deployed.answers[0].everything))) is not None:
+        rows.append(amount)
+    table(rows, {"what": say("both-pools", cards=deployed.devices, users=fmt_int(seen.in_flight)),
+                 "value": common("estimate") if deployed.fits else say(
+                     "hypothetical-with-enough-memory"), "reach": common("interval")})
 
 
 def _narrow(deployed: Deployed) -> Pair:
@@ -99,11 +124,17 @@ def price(deployed: Deployed) -> dict[str, Any] | None:
     scenario, found = deployed.scenario, deployed.answer
     if "output_throughput" not in deployed.answers or not deployed.has_room:
         return None
+    steady = found.quantities.get("steady_throughput", found.quantities["output_throughput"])
+    return _priced(scenario, found, steady)
+
+
+def _priced(scenario: Scenario, found: Estimate, rate: Amount,
+            prefill: PrefillPool | None = None) -> dict[str, Any] | None:
     prices = prices_of(scenario.device)
     way = way_of(scenario.device, prices)
-    steady = found.quantities.get("steady_throughput", found.quantities["output_throughput"])
     used = 1 / catalogue.load("loads", DAY).peak
-    amounts = cost(scenario, found.everything, steady, prices, CostOptions(way, utilisation=used))
+    amounts = cost(scenario, found.everything, rate, prices, CostOptions(way, utilisation=used),
+                   prefill)
     per_million = amounts.amounts.get("per_million_output")
     if per_million is None:
         return None

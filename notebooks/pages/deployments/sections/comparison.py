@@ -21,14 +21,15 @@ def answer(page: Page) -> None:
     """Whether it fits, how fast it answers, and what a reader must know of it."""
     title = page.deployment.title
     if page.family.pools:
+        card.glance_of_pools(page.family.pools)
         show(*families.pools(page.family, *map(Deployed, page.family.pools)))
     _say(page.deployed, (f"*{title['en'][:1].upper()}{title['en'][1:]}.* ", f"**{title['zh']}**。")
          if page.several else ("", ""))
     if not page.deployed.has_room:  # what runs stands before the times of cards that nobody has
         card.instead(page.deployed)
+    if not page.family.pools:
         card.glance(page.deployed)
-    else:
-        card.glance(page.deployed)
+    if page.deployed.has_room:
         card.instead(page.deployed)
     card.move(page.deployed)
     show(*verdicts.verdict_text(page.deployed))

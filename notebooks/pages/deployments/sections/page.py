@@ -74,8 +74,9 @@ def page_of(scenario: str, device: str = "") -> Page:
     Raises ParamsError for a file or a device that cannot be used.
     """
     family = catalogue.load_family(scenario, device=device or None)
-    own = (not device
-           or family.deployments[0].device.id == catalogue.load_scenario(scenario).device.id)
+    stated = catalogue.load_family(scenario).deployments[0].device.id
+    own = not device or family.deployments[0].device.id == stated
     members = tuple(Deployed(deployment, own) for deployment in family.deployments)
-    asked = catalogue.load_scenario(scenario, device=device or None).id
+    asked = (members[0].scenario if family.pools else
+             catalogue.load_scenario(scenario, device=device or None)).id
     return Page(family, members, next(member for member in members if member.scenario.id == asked))
