@@ -59,7 +59,7 @@ class System:
         suspect: row (from 0) -> reason, in both languages.
         unequal: rows (from 0) whose requests have many lengths.
         even: those among them whose lengths the client draws evenly.
-        limited: rows (from 0) whose client holds requests back until there is a place.
+        limited: rows (from 0) whose client holds requests back until an answer has come.
         medians: metrics that were printed as medians over requests.
         priors: of mechanisms, in place of the scenario's.
     """
@@ -109,7 +109,8 @@ class System:
     @property
     def steady(self) -> bool:
         """Whether its rows are of a steady state: the next request comes with an answer."""
-        return not self.scheduled and self.scenario.file.workload.arrivals == "closed-loop"
+        return not self.scheduled and (
+            bool(self.limited) or self.scenario.file.workload.arrivals == "closed-loop")
 
     @property
     def queued(self) -> np.ndarray:
@@ -233,6 +234,8 @@ def system(scenario: Scenario) -> System:
         raise ValueError(f"nothing was measured of '{scenario.id}'")
     rows = {name: np.array(measured.column(name)) for name in measured.columns}
     suspect = {number - 1: reason for number, reason in measured.suspect_rows.items()}
+    every, stated = range(1, len(measured.rows) + 1), measured.sent_at_once
+    at_once = stated if isinstance(stated, list) else every if stated else ()
     unequal, limited, even = (frozenset(number - 1 for number in numbers) for numbers in (
-        measured.unequal, measured.limited_by_client, measured.even))
+        measured.unequal, {*every} - {*at_once}, measured.even))
     return System(scenario, rows, suspect, unequal, limited, even, frozenset(measured.medians))

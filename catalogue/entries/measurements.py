@@ -90,8 +90,9 @@ class Measurements(CatalogueEntry):
     measurements.
     ``unequal`` are numbers of rows (from 1) whose requests have many lengths, of which only the
     mean is stated; ``even`` of those among them whose client draws each length evenly, from one
-    token to twice the mean; ``limited_by_client`` of those where the client holds requests back, so
-    that waiting for a place does not count. ``medians`` are columns that are medians over requests,
+    token to twice the mean. A client holds requests back until an answer has come, as with
+    ``--max-concurrency``; ``sent_at_once`` says of which rows it does not, by number or of all, so
+    that waiting for a place counts. ``medians`` are columns that are medians over requests,
     where others are means.
     """
 
@@ -104,7 +105,7 @@ class Measurements(CatalogueEntry):
     suspect: list[Suspect] = []
     unequal: list[Whole] = []
     even: list[Whole] = []
-    limited_by_client: list[Whole] = []
+    sent_at_once: bool | list[Whole] = False
     medians: list[Literal["tpot", "ttft", "e2e"]] = []
     peer_predictions: list[PeerPrediction] = []
     blind: Blind | None = None
@@ -142,8 +143,10 @@ class Measurements(CatalogueEntry):
                 named = {row[list(self.columns).index(name)] for row in chosen}
                 if missing := [value for value in values if value not in named]:
                     raise Misplaced(f"no row that it names has {name} {missing[0]:g}", *at, name)
-        for name in ("unequal", "even", "limited_by_client"):
-            if lost := [row for row in getattr(self, name) if row > len(self.rows)]:
+        at_once = self.sent_at_once if isinstance(self.sent_at_once, list) else []
+        for name, marked in (("unequal", self.unequal), ("even", self.even),
+                             ("sent_at_once", at_once)):
+            if lost := [row for row in marked if row > len(self.rows)]:
                 raise Misplaced(f"there is no row {lost[0]}, the table has {len(self.rows)}", name)
         if lost := [row for row in self.even if row not in self.unequal]:
             raise Misplaced(f"row {lost[0]} is not among 'unequal', whose lengths vary", "even")

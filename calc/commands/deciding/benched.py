@@ -195,9 +195,9 @@ def _measurements(results: Results, rows: list[Measured]) -> dict[str, Any]:
         "columns": dict(COLUMNS), "rows": numbers}
     if unequal := [number for number, run in enumerate(rows, 1) if run.spread]:
         data["unequal"] = unequal
-    if limited := [number for number, run in enumerate(rows, 1)
-                   if run.asked["requests"] > run.asked["concurrency"]]:
-        data["limited_by_client"] = limited
+    if at_once := [number for number, run in enumerate(rows, 1)
+                   if run.asked["requests"] <= run.asked["concurrency"]]:
+        data["sent_at_once"] = at_once
     return data
 
 

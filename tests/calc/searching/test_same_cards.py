@@ -3,9 +3,10 @@
 import pytest
 
 import catalogue
+from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import changed
 from calc.layouts.space import Space, choice_at
-from calc.searching.same_cards import default_share, goal_of
+from calc.searching.same_cards import alternatives, default_share, goal_of
 from catalogue.planning.goals import CardRange
 
 CUT = ("parallelism.", "workload.max_num_batched_tokens")
@@ -36,3 +37,16 @@ def test_stated_share_is_that_of_every_candidate():
     stated = catalogue.load_scenario("h200-r1-sglang-tp8",
                                      overrides=["workload.memory_utilization=0.8"])
     assert default_share(stated) is None
+
+
+@pytest.mark.parametrize("name", ["s1-plan-c", "s0-config-4.1", "s2-910b1-awq",
+                                  "h200-r1-sglang-tp8", "b200-energy-gpqa"])
+def test_advice_is_what_its_command_gives(name):
+    scenario = catalogue.load_scenario(name)
+    found = alternatives(scenario)
+    for advice in filter(None, (found.best, found.own, found.official)):
+        asked = [f"{path}={value}" for path, value in advice.settings.items()]
+        made = catalogue.load_scenario(name, overrides=asked)
+        given = evaluate(made.inputs(), made.model.attention)
+        assert advice.quantities == pytest.approx(
+            {key: float(given[key]) for key in advice.quantities}, rel=1e-9)
