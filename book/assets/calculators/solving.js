@@ -10,12 +10,12 @@
   fit.counts = (data, card) => SERVERS.map((servers) => servers * data.cards[card].perNode)
     .filter((count) => count <= data.sizes.at(-1));
 
-  /* Of every layout of so many cards that divides the model, with the tokens that it may draft: of those that
-     fit the fastest, else the one that is the least short; null if none divides. */
+  /* Of every layout of so many cards that divides the model and that an engine starts, with the tokens that it
+     may draft: of those that fit the fastest, else the one that is the least short; null if none divides. */
   fit.best = ({ data, engine, words }, state, count) => {
     const drafts = data.models[state.model].drafts ? [...new Set([...data.drafting, state.drafts])] : [0];
-    const dealt = data.cards[state.card].dealt[data.models[state.model].cache][state.engine];
-    const sharing = dealt === undefined ? [1] : [1, 2, 4, 8, 16];  // or whether experts are cut as well
+    const sharing = data.cards[state.card].starts[data.models[state.model].cache][state.engine].some((one) => one.includes("c"))
+      ? [1, 2, 4, 8, 16] : [1];
     const staged = data.cards[state.card].staged.includes(state.engine);  // whether its stages draft
     let found = null;
     for (const tp of data.sizes) {
@@ -29,8 +29,8 @@
           if (fit.problem(data, words, { ...state, tp, pp, dp, ep, dcp: 1, drafts: 0 })) continue;
           for (const [each, dcp] of drafts.flatMap((one) => sharing.map((ranks) => [one, ranks]))) {
             if (each && pp > 1 && !staged) continue;
-            if (dcp > 1 && ep > 1 && ep < tp && !dealt) continue;
-            if (dcp > 1 && fit.problem(data, words, { ...state, tp, pp, dp, ep, dcp, drafts: 0 })) continue;
+            const tried = { ...state, tp, pp, dp, ep, dcp, drafts: 0 };
+            if (fit.unstarted(data, words, tried) || (dcp > 1 && fit.problem(data, words, tried))) continue;
             const cut = { tp, pp, dp, ep, dcp, drafts: each }, get = engine.glance({ ...state, ...cut });
             const spare = get("headroom_per_device"), pace = get(fit.pace(state).tpot);
             const better = !found || (spare >= 0 ? found.spare < 0 || pace < found.pace : found.spare < spare && found.spare < 0);

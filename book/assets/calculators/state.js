@@ -145,6 +145,28 @@
     return say(words, "tensor", { ...known, list: list((tp) => sizes.some((ep) => can(tp, state.dp, ep))) });
   };
 
+  /* Why engines do not start a layout, by what is known of one; as catalogue/deployments/admission/starting.py has it. */
+  const refusals = (card, model, { tp, pp, dp, ep, dcp, set }, can) => {
+    const joined = Math.max(1, Math.floor(ep / tp)), replica = tp * pp, server = replica * joined, { perNode } = card;
+    const whole = (large, small) => large % small === 0;
+    const fills = server <= perNode ? whole(perNode, server) || dp === joined
+      : whole(server, perNode) && (whole(replica, perNode) || whole(perNode, replica));
+    return [!fills && "whyServers",
+      model.experts && ep > 1 && ep < tp && !can("d") && "whyDivided", joined > 1 && tp > 1 && !can("w") && "whyWide",
+      !whole(model.vocabulary, tp) && !can("v") && "whyVocabulary", joined > 1 && replica > perNode && !can("n") && "whySpread",
+      spread({ set }).copies && !can("e") && "whyCopies", dcp > 1 && !can("c") && "whyDealt"].filter(Boolean);
+  };
+
+  /* The first reason why no engine that is meant starts the layout of a state, as a sentence; null if one does. */
+  const unstarted = (data, words, state) => {
+    const card = data.cards[state.card], model = data.models[state.model], known = card.starts[model.cache][state.engine];
+    const every = (known.length ? known : [null]).map((one) => refusals(card, model, state, (letter) => one === null || one.includes(letter)));
+    if (every.some((why) => why.length === 0)) return null;
+    const joined = Math.max(1, Math.floor(state.ep / state.tp));
+    return say(words, "notStarted", { engine: data.engines[state.engine].name[words.lang], why: say(words, every[0][0], { ...state,
+      cards: state.tp * state.pp * joined, server: card.perNode, replica: state.tp * state.pp, vocabulary: model.vocabulary }) });
+  };
+
   /* Lines of a scenario file for what a state sets in one of its sections. */
   const told = (data, state, section) => Object.entries(state.set)
     .filter(([name]) => data.extras[name].section === section)
@@ -268,5 +290,5 @@
     return deployment;
   };
 
-  Object.assign(fit, { Refusal, say, fromLink, toLink, lengths, pace, tooLong, problem, toYaml, fromYaml, MOST_BYTES });
+  Object.assign(fit, { Refusal, say, fromLink, toLink, lengths, pace, tooLong, problem, unstarted, toYaml, fromYaml, MOST_BYTES });
 })();

@@ -10,9 +10,10 @@
   fit.summary = (kit) => {
     const { store, words, language, data, make, say, range, number, answer, MILLION } = kit;
     const said = answer(), numbers = make("div", { class: "numbers" }), paid = make("p", { class: "caption" }), staged = make("p", { class: "caption" });
+    const unstarted = make("p", { class: "refusal" });
     const fits = make("ul", { class: "changes" }), wanted = number("pace", { low: 5, high: 500, log: true });
     const asked = make("div", { class: "asked", "aria-live": "polite" });
-    const node = make("div", { class: "summary" }, said, numbers, paid, staged, fits,
+    const node = make("div", { class: "summary" }, said, unstarted, numbers, paid, staged, fits,
       make("div", { class: "wanted" }, wanted.node, asked));
     let key = "", timer = 0, stop = () => {};
 
@@ -78,6 +79,7 @@
         make("dd", { class: "range" }, range(unit, told, factor)),
         ...(burst ? [make("dd", { class: "burst" }, say(words, "atOnce", { value: fit.human(burst.value, unit, language) }))] : []))));
       numbers.hidden = !ok;
+      unstarted.textContent = fit.unstarted(data, words, state) ?? "";
       const price = state.way === "yours" ? state.price : data.cards[state.card].prices[state.way]?.value;
       paid.textContent = !ok ? "" : cost ? say(words, "paid", { way: words[`${state.way}Way`], price: fit.plain(price), use: fit.plain(state.use) })
         : words.noPriceShort;

@@ -448,6 +448,38 @@ at-once =
     .en = all at once: { $value }
     .zh = 同时到达：{ $value }
 
+not-started =
+    .en = { $engine } starts no such layout: { $why }.
+    .zh = { $engine } 无法启动这种切分：{ $why }。
+
+why-servers =
+    .en = servers of { $cards } cards do not fill nodes of { $server }
+    .zh = 每个服务 { $cards } 张卡，不能排满每节点 { $server } 张卡
+
+why-divided =
+    .en = no flag cuts experts on { $ep } of { $tp } ranks into slices
+    .zh = 没有参数能在 { $tp } 个 rank 中只用 { $ep } 组并再切专家
+
+why-wide =
+    .en = replicas that share experts have one attention rank each, not { $tp }
+    .zh = 共享专家的副本每个只有一个注意力 rank，而非 { $tp } 个
+
+why-spread =
+    .en = replicas of { $replica } cards that share experts span nodes
+    .zh = 共享专家、每个 { $replica } 张卡的副本跨越节点
+
+why-copies =
+    .en = it has no redundant experts
+    .zh = 不支持冗余专家
+
+why-dealt =
+    .en = it does not deal a cache over { $dcp } ranks here
+    .zh = 此处不能把缓存分到 { $dcp } 个 rank
+
+why-vocabulary =
+    .en = { $tp } ranks do not divide the vocabulary of { $vocabulary }
+    .zh = { $tp } 个 rank 不能整除词表 { $vocabulary }
+
 unmeasured-stages =
     .en = No measured run has pipeline stages: these times are derived only.
     .zh = 没有带流水线级的实测，这些时间只有推导。

@@ -30,8 +30,9 @@ from catalogue import (
     sources,
 )
 from catalogue.caveats import marked
-from catalogue.deployments.admission.rules import class_words, positions, problems
-from catalogue.deployments.admission.subject import Cut, Subject
+from catalogue.deployments.admission.rules import class_words, positions
+from catalogue.deployments.admission.starting import padded_vocabulary
+from catalogue.deployments.admission.subject import Subject
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.entries.calibrations import ALONE, CONCURRENT
 from catalogue.entries.trees import symbols_of
@@ -84,8 +85,9 @@ FLAGSHIP = {"card": "nvidia-h200-sxm", "model": "deepseek-v3", "precision": "fp8
 CACHES = {"dense": FLAGSHIP["model"], "sparse": "deepseek-v3.2"}  # by whether an indexer selects
 LAYOUT = {"tp": 8, "ep": 8, "drafts": 1}
 PERCENT, TENTHS = 100, 1
-# cuts that an engine may start or not: ranks share a cache, and each has slices of experts too
-CACHE_CUT, EXPERTS_CUT = Cut(tensor=4, context=2), Cut(tensor=4, expert=2, context=2)
+STARTS = {"d": "divided_experts", "w": "wide_replicas", "n": "spread_replicas", "e": "spares",
+          "c": "dealt_cache", "v": "any_vocabulary"}
+"""Letter -> what an engine starts, by ``catalogue.entries.profiles.Starting``."""
 HOUR = "USD/h"
 PACE = 50  # wanted time per token [ms], until a reader says another
 BEGIN = "globalThis.willItFit ??= {};\n"
@@ -157,17 +159,18 @@ def _cards() -> dict[str, Any]:
             "precisions": precisions(name),
             "own": {of: precisions(name, model) for of, model in FORMATS_OF.items()},
             "engines": engines(name), "prices": prices,
-            "dealt": {kind: {engine: _deals(name, engine, of, EXPERTS_CUT)
-                             for engine in engines(name) if _deals(name, engine, of, CACHE_CUT)}
-                      for kind, of in CACHES.items()},
+            "starts": {kind: {engine: _starts(name, engine, of) for engine in engines(name)}
+                       for kind, of in CACHES.items()},
             "staged": [engine for engine in engines(name) if _under(name, engine).stages_draft],
             "held": {engine: _held(name, engine) for engine in engines(name)}}
     return found
 
 
-def _deals(card: str, engine: str, model: str, cut: Cut) -> bool:
-    """Whether an engine starts a cut of a model on a card."""
-    return not any(problems(_under(card, engine, model), cut, ("engine",)))
+def _starts(card: str, engine: str, model: str) -> list[str]:
+    """What an engine starts of a model on a card, a letter each; of none named, that of each one
+    that runs there. Nothing where nothing is known of one."""
+    return ["".join(letter for letter, name in STARTS.items() if each.starts.get(name))
+            for each in _under(card, engine, model).engines]
 
 
 def _under(card: str, engine: str, model: str = FLAGSHIP["model"]) -> Subject:
@@ -192,6 +195,7 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
         found[name] = {
             "name": _name(model), "attention": model.attention, "sort": sorts[sort_of(name)],
             "positions": min(positions(model), LARGEST),
+            "vocabulary": padded_vocabulary(subject(FLAGSHIP["card"], name)),
             "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
             "formats": formats_of(name), "cores": cores_of(name),
             "weights": model.weights and model.weights.precision,
