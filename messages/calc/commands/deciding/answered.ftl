@@ -7,7 +7,7 @@ head =
         [ttft] TTFT
         [tpot] TPOT
         [e2e] latency
-        [cost] cost per million
+        [cost] cost per million output tokens (all charged to them, cards always busy)
         [power] power
         [energy] energy
         [longest_context] longest context
@@ -19,7 +19,7 @@ head =
         [ttft] TTFT
         [tpot] TPOT
         [e2e] 端到端延迟
-        [cost] 每百万 token 成本
+        [cost] 每百万输出 token 成本（全计入输出，卡满载）
         [power] 功率
         [energy] 能耗
         [longest_context] 最长上下文
