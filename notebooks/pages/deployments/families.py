@@ -17,7 +17,7 @@ from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.verdicts import RATES
-from notebooks.pages.deployments.views import OF, derived, pair, printed
+from notebooks.pages.deployments.views import OF, derived, printed, together
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
 
 common_words = messages("common")
@@ -117,37 +117,22 @@ def values(deployed: Deployed, name: str) -> list[float]:
             for claim in of(deployed, name)]
 
 
-def pools(family: Family, prefill: Deployed, decode: Deployed) -> Pair:
-    """What a pair of pools gives, which of them decides, what is printed of the pair, and the
-    ratio of cards at which neither waits."""
-    together = pair(prefill, decode)
-    rates = [member.quantity("request_throughput") for member in (prefill, decode)]
-    ends = [f"{fmt_sig(rate.low)}–{fmt_sig(rate.high)}" for rate in rates]
-    each = [say("rate-end", rate=fmt_sig(rate.value), end=end)
-            for rate, end in zip(rates, ends, strict=True)]
-    slower = rates[0].value < rates[1].value
-    short = any(not member.has_room for member in (prefill, decode))
+def pools(family: Family) -> Pair:
+    """Which of the two pools of a family decides, what is printed of both together, and the ratio
+    of cards at which neither waits."""
+    assert family.pools is not None
+    both = evaluated(*family.pools)
+    prefill, decode = (fmt_sig(both.rates[name]) for name in ("prefill", "decode"))
+    en, zh = say("prefill-pool-finishes-requests-per", prefill=prefill, decode=decode,
+                 binds=both.binds)
+    ours = together(family.pools).name
     claims = [claim for claim in (family.documented.claims if family.documented else ())
-              if claim.quantity == together.name]
-    en, zh = say("prefill-pool-finishes-requests-per", together=together.text, reach=together.reach,
-                 each=each[0], each2=each[1], slower=slower, short=short)
+              if claim.quantity == ours]
     if claims:
-        text = printed(claims[-1])
-        en, zh = say("document-prints", text=text, text2=(en, zh))
-    balance = _balance(prefill.scenario, decode.scenario)
+        en, zh = say("document-prints", text=printed(claims[-1]), text2=(en, zh))
+    best = fmt_quantity(both.best_rate * both.answer, "token/s")
+    balance = say("for-requests-of-and-tokens", lengths=fmt_int(both.prompt),
+                  lengths2=fmt_int(both.answer), cards=fmt_sig(both.best_prefill_devices),
+                  cards2=fmt_int(both.devices), best=best, groups=both.whole[0],
+                  groups2=both.whole[1], sent=fmt_quantity(both.transfer_time, "s"))
     return f"{en}. {balance[0]}", f"{zh}。{balance[1]}"
-
-
-def _balance(prefill: Scenario, decode: Scenario) -> Pair:
-    """The best ratio of the cards of two pools, and a closed loop over both."""
-    both = evaluated(prefill, decode)
-    loop, cards = both.loop, (fmt_sig(both.best_prefill_devices), fmt_int(both.devices))
-    lengths = fmt_int(both.prompt), fmt_int(both.answer)
-    best, around = (fmt_quantity(rate * both.answer, "token/s")
-                    for rate in (both.best_rate, loop.rate))
-    sent, first, each = (fmt_quantity(time, "s")
-                         for time in (both.transfer_time, loop.ttft, loop.tpot))
-    users, groups = fmt_int(loop.users), both.whole
-    return say("for-requests-of-and-tokens", lengths=lengths[0], lengths2=lengths[1],
-               cards=cards[0], cards2=cards[1], best=best, groups=groups[0], groups2=groups[1],
-               sent=sent, users=users, around=around, first=first, each=each)

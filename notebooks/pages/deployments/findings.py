@@ -15,7 +15,7 @@ from catalogue.messages import Pair
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.families import cut
 from notebooks.pages.deployments.summary import RATE, derived, label, short
-from notebooks.pages.deployments.views import pair
+from notebooks.pages.deployments.views import together
 from notebooks.show.numbers import fmt_int
 
 MANY = 2**20  # requests; tried in vain for a rate if this many do not give it
@@ -130,9 +130,8 @@ def recurring(families: Sequence[Family], deployed: Mapping[str, Deployed]) -> d
                 printed = Printed(label(member), member.id, member.devices, here.best[RATE])
                 _add(found, member.documented.claims if member.documented else (), printed)
         if family.pools:
-            pools = [deployed[member.id] for member in family.pools]
             printed = Printed(short(family.title), family.id,
-                           sum(member.scenario.devices for member in pools), pair(*pools))
+                           sum(pool.devices for pool in family.pools), together(family.pools))
             _add(found, family.documented.claims if family.documented else (), printed)
     return {rate: printed for rate, printed in sorted(found.items())
             if len({member.devices for member in printed}) > 1}

@@ -7,13 +7,14 @@ ours on sourced inputs, with the 80% interval and the formula. *Measured*, where
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import catalogue
 from calc.answer.estimate import EXACT, kinds, unit_count
+from calc.answer.whole import whole
 from calc.uncertainty.amount import Amount
-from catalogue import units
+from catalogue import Scenario, units
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim, Documented
 from catalogue.entries.formulas import Letter
@@ -145,19 +146,19 @@ def _notes(claims: Iterable[Claim]) -> list[tuple[Pair, Pair]]:
 
 def of_the_whole(family: Family) -> Views:
     """What a document prints of all deployments of a file together; ours is that of their pools."""
-    documented, together = family.documented, None
+    documented, ours = family.documented, None
     claims = documented.claims if documented else []
     if family.pools:
-        together = pair(*(Deployed(pool) for pool in family.pools))
+        ours = together(family.pools)
     rows: Rows = []
     for claim in claims:
         row = {"what": (claim.label["en"], claim.label["zh"]), "printed": printed(claim),
                "section": _section(claim),
                "own": "" if claim.formula is None else fmt_like(
                    documented.recomputed(claim) if documented else None, claim.value.written)}
-        if together is not None and claim.quantity == together.name:
-            row |= {"ours": together.texts, "reach": together.reach,
-                    "ratio": fmt_sig(claim.value.value / together.value)}
+        if ours is not None and claim.quantity == ours.name:
+            row |= {"ours": ours.texts, "reach": ours.reach,
+                    "ratio": fmt_sig(claim.value.value / ours.value)}
         rows.append(row)
     return Views(rows, _used(rows), [], _notes(claims))
 
@@ -167,17 +168,11 @@ def _used(rows: Rows) -> dict[str, Pair]:
     return {key: label for key, label in COLUMNS.items() if any(row.get(key) for row in rows)}
 
 
-def pair(prefill: Deployed, decode: Deployed) -> Amount:
-    """Output throughput of a prefill and a decode pool together: the slower of the two decides.
-
-    Each pool finishes so many requests per second; the interval is that of the lesser ends.
-    """
-    rates = [item.quantity("request_throughput") for item in (prefill, decode)]
-    tokens = decode.inputs["output_tokens"]
-    low, value, high = (tokens * min(ends) for ends in (
-        [rate.low for rate in rates], [rate.value for rate in rates],
-        [rate.high for rate in rates]))
-    return Amount(value, low, high, "token/s", name="output_throughput")
+def together(pools: tuple[Scenario, Scenario]) -> Amount:
+    """Output throughput of a prefill and a decode pool under the load that they state."""
+    seen = whole(pools, [Deployed(pool).answer for pool in pools]).seen
+    assert seen is not None  # users who ask again
+    return replace(seen.throughput, name="output_throughput")
 
 
 def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pytest
 
 import calc
 import catalogue
+from calc.answer.whole import whole
 from calc.layouts.change import changed
 from calc.physics.breakdown import parts, token_parts
 from notebooks.pages.catalogue.tables import deployments
@@ -142,13 +143,12 @@ def test_plans_of_the_card_have_the_times_of_their_command():
     assert card.price(plan) is None
 
 
-def test_slower_pool_decides_the_rate_of_both():
-    family = catalogue.load_family("s0-scenario-3")
-    prefill, decode = (deployed(pool.id) for pool in family.pools)
-    together = views.pair(prefill, decode)
-    rates = [one.quantity("request_throughput").value for one in (prefill, decode)]
-    assert together.value == pytest.approx(min(rates) * decode.inputs["output_tokens"])
-    assert together.low <= together.value <= together.high
+def test_pools_together_are_what_is_estimated_of_both():
+    pools = catalogue.load_family("s0-scenario-3").pools
+    together, seen = views.together(pools), whole(pools).seen
+    assert together.points == seen.throughput.points
+    rates = [deployed(pool.id).quantity("request_throughput").value for pool in pools]
+    assert together.value <= min(rates) * pools[1].inputs()["output_tokens"] * (1 + 1e-9)
 
 
 def test_advantage_per_card_holds_at_one_request_only():

@@ -22,7 +22,7 @@ def answer(page: Page) -> None:
     title = page.deployment.title
     if page.family.pools:
         card.glance_of_pools(page.family.pools)
-        show(*families.pools(page.family, *map(Deployed, page.family.pools)))
+        show(*families.pools(page.family))
     _say(page.deployed, (f"*{title['en'][:1].upper()}{title['en'][1:]}.* ", f"**{title['zh']}**。")
          if page.several else ("", ""))
     if not page.deployed.has_room:  # what runs stands before the times of cards that nobody has
