@@ -339,8 +339,11 @@ def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | i
     parts += [say("workload", key=key, count=count) for key, count in counts.items()]
     spare = human(quantities["headroom_per_device"], "B")
     first, each = human(quantities["ttft"], "s"), human(quantities["tpot"], "s")
-    # without lengths of answers nothing is known of the time of prompts
-    answers = changed.file.workload.output_tokens is not None
+    # without lengths of answers nothing is known of the time of prompts; of one token there is none
+    inputs, stated = changed.inputs(), changed.file.workload.output_tokens is not None
+    kind = "tokens" if not stated else "prompts" if inputs["output_tokens"] <= 1 else "answers"
+    prompts = human(quantities["output_throughput"] * inputs["input_tokens"], "token/s")
     return by_language(say(
-        "it-runs-with-per-device", spare=spare, first=first, each=each, same=same, answers=answers,
+        "it-runs-with-per-device", spare=spare, first=first, each=each, same=same, kind=kind,
+        prompts=prompts,
         changes=join((", ", "，"), parts), spaced=parts[0][1][0].isascii()))

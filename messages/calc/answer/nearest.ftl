@@ -22,17 +22,19 @@ it-runs-with-per-device =
     .en = It runs{ $same ->
         [yes] { " " }on the same cards
        *[no] { "" }
-    } with { $changes }: { $spare } per device to spare, { $answers ->
-        [yes] first token after { $first }, then one
-       *[no] a token
-    } every { $each }, at central values.
+    } with { $changes }: { $spare } per device to spare, { $kind ->
+        [prompts] { $prompts } of prompts
+        [answers] first token after { $first }, then one every { $each }
+       *[tokens] a token every { $each }
+    }, at central values.
     .zh = { $same ->
         [yes] 同样的卡，
        *[no] { "" }
     }改为{ $spaced ->
         [yes] { " " }
        *[no] { "" }
-    }{ $changes }，即可运行：每卡余 { $spare }，{ $answers ->
-        [yes] 首 token { $first }，此后
-       *[no] { "" }
-    }每 token { $each }（按中心值）。
+    }{ $changes }，即可运行：每卡余 { $spare }，{ $kind ->
+        [prompts] prompt 吞吐 { $prompts }
+        [answers] 首 token { $first }，此后每 token { $each }
+       *[tokens] 每 token { $each }
+    }（按中心值）。
