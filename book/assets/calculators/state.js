@@ -145,8 +145,8 @@
     return say(words, "tensor", { ...known, list: list((tp) => sizes.some((ep) => can(tp, state.dp, ep))) });
   };
 
-  /* Why engines do not start a layout, by what is known of one; as catalogue/deployments/admission/starting.py has it. */
-  const refusals = (card, model, { tp, pp, dp, ep, dcp, set }, can) => {
+  /* Why an engine does not start a layout: catalogue/deployments/admission/starting.py. */
+  const refusals = (card, model, { tp, pp, dp, ep, dcp }, can) => {
     const joined = Math.max(1, Math.floor(ep / tp)), replica = tp * pp, server = replica * joined, { perNode } = card;
     const whole = (large, small) => large % small === 0;
     const fills = server <= perNode ? whole(perNode, server) || dp === joined
@@ -154,10 +154,10 @@
     return [!fills && "whyServers",
       model.experts && ep > 1 && ep < tp && !can("d") && "whyDivided", joined > 1 && tp > 1 && !can("w") && "whyWide",
       !whole(model.vocabulary, tp) && !can("v") && "whyVocabulary", joined > 1 && replica > perNode && !can("n") && "whySpread",
-      spread({ set }).copies && !can("e") && "whyCopies", dcp > 1 && !can("c") && "whyDealt"].filter(Boolean);
+      dcp > 1 && !can("c") && "whyDealt"].filter(Boolean);
   };
 
-  /* The first reason why no engine that is meant starts the layout of a state, as a sentence; null if one does. */
+  /* Why no engine that is meant starts the layout of a state, as a sentence; null if one does. */
   const unstarted = (data, words, state) => {
     const card = data.cards[state.card], model = data.models[state.model], known = card.starts[model.cache][state.engine];
     const every = (known.length ? known : [null]).map((one) => refusals(card, model, state, (letter) => one === null || one.includes(letter)));

@@ -454,23 +454,19 @@ not-started =
 
 why-servers =
     .en = servers of { $cards } cards do not fill nodes of { $server }
-    .zh = 每个服务 { $cards } 张卡，不能排满每节点 { $server } 张卡
+    .zh = { $cards } 张卡的服务排不满 { $server } 卡节点
 
 why-divided =
-    .en = no flag cuts experts on { $ep } of { $tp } ranks into slices
-    .zh = 没有参数能在 { $tp } 个 rank 中只用 { $ep } 组并再切专家
+    .en = no flag cuts experts on { $ep } of { $tp } ranks
+    .zh = 没有参数能在 { $tp } 个 rank 上把专家分 { $ep } 组
 
 why-wide =
-    .en = replicas that share experts have one attention rank each, not { $tp }
-    .zh = 共享专家的副本每个只有一个注意力 rank，而非 { $tp } 个
+    .en = replicas that share experts have one attention rank, not { $tp }
+    .zh = 共享专家的副本只有一个注意力 rank，而非 { $tp } 个
 
 why-spread =
     .en = replicas of { $replica } cards that share experts span nodes
-    .zh = 共享专家、每个 { $replica } 张卡的副本跨越节点
-
-why-copies =
-    .en = it has no redundant experts
-    .zh = 不支持冗余专家
+    .zh = 共享专家的 { $replica } 卡副本跨节点
 
 why-dealt =
     .en = it does not deal a cache over { $dcp } ranks here

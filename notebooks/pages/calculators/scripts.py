@@ -85,7 +85,7 @@ FLAGSHIP = {"card": "nvidia-h200-sxm", "model": "deepseek-v3", "precision": "fp8
 CACHES = {"dense": FLAGSHIP["model"], "sparse": "deepseek-v3.2"}  # by whether an indexer selects
 LAYOUT = {"tp": 8, "ep": 8, "drafts": 1}
 PERCENT, TENTHS = 100, 1
-STARTS = {"d": "divided_experts", "w": "wide_replicas", "n": "spread_replicas", "e": "spares",
+STARTS = {"d": "divided_experts", "w": "wide_replicas", "n": "spread_replicas",
           "c": "dealt_cache", "v": "any_vocabulary"}
 """Letter -> what an engine starts, by ``catalogue.entries.profiles.Starting``."""
 HOUR = "USD/h"

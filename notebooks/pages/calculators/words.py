@@ -85,7 +85,6 @@ WORDS: dict[str, Pair] = {
     "whyDivided": say("why-divided", ep="{ep}", tp="{tp}"),
     "whyWide": say("why-wide", tp="{tp}"),
     "whySpread": say("why-spread", replica="{replica}"),
-    "whyCopies": say("why-copies"),
     "whyDealt": say("why-dealt", dcp="{dcp}"),
     "whyVocabulary": say("why-vocabulary", tp="{tp}", vocabulary="{vocabulary}"),
     "ownWay": say("own-way"),
