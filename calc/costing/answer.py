@@ -30,7 +30,7 @@ from catalogue.reading.units import HOUR, YEAR
 PARTS = ("network", "racks", "storage", "hosting", "people", "spares", "upkeep", "residual")
 TOKENS = ("per_million_input", "per_million_output", "per_million_output_whole", "per_request",
           "per_user_month", "per_hour")
-OWNED = ("capital", "yearly", "tco", "tco_undiscounted", "card_hour_of_parts")
+OWNED = ("capital", "yearly", "resale", "tco", "tco_undiscounted", "card_hour_of_parts")
 RETURNS = ("revenue", "npv", "roi", "payback")
 UNITS = {"cards_power": "W", "site_power": "W", "energy_per_token": "J/token",
          "site_energy_per_token": "J/token", "crossover": "1", "roi": "1", "payback": "1"}
@@ -338,8 +338,8 @@ def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[
             found["crossover"] = crossover_utilisation(costs["per_second"], requests, api)
     if "server" in q and "site_busy" in power and "years" in q:
         owned = _owned(q, power)
-        found |= {"capital": owned.capital, "yearly": owned.yearly, "tco": owned.present,
-                  "tco_undiscounted": owned.nominal,
+        found |= {"capital": owned.capital, "yearly": owned.yearly, "resale": owned.residual,
+                  "tco": owned.present, "tco_undiscounted": owned.nominal,
                   "card_hour_of_parts": HOUR * owned.second / power["count"]}
         if api is not None:
             found |= _returns(owned, YEAR * q["utilisation"] * requests * api, q)

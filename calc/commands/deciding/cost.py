@@ -41,8 +41,8 @@ SERVICE, LOAD = "deepseek-api", "azure-conversation"
 AMOUNTS = (
     "per_million_input", "per_million_output", "per_million_output_whole", "per_hour",
     "per_user_month", "energy_per_token", "site_energy_per_token", "cards_power", "site_power",
-    "crossover", "capital", "yearly", "tco", "tco_undiscounted", "card_hour_of_parts", "revenue",
-    "npv", "roi", "payback")
+    "crossover", "capital", "yearly", "resale", "tco", "tco_undiscounted", "card_hour_of_parts",
+    "revenue", "npv", "roi", "payback")
 """In the order in which they are told."""
 IN_PERCENT, IN_YEARS = ("crossover", "roi"), ("payback",)
 PERCENT = 100
@@ -246,7 +246,7 @@ def _print(deployed: Any, found: Any, asked: Any, fleet: Any) -> None:
     for line in (*map(spoken, lines), *resting_on(*deployed.pools)):
         tell(screen, line)
     table = Table()
-    for column in (common("what"), common("median"), common("interval")):
+    for column in (common("what"), common("value-2"), common("interval")):
         table.add_column(spoken(column))
     for name in AMOUNTS:
         if name in found.amounts:

@@ -79,12 +79,16 @@ def test_every_amount_at_the_central_inputs(deployment, options, found):
         "energy_per_token": energy_per_token(busy, idle, USED, q),
         "site_energy_per_token": energy_per_token(site["busy"], site["idle"], USED, q),
         "capital": owned.capital, "yearly": owned.yearly, "tco": owned.present,
-        "tco_undiscounted": owned.nominal, "card_hour_of_parts": HOUR * owned.second / CARDS,
+        "resale": owned.residual, "tco_undiscounted": owned.nominal,
+        "card_hour_of_parts": HOUR * owned.second / CARDS,
         "revenue": revenue, "roi": owning.return_on(owned.capital, surplus, years),
         "npv": owning.net_present_value(owned, revenue, prices.discount.value, years),
         "payback": float(owning.payback(owned.capital, surplus, prices.discount.value))}
     amounts = {name: float(amount.value) for name, amount in found.amounts.items()}
     assert amounts == pytest.approx(expected, rel=1e-9)
+    # what is shown adds up
+    assert amounts["tco_undiscounted"] == pytest.approx(
+        amounts["capital"] + years * amounts["yearly"] - amounts["resale"])
     assert float(found.owned.present) == pytest.approx(owned.present)
     assert (found.currency, found.hour.value) == ("USD", price)
     for amount in found.amounts.values():

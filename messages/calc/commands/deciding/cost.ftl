@@ -14,8 +14,9 @@ amount =
         [crossover] utilisation from which it is cheaper than the API
         [capital] capital
         [yearly] a year besides
+        [resale] resale at the end
         [tco] total cost of ownership, discounted
-        [tco_undiscounted] the same, not discounted
+        [tco_undiscounted] the same, not discounted: capital and all years less resale
         [card_hour_of_parts] a card's hour, from these parts
         [revenue] revenue of a year at the API's price
         [npv] net present value
@@ -35,8 +36,9 @@ amount =
         [crossover] 比 API 便宜的最低利用率
         [capital] 初始投资
         [yearly] 每年另付
+        [resale] 期末残值
         [tco] 总拥有成本（折现）
-        [tco_undiscounted] 总拥有成本（不折现）
+        [tco_undiscounted] 总拥有成本（不折现）：初始投资加各年费用，减残值
         [card_hour_of_parts] 由以上各项折算的卡时价
         [revenue] 按 API 价格的年收入
         [npv] 净现值
