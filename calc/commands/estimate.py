@@ -161,11 +161,13 @@ def searched_lines(found: Alternatives, scenario: Scenario) -> list[str]:
             if which != "official" or found.official_precision is not None:
                 lines.append(spoken(say("none-fits", best=best)))
             continue
-        rate, pace = (amount(advice.quantities[key], unit) for key, unit in (
-            ("output_throughput", "token/s"), ("tpot", "s")))
-        settings = set_line(advice.settings)
-        lines.append(spoken(say("best-is", best=best, precision=advice.precision, rate=rate,
-                                pace=pace, settings=settings or common("as-it-is"))))
+        inputs, rate = scenario.inputs(), advice.quantities["output_throughput"]
+        prompts = inputs["output_tokens"] <= 1  # which are all that is computed
+        lines.append(spoken(say(
+            "best-is", best=best, precision=advice.precision, prompts=prompts,
+            rate=amount(rate * inputs["input_tokens"] if prompts else rate, "token/s"),
+            pace=amount(advice.quantities["tpot"], "s"),
+            settings=set_line(advice.settings) or common("as-it-is"))))
     return lines
 
 
@@ -303,8 +305,8 @@ def _doubted(result: Estimate) -> list[str]:
 def _cache(result: Estimate) -> list[str]:
     """How full the cache is in a steady state, and how often it does not suffice; sentences."""
     lasting = result.lasting
-    if lasting is None or not lasting.cache:
-        return []
+    if lasting is None or not lasting.cache or result.everything["longest_requests"] < 1:
+        return []  # of what holds no request
     share = lasting.cache["cache_overflow"]
     often = say("often", rare=share < RAREST, share=f"{max(share, RAREST):.1%}")
     lines = [spoken(say("cache", occupied=f"{lasting.cache['cache_occupied']:.1%}", often=often))]

@@ -115,8 +115,14 @@ none-fits =
     .zh = { $best }：都放不下。
 
 best-is =
-    .en = { $best } ({ $precision }): { $rate }, a token every { $pace }; { $settings }
-    .zh = { $best }（{ $precision }）：{ $rate }，每 token { $pace }；{ $settings }
+    .en = { $best } ({ $precision }): { $rate }{ $prompts ->
+        [yes] { " " }of prompts
+       *[no] , a token every { $pace }
+    }; { $settings }
+    .zh = { $best }（{ $precision }）：{ $prompts ->
+        [yes] prompt 吞吐 { $rate }
+       *[no] { $rate }，每 token { $pace }
+    }；{ $settings }
 
 two-pools =
     .en = Two pools, { $prefill } cards that prefill and { $decode } that decode, requests of { $prompt } and { $answer } tokens.
