@@ -150,7 +150,7 @@ pool-binds =
 
 in-balance =
     .en = In balance { $best } of { $devices } cards prefill: { $rate }; of whole groups { $first } and { $second }: { $whole }.
-    .zh = 平衡时 { $devices } 张卡中有 { $best } 张做预填充：{ $rate }；按整组为 { $first } 与 { $second } 张：{ $whole }。
+    .zh = 平衡时 { $devices } 张卡中有 { $best } 张做预填充：{ $rate }；按整组为 { $first } 组与 { $second } 组：{ $whole }。
 
 decoding =
     .en = Of the requests in flight { $decoding } decode, { $prefilling } are in the prefill pool or on their way.
