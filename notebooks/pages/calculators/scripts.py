@@ -265,6 +265,7 @@ def formulas() -> str:
     def slot(name: str) -> str:
         return f"v[{names.setdefault(name, len(names))}]"
 
+    every: dict[str, int] = {}  # formulas that kinds of attention share stand there once
     programs = []
     for attention in views.ATTENTIONS:
         trees = views.trees(attention)
@@ -274,10 +275,14 @@ def formulas() -> str:
             uses = sorted(names[used] for used in symbols_of(trees[name]))
             place = names.setdefault(name, len(names))
             lines.append(f"[{place}, {body}, {json.dumps(uses, separators=(',', ':'))}],")
-        programs.append(f"{attention}: [\n" + "\n".join(lines) + "\n],")
+        chosen = [every.setdefault(line, len(every)) for line in lines]
+        programs.append(f"{attention}: {json.dumps(chosen, separators=(',', ':'))},")
     return (f'"use strict";\n{BEGIN}(() => {{\n{HELPERS}\n'
+            "const every = [\n" + "\n".join(every) + "\n];\n"
             f"willItFit.formulas = {{ names: {json.dumps(list(names))}, programs: {{\n"
-            + "\n".join(programs) + "\n} };\n})();\n")
+            + "\n".join(programs) + "\n} };\nconst { programs } = willItFit.formulas;\n"
+            "for (const kind of Object.keys(programs))\n"
+            "  programs[kind] = programs[kind].map((at) => every[at]);\n})();\n")
 
 
 def table() -> str:

@@ -44,7 +44,6 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 RESOLVED = 0.04, 0.15
 # the same for what else may be set: most of it moves a few inputs, whatever the kind
 GLIMPSED, RESOLVED_BESIDE = 0.005, (0.005, 0.02, 0.15)
-EXACT = 12  # digits of a number, of which the page's answers keep nine
 MORE = 4.0  # times as many, where those were too few
 OWN = "own"  # the formulas' own error, by quantity and side; of a phase alone its own
 # set by the page: numbers of a layout and of a workload
@@ -125,20 +124,11 @@ class Column:
 
     def as_json(self) -> list[Any]:
         """Plain data; the places as one text where they have one digit each."""
-        values = [*map(_short, self.values)]
         if not self.axes:
-            return [self.name, [], values[:1]]
+            return [self.name, [], self.values[:1]]
         places = ("".join(DIGITS[place] for place in self.at)  # of nothing, the last digit
                   if len(self.values) < len(DIGITS) else list(self.at))
-        return [self.name, self.axes, values, places]
-
-
-def _short(cell: Cell) -> Cell:
-    """A number in as few digits as answers need."""
-    if not isinstance(cell, float):
-        return cell
-    number = float(f"{cell:.{EXACT}g}")
-    return int(number) if number.is_integer() else number
+        return [self.name, self.axes, self.values, places]
 
 
 @functools.cache
