@@ -27,6 +27,11 @@ STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
           THROUGHPUT: "output_throughput"}
 """Quantities of a steady state, and what each is of a burst."""
 
+SEEN_STEADILY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
+                 "throughput": THROUGHPUT}
+SEEN_OF_BURST = {name: STEADY[symbol] for name, symbol in SEEN_STEADILY.items()}
+"""Times and rate that users see, and the quantity of each in a steady state and in a burst."""
+
 BENCH = "bench_ttft"
 OF_BENCHES = {BENCH: "ttft", "bench_tpot": "tpot", "bench_throughput": "output_throughput"}
 """Of a burst and the steady state after it, as a client reports them."""

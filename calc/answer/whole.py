@@ -7,19 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.answer.estimate import Estimate, estimate, predicted
+from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
 from calc.answer.two_pools import Pools, combine_pools
 from calc.layouts.change import changed
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.reading.values import Text
 
-SEEN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
-"""What users see, and the quantity that it is of a burst."""
-
 
 @dataclass(frozen=True)
 class Seen:
-    """What users see of a deployment: means over requests, with 80% intervals.
+    """Latency and throughput of a deployment as its users measure them, with 80% intervals.
 
     Attributes:
         ttft, tpot, e2e: from a request's arrival on [s].
@@ -38,8 +36,8 @@ class Seen:
 
     @property
     def amounts(self) -> dict[str, Amount]:
-        """By name of ``SEEN``."""
-        return {name: getattr(self, name) for name in SEEN}
+        """Each by its name."""
+        return {name: getattr(self, name) for name in SEEN_OF_BURST}
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -84,13 +82,13 @@ class Whole:
 
     @property
     def fits(self) -> bool:
-        """Whether each pool runs as asked."""
+        """Whether every pool fits and is started as asked."""
         return all(answer.fits for answer in self.answers)
 
     @property
     def seen(self) -> Seen | None:
-        """What users see; None where nothing says how long requests are, or where they arrive
-        faster than they are answered."""
+        """Latency and throughput as users measure them; None where answer lengths are not stated,
+        or where requests arrive faster than they are served."""
         if self.pair is None:
             return seen_of(self.answers[0])
         return seen_of_pools(self.pools[0], self.last, self.pair)
@@ -132,20 +130,20 @@ def seen_of(answer: Estimate) -> Seen | None:
     if lasting is None or not lasting.keeps_up:
         return None
     burst = lasting.arrivals == "burst"
-    found = {name: answer.quantities[of if burst else {
-        "output_throughput": "steady_throughput"}.get(of, f"steady_{of}")]
-        for name, of in SEEN.items()}
+    found = {name: answer.quantities[symbol] for name, symbol in (
+        SEEN_OF_BURST if burst else SEEN_STEADILY).items()}
     return Seen(**found, in_flight=answer.in_flight if burst else lasting.in_flight, burst=burst)
 
 
-def seen_of_pools(prefill: Scenario, decode: Scenario, pair: Pools) -> Seen | None:
-    """What users see of two pools, each time as sure as that of the pool that makes it; None where
-    requests arrive faster than they are answered.
+def seen_of_pools(prefill: Scenario, decode: Scenario, pair: Pools | None = None) -> Seen | None:
+    """What users measure of two pools, each time with the relative interval of the pool that it is
+    spent in; None where requests arrive faster than they are served.
 
     Args:
         prefill, decode: the pools.
-        pair: what they give together.
+        pair: ``combine_pools`` of them, where it is at hand.
     """
+    pair = pair or combine_pools(prefill, decode)
     loop = pair.loop
     if not loop.keeps_up:
         return None

@@ -138,7 +138,7 @@ def _of_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
         tell(screen, line)
     for scenario, answer in zip(loaded, deployed.answers, strict=True):
         screen.print()
-        print_estimate(scenario, answer, apart=False)
+        print_estimate(scenario, answer, alone=False)
     return OK
 
 
@@ -178,12 +178,13 @@ def taken_from_document(scenario: Scenario) -> dict[str, Any]:
             if isinstance(value, Value) and value.kind == "documented"}
 
 
-def print_estimate(scenario: Scenario, result: Estimate, apart: bool = True) -> None:
+def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> None:
     """Verdict and what would run; quantities with intervals; parts; the document beside ours.
 
     Args:
         scenario, result: the deployment and what is estimated of it.
-        apart: whether it is told by itself; of a pool beside another one times are told of both.
+        alone: whether it is all of a deployment; of a pool beside another one, latency and
+            throughput are those of both together and stand elsewhere.
     """
     screen = console()
     spare = result.spare >= 0
@@ -192,7 +193,7 @@ def print_estimate(scenario: Scenario, result: Estimate, apart: bool = True) -> 
         "verdict", title=translated(scenario.heading), verdict=verdict, left=spare,
         spare=amount(abs(result.spare), "B"),
         tokens=f"{scenario.inputs()['context_tokens']:,.0f}")))
-    if apart and not result.unasked:
+    if alone and not result.unasked:
         for line in _seen(seen_of(result)):
             tell(screen, line)
     if result.fits_in is not None:
@@ -206,26 +207,26 @@ def print_estimate(scenario: Scenario, result: Estimate, apart: bool = True) -> 
     tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
     borrowed = stand_ins(scenario)
     refused = longer_words(scenario)
-    for line in [*(resting_on(scenario) if apart else ()),
+    for line in [*(resting_on(scenario) if alone else ()),
                  *map(spoken, filter(None, (borrowed, refused))),
                  *map(spoken, worsened(scenario)), *_explained(result)]:
         tell(screen, line)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))
     for name, quantity in result.reported.items():
-        if not apart and name in (*LATENCIES, "tpot", "output_throughput"):
+        if not alone and name in (*LATENCIES, "tpot", "output_throughput"):
             continue
         table.add_row(spoken(say("quantity-of-burst", quantity=named(name), burst=bool(
             result.lasting and name in STEADY.values()))), text_of(quantity),
             "" if quantity.exact else interval(quantity.low, quantity.high, quantity.unit),
             spoken(say("kind-of-value", kind=quantity.kind)))
     screen.print(table)
-    for words in engine_words(scenario) if apart else ():
+    for words in engine_words(scenario) if alone else ():
         tell(screen, spoken(words))
-    if apart and result.lasting is not None:
+    if alone and result.lasting is not None:
         for line in [*arrivals(scenario, result.lasting), *_doubted(result), *_cache(result)]:
             tell(screen, line)
-    for line in _measured(result) if apart else ():
+    for line in _measured(result) if alone else ():
         tell(screen, line)
     _print_parts(screen, result, bool(scenario.inputs()["separate_pools"]))
     if result.documented:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.two_pools import combine_pools
 from calc.answer.whole import seen_of_pools
 from calc.closed_form.benches import FEWEST, WAVES, bench_count
 from calc.evidence.classes import deviations, own_errors
@@ -172,8 +171,7 @@ def _of_pools(pools: Sequence[Pool], run: Bench) -> dict[str, Amount]:
     asked = workload.model_copy(update={
         "concurrency": _like(workload.concurrency, run.concurrency), "think_time": None,
         "arrival_rate": None, "arrivals": "closed-loop"})
-    decode = _with(decode, asked)
-    seen = seen_of_pools(prefill, decode, combine_pools(prefill, decode))
+    seen = seen_of_pools(prefill, _with(decode, asked))
     assert seen is not None  # users who ask again keep up
     return {"ttft": seen.ttft, "tpot": seen.tpot, "output_throughput": seen.throughput}
 

@@ -34,7 +34,7 @@ from calc.launching.settings import Release, comment, extra_settings, release_of
 from calc.launching.startup_line import POOLS
 from calc.launching.watching import monitoring
 from calc.launching.watching.monitoring import Watched, watched
-from calc.launching.watching.predictions import predicted, predicted_pools, runs
+from calc.launching.watching.predictions import predicted_pools, runs
 from calc.layouts.feasible import has_room, not_loaded
 from calc.physics.pages import beside_tokens
 from catalogue import ParamsError, Scenario, load_deployment
@@ -65,9 +65,7 @@ class Deployment:
     @functools.cached_property
     def watched(self) -> tuple[Watched, ...]:
         """Each with its predictions and alerts; what holds them is simulated."""
-        of = (predicted_pools(self.whole) if len(self.pools) > 1 else
-              (predicted(self.pools[0].scenario, self.answers[self.pools[0].name]),))
-        return tuple(map(watched, self.pools, of))
+        return tuple(map(watched, self.pools, predicted_pools(self.whole)))
 
     @functools.cached_property
     def whole(self) -> Whole:

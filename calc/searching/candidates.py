@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
 from calc.closed_form.waves import first_held, prompts
 from calc.costing.power import (
     around,
@@ -44,9 +45,6 @@ SYMBOLS = {
     "utilization": "memory_utilization", "concurrency": "concurrency"}
 """Settings of a cell and the input symbols that they are."""
 
-STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
-          "throughput": "steady_throughput"}
-BURST = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 PACE = "steady_pace"
 KNOWN = (*DECODED, *PREFILLED, *sweeps.PACKED)
 OF_MEMORY = ("chunk", "utilization")  # on which decode steps do not depend
@@ -223,7 +221,7 @@ class CandidateCells:
 
     def served(self, cells: Cells, names: tuple[str, ...] = ()) -> Cells:
         """What users see, and quantities by their own names, shape (n,) each."""
-        wanted = BURST if self.demand.arrivals == "burst" else STEADY
+        wanted = SEEN_OF_BURST if self.demand.arrivals == "burst" else SEEN_STEADILY
         if DECODED[0] not in cells:
             cells = cells | self.decoding(cells)
         found = self._of_steps(self.prompted(cells), [*wanted.values(), *names])

@@ -18,9 +18,10 @@ from typing import Any, Literal
 import numpy as np
 
 from calc.answer.estimate import predicted, steadily
+from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
 from calc.evidence.classes import errors_of_class
 from calc.layouts.choice import Choice, Row
-from calc.searching.candidates import BURST, STEADY, as_asked
+from calc.searching.candidates import as_asked
 from calc.searching.drawing.draws import OWN, draws_of
 from calc.searching.percentiles import Simulated
 from calc.searching.search import SearchResult
@@ -195,8 +196,9 @@ def _sampled(found: SearchResult, row: Row, draws: Mapping[str, np.ndarray],
 
 def _estimated(goal: Goal, row: Row, deployed: Scenario) -> dict[str, Amount]:
     """Times and rates of a deployment as an estimate tells them."""
-    demand, names = goal.demand, BURST if goal.demand.arrivals == "burst" else STEADY
-    told = predicted if names is BURST or demand.arrival_rate or demand.think_time else steadily
+    demand, at_once = goal.demand, goal.demand.arrivals == "burst"
+    names = SEEN_OF_BURST if at_once else SEEN_STEADILY
+    told = predicted if at_once or demand.arrival_rate or demand.think_time else steadily
     seen = told(deployed, names.values())
     found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
     if demand.arrival_rate is not None or demand.think_time:

@@ -107,17 +107,19 @@ def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
 
 
 def predicted_pools(of: Whole) -> tuple[Predicted, ...]:
-    """The predictions by which each of two pools is watched, under the load of both.
+    """The predictions by which each pool is watched, under the load of all of them.
 
     Args:
         of: the deployment.
 
     Raises ParamsError, one sentence, as :func:`predicted`.
     """
+    pair = of.pair
+    if pair is None:
+        return (predicted(of.last, of.answers[0]),)
     for scenario, answer in zip(of.pools, of.answers, strict=True):
         runs(scenario, answer)
-    seen, pair = of.seen, of.pair
-    if seen is None or pair is None:
+    if (seen := of.seen) is None:
         raise ParamsError(f"'{of.last.id}': {FASTER}")
     decoding = pair.loop.decoding
     requests = seen.throughput.scaled(1 / pair.answer, "request/s")

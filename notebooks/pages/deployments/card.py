@@ -9,7 +9,8 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate
-from calc.answer.whole import SEEN, whole
+from calc.answer.steady_state import SEEN_OF_BURST
+from calc.answer.whole import whole
 from calc.costing.answer import CostOptions, PrefillPool, cost
 from calc.costing.rates import prices_of, way_of
 from calc.evidence.classes import Own, class_label
@@ -77,7 +78,8 @@ def glance_of_pools(pools: tuple[Scenario, Scenario]) -> None:
     if (seen := deployed.seen) is None:
         return
     rows: list[dict[str, Any]] = [
-        {"what": quantity_named(SEEN[name]), "value": f"**{amount.text}**", "reach": amount.reach}
+        {"what": quantity_named(SEEN_OF_BURST[name]), "value": f"**{amount.text}**",
+         "reach": amount.reach}
         for name, amount in seen.amounts.items() if name != "e2e"]
     if (amount := _priced(deployed.last, deployed.answers[-1], seen.throughput, PrefillPool(
             pools[0], deployed.answers[0].everything))) is not None:

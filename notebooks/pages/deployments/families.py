@@ -17,7 +17,7 @@ from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.verdicts import RATES
-from notebooks.pages.deployments.views import OF, derived, printed, together
+from notebooks.pages.deployments.views import OF, RATE, derived, printed
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
 
 common_words = messages("common")
@@ -125,9 +125,8 @@ def pools(family: Family) -> Pair:
     prefill, decode = (fmt_sig(both.rates[name]) for name in ("prefill", "decode"))
     en, zh = say("prefill-pool-finishes-requests-per", prefill=prefill, decode=decode,
                  binds=both.binds)
-    ours = together(family.pools).name
     claims = [claim for claim in (family.documented.claims if family.documented else ())
-              if claim.quantity == ours]
+              if claim.quantity == RATE]
     if claims:
         en, zh = say("document-prints", text=printed(claims[-1]), text2=(en, zh))
     best = fmt_quantity(both.best_rate * both.answer, "token/s")

@@ -14,8 +14,8 @@ from catalogue.entries.deployments import Claim
 from catalogue.messages import Pair
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.families import cut
-from notebooks.pages.deployments.summary import RATE, derived, label, short
-from notebooks.pages.deployments.views import together
+from notebooks.pages.deployments.summary import derived, label, short
+from notebooks.pages.deployments.views import RATE, together
 from notebooks.show.numbers import fmt_int
 
 MANY = 2**20  # requests; tried in vain for a rate if this many do not give it

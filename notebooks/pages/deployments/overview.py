@@ -21,6 +21,7 @@ from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.deployments import families, findings, summary
 from notebooks.pages.deployments.answers import Deployed
+from notebooks.pages.deployments.views import RATE
 from notebooks.show.columns import Column
 from notebooks.show.display import figure, number, numbers, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
@@ -93,10 +94,10 @@ def glance(overview: Overview) -> None:
     promises = {name: [speed for item in overview.of(name) for speed in summary.speeds(item)
                        if not speed.goal] for name in ("s0", "s1")}
     for name, printed in promises.items():
-        factors = [speed.factor for speed in printed if speed.name == summary.RATE]
+        factors = [speed.factor for speed in printed if speed.name == RATE]
         numbers({f"{name}-least-rate": min(factors), f"{name}-largest-rate": max(factors)},
                 summary.times)
-    times = [speed.factor for speed in promises["s0"] if speed.name != summary.RATE]
+    times = [speed.factor for speed in promises["s0"] if speed.name != RATE]
     assert min(times) > 10
     assert min(speed.factor for speed in promises["s1"]) > 1
     number("s0-least-time", summary.times(min(times)), str)
@@ -174,19 +175,19 @@ def plan_c(overview: Overview) -> None:
     plan = overview.deployed["s1-plan-c"]
     users = int(plan.inputs["concurrency"])
     slots = int(claimed(plan, "max_concurrency")[0].value.value)
-    names = (summary.RATE, "tpot_floor", "kv_per_device")
+    names = (RATE, "tpot_floor", "kv_per_device")
     few, all_slots = (findings.with_requests(plan, count, names) for count in (users, slots))
-    goal = claimed(plan, summary.RATE, "at_least")[0].value.value
+    goal = claimed(plan, RATE, "at_least")[0].value.value
     needed = findings.requests_for(plan, goal)
     arithmetic = findings.arithmetic_bound(plan)
     cache = findings.with_requests(plan, needed, names)["kv_per_device"].value
     most, most_slots = users / few["tpot_floor"].value, slots / all_slots["tpot_floor"].value
-    assert few[summary.RATE].high < all_slots[summary.RATE].high < most_slots < goal
+    assert few[RATE].high < all_slots[RATE].high < most_slots < goal
     assert cache > plan.quantities["usable_memory"]
-    assert arithmetic < goal < claimed(plan, summary.RATE)[-1].value.value
+    assert arithmetic < goal < claimed(plan, RATE)[-1].value.value
     numbers({"c-users": users, "c-slots": slots, "c-goal": goal,
              "c-asked": int(float(f"{needed:.2g}"))})
-    numbers({"c-rate": bare(few[summary.RATE]), "c-rate-slots": bare(all_slots[summary.RATE]),
+    numbers({"c-rate": bare(few[RATE]), "c-rate-slots": bare(all_slots[RATE]),
              "c-most": _rate(most), "c-most-slots": _rate(most_slots),
              "c-cache": fmt_bytes(cache, digits=0),
              "c-weights": fmt_bytes(plan.quantities["weights_per_device"], digits=0),
@@ -200,11 +201,11 @@ LIKE = 0.05  # two plans differ by less: no estimate of this book tells them apa
 def four_plans(overview: Overview) -> None:
     """S1: its four plans, by its own formula and derived."""
     plans = {name: overview.deployed[f"s1-plan-{name}"] for name in "abcd"}
-    rates = {name: plan.answers[summary.RATE] for name, plan in plans.items()}
+    rates = {name: plan.answers[RATE] for name, plan in plans.items()}
     waits = {name: plan.answers[summary.FIRST] for name, plan in plans.items()}
     printed, recomputed = {}, {}
     for name, plan in plans.items():
-        claim, documented = claimed(plan, summary.RATE)[-1], plan.scenario.documented
+        claim, documented = claimed(plan, RATE)[-1], plan.scenario.documented
         assert documented is not None
         by_its_formula = documented.recomputed(claim)
         assert by_its_formula is not None
@@ -229,7 +230,7 @@ def four_plans(overview: Overview) -> None:
     numbers({"plan-ports": node.ports_per_node.value,
              "plan-port": _port_gigabits(node.network_link),
              "plan-port-wide": _port_gigabits(wide_node.network_link)})
-    numbers({"plan-d-wide": bare(wide.answers[summary.RATE]),
+    numbers({"plan-d-wide": bare(wide.answers[RATE]),
              "plan-d-first-wide": wide.answers[summary.FIRST].text}, str)
 
 
@@ -249,7 +250,7 @@ def overlap_and_tiers(overview: Overview) -> None:
              "overlap-none": whole.answers[summary.PACE].text,
              "overlap-halves": halves.answers[summary.PACE].text}, str)
     number("overlap-share", halves.inputs["overlap_efficiency"], fmt_percent, digits=0)
-    number("overlap-printed", claimed(halves, summary.RATE)[-1].value.value)
+    number("overlap-printed", claimed(halves, RATE)[-1].value.value)
     tiers = overview.deployed["s1-expert-tiers-uniform"]
     target = claimed(tiers, summary.PACE, "at_most")[0].value.value
     assert tiers.headroom > 0
@@ -281,7 +282,7 @@ def recurring(overview: Overview) -> dict[float, list[findings.Printed]]:
     rates = findings.recurring(overview.families, overview.deployed)
     assert {240.0, 600.0, 1200.0} <= set(rates)
     first = overview.deployed["s0-scenario-1"]
-    pace, total = claimed(first, summary.PACE)[0].value, claimed(first, summary.RATE)[-1].value
+    pace, total = claimed(first, summary.PACE)[0].value, claimed(first, RATE)[-1].value
     requests = first.inputs["concurrency"]
     assert requests / pace.value > 10 * total.value
     numbers({"again": len(rates), "first-requests": requests, "first-total": total.value})

@@ -30,14 +30,14 @@ from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.families import cut, one_replica, stored
 from notebooks.pages.deployments.verdicts import result
-from notebooks.pages.deployments.views import OF, printed
+from notebooks.pages.deployments.views import OF, RATE, printed
 from notebooks.show import figures
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig
 
 common = messages("common")
 say = messages("pages/deployments/summary")
 
-RATE, PACE, FIRST = "output_throughput", "tpot", "ttft"
+PACE, FIRST = "tpot", "ttft"
 SHAPES = {RATE: "o", PACE: "^", FIRST: "s"}
 NAMES: dict[str, Pair] = {RATE: common("output-throughput"), PACE: ("TPOT", "TPOT"),
                           FIRST: say("ttft-of-prompt-pools")}

@@ -12,7 +12,7 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import EXACT, kinds, unit_count
-from calc.answer.whole import whole
+from calc.answer.whole import seen_of_pools
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario, units
 from catalogue.deployments.loading import Family
@@ -33,6 +33,7 @@ from notebooks.show.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
 common = messages("common")
 say = messages("pages/deployments/views")
 
+RATE = "output_throughput"
 Rows = list[dict[str, Any]]
 # in this order; what a document prints besides follows
 ORDER = ("weights_per_device", "replicated_weights_per_device", "kv_bytes_per_token",
@@ -170,9 +171,9 @@ def _used(rows: Rows) -> dict[str, Pair]:
 
 def together(pools: tuple[Scenario, Scenario]) -> Amount:
     """Output throughput of a prefill and a decode pool under the load that they state."""
-    seen = whole(pools, [Deployed(pool).answer for pool in pools]).seen
+    seen = seen_of_pools(*pools)
     assert seen is not None  # users who ask again
-    return replace(seen.throughput, name="output_throughput")
+    return replace(seen.throughput, name=RATE)
 
 
 def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) -> dict[str, Any]:

@@ -9,9 +9,9 @@ import pytest
 from _middle import BASE, PLAIN
 
 import calc
+from calc.answer.steady_state import SEEN_STEADILY
 from calc.layouts.choice import Row, scenario
 from calc.many.fronts import Front, front
-from calc.searching.candidates import STEADY
 from calc.searching.drawing.in_flight import DRAWS
 from calc.searching.goal import Wishes
 from calc.searching.left_out import Funnel
@@ -181,6 +181,6 @@ def test_amounts_are_those_of_an_estimate(answer_of):
     each = answer.ranking[0][0]
     estimate = calc.estimate(scenario(answer.result.wishes.goal, each.row.choice)).quantities
     for name in ("tpot", "ttft", "throughput"):
-        expected, amount = estimate[STEADY[name]], each.amounts[name]
+        expected, amount = estimate[SEEN_STEADILY[name]], each.amounts[name]
         assert (amount.value, amount.low, amount.high) == pytest.approx(
             (expected.value, expected.low, expected.high), rel=0.05)

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.brute import agrees
+from calc.answer.steady_state import SEEN_STEADILY
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import scenario
 from calc.layouts.space import AXES, Space, choice_at
 from calc.many.fronts import front
 from calc.searching import search as module
-from calc.searching.candidates import STEADY, CandidateCells, as_asked
+from calc.searching.candidates import CandidateCells, as_asked
 from calc.searching.goal import wishes
 from calc.searching.left_out import COUNTED
 from calc.searching.load_goal import load_goal
@@ -148,7 +149,7 @@ def test_a_searched_deployment_equals_its_scenario(device, sliced):
             own = scenario(goal, choice_at(base, cells, row, 80))
             quantities = evaluate(own.inputs(), own.model.attention)
             has_room = spare[0] >= 0  # else requests wait, and it is no answer of a search
-            for name, symbol in STEADY.items() if has_room else ():
+            for name, symbol in SEEN_STEADILY.items() if has_room else ():
                 assert seen[name][0] == pytest.approx(float(quantities[symbol]), rel=1e-9)
             assert spare[0] == pytest.approx(float(quantities["headroom_per_device"]), rel=1e-9)
 
