@@ -16,6 +16,7 @@ from calc.answer.steady_state import (
     Lasting,
     as_simulated,
     lasting,
+    seen_of_burst,
     simulated,
 )
 from calc.closed_form.evaluate import evaluate
@@ -303,13 +304,15 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
                for phase in ("prefill", "decode")}
     changes = Search(scenario, everything).changes() if why else []
-    known = inputs | everything | {name: told.value for name, told in quantities.items()}
     seen = None if steady is None or why else simulated(
         scenario, steady, applied.inputs if applied else None)
+    quantities = as_simulated(quantities, steady, seen)
+    known = inputs | everything | {name: told.value for name, told in quantities.items()}
+    seen_by_users = {} if seen_of_burst(scenario, steady) else {
+        burst: known[name] for name, burst in STEADY.items()}
     return Estimate(
-        scenario.id, not why, binding, as_simulated(quantities, steady, seen),
-        _parts(inputs, everything),
-        _comparisons(scenario, known),
+        scenario.id, not why, binding, quantities, _parts(inputs, everything),
+        _comparisons(scenario, known, seen_by_users),
         everything, why, tuple(changes), applied, steady, scenario.engine,
         bool(inputs["prompt_variation"] or inputs["answer_variation"]), seen,
         float(inputs["concurrency"]), unasked=unasked(inputs),
@@ -381,18 +384,23 @@ def counted(amount: Amount) -> Amount:
     return amount.over(lambda number: max(0, math.floor(number)))
 
 
-def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparison, ...]:
-    """What a document prints beside ours; known are quantities, and inputs, which it may claim."""
+def _comparisons(scenario: Scenario, known: Mapping[str, Any], seen: Mapping[str, Any]
+                 ) -> tuple[Comparison, ...]:
+    """What a document prints beside ours; known are quantities, and inputs, which it may claim,
+    seen those that users see in place of a burst's; what was measured was of a burst."""
     documented = scenario.documented
     if documented is None:
         return ()
+
+    def ours(claim: Claim) -> float | int | None:
+        values = known if claim.value.kind == "measured" else {**known, **seen}
+        if not claim.comparable or claim.quantity not in values:
+            return None
+        return _number(values[claim.quantity] / unit_count(scenario, claim))
+
     return tuple(
-        Comparison(
-            claim.quantity, claim.value.unit, claim.value.section, claim.value.value,
-            documented.recomputed(claim),
-            _number(known[claim.quantity] / unit_count(scenario, claim))
-            if claim.comparable and claim.quantity in known else None)
-        for claim in documented.claims)
+        Comparison(claim.quantity, claim.value.unit, claim.value.section, claim.value.value,
+                   documented.recomputed(claim), ours(claim)) for claim in documented.claims)
 
 
 def unit_count(scenario: Scenario, claim: Claim) -> int:

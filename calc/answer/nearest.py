@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.answer.steady_state import central_values
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import changed
 from calc.layouts.enumerate import (
@@ -66,7 +67,7 @@ class Change:
     Attributes:
         settings: what differs, as ``--set`` takes it.
         devices: cards of the deployment [1].
-        quantities: of ``TOLD``, SI units.
+        quantities: of ``TOLD``, SI units; latency and throughput as its users see them.
         text: one sentence in both languages.
     """
 
@@ -314,8 +315,7 @@ class Search:
     def _told(self, settings: dict[str, str | int]) -> Change:
         """A change with what the runtime gives for it."""
         other = changed(self.scenario, settings)
-        computed = evaluate(other.inputs(), self.attention)
-        quantities = {name: float(computed[name]) for name in TOLD}
+        quantities = central_values(other, TOLD)
         return Change(settings, other.devices, quantities,
                       _sentence(self.scenario, other, settings, quantities))
 

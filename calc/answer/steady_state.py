@@ -3,7 +3,7 @@ what a steady state comes to; in closed form, and where that does not hold, simu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from calc.physics.experts import ranks_in_step
 from calc.physics.memory import kept_share
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
+from catalogue.deployments.scenario import unasked
 
 if TYPE_CHECKING:
     from calc.answer.users import LoadResult
@@ -212,10 +213,47 @@ def as_simulated(quantities: Mapping[str, Amount], steady: Lasting | None, seen:
     """
     if steady is None or seen is None:
         return dict(quantities)
-    means = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,
-             "steady_e2e": seen.e2e.mean,
-             THROUGHPUT: seen.summary.output_throughput / seen.share}
     return {**quantities, **{
         name: quantities[name].scaled(mean / steady.values[name])
-        for name, mean in means.items()
-        if mean > 0 and name in quantities and not quantities[name].exact}}
+        for name, mean in _means(seen).items()
+        if name in quantities and not quantities[name].exact}}
+
+
+def _means(seen: LoadResult) -> dict[str, float]:
+    """Means of a simulation by name of ``STEADY``, SI units; without those of which it has none."""
+    found = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,
+             "steady_e2e": seen.e2e.mean,
+             THROUGHPUT: seen.summary.output_throughput / seen.share}
+    return {name: mean for name, mean in found.items() if mean > 0}
+
+
+def seen_of_burst(scenario: Scenario, steady: Lasting | None = None) -> bool:
+    """Whether what is told of a deployment is a burst: it asks for one, is a pool alone, does not
+    say how long answers are, or cannot keep up with its arrivals.
+
+    Args:
+        scenario: the deployment.
+        steady: its steady state, where it is at hand.
+    """
+    workload = scenario.file.workload
+    return bool(workload.arrivals == "burst" or workload.output_tokens is None
+                or unasked(scenario.inputs()) or (steady is not None and not steady.keeps_up))
+
+
+def central_values(scenario: Scenario, names: Iterable[str]) -> dict[str, float]:
+    """Quantities of a deployment at the inputs' values, SI units; latency and throughput are those
+    that its users see, under the names of a burst.
+
+    Args:
+        scenario: the deployment.
+        names: of ``calc.evaluate``.
+    """
+    inputs = scenario.inputs()
+    everything = evaluate(inputs, scenario.model.attention)
+    found = {name: float(everything[name]) for name in names}
+    if seen_of_burst(scenario):
+        return found
+    steady = lasting(scenario, inputs, everything)
+    result = simulated(scenario, steady)
+    means = steady.values | (_means(result) if result else {})
+    return found | {STEADY[name]: value for name, value in means.items() if STEADY[name] in found}

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.nearest import TOLD
+from calc.answer.steady_state import central_values, seen_of_burst
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import changed
 from calc.layouts.choice import Choice, Row
@@ -51,7 +52,8 @@ class Advice:
     Attributes:
         settings: what differs, as ``--set`` takes it; nothing where it is the deployment itself.
         precision: its own.
-        quantities: of ``calc.answer.nearest.TOLD``, SI units.
+        quantities: of ``calc.answer.nearest.TOLD``, SI units; latency and throughput as its users
+            see them.
     """
 
     settings: dict[str, str | int]
@@ -105,8 +107,9 @@ def alternatives(scenario: Scenario) -> Alternatives:
         answer.central_of(answer.official_precision)))
     asked = _as_it_is(scenario)
     if asked is not None:
-        best, own = (asked if found is None or _rate(found) < _rate(asked) else found
-                     for found in (best, own))
+        own = asked if own is None or _rate(own) < _rate(asked) else own
+    # ranked in closed form, told as it is simulated where that does not hold
+    best = max(filter(None, (best, own, official)), key=_rate, default=None)
     return Alternatives(best, own, official, answer.official_precision,
                         answer.result.funnel.deployments)
 
@@ -116,7 +119,7 @@ def _as_it_is(scenario: Scenario) -> Advice | None:
     computed = evaluate(scenario.inputs(), scenario.model.attention)
     if reasons(scenario, computed):
         return None
-    return Advice({}, scenario.precision.id, {name: float(computed[name]) for name in TOLD})
+    return Advice({}, scenario.precision.id, central_values(scenario, TOLD))
 
 
 def _rate(advice: Advice) -> float:
@@ -166,7 +169,7 @@ def default_share(scenario: Scenario) -> Callable[[Cells], np.ndarray] | None:
 
 def _goal(scenario: Scenario) -> Goal:
     """The most throughput for the requests of a deployment, on its cards."""
-    inputs = scenario.inputs()
+    inputs, workload = scenario.inputs(), scenario.file.workload
     return goal_of(scenario, {
         "chunks": sorted({int(inputs["max_num_batched_tokens"]), *CHUNKS}),
         "drafts": [int(inputs["draft_tokens"])],
@@ -174,8 +177,9 @@ def _goal(scenario: Scenario) -> Goal:
         "staged_drafts": True if inputs["pipeline_parallel"] > 1 else None,
         "spares": ["none", "fewest"], "pools": ["one"],
         "micro_batches": [int(inputs["micro_batches"])]},
-        {"users": int(scenario.file.workload.concurrency.value), "arrivals": "burst",
-         "context_tokens": longest_request(scenario)},
+        {"users": int(workload.concurrency.value), "context_tokens": longest_request(scenario),
+         "think_time": workload.think_time and workload.think_time.value,
+         "arrivals": "burst" if seen_of_burst(scenario) else "closed-loop"},
         cards=CardRange.model_construct(fewest=scenario.devices, most=scenario.devices),
         objectives=["throughput", "ttft"])
 
@@ -196,8 +200,8 @@ def _advice(scenario: Scenario, row: Row | None) -> Advice | None:
     if row is None:
         return None
     settings = _settings(scenario, row.choice)
-    computed = evaluate(changed(scenario, settings).inputs(), scenario.model.attention)
-    return Advice(settings, row.choice.precision, {name: float(computed[name]) for name in TOLD})
+    return Advice(settings, row.choice.precision,
+                  central_values(changed(scenario, settings), TOLD))
 
 
 def _own(scenario: Scenario) -> Mapping[str, str | int]:

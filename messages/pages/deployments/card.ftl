@@ -16,6 +16,16 @@ both-pools =
     .en = Both pools, { $cards } cards, { $users } requests in flight
     .zh = 两池合计，{ $cards } 张卡，在途 { $users } 个请求
 
+in-flight =
+    .en = { $burst ->
+        [yes] { $users } requests that arrive together
+       *[no] In a steady state of { $users } requests in flight
+    }
+    .zh = { $burst ->
+        [yes] { $users } 个请求同时到达
+       *[no] 稳态，在途 { $users } 个请求
+    }
+
 hypothetical-with-enough-memory =
     .en = hypothetical, with enough memory
     .zh = 假想：显存足够时
@@ -57,10 +67,6 @@ most-tokens-per-second =
 as-written =
     .en = as written
     .zh = 按原文配置
-
-plans-are-compared-by-closed =
-    .en = Plans are compared by closed form, without the replay of the measured run:
-    .zh = 各方案按闭式估计比较，不含对实测过程的回放：
 
 four-bit-weights-are-read =
     .en = 4-bit weights are read faster, but here they are multiplied in 16 bits, at a lower peak: the arithmetic of prefill takes longer.

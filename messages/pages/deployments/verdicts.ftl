@@ -57,15 +57,15 @@ document-prints-times-that =
     }
 
 were-measured-within-of-it =
-    .en = ; { $text } were measured, within { $same } of it
-    .zh = ；实测 { $text }，相差不到 { $same }
+    .en = ; { $text } were measured, within { $same } of the estimate for that run
+    .zh = ；实测 { $text }，与对该次测试的估计相差不到 { $same }
 
 were-measured-so-it-is =
-    .en = ; { $text } were measured, so it is { $size } too { $off_above ->
+    .en = ; { $text } were measured; the estimate for that run, { $ours }, is { $size } too { $off_above ->
         [yes] high
        *[no] low
     }
-    .zh = ；实测 { $text }，估计偏{ $off_above ->
+    .zh = ；实测 { $text }，对该次测试的估计为 { $ours }，偏{ $off_above ->
         [yes] 高
        *[no] 低
     } { $size }
@@ -81,9 +81,17 @@ prompt-and-answer-lengths-are =
     .en = { $speed } Prompt and answer lengths are not stated: the first token follows a prompt of { $prompt } tokens; decode is counted alone, at { $decoded } tokens of context and without stalls from other requests' prefill.
     .zh = { $speed }输入与输出的长度未给出：首 token 按 { $prompt } token 的输入计；此后只计解码，上下文恒取 { $decoded } token，不含其他请求预填充造成的停顿。
 
-of-requests-sent-at-once =
-    .en = Of { $sent } requests sent at once, of which { $requests } may run together, each
-    .zh = { $sent } 个请求同时发出、至多 { $requests } 个并行时，平均每个
+of-requests-in-flight =
+    .en = In a steady state of { $requests } requests in flight, each
+    .zh = 稳态在途 { $requests } 个请求时，平均每个
+
+sent-at-once =
+    .en = Sent all at once (a burst), each
+    .zh = 若同时发出（突发），平均每个
+
+in-a-benchmark =
+    .en = A benchmark with `--max-concurrency { $requests }`, which starts with such a burst, shows the mean: each
+    .zh = 用 `--max-concurrency { $requests }` 压测（开头即为这样的突发），均值为：每个
 
 of-requests-that-arrive-at =
     .en = Of { $requests } requests that arrive at once, each

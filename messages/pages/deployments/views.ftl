@@ -38,8 +38,8 @@ derived-is-what-this-book =
     .zh = “推导”是把[有来源的输入]({ $inputs })代入本书公式所得，附 80% 区间。
 
 measured-is-of-same-workload =
-    .en = *Measured* is of the same workload.
-    .zh = “实测”取同一负载。
+    .en = *Measured* is of the same workload; what is derived beside it is of the run that was made.
+    .zh = “实测”取同一负载；与之并列的推导值针对该次测试的过程。
 
 given-derived-is-number-over =
     .en = *Given / derived* is the { $given } number over the derived one.

@@ -1,19 +1,21 @@
 """What follows for one deployment: its quantities with 80% intervals, and what was measured of it.
 
-The closed form speaks of one wave of equal requests; a benchmark that sends many requests at once
-is also replayed step by step. Nothing here is fitted.
+Its users see a steady state; what was measured is predicted for the run that was made, one of many
+requests at once replayed step by step. Nothing here is fitted.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import calc
+from calc.answer.steady_state import SEEN_OF_BURST
+from calc.answer.whole import seen_of
 from calc.evidence.classes import Own, own_errors
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import METRICS, System, system
@@ -114,7 +116,17 @@ class Deployed:
 
     @functools.cached_property
     def answers(self) -> dict[str, Amount]:
-        """The quantities that answer it, by closed form."""
+        """The quantities that answer it, as its users see them; of a pool alone, and without
+        lengths of answers, those of a burst."""
+        seen = None if self.answer.unasked else seen_of(self.answer)
+        found = seen.amounts if seen else {}
+        return self.burst | {
+            symbol: replace(found[name], name=symbol) for name, symbol in SEEN_OF_BURST.items()
+            if name in found and symbol in self.burst}
+
+    @functools.cached_property
+    def burst(self) -> dict[str, Amount]:
+        """The same quantities of requests that all arrive at once."""
         by_name: dict[str, Amount] = {}
         for inputs in {id(question): question for question in self.questions.values()}.values():
             names = [name for name, question in self.questions.items() if question is inputs]
@@ -143,11 +155,6 @@ class Deployed:
         return self.of(self.inputs, [name])[name] if estimated is None else estimated
 
     @functools.cached_property
-    def best(self) -> dict[str, Amount]:
-        """As ``answers``, but replayed where the benchmark sends many requests at once."""
-        return self.answers | self.replayed
-
-    @functools.cached_property
     def seen(self) -> System | None:
         """What was measured of it, on its own cards."""
         return system(self.scenario) if self.scenario.measured and self.own else None
@@ -166,17 +173,22 @@ class Deployed:
                 for metric in METRICS if len(rows := self.seen.measured(metric))}
 
     @functools.cached_property
-    def replayed(self) -> dict[str, Amount]:
-        """Metrics of its own workload, where a run of many requests is replayed."""
-        if not (self.asked and self.seen and self.seen.scheduled):
+    def as_measured(self) -> dict[str, Amount]:
+        """What was measured at its own workload, as it is predicted for the run that was made."""
+        if self.seen is None or not self.asked:
             return {}
-        answers, first = {}, np.array(self.asked[:1])
-        for name in self.questions:
-            if name in METRICS and self.asked[0] in self.seen.measured(name):
+        found, first = {}, np.array(self.asked[:1])
+        for name in METRICS & self.burst.keys():
+            if self.asked[0] in self.seen.measured(name):
                 of = uncalibrated(self.seen, name, own_parts(self.seen, first), first)
-                answers[name] = Amount(float(of.predicted[0]), float(of.low[0]),
-                                       float(of.high[0]), self.answers[name].unit, name=name)
-        return answers
+                found[name] = Amount(float(of.predicted[0]), float(of.low[0]), float(of.high[0]),
+                                     self.burst[name].unit, name=name)
+        return found
+
+    @property
+    def replayed(self) -> bool:
+        """Whether the run that was measured sent many requests, and is replayed step by step."""
+        return bool(self.as_measured and self.seen and self.seen.scheduled)
 
     def measured(self, name: str) -> tuple[float, float] | None:
         """Least and largest measured value of a quantity at its own workload; None if none was."""

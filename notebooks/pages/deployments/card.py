@@ -9,7 +9,7 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate
-from calc.answer.steady_state import SEEN_OF_BURST
+from calc.answer.steady_state import SEEN_OF_BURST, seen_of_burst
 from calc.answer.whole import whole
 from calc.costing.answer import CostOptions, PrefillPool, cost
 from calc.costing.rates import prices_of, way_of
@@ -25,7 +25,7 @@ from notebooks.pages.catalogue.tables.deployments import quantity_label as quant
 from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.display import in_book, show, table
-from notebooks.show.numbers import fmt_bytes, fmt_int
+from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig
 
 common = messages("common")
 say = messages("pages/deployments/card")
@@ -56,16 +56,23 @@ def glance(deployed: Deployed) -> None:
     """What a user gets and what it costs, each with its interval and how such intervals did."""
     if deployed.refusal is not None:
         return
-    rows = [_row(deployed, deployed.best[name]) for name in PACE if name in deployed.best]
+    rows = [_row(deployed, deployed.answers[name]) for name in PACE if name in deployed.answers]
     if (amount := price(deployed)) is not None:
         rows.append(amount)
+    lasting = deployed.answer.lasting
     if rows:
-        value = (say("hypothetical-with-enough-memory") if not deployed.has_room
-                 else common("estimate"))
-        table(rows, {"what": "", "value": value, "reach": common("interval"), "held": HELD})
+        burst = seen_of_burst(deployed.scenario, lasting)
+        flying = deployed.answer.in_flight if burst or lasting is None else lasting.in_flight
+        table(rows, {"what": say("in-flight", users=fmt_sig(flying), burst=burst),
+                     "value": _valued(deployed.has_room), "reach": common("interval"),
+                     "held": HELD})
     if own := _own(deployed):
         show(*say("class-what-was-measured-and", where=f"#{WHERE}", kind=class_label(own.of),
                   narrow=_narrow(deployed)))
+
+
+def _valued(room: bool) -> Pair:
+    return common("estimate") if room else say("hypothetical-with-enough-memory")
 
 
 def glance_of_pools(pools: tuple[Scenario, Scenario]) -> None:
@@ -85,13 +92,12 @@ def glance_of_pools(pools: tuple[Scenario, Scenario]) -> None:
             pools[0], deployed.answers[0].everything))) is not None:
         rows.append(amount)
     table(rows, {"what": say("both-pools", cards=deployed.devices, users=fmt_int(seen.in_flight)),
-                 "value": common("estimate") if deployed.fits else say(
-                     "hypothetical-with-enough-memory"), "reach": common("interval")})
+                 "value": _valued(deployed.fits), "reach": common("interval")})
 
 
 def _narrow(deployed: Deployed) -> Pair:
     """That intervals of its class held less often than they are meant to, where they did."""
-    few = {(own.inside, own.rows): None for name in PACE if name in deployed.best
+    few = {(own.inside, own.rows): None for name in PACE if name in deployed.answers
            and (own := deployed.own_errors.get(name)) and own.inside < FEW * own.rows}
     if not few:
         return "", ""
@@ -117,17 +123,15 @@ def _row(deployed: Deployed, answer: Amount) -> dict[str, Any]:
 
 def _own(deployed: Deployed) -> Own | None:
     """The formulas' own error of the first quantity that is told."""
-    return next((own for name in PACE if name in deployed.best
+    return next((own for name in PACE if name in deployed.answers
                  and (own := deployed.own_errors.get(name)) is not None), None)
 
 
 def price(deployed: Deployed) -> dict[str, Any] | None:
     """A million output tokens in money, where somebody prices the card; on a usual day."""
-    scenario, found = deployed.scenario, deployed.answer
     if "output_throughput" not in deployed.answers or not deployed.has_room:
         return None
-    steady = found.quantities.get("steady_throughput", found.quantities["output_throughput"])
-    return _priced(scenario, found, steady)
+    return _priced(deployed.scenario, deployed.answer, deployed.answers["output_throughput"])
 
 
 def _priced(scenario: Scenario, found: Estimate, rate: Amount,
@@ -189,8 +193,6 @@ def instead(deployed: Deployed) -> None:
     rows = plans(deployed)
     if len(rows) == 1:
         return
-    if deployed.replayed:
-        show(*say("plans-are-compared-by-closed"))
     told = [name for name in PACE if any(name in row for row in rows)]
     for row in rows:
         row |= {name: row.get(name, "–") for name in told}

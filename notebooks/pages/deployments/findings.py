@@ -126,8 +126,8 @@ def recurring(families: Sequence[Family], deployed: Mapping[str, Deployed]) -> d
     for family in families:
         for member in family.deployments:
             here = deployed[member.id]
-            if RATE in here.best:
-                printed = Printed(label(member), member.id, member.devices, here.best[RATE])
+            if RATE in here.answers:
+                printed = Printed(label(member), member.id, member.devices, here.answers[RATE])
                 _add(found, member.documented.claims if member.documented else (), printed)
         if family.pools:
             printed = Printed(short(family.title), family.id,

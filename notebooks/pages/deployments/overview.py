@@ -126,8 +126,8 @@ def finder(overview: Overview) -> None:
         Column(lambda item: families.cut(item.scenario), common("layout")),
         Column(lambda item: item.inputs["concurrency"], common("number-of-requests"), fmt_sig),
         Column("headroom", common("memory-to-spare"), fmt_bytes),
-        Column(lambda item: item.best["tpot"].text
-               if item.has_room and "tpot" in item.best else None, "TPOT")],
+        Column(lambda item: item.answers["tpot"].text
+               if item.has_room and "tpot" in item.answers else None, "TPOT")],
           sortable=True, wide=True, folded=say("all-deployments-they-can-be"))
 
 

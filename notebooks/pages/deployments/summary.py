@@ -115,10 +115,11 @@ def speed(deployed: Deployed, name: str) -> Speed | None:
 
     None where neither is known, or where it is no answer of this deployment.
     """
-    ours = deployed.best.get(name)
+    ours = deployed.answers.get(name)
     if ours is None:
         return None
     if measured := deployed.measured(name):
+        ours = deployed.as_measured.get(name, ours)
         ends = dict.fromkeys(plain(end, ours.unit) for end in measured)
         return Speed(name, ("–".join(ends),) * 2, ours,
                      *_factors(ours, float(np.sqrt(measured[0] * measured[1]))),
@@ -190,11 +191,12 @@ def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
                 " GB", "\u00a0GB") for text in word),
             "bound": (binding[0].partition(":")[0], binding[1].partition("（")[0])}
         for key, names in (("rate", (RATE,)), ("pace", (PACE, FIRST))):
-            name = next((item for item in names if item in deployed.best), None)
+            name = next((item for item in names if item in deployed.answers), None)
             if name is None:
                 continue
             mark = " TTFT" * (name == FIRST)
-            row[key] = derived(deployed.best[name], mark)
+            row[key] = derived(compared[name].ours if name in compared else deployed.answers[name],
+                               mark)
             if name in compared:
                 factor = f"{mark}<br>×{times(compared[name].factor)}"
                 row[f"{key}_given"] = tuple(f"{text}{factor}" for text in compared[name].text)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from calc.answer.estimate import unit_count
+from calc.answer.steady_state import OF_BENCHES, seen_of_burst
 from calc.evidence.classes import stand_ins
+from calc.uncertainty.amount import Amount
 from catalogue.caveats import announced, underived, unsourced
 from catalogue.deployments.admission.rules import KERNEL
 from catalogue.entries.deployments import Claim
@@ -32,7 +35,6 @@ KINDS: dict[str, Pair] = {
     "ttft": common("time-to-first-token")}
 SAME = 0.01  # relative difference below which no side is named
 FRACTION = 0.1  # ratio below which a fraction says it better
-TABLED = ("tpot", "ttft", "output_throughput")  # whose intervals stand in the table above
 RATES = ("output_throughput", "input_throughput", "tpot", "ttft")  # the first that both know
 
 
@@ -56,14 +58,20 @@ def gaps(deployed: Deployed) -> list[Gap]:
     documented, found = deployed.scenario.documented, []
     for name in RATES:
         for claim in documented.claims if documented else ():
-            if claim.comparable and claim.quantity == name in deployed.best:
-                ours = deployed.best[name]
+            if claim.comparable and claim.quantity == name in deployed.answers:
+                ours = compared(deployed, claim)
                 theirs = claim.value.value * unit_count(deployed.scenario, claim)
                 within = ours.low <= theirs <= ours.high
                 kept = claim.bound is not None and (
                     ours.value <= theirs if claim.bound == "at_most" else ours.value >= theirs)
                 found.append(Gap(claim, theirs / ours.value, not (within or kept)))
     return found
+
+
+def compared(deployed: Deployed, claim: Claim) -> Amount:
+    """Ours of what a document claims: of what was measured, in the run that was made."""
+    as_run = deployed.as_measured if claim.value.kind == "measured" else {}
+    return as_run.get(claim.quantity) or deployed.answers[claim.quantity]
 
 
 def result(deployed: Deployed, name: str | None = None) -> Gap | None:
@@ -111,15 +119,16 @@ def _fits(deployed: Deployed) -> Pair:
 
 def _gives(deployed: Deployed) -> Pair:
     """What it gives beside what is printed of it, and what binds."""
-    name = next((rate for rate in RATES if rate in deployed.best), None)
+    name = next((rate for rate in RATES if rate in deployed.answers), None)
     if name is None or deployed.refusal is not None:
         return "", ""
     gap = result(deployed)
-    ours = deployed.best[gap.claim.quantity if gap else name]
+    ours = deployed.answers[gap.claim.quantity if gap else name]
     given = [say("estimated-at", short=not deployed.has_room, kind=KINDS[ours.name],
                  value=ours.texts, reach=ours.reach)]
     if gap:
-        given.append(_measured(gap) if gap.claim.value.kind == "measured" else _printed(gap))
+        given.append(_measured(gap, compared(deployed, gap.claim))
+                     if gap.claim.value.kind == "measured" else _printed(gap))
     step = deployed.steps[0]
     kind = {"decode": common("decode"), "prefill": common("prefill")}[step.phase]
     en, zh = RESOURCES[step.binding]
@@ -138,13 +147,13 @@ def _printed(gap: Gap) -> Pair:
                less=less)
 
 
-def _measured(gap: Gap) -> Pair:
-    """What was measured, and by how much the estimate is off."""
+def _measured(gap: Gap, ours: Amount) -> Pair:
+    """What was measured, and by how much the estimate for that run is off."""
     text, off = fmt_written(gap.claim.value.written), 1 / gap.ratio - 1
     size = fmt_percent(abs(off), 0)
     if abs(off) < SAME:
         return say("were-measured-within-of-it", text=text, same=fmt_percent(SAME, 0))
-    return say("were-measured-so-it-is", text=text, size=size, off_above=off > 0)
+    return say("were-measured-so-it-is", text=text, ours=ours.texts, size=size, off_above=off > 0)
 
 
 def verdict_text(deployed: Deployed) -> Pair:
@@ -168,30 +177,41 @@ def verdict_text(deployed: Deployed) -> Pair:
 
 
 def _speed(deployed: Deployed) -> Pair:
-    best, count = deployed.best, deployed.inputs["concurrency"]
-    requests, first, later, many = fmt_int(count), "ttft" in best, "tpot" in best, count > 1
-    sent = deployed.scenario.file.workload.requests
-    if deployed.replayed and sent and sent.value > count:
-        who = say("of-requests-sent-at-once", sent=fmt_int(sent.value), requests=requests)
-    elif first and many:
-        who = say("of-requests-that-arrive-at", requests=requests)
-    else:
-        who = say("each-of-requests", requests=requests) if many else say("single-request")
-    said = [who]
+    """What its users see; if that is a steady state, what a burst and a benchmark give besides."""
+    count, lasting = deployed.inputs["concurrency"], deployed.answer.lasting
+    steadily = not seen_of_burst(deployed.scenario, lasting)
+    flying = lasting.in_flight if steadily and lasting else count
+    who = (say("of-requests-in-flight", requests=fmt_sig(flying)) if steadily and count > 1 else
+           say("of-requests-that-arrive-at", requests=fmt_int(count))
+           if "ttft" in deployed.answers and count > 1 else
+           say("each-of-requests", requests=fmt_int(count)) if count > 1 else say("single-request"))
+    told = [_gets(deployed.answers, who, count > 1)]
+    if steadily and count > 1:
+        told.append(_gets(deployed.burst, say("sent-at-once"), True))
+        quantities = deployed.answer.quantities
+        bench = {name: quantities[symbol] for symbol, name in OF_BENCHES.items()
+                 if symbol in quantities and name in deployed.burst}
+        if any(amount.text != deployed.burst[name].text for name, amount in bench.items()):
+            told.append(_gets(bench, say("in-a-benchmark", requests=fmt_int(count)), True))
+    return join((" ", ""), told)
+
+
+def _gets(amounts: Mapping[str, Amount], who: Pair, many: bool) -> Pair:
+    """How long somebody waits for a first token and for each further one, and all together get."""
+    said, first, later = [who], "ttft" in amounts, "tpot" in amounts
     if first:
-        said.append(say("waits-for-first-token", value=_value(deployed, "ttft"), many=many))
+        said.append(say("waits-for-first-token", value=_value(amounts["ttft"]), many=many))
     if later:
-        said.append(say("gets-token-every", first=first, value=_value(deployed, "tpot")))
-    en, zh = _value(deployed, "output_throughput" if later else "input_throughput")
+        said.append(say("gets-token-every", first=first, value=_value(amounts["tpot"])))
+    en, zh = _value(amounts["output_throughput" if later else "input_throughput"])
     rate = en, zh.rstrip()
     end = say("together", value=rate, output=later) if many else say("that-is", value=rate)
     return join(("", ""), [join((" ", ""), said), end])
 
 
-def _value(deployed: Deployed, name: str) -> Pair:
-    answer = deployed.best[name]
+def _value(answer: Amount) -> Pair:
     en, zh = (f"**{text}**" for text in answer.texts)
-    return ((en, f"{zh} ") if name in TABLED else
+    return ((en, f"{zh} ") if answer.name != "input_throughput" else
             (f"{en} ({answer.reach})", f"{zh}（{answer.reach}）"))
 
 

@@ -98,7 +98,8 @@ def derived(deployed: Deployed, name: str) -> Amount | None:
         return None
     if name not in deployed.quantities:
         return None
-    return deployed.best.get(name) or deployed.quantity(name)
+    # beside what was measured, of the run that was made
+    return deployed.as_measured.get(name) or deployed.quantity(name)
 
 
 def three(deployed: Deployed, brief: bool = False) -> Views:

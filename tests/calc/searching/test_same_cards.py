@@ -1,9 +1,9 @@
 """What runs on the cards of a deployment: its engine's defaults follow each candidate."""
 
 import pytest
+from _seen import told_of
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import changed
 from calc.layouts.space import Space, choice_at
 from calc.searching.same_cards import alternatives, default_share, goal_of
@@ -47,6 +47,4 @@ def test_advice_is_what_its_command_gives(name):
     for advice in filter(None, (found.best, found.own, found.official)):
         asked = [f"{path}={value}" for path, value in advice.settings.items()]
         made = catalogue.load_scenario(name, overrides=asked)
-        given = evaluate(made.inputs(), made.model.attention)
-        assert advice.quantities == pytest.approx(
-            {key: float(given[key]) for key in advice.quantities}, rel=1e-9)
+        assert advice.quantities == pytest.approx(told_of(made), rel=1e-9)

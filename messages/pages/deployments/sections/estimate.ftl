@@ -36,23 +36,31 @@ estimate =
     .en = estimate
     .zh = 估计值
 
-one-wave-of-equal-requests =
-    .en = one wave of equal requests
-    .zh = 一批等长请求
+steady =
+    .en = users see (steady state)
+    .zh = 用户所见（稳态）
+
+burst =
+    .en = all at once (burst)
+    .zh = 同时到达（突发）
+
+bench =
+    .en = mean of a benchmark that starts with the burst
+    .zh = 以突发开始的压测的均值
 
 run-replayed =
     .en = the run, replayed
     .zh = 逐步重放
 
 benchmark-sends-many-requests-at =
-    .en = The benchmark sends many requests at once. Its run is therefore also replayed, step by step, with the same step times{ $uneven ->
+    .en = The measured run sent many requests at once. It is therefore replayed, step by step, with the same step times{ $uneven ->
         [yes] , its requests of many lengths, of which only the mean is known, drawn from an exponential distribution
        *[no] { "" }
-    }; the closed form knows one wave of requests of equal length.
-    .zh = 该测试一次发出大量请求，因此另按同样的每步用时逐步重放整个过程{ $uneven ->
+    }; the burst in closed form is one wave of requests of equal length.
+    .zh = 实测一次发出大量请求，因此另按同样的每步用时逐步重放整个过程{ $uneven ->
         [yes] ；各请求长短不一而只知平均值，按指数分布抽取
        *[no] { "" }
-    }。闭式公式只描述一批等长的请求。
+    }。突发一列的闭式只描述一批等长的请求。
 
 closed-form-of-steady-state =
     .en = The closed form of the steady state does not hold here: { $doubts }. It could not be simulated in a few seconds; `simulate` takes longer.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from calc.answer.steady_state import STEADY
+from calc.answer.steady_state import OF_BENCHES, seen_of_burst
 from calc.closed_form.validity import doubt_words
 from calc.evidence.classes import Own
 from calc.evidence.classes import class_label as named_class
+from calc.uncertainty.amount import Amount
 from catalogue.messages import join, messages
 from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label
@@ -35,26 +36,28 @@ ADDED = {"redundant_weights_per_device": common("redundant-experts"),
 
 
 def times_and_rates(page: Page) -> None:
-    """What users see, in closed form and, where many requests are sent, replayed step by step."""
-    answers = dict(page.answers)
-    if "ttft" in answers and page.quantities["requests_per_rank"] > 1:
-        answers = {"prefill_time": page.deployed.quantity("prefill_time")} | answers
-    replay = page.deployed.replayed
-    columns = {"what": common("quantity"), "value": say("estimate"), "reach": common("interval")}
-    rows = [{"what": quantity_label(name), "value": answer.text, "reach": answer.reach,
-             **({"replay": replay[name].text, "again": replay[name].reach}
-                if name in replay else {}),
-             **dict.fromkeys(("replay", "again") if replay and name not in replay else (), "–")}
-            for name, answer in answers.items()]
-    rows += _steady(page) if "ttft" in answers and "tpot" in answers else []
-    if replay:
-        columns |= {"value": say("one-wave-of-equal-requests"), "replay": say("run-replayed"),
-                    "again": common("interval")}
-    table(rows, columns)
+    """What users see, in a burst, in a benchmark that starts with one, and in the run that was
+    measured where it is replayed."""
+    deployed, prompt = page.deployed, {}
+    if "ttft" in page.answers and page.quantities["requests_per_rank"] > 1:
+        prompt = {"prefill_time": deployed.quantity("prefill_time")}
+    columns: dict[str, dict[str, Amount]] = {"value": prompt | dict(page.answers)}
+    if not seen_of_burst(deployed.scenario, deployed.answer.lasting):
+        told = deployed.answer.reported
+        columns |= {"burst": deployed.burst, "bench": {
+            of: told[name] for name, of in OF_BENCHES.items() if name in told}}
+    if deployed.replayed:
+        columns["replay"] = deployed.as_measured
+    heads = {"value": say("steady") if "burst" in columns else say("estimate"),
+             "burst": say("burst"), "bench": say("bench"), "replay": say("run-replayed")}
+    table([{"what": quantity_label(name), **{
+        key: f"{of[name].text} ({of[name].reach})" if name in of else "–"
+        for key, of in columns.items()}} for name in columns["value"]],
+          {"what": common("quantity")} | {key: heads[key] for key in columns})
     _doubted(page)
     _measured(page)
-    if replay:
-        uneven = bool(page.deployed.seen and page.deployed.seen.unequal & set(page.deployed.asked))
+    if deployed.replayed:
+        uneven = bool(deployed.seen and deployed.seen.unequal & set(deployed.asked))
         show(*say("benchmark-sends-many-requests-at", uneven=uneven))
 
 
@@ -69,20 +72,6 @@ def _doubted(page: Page) -> None:
         return
     count = f"{seen.summary.requests:,}"
     show(*say("closed-form-of-steady-state-does", count=count, doubts=doubts))
-
-
-def _steady(page: Page) -> list[dict[str, Any]]:
-    """Rows of a steady state, in which users ask again after each answer, beside those of a wave.
-
-    Args:
-        page: of a deployment that prefills and decodes.
-    """
-    found = page.deployed.answer.reported
-    return [{"what": quantity_label(name),
-             "value": fmt_quantity(found[name].value, found[name].unit),
-             "reach": f"{fmt_quantity(found[name].low, found[name].unit)} – "
-                      f"{fmt_quantity(found[name].high, found[name].unit)}"}
-            for name in STEADY if name in found]
 
 
 def _measured(page: Page) -> None:

@@ -1,0 +1,15 @@
+"""What is told of a deployment in a line."""
+
+import calc
+from calc.answer.nearest import TOLD
+from calc.answer.steady_state import SEEN_OF_BURST
+from calc.answer.whole import seen_of
+
+
+def told_of(scenario):
+    """Room, and latency and throughput as the estimate has users see them, by name."""
+    answer = calc.estimate(scenario)
+    values = {name: float(answer.everything[name]) for name in TOLD}
+    seen = None if answer.unasked else seen_of(answer)
+    return values | {symbol: seen.amounts[name].value for name, symbol in SEEN_OF_BURST.items()
+                     if seen}
