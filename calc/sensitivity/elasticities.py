@@ -29,7 +29,7 @@ from catalogue.entries.formulas import input_symbols
 from catalogue.reading import units
 
 TIED = 9  # digits to which equal elasticities are equal
-STEP = 1e-3  # relative move of an input of memory, whose formulas are linear in each input
+STEP = 1e-3  # relative move of an input to either side
 SHARES = ("_efficiency", "_overlap", "_hit_share", "_traffic")
 PLAIN = frozenset({*SCALARS, *CONTINUOUS})  # of no unit, and no count unless they are whole
 DEFINED = "multiply_add_flops"  # what nobody can change
@@ -81,23 +81,18 @@ def elasticities(inputs: Mapping[str, Any], attention: str,
     >>> round(elasticities(inputs, "mla", ["tpot"])["tpot"]["l2_bandwidth"], 4)
     -0.4616
 
-    Of a step or a wave they come from traced slopes, of memory from a small move to either side:
-    its formulas are linear in each such input.
+    Of a step or a burst they come from traced slopes; of memory, whose formulas are linear in each
+    such input, and of a steady state from a small move to either side.
 
     Args:
         inputs: input symbols in SI units, scalars.
         attention: ``mla`` or ``gqa``.
         names: quantities of ``calc.latency``, or of memory; what may be negative gets
             d quantity / d ln(input), in its unit.
-
-    Raises ValueError for a quantity of a steady state, whose steps have no slope.
     """
     at = continuous(inputs)
     timed = [name for name in names if name in SERVED_NAMES]
-    stored = [name for name in names if name in MEMORY_NAMES]
-    if wrong := [name for name in names if name not in (*timed, *stored)]:
-        raise ValueError(f"there is no elasticity of '{wrong[0]}', expected a quantity of a step, "
-                         "of a wave or of memory")
+    moved_little = [name for name in names if name not in timed]
     found: dict[str, dict[str, float]] = {}
     if timed:
         moved = traced([float(inputs[name]) for name in at])
@@ -107,22 +102,22 @@ def elasticities(inputs: Mapping[str, Any], attention: str,
             value = float(getattr(answer, "value", answer))
             found[name] = {key: float(slope) * float(inputs[key]) / value for key, slope
                            in zip(at, slopes(answer, moved), strict=True)}
-    if stored:
-        found |= _of_memory(inputs, attention, stored, at)
+    if moved_little:
+        found |= _by_differences(inputs, attention, moved_little, at)
     return found
 
 
-def _of_memory(inputs: Mapping[str, Any], attention: str, names: Sequence[str],
+def _by_differences(inputs: Mapping[str, Any], attention: str, names: Sequence[str],
                at: Sequence[str]) -> dict[str, dict[str, float]]:
-    count = len(at)
+    count, decode = len(at), not {*names} <= {*MEMORY_NAMES}
     columns: dict[str, Any] = dict(inputs)
     for place, name in enumerate(at):
         column = np.full(2 * count, float(inputs[name]))
         column[2 * place] *= 1 - STEP
         column[2 * place + 1] *= 1 + STEP
         columns[name] = column
-    moved = evaluate(columns, attention, decode=False)
-    central: dict[str, Any] = evaluate(inputs, attention, decode=False)
+    moved = evaluate(columns, attention, decode=decode)
+    central: dict[str, Any] = evaluate(inputs, attention, decode=decode)
     found = {}
     for name in names:
         ends = np.broadcast_to(np.asarray(moved[name], float), (2 * count,)).reshape(count, 2)
@@ -152,10 +147,8 @@ def answers_of(plan: Plan, name: str) -> list[Elasticity]:
     if not signed(asked) and float(plan.at({}, asked)[0]) <= 0:
         raise ParamsError(f"--quantity {name}: it is 0 for '{plan.scenario.id}', and a per cent of "
                           "nothing is nothing; expected a quantity that it has.")
-    try:
-        each = elasticities(plan.inputs, plan.scenario.model.attention, [asked])[asked]
-    except ValueError as error:
-        raise ParamsError(f"--quantity {name}: {error}.") from None
+    symbol, _ = plan.seen.get(asked, (asked, 1.0))
+    each = elasticities(plan.inputs, plan.scenario.model.attention, [symbol])[symbol]
     found, left = [], dict(each)
     for label, members in _groups(plan.scenario.every_knob()).items():
         parts = [left.pop(member) for member in members if member in left]

@@ -1,18 +1,22 @@
 """A deployment as a function: any of its inputs may move, and what is decided by is asked of it.
 
-What is decided by is a quantity of a step or of a wave, of memory, or one of :data:`DERIVED`. Two
-pools of the same cards are a plan too: prefill and decode apart, in the ratio that balances them.
+What is decided by is latency or throughput as users see them, memory, or one of :data:`DERIVED`.
+Two pools of the same cards are a plan too: prefill and decode apart, in the ratio that balances
+them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from calc.answer.estimate import predicted
+from calc.answer.steady_state import STEADY, Lasting, central_values, lasting, seen_of_burst
+from calc.closed_form.evaluate import evaluate
 from calc.closed_form.latencies import SERVED_NAMES, STEADY_NAMES
 from calc.layouts.feasible import has_room
 from calc.many.sweeps import decode_sweep, sweep
@@ -74,6 +78,17 @@ class Plan:
         """Cards of the deployment [1]."""
         return self.scenario.devices
 
+    @cached_property
+    def seen(self) -> dict[str, tuple[str, float]]:
+        """Latency and throughput by name -> the quantity that users see under it, and how many
+        times its closed form an estimate of the deployment tells [1]."""
+        if self.pooled or seen_of_burst(self.scenario, _steady(self.scenario)):
+            return {}
+        told = central_values(self.scenario, STEADY.values())
+        closed = self._swept({}, tuple(STEADY))
+        return {burst: (steady, told[burst] / float(closed[steady][0]))
+                for steady, burst in STEADY.items()}
+
     def at(self, moves: Moves, name: str) -> np.ndarray:
         """A quantity where some inputs move; shape (n,), or (1,) where none does.
 
@@ -130,8 +145,9 @@ class Plan:
             users: at once [request].
             name: of a quantity of one pool.
         """
-        told = predicted(self.scenario, [name], inputs={**self.inputs, "concurrency": users})
-        return np.asarray(told[name].value)
+        symbol, factor = self.seen.get(name, (name, 1.0))
+        told = predicted(self.scenario, [symbol], inputs={**self.inputs, "concurrency": users})
+        return np.asarray(told[symbol].value) * factor
 
     def median(self, users: float, name: str) -> float:
         """That with so many users."""
@@ -156,6 +172,12 @@ class Plan:
         return int(held[least - 1]) if least else 0
 
     def _asked(self, moves: Moves, names: Sequence[str],
+               fixed: Moves | None = None) -> dict[str, np.ndarray]:
+        wanted = {name: self.seen.get(name, (name, 1.0)) for name in names}
+        found = self._swept(moves, tuple(symbol for symbol, _ in wanted.values()), fixed)
+        return {name: found[symbol] * factor for name, (symbol, factor) in wanted.items()}
+
+    def _swept(self, moves: Moves, names: Sequence[str],
                fixed: Moves | None = None) -> dict[str, np.ndarray]:
         changed = {**self.inputs, **moves, **(fixed or {})}
         if all(np.ndim(value) == 0 for value in changed.values()):
@@ -195,7 +217,17 @@ def plan_of(reference: str, settings: Iterable[str] = (), label: str = "") -> Pl
     texts = [text.strip() for text in settings]
     scenario = load_scenario(reference, overrides=texts)
     inputs, knobs = scenario.inputs(), scenario.knobs()
+    if inputs["open_arrivals"] or inputs["think_time"]:
+        steady = _steady(scenario)
+        if not seen_of_burst(scenario, steady):
+            inputs = {**inputs, "concurrency": steady.in_flight}
     return Plan(label or ", ".join([scenario.id, *texts]), scenario, inputs, tuple(knobs))
+
+
+def _steady(scenario: Scenario) -> Lasting:
+    """The steady state of a deployment in closed form."""
+    inputs = scenario.inputs()
+    return lasting(scenario, inputs, evaluate(inputs, scenario.model.attention))
 
 
 def against(plan: Plan, reference: str, settings: Sequence[str], other: str) -> Plan:

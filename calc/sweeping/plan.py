@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from calc.answer import steady_state
+from calc.answer.steady_state import seen_of_burst
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import KINDS, Judge
 from calc.sweeping.axes import Axis
@@ -57,6 +59,8 @@ PER_DEVICE = {f"{name}_per_device": name for name in ("output_throughput", "stea
 DEVICES = "devices"
 STEADY = {"steady_tpot": -1, "steady_ttft": -1, "steady_throughput_per_device": +1}
 BURST = {"tpot": -1, "ttft": -1, "output_throughput_per_device": +1}
+SEEN = {burst: steady for steady, burst in steady_state.STEADY.items()} | {
+    "output_throughput_per_device": "steady_throughput_per_device"}
 MOST_ROWS = 1 << 53  # whose numbers are exact
 MOST_OUTER = 100_000
 OTHER_DEVICES = "its parallel sizes do not multiply to the devices of the cluster"
@@ -157,8 +161,9 @@ def planned(sweep: Sweep) -> Plan:
                                             for axis, place in zip(axes, places, strict=False)),
                                            ())))
                     for places in product(*map(range, shape[:outer])))
-    objectives = dict(sweep.objectives or (loader.usual if not sweep.every else {}))
-    names = tuple(dict.fromkeys((*objectives, *sweep.quantities, *(
+    objectives = {loader.seen(name): sign for name, sign in (
+        sweep.objectives or (loader.usual if not sweep.every else {})).items()}
+    names = tuple(dict.fromkeys((*objectives, *map(loader.seen, sweep.quantities), *(
         loader.usual if sweep.every and not sweep.quantities else ()))))
     _check_names(names, choices)
     plan = Plan(tuple(axes), outer, choices, objectives, sweep.best, sweep.every, names,
@@ -249,6 +254,10 @@ class _Loader:
         self.paths = {path for numbers in self.values for path in numbers}
         self.usual: dict[str, int] = STEADY
 
+    def seen(self, name: str) -> str:
+        """What users see under the name of a latency or a throughput."""
+        return name if self.usual is BURST else SEEN.get(name, name)
+
     def choice(self, settings: Mapping[str, str]) -> Choice:
         """What is known where the outer axes have these values."""
         raw = {path: text for path, text in settings.items() if path in input_symbols()}
@@ -259,7 +268,7 @@ class _Loader:
                 *self.sweep.settings, *overrides, *self._easiest()])
         except LayoutError as error:
             return Choice(str(error).rstrip("."))
-        if scenario.file.workload.arrivals == "burst":
+        if seen_of_burst(scenario):
             self.usual = BURST
         cut_free = [kind for kind in KINDS if not freely or kind not in OF_CUT]
         if lacking := list(refused(subject_of(scenario), cut_of(scenario), [

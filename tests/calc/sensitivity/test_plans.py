@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calc
+from calc.answer.steady_state import STEADY
 from calc.sensitivity.paths import GROUPS, Path, path_of
 from calc.sensitivity.plans import (
     Limit,
@@ -82,8 +83,9 @@ def test_one_user_more_than_the_most_breaks_the_limit_or_the_memory(name, limit)
 
 @pytest.mark.parametrize("name", ["tpot", "output_throughput"])
 def test_the_median_is_that_of_an_estimate_with_as_many_users(name):
-    estimate = calc.estimate(load_scenario(
-        "s2-910b1-awq", overrides=["workload.concurrency=24"])).quantities[name]
+    estimate = calc.estimate(load_scenario("s2-910b1-awq", overrides=[
+        "workload.concurrency=24"])).quantities[{burst: steady for steady, burst in
+                                                 STEADY.items()}[name]]
     plan = plan_of("s2-910b1-awq")
     assert plan.at({"concurrency": np.array([24.0])}, name)[0] == pytest.approx(estimate.value)
     assert plan.medians(np.array([1.0, 24.0]), name)[1] == pytest.approx(estimate.value)

@@ -41,7 +41,7 @@ def test_a_path_keeps_the_cards_of_the_cluster():
 def test_the_key_is_of_all_that_determines_the_numbers():
     base = {"axes": [("precision", "fp8-block, w4a16-awq"), ("concurrency", "1..4")]}
     keys = [plan_of(*(each := base | changed).pop("axes"), **each).key for changed in (
-        {}, {"chunk": 99}, {"quantities": ("ttft",)}, {"axes": base["axes"][1:]}, {"every": True},
+        {}, {"chunk": 99}, {"quantities": ("e2e",)}, {"axes": base["axes"][1:]}, {"every": True},
         {"objectives": {"tpot": -1}}, {"settings": ("device.memory_bandwidth=4 TB/s",)})]
     assert len(set(keys)) == len(keys)
     assert plan_of(base["axes"][0], ("workload.concurrency", [1, "2..4"])).key == keys[0]
