@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from rich.table import Table
 
 import calc
 from calc.answer.estimate import CAPACITY, LATENCIES, Comparison, Estimate
-from calc.answer.steady_state import STEADY, Lasting
+from calc.answer.steady_state import OF_BENCHES, STEADY, Lasting
 from calc.answer.two_pools import Pools
 from calc.answer.whole import Seen, seen_of, whole
 from calc.answer.worse import worsened
@@ -213,14 +213,17 @@ def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> 
         tell(screen, line)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))
+    loads = _loads(result)
+    apart = {name for of in loads.values() for name in of.values()}
     for name, quantity in result.reported.items():
-        if not alone and name in (*LATENCIES, "tpot", "output_throughput"):
+        if name in apart or (not alone and name in (*LATENCIES, "tpot", "output_throughput")):
             continue
-        table.add_row(spoken(say("quantity-of-burst", quantity=named(name), burst=bool(
-            result.lasting and name in STEADY.values()))), text_of(quantity),
+        table.add_row(named(name), text_of(quantity),
             "" if quantity.exact else interval(quantity.low, quantity.high, quantity.unit),
             spoken(say("kind-of-value", kind=quantity.kind)))
     screen.print(table)
+    if alone and loads:
+        screen.print(_of_loads(result, loads))
     for words in engine_words(scenario) if alone else ():
         tell(screen, spoken(words))
     if alone and result.lasting is not None:
@@ -231,6 +234,29 @@ def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> 
     _print_parts(screen, result, bool(scenario.inputs()["separate_pools"]))
     if result.documented:
         _print_documented(screen, result.documented)
+
+
+def _loads(result: Estimate) -> dict[str, dict[str, str]]:
+    """Latency and throughput that are told beside one another: by load, the first that of the
+    headline, and in it by the name of a burst's the quantity of that load; none of a burst alone,
+    of one pool of two, or of a phase alone."""
+    lasting = result.lasting
+    if result.unasked or lasting is None or not lasting.keeps_up:
+        return {}
+    reported = result.reported
+    steady = {burst: name for name, burst in STEADY.items() if name in reported}
+    found = {"steady": steady, "burst": {burst: burst for burst in steady}, "bench": {
+        burst: name for name, burst in OF_BENCHES.items() if name in reported}}
+    return dict(sorted(found.items(), key=lambda item: item[0] != lasting.arrivals))
+
+
+def _of_loads(result: Estimate, loads: Mapping[str, Mapping[str, str]]) -> Table:
+    """Latency and throughput, a column per load."""
+    table = Table(spoken(common("quantity")), *(spoken(say("load", load=load)) for load in loads))
+    for name in loads["steady"]:
+        told = [result.reported[of[name]] if name in of else None for of in loads.values()]
+        table.add_row(named(name), *("–" if each is None else said(each) for each in told))
+    return table
 
 
 def engine_line(scenario: Scenario) -> str:
@@ -366,8 +392,9 @@ def _print_parts(screen: Console, result: Estimate, apart: bool) -> None:
         total = sum(parts.values())
         binds = result.bottleneck[phase]
         table = Table(title=spoken(say(
-            "parts-of", whole=name, total=amount(total, "s"), bound=binds != CAPACITY,
-            resource=binds, plain=binds.replace("_", " ").replace("l2", "L2"))))
+            "parts-of", whole=name, burst=bool(_loads(result)), total=amount(total, "s"),
+            bound=binds != CAPACITY, resource=binds,
+            plain=binds.replace("_", " ").replace("l2", "L2"))))
         table.add_column(spoken(common("part")))
         for column in (common("time"), common("share")):
             table.add_column(spoken(column), justify="right")

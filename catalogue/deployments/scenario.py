@@ -53,9 +53,10 @@ MEBI = factor("MiB")
 WIDEST = "fp32"  # of what checkpoints and engines keep undivided
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")
-FIRST = ("ttft", "e2e", "steady_ttft", "steady_e2e")  # of the pool that computes prompts
-FURTHER = ("tpot_floor", "throughput_ceiling", "tpot", "e2e", "output_throughput", "steady_tpot",
-           "steady_e2e", "steady_throughput")  # of tokens after the first
+OF_SERVICES = ("bench_ttft", "bench_tpot", "bench_throughput", "steady_e2e", "steady_tpot",
+               "steady_throughput", "e2e")  # of who computes prompts and answers
+FIRST = ("ttft", "steady_ttft", *OF_SERVICES)  # what a pool that decodes alone does not have
+FURTHER = ("tpot_floor", "throughput_ceiling", "tpot", "output_throughput", *OF_SERVICES)
 
 
 def unasked(inputs: Mapping[str, Any]) -> frozenset[str]:

@@ -54,14 +54,16 @@ fits-in =
     .en = Over the ranges of all inputs it fits in { $share } of the draws.
     .zh = 在全部输入的取值范围内抽样，{ $share } 的样本放得下。
 
-quantity-of-burst =
-    .en = { $quantity }{ $burst ->
-        [yes] , burst
-       *[no] { "" }
+load =
+    .en = { $load ->
+        [steady] users see (steady state)
+        [burst] all at once (burst)
+       *[bench] mean of the benchmark
     }
-    .zh = { $quantity }{ $burst ->
-        [yes] （突发）
-       *[no] { "" }
+    .zh = { $load ->
+        [steady] 用户所见（稳态）
+        [burst] 同时到达（突发）
+       *[bench] 压测均值
     }
 
 kind-of-value =
@@ -301,14 +303,20 @@ own-error =
 
 parts-of =
     .en = { $whole ->
-        [tpot] time per output token
+        [tpot] time per output token{ $burst ->
+            [yes] , all at once
+           *[no] { "" }
+        }
        *[prefill] a step of prefill
     }: { $total }{ $bound ->
         [yes] , bound by { $plain }
        *[no] { "" }
     }
     .zh = { $whole ->
-        [tpot] 每输出 token 时间
+        [tpot] 每输出 token 时间{ $burst ->
+            [yes] （突发）
+           *[no] { "" }
+        }
        *[prefill] 一步预填充
     }：{ $total }{ $bound ->
         [yes] ，瓶颈是{ $resource ->
