@@ -6,8 +6,6 @@ from typing import Any
 
 from calc.answer.steady_state import STEADY
 from calc.closed_form.validity import doubt_words
-from calc.evidence.classes import Own
-from calc.evidence.classes import class_label as named_class
 from catalogue.messages import join, messages
 from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label
@@ -52,7 +50,6 @@ def times_and_rates(page: Page) -> None:
                     "again": common("interval")}
     table(rows, columns)
     _doubted(page)
-    _measured(page)
     if replay:
         uneven = bool(page.deployed.seen and page.deployed.seen.unequal & set(page.deployed.asked))
         show(*say("benchmark-sends-many-requests-at", uneven=uneven))
@@ -83,23 +80,6 @@ def _steady(page: Page) -> list[dict[str, Any]]:
              "reach": f"{fmt_quantity(found[name].low, found[name].unit)} – "
                       f"{fmt_quantity(found[name].high, found[name].unit)}"}
             for name in STEADY if name in found]
-
-
-def _measured(page: Page) -> None:
-    """Of which class of systems the intervals are, and how many of its rows lay inside."""
-    of: dict[str, dict[str, Own]] = {}
-    for name, own in page.deployed.own_errors.items():
-        if name in page.answers:
-            of.setdefault(own.of, {})[name] = own
-    if not of:
-        return
-    classes = join(("; ", "；"), (
-        say("rows-of-class", kind=named_class(name), counts=join((", ", "，"), (
-            say("rows-inside", what=quantity_label(quantity), inside=own.inside, rows=own.rows,
-                metric=quantity_label(own.metric), differs=own.metric != quantity)
-            for quantity, own in counts.items())))
-        for name, counts in of.items()))
-    show(*say("measured-rows-inside-their-intervals", classes=classes))
 
 
 def steps(page: Page) -> None:
