@@ -40,6 +40,7 @@ links =
     .en = the links
     .zh = 链路上
 
+# number: the name of the stream
 stream =
     .en = stream 2
     .zh = 第二流

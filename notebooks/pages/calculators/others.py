@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import calc
-from catalogue import Scenario, load, symbols, trees
+from calc.answer.estimate import Estimate
+from catalogue import Scenario, load, load_scenario, symbols, trees
 from catalogue.entries.formulas import Calculator
 from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.pages.calculators import scripts
 from notebooks.pages.calculators.offers import deployed
-from notebooks.pages.thread import request
 from notebooks.show.display import cited, number, numbers, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_sig, fmt_time
 
@@ -21,6 +21,7 @@ common = messages("common")
 say = messages("pages/calculators/others")
 
 MEMORY = "memory"
+ONE = "one-request"
 WIDE_BYTES = 2  # of an element of a cache that is not quantised, as they count it
 CARD_OF_80_GB = 80e9  # bytes, of the cards that the calculator counts in
 
@@ -38,10 +39,18 @@ def inputs_and_quantities(users: int | None = None) -> Mapping[str, Any]:
     return inputs | calc.evaluate(inputs, base_scenario().model.attention)
 
 
+@functools.cache
+def one_request() -> tuple[Scenario, Estimate]:
+    """The deployment of the book's question on one request, and its answer."""
+    question = load("questions", ONE)
+    made = load_scenario(question.scenario, overrides=question.settings)
+    return made, calc.estimate(made)
+
+
 def _ours(of: str) -> float:
     """The same of this book: memory of all cards [B], or a token of its one request [s]."""
     return (float(inputs_and_quantities()["memory_per_device"]) * base_scenario().devices
-            if of == MEMORY else request.told().quantities["tpot"].value)
+            if of == MEMORY else one_request()[1].quantities["tpot"].value)
 
 
 def _steps() -> dict[str, Pair]:
@@ -49,7 +58,7 @@ def _steps() -> dict[str, Pair]:
     q, cards = inputs_and_quantities(), base_scenario().devices
     weights = float(q["weights_per_device"]) * cards
     pair = 2 * WIDE_BYTES * q["num_hidden_layers"]
-    step, read = (float(request.told().everything[name])
+    step, read = (float(one_request()[1].everything[name])
                   for name in ("decode_step_time", "tpot_floor"))
     rest = fmt_bytes(_ours(MEMORY) - weights, digits=0)
     mla = fmt_bytes(float(q["kv_bytes_per_token"]), "MB", 3)
@@ -89,7 +98,7 @@ def compared() -> None:
                  "ratio": common("ratio"), "step": say("step")}, wide=True)
     number("compared-cards", base_scenario().devices)
     number("compared-tensor", inputs_and_quantities()["tensor_parallel"])
-    number("compared-engine", request.engine(), str)
+    number("compared-engine", one_request()[0].engine, str)
     number("compared-users", inputs_and_quantities()["concurrency"])
     number("compared-input", inputs_and_quantities()["input_tokens"])
     number("compared-output", inputs_and_quantities()["output_tokens"])
