@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calc.physics.breakdown import BANDWIDTH
 from catalogue.messages import messages
 from notebooks.pages.thread import request
 from notebooks.show.display import figure, number, numbers
@@ -26,6 +27,7 @@ def answer() -> None:
     of = found.quantities
     assert asks.input_tokens is not None
     assert asks.output_tokens is not None
+    assert found.bottleneck["prefill"] == BANDWIDTH, "Reading experts takes longest of the prompt."
     numbers({"le-input": asks.input_tokens, "le-output": asks.output_tokens})
     numbers({"le-first": of["ttft"].value, "le-token": of["tpot"].value,
              "le-whole": of["e2e"].value,
