@@ -10,12 +10,12 @@ from typing import Any
 from calc.answer.estimate import Estimate, estimate, predicted
 from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
 from calc.answer.two_pools import Pools, combine_pools
-from calc.evidence.classes import REPORTED, evidence_words, near
+from calc.evidence.classes import REPORTED, axis_label, inside_words, near, outside_words
 from calc.evidence.nearness import both
 from calc.layouts.change import changed
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
-from catalogue.messages import Pair
+from catalogue.messages import Pair, join
 from catalogue.reading.values import Text
 
 
@@ -181,4 +181,6 @@ def evidence_of(pools: Sequence[Scenario], answers: Sequence[Estimate]) -> Pair 
     """
     own = {name: amount.own_error for answer in answers for name, amount in answer.reported.items()
            if name in REPORTED and amount.own_error}
-    return evidence_words(own, reduce(both, map(near, pools))) if own else None
+    outside = reduce(both, map(near, pools)).outside
+    axes = [outside_words(axis_label(axis.name) for axis in outside)] if outside else []
+    return join((" ", ""), [inside_words(own), *axes]) if own else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Protocol, cast, get_args
@@ -448,22 +448,11 @@ def evidence(own: Mapping[str, Own]) -> Pair:
         for counts, labels in by.items()))) for kind, by in of.items()))
 
 
-def evidence_words(own: Mapping[str, Own], near: Nearness) -> Pair:
-    """The same in sentences, with how the deployment lies outside what was measured.
-
-    Args:
-        own: as :func:`evidence` takes them; not empty.
-        near: what was measured near the deployment.
-    """
-    axes = join((", ", "、"), (axis_label(axis.name) for axis in near.outside))
-    return join((" ", ""), [inside_words(own), *([outside_words(axes)] if near.outside else [])])
-
-
 def inside_words(own: Mapping[str, Own]) -> Pair:
     """The same as a sentence."""
     return say("inside", runs=evidence(own))
 
 
-def outside_words(axes: Pair) -> Pair:
-    """A sentence: by what a deployment lies outside what was measured."""
-    return say("outside", axes=axes)
+def outside_words(axes: Iterable[Pair]) -> Pair:
+    """A sentence: by which axes a deployment lies outside what was measured."""
+    return say("outside", axes=join((", ", "、"), axes))

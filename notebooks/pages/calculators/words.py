@@ -57,7 +57,7 @@ WORDS: dict[str, Pair] = {
     "ttftRow": say("ttft-row"),
     "rateRow": say("rate-row"),
     "millionRow": say("million-row"),
-    "outside": join(("", ""), [(" ", ""), outside_words(("{axes}",) * 2)]),  # after a sentence
+    "outside": join(("", ""), [(" ", ""), outside_words([("{axes}",) * 2])]),  # after a sentence
     "plan": say("plan", cut="{cut}", count="{count}"),
     # what is found by trying
     "vary": say("vary"),

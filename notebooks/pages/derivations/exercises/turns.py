@@ -23,14 +23,7 @@ SHARED = 32  # users of a step with speculative tokens
 
 def asked(derivation: Derivation, deployment: Sequence[str], workload: Mapping[str, int],
           attention: str = "mla") -> dict[str, Any]:
-    """Inputs and quantities of a deployment with a workload, as ``--set workload.KEY=VALUE``.
-
-    Args:
-        derivation: of the chapter.
-        deployment: a scenario, and what is set of it besides.
-        workload: by key.
-        attention: of its model.
-    """
+    """Inputs and quantities of a scenario, and what is set of it, with a workload, as ``--set``."""
     scenario, *settings = deployment
     changes = (*settings, *(f"workload.{key}={value}" for key, value in workload.items()))
     inputs = catalogue.load_scenario(scenario, overrides=changes).inputs()
