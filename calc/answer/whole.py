@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 from calc.answer.estimate import Estimate, estimate, predicted
 from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
 from calc.answer.two_pools import Pools, combine_pools
+from calc.evidence.classes import REPORTED, axis_label, inside_words, near, outside_words
+from calc.evidence.nearness import both
 from calc.layouts.change import changed
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
+from catalogue.messages import Pair, join
 from catalogue.reading.values import Text
 
 
@@ -166,3 +170,17 @@ def unloaded(prefill: Scenario) -> Scenario:
 def around(value: float, of: Amount, unit: str | None = None) -> Amount:
     """An amount as far about its value as another is about its own."""
     return of.scaled(value / of.value, unit)
+
+
+def evidence_of(pools: Sequence[Scenario], answers: Sequence[Estimate]) -> Pair | None:
+    """Measured runs that say how sure TPOT, TTFT and throughput of a deployment are, in sentences;
+    None where none of these has an error of the formulas' own.
+
+    Args:
+        pools, answers: one of each, or those of two pools, which answer different quantities.
+    """
+    own = {name: amount.own_error for answer in answers for name, amount in answer.reported.items()
+           if name in REPORTED and amount.own_error}
+    outside = reduce(both, map(near, pools)).outside
+    axes = [outside_words(axis_label(axis.name) for axis in outside)] if outside else []
+    return join((" ", ""), [inside_words(own), *axes]) if own else None

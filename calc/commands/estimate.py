@@ -14,7 +14,7 @@ import calc
 from calc.answer.estimate import CAPACITY, LATENCIES, Comparison, Estimate
 from calc.answer.steady_state import OF_BENCHES, STEADY, Lasting
 from calc.answer.two_pools import Pools
-from calc.answer.whole import Seen, seen_of, whole
+from calc.answer.whole import Seen, evidence_of, seen_of, whole
 from calc.answer.worse import worsened
 from calc.closed_form.benches import bench_count
 from calc.closed_form.validity import doubt_words
@@ -37,7 +37,7 @@ from calc.commands.printing import (
     text_of,
     translated,
 )
-from calc.evidence.classes import class_label, stand_ins
+from calc.evidence.classes import stand_ins
 from calc.launching.lengths import longer_words
 from calc.launching.startup_line import POOLS, engine_words, startup_line, startup_lines
 from calc.layouts.change import set_line
@@ -45,7 +45,7 @@ from calc.physics.arrays import Inputs
 from calc.searching.same_cards import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_deployment, symbols
 from catalogue.engines.released import fitting
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import join, messages
 
 common = messages("common")
 say = messages("calc/commands/estimate")
@@ -134,7 +134,9 @@ def _of_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
     screen = console()
     tell(screen, spoken(say("whole", title=translated(deployed.title), fits=deployed.fits,
                             cards=deployed.devices)))
-    for line in (*_seen(seen), *pools(pair), *resting_on(*loaded), *lines_of_pools(loaded)):
+    measured = evidence_of(loaded, deployed.answers)
+    for line in (*_seen(seen), *pools(pair), *resting_on(*loaded), *lines_of_pools(loaded),
+                 *map(spoken, filter(None, [measured]))):
         tell(screen, line)
     for scenario, answer in zip(loaded, deployed.answers, strict=True):
         screen.print()
@@ -229,8 +231,8 @@ def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> 
     if alone and result.lasting is not None:
         for line in [*arrivals(scenario, result.lasting), *_doubted(result), *_cache(result)]:
             tell(screen, line)
-    for line in _measured(result) if alone else ():
-        tell(screen, line)
+    if alone and (measured := evidence_of((scenario,), (result,))):
+        tell(screen, spoken(measured))
     _print_parts(screen, result, bool(scenario.inputs()["separate_pools"]))
     if result.documented:
         _print_documented(screen, result.documented)
@@ -361,19 +363,6 @@ def _explained(result: Estimate) -> list[str]:
             lines.append(spoken(say("outside", quantity=named(item.quantity),
                                     value=amount(item.value, unit), fitted=fitted)))
     return lines
-
-
-def _measured(result: Estimate) -> list[str]:
-    """Of which class the intervals are, and what was measured of it; a sentence per class."""
-    of: dict[str, list[Pair]] = {}
-    for name, quantity in result.reported.items():
-        own = quantity.own_error
-        if own is not None:
-            of.setdefault(own.of, []).append(say(
-                "rows-inside", quantity=named(name), stands=own.metric != name,
-                metric=named(own.metric), inside=own.inside, rows=own.rows))
-    return [spoken(say("own-error", of=class_label(name), counts=join((", ", "，"), counts)))
-            for name, counts in of.items()]
 
 
 def _print_parts(screen: Console, result: Estimate, apart: bool) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Protocol, cast, get_args
@@ -47,6 +47,7 @@ NORMAL_MIDDLE = 0.6744897501960817  # median distance of a normal variable, in d
 # either phase are taken to be as sure
 RATE, LATENCY = "output_throughput", "e2e"  # of as many requests as there are, by Little's law
 STAND_IN = {LATENCY: "tpot", "prefill_throughput": RATE}
+REPORTED = ("tpot", "ttft", RATE)  # whose evidence is
 # formulas know least of what kernels of sparse attention reach, kernels that widen weights as they
 # multiply and are in no table, and hosts that multiply: apart, so that no other deployment pays
 KINDS = (ALL, SERVERS, SPARSE, WIDENED, HOSTS)
@@ -317,11 +318,11 @@ def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = Non
 def errors_of_class(scenario: Scenario, load: Load | None = None) -> dict[str, Own]:
     """As :func:`own_errors`, wherever the deployment lies: at no distance from what was measured.
     """
-    return dict(_errors_of(class_of(scenario), load or load_of(scenario), _measured_as(scenario)))
+    return dict(errors_of(class_of(scenario), load or load_of(scenario), _measured_as(scenario)))
 
 
 @functools.lru_cache
-def _errors_of(of: str, load: Load, itself: str) -> dict[str, Own]:
+def errors_of(of: str, load: Load, itself: str = "") -> dict[str, Own]:
     """The own error of each quantity of a class under a load, as a system of this name has it."""
     stored, found = discrepancy(), {}
     without = stored.left_out.get(itself)
@@ -420,3 +421,38 @@ def class_label(name: str) -> tuple[str, str]:
     en, zh = ([library.load("profiles", each).name[lang] if each in engines else each
                for each in others] for lang in ("en", "zh"))
     return join((", ", "，"), [kind_words()[kind], *zip(en, zh, strict=True), load_words()[load]])
+
+
+def axis_label(name: str) -> Pair:
+    """What a deployment is compared with measured ones by, of ``nearness.AXES`` or ``NAMES``."""
+    return say("axis", name=name)
+
+
+def evidence(own: Mapping[str, Own]) -> Pair:
+    """Rows and systems that were measured of TPOT, TTFT and throughput, and how many rows were
+    inside their 80% intervals: by class, equal counts once; empty where no errors are given.
+
+    >>> print(evidence(errors_of("sparse/NVIDIA/vllm", CONCURRENT))[0].partition("; ")[2])
+    throughput 2 of 4 runs of 3 systems (servers with sparse attention, fixed concurrency)
+
+    Args:
+        own: the own errors of a deployment, of the quantities that it is asked for.
+    """
+    of: dict[str, dict[Pair, list[Pair]]] = {}
+    for name in REPORTED:
+        if each := own.get(name):
+            counts = say("runs", inside=each.inside, rows=each.rows, systems=each.systems)
+            of.setdefault(each.of, {}).setdefault(counts, []).append(say("measured", name=name))
+    return join(("; ", "；"), (say("of-class", kind=class_label(kind), counts=join((", ", "，"), (
+        say("runs-of", quantities=join((", ", "、"), labels), counts=counts)
+        for counts, labels in by.items()))) for kind, by in of.items()))
+
+
+def inside_words(own: Mapping[str, Own]) -> Pair:
+    """The same as a sentence."""
+    return say("inside", runs=evidence(own))
+
+
+def outside_words(axes: Iterable[Pair]) -> Pair:
+    """A sentence: by which axes a deployment lies outside what was measured."""
+    return say("outside", axes=join((", ", "、"), axes))

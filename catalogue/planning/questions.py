@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from catalogue.entries.entry import Entry, ModelName, ScenarioName
-from catalogue.planning.goals import DegreeOrZero, Demand, Part
+from catalogue.planning.goals import DegreeOrZero, Demand, EngineName, Part
 from catalogue.planning.prices import Ownership
 from catalogue.reading.values import Identifier, Ref, Text
 
@@ -22,6 +22,7 @@ class Question(Entry):
         title: the question, in both languages.
         models: of which it is asked.
         scenario: deployment that it is asked of; absent, of any.
+        engine: that serves it there, in its newest release if none is stated; absent, its own.
         demand: users and lengths, in a steady state.
         draft_tokens: tokens of a step that may be drafted by the model's own layer [token].
         memory_utilization: share of the memory that the engine may use [1].
@@ -35,6 +36,7 @@ class Question(Entry):
     title: Text
     models: Annotated[list[ModelName], Field(min_length=1)]
     scenario: ScenarioName | None = None
+    engine: EngineName | None = None
     demand: Demand
     draft_tokens: Annotated[list[DegreeOrZero], Field(min_length=1)]
     memory_utilization: Part
@@ -51,7 +53,7 @@ class Question(Entry):
 
     @property
     def settings(self) -> list[str]:
-        """The question's load as overrides of a scenario, ``KEY=VALUE``."""
+        """The question's load and engine as overrides of a scenario, ``KEY=VALUE``."""
         asked = self.demand
         told = [f"workload.concurrency={self.users} request", "workload.arrivals=closed-loop",
                 f"workload.input_tokens={asked.input_tokens} token",
@@ -60,4 +62,6 @@ class Question(Entry):
             told.append(f"workload.length_distribution={asked.length_distribution}")
         if asked.length_variation is not None:
             told.append(f"workload.length_variation={asked.length_variation}")
+        if self.engine:
+            told.append(f"engine={self.engine}")
         return told

@@ -9,8 +9,9 @@ import pytest
 
 import calc
 from calc.answer.steady_state import STEADY
+from calc.answer.whole import evidence_of
 from calc.costing.tokens import token_costs
-from calc.evidence.classes import own_errors
+from calc.evidence.classes import REPORTED, near, own_errors
 from calc.physics.breakdown import token_parts
 from calc.uncertainty.interval import interval
 from catalogue import deployment_names, load_scenario, read_scenario
@@ -35,6 +36,7 @@ ALL = """JSON.stringify(STATES.map((state) => {
   globalThis.tested ??= new Engine(data, formulas);
   const found = tested.compute(state), words = data.words.en, text = toYaml(data, state);
   return {problem: problem(data, words, state), ranges: found.ranges, memory: found.memory,
+          runs: found.runs, outside: found.outside,
           values: Object.fromEntries(formulas.names.map((name) => [name, found.get(name)])),
           cost: found.cost, text, back: {...state, ...fromYaml(data, words, text)}};
 }))"""
@@ -115,6 +117,24 @@ def test_every_number_is_that_of_the_runtime(page, edge, count):
         assert answer["back"] == asked
         same = read_scenario(answer["text"], Path("downloaded.yml"))
         assert same.inputs() == deployed(asked).inputs()
+
+
+def test_measured_runs_are_those_of_the_estimate_and_its_page(page):
+    """Of which class, how many of how many systems, and how many inside their intervals."""
+    states = [state(seed) for seed in range(48)]
+    shown = json.loads(page.evaluate(ALL.replace("STATES", json.dumps(states))))
+    for asked, found in zip(states, shown, strict=True):
+        scenario = deployed(asked)
+        answer, runs = calc.estimate(scenario), dict(found["runs"])
+        sentences = runs.pop("en"), runs.pop("zh")
+        quantities = {name: quantity["own_error"]
+                      for name, quantity in answer.as_json()["quantities"].items()
+                      if name in REPORTED and name not in answer.unasked}
+        assert runs == {name: [own[key] for key in ("class", "systems", "rows", "inside")]
+                        for name, own in quantities.items()}, asked
+        assert found["outside"] == [axis.name for axis in near(scenario).outside], asked
+        for of_form, of_page in zip(sentences, evidence_of((scenario,), (answer,)), strict=True):
+            assert of_page.startswith(of_form), asked
 
 
 @pytest.mark.parametrize(("tree", "points"), [

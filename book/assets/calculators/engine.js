@@ -91,7 +91,7 @@
 
     /* Inputs of a state, what has a range, and the formulas' own errors. */
     resolve(state) {
-      const { data, slots } = this, places = this.places(state);
+      const { data, slots } = this, { measured } = data, places = this.places(state);
       const v = new Float64Array(slots.size), groups = new Map(), found = { low: {}, high: {}, knob: {}, own: {}, alone: {}, class: {} };
       const read = ([name, axes, values, at]) => {
         let place = 0;
@@ -130,27 +130,32 @@
       for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
       const knobs = [...groups].filter(([, { low, high }]) => low < high).map(([name, knob]) => ({ name, ...knob }));
       const apart = v[slots.get("separate_pools")];  // also where only the longest context is known
-      const alone = apart || v[slots.get("output_tokens")] <= 1;
-      const ofClass = alone ? found.alone : found.own, growth = data.measured.growth[alone ? "alone" : "concurrent"];
-      return { v, knobs, own: this.widened(state, found.class.own, ofClass, apart ? 2 : 1, growth) };
+      const phase = apart ? "decode" : v[slots.get("output_tokens")] <= 1 ? "prefill" : "whole";
+      const [ofClass, growth] = phase === "whole" ? [found.own, measured.growth.concurrent] : [found.alone, measured.growth.alone];
+      const known = measured.classes[found.class.own], beyond = this.beyond(state, measured.covered[known.covered], apart ? 2 : 1);
+      return { v, knobs, own: this.widened(ofClass, beyond, growth), runs: measured.runs[known[phase]],
+        outside: Object.keys(beyond).filter((axis) => beyond[axis]) };
     }
 
-    /* The formulas' own errors at the distance of a state from what was measured, in doublings. */
-    widened(state, kind, own, pools, grown) {
-      const { data } = this, card = data.cards[state.card];
-      const known = data.measured.classes[`${kind}/${card.vendor}`];
+    /* By axis how far a state lies outside what was measured, in doublings. */
+    beyond(state, covered, pools) {
       const at = {
         requests: state.users / (state.tp * state.pp * state.dp), tensor: state.tp, pipeline: state.pp,
-        expert: state.ep, drafts: state.drafts, precision: state.precision, device: card.device, pools,
+        expert: state.ep, drafts: state.drafts, precision: state.precision, device: this.data.cards[state.card].device, pools,
       };
-      const beyond = ([axis, [low, high]]) => {
+      const doublings = (axis, [low, high]) => {
         const one = axis === "drafts" ? 1 : 0;
         const [value, least, most] = [at[axis], low, high].map((number) => Math.log2(number + one));
         return Math.max(value - most, least - value, 0);
       };
       const named = ["precision", "device", "pools"];
-      const distance = Object.entries(known).reduce((sum, [axis, covered]) => sum
-        + (named.includes(axis) ? Number(!covered.includes(at[axis])) : beyond([axis, covered])), 0);
+      return Object.fromEntries(Object.entries(covered).map(([axis, of]) => [axis,
+        named.includes(axis) ? Number(!of.includes(at[axis])) : doublings(axis, of)]));
+    }
+
+    /* The formulas' own errors at these distances from what was measured. */
+    widened(own, beyond, grown) {
+      const distance = sum(Object.values(beyond));
       return Object.fromEntries(Object.entries(own).map(([name, size]) => {
         const [quantity, side] = name.split(" ");
         const growth = grown[quantity][side === "down" ? 0 : 1];
@@ -278,7 +283,7 @@
       const get = (name) => resolved.v[this.slots.get(name)];
       const ranges = this.intervals(attention, resolved);
       return {
-        state, get, ranges, memory: this.memory(attention, resolved.v),
+        state, get, ranges, runs: resolved.runs, outside: resolved.outside, memory: this.memory(attention, resolved.v),
         step: this.data.step.map((part) => sum(part.of.map((name) => get(`step_${name}`)))),
         cost: price && this.cost(attention, resolved.v, ranges[fit.pace(state).rate], price),
         curve: (users, names) => this.against(attention, resolved.v, users, names),

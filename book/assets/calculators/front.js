@@ -1,5 +1,5 @@
 /* The calculator of the front page: card, count, model, precision, load; the fastest layout of all, what a user
-   gets of it, how such intervals did, and how to go on. */
+   gets of it, and how to go on. */
 "use strict";
 (() => {
   const fit = globalThis.willItFit;
@@ -36,16 +36,14 @@
     const controls = [choice("model", () => named(data.models)), null, choice("card", () => named(data.cards, usual)),
       weights(), choice("engine", (state) => named(data.engines, data.cards[state.card].engines))];
     const sliders = ["users", "input", "output"].map((key) => number(key, ranged[key]));
-    const summary = fit.summary(kit), none = make("p", { class: "refusal", role: "alert" });
+    const summary = fit.summary(kit, "chapters/"), none = make("p", { class: "refusal", role: "alert" });
     const plan = make("p", { class: "plan" }), code = make("code");
     const go = make("a", { href: "chapters/calculators.html" }, words.takeApart);
     const proof = make("a", { href: "chapters/memory.html" }, words.proof);
-    const held = make("a", { href: "chapters/validation.html" });
     root.append(
       make("div", { class: "fields" }, ...controls.map((control) => control?.node
         ?? make("label", { class: "field" }, make("span", {}, words.count), size)), ...sliders.map(({ node }) => node)),
       none, plan, summary.node,
-      make("p", { class: "caption" }, held),
       make("details", {}, make("summary", {}, words.command), make("pre", {}, code)),
       make("p", { class: "onward" }, go, " · ", proof));
     return (result, state, problem, refused) => {
@@ -58,8 +56,6 @@
       timer = setTimeout(seek, PAUSE);
       summary.show(result, state, !problem);
       if (!result) return;
-      const known = data.cards[state.card].held[state.engine];
-      held.textContent = say(words, "held", { inside: known[0], rows: known[1], kind: known[2][language] });
       plan.textContent = say(words, "plan", { cut: fit.layout(state) + (state.drafts ? say(words, "drafted", { drafts: state.drafts }) : ""), count });
       code.textContent = command(state, count);
       go.href = `chapters/calculators.html${fit.toLink(data, state)}`;

@@ -7,13 +7,13 @@
   const ASKED = ["card", "model", "precision", "engine", "tp", "pp", "dp", "ep", "dcp", "users", "input", "output", "vary",
     "drafts", "chunk", "block", "share", "pace", "set"];
 
-  fit.summary = (kit) => {
+  fit.summary = (kit, chapters = "") => {
     const { store, words, language, data, make, say, range, number, answer, MILLION } = kit;
-    const said = answer(), numbers = make("div", { class: "numbers" }), paid = make("p", { class: "caption" }), staged = make("p", { class: "caption" });
+    const said = answer(), numbers = make("div", { class: "numbers" }), paid = make("p", { class: "caption" }), measured = make("p", { class: "caption" });
     const unstarted = make("p", { class: "refusal" });
     const fits = make("ul", { class: "changes" }), wanted = number("pace", { low: 5, high: 500, log: true });
     const asked = make("div", { class: "asked", "aria-live": "polite" });
-    const node = make("div", { class: "summary" }, said, unstarted, numbers, paid, staged, fits,
+    const node = make("div", { class: "summary" }, said, unstarted, numbers, paid, measured, fits,
       make("div", { class: "wanted" }, wanted.node, asked));
     let key = "", timer = 0, stop = () => {};
 
@@ -83,7 +83,9 @@
       const price = state.way === "yours" ? state.price : data.cards[state.card].prices[state.way]?.value;
       paid.textContent = !ok ? "" : cost ? say(words, "paid", { way: words[`${state.way}Way`], price: fit.plain(price), use: fit.plain(state.use) })
         : words.noPriceShort;
-      staged.textContent = ok && state.pp > 1 ? words.unmeasuredStages : "";
+      const { runs, outside } = result, axes = outside.map((axis) => data.measured.axes[axis][language]).join(words.comma);
+      measured.replaceChildren(...(ok ? [make("a", { href: `${chapters}validation.html` }, runs[language]),
+        axes && say(words, "outside", { axes })] : []));
       const now = JSON.stringify(ASKED.map((name) => state[name]));
       if (now === key) return;
       key = now;

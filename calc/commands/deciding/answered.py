@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
 from calc.commands.printing import listing, said, spoken, text_of, translated
+from calc.evidence.classes import axis_label
 from catalogue.caveats import announced, borrowed, marked, underived
 from catalogue.engines.released import stated_release
 from catalogue.messages import Pair, messages
@@ -74,7 +75,7 @@ def starts(answer: Answer, row: Row, file: str = "") -> str:
         return spoken(say("none-starts", why=start.why))
     return spoken(say("start-with", file=file, engine=start.engine, known=bool(start.checkpoint),
                       checkpoint=start.checkpoint or "") if file
-                  else say("starts-under", engine=start.engine))
+                  else common("starts-under", engine=start.engine))
 
 
 def started(answer: Answer, row: Row) -> dict[str, Scenario]:
@@ -150,8 +151,8 @@ def near(answer: Answer, row: Row) -> str:
     found = answer.near(row)
     if found.nearest is None:
         return spoken(say("nothing-near"))
-    inside = [spoken(say("axis", name=axis.name)) for axis in found.axes if axis.inside]
-    outside = [spoken(say("outside-of", axis=say("axis", name=axis.name),
+    inside = [spoken(axis_label(axis.name)) for axis in found.axes if axis.inside]
+    outside = [spoken(say("outside-of", axis=axis_label(axis.name),
                           value=_amount_of(axis.value), ends=_ends(axis)))
                for axis in found.outside]
     return spoken(say("near", nearest=found.nearest, beyond=bool(outside), outside=listing(outside),

@@ -286,21 +286,6 @@ outside =
     .en = Outside of what it was fitted to: { $quantity } { $value }, fitted at { $fitted }; the interval is wider for it.
     .zh = 超出校准范围：{ $quantity } { $value }，校准时为 { $fitted }；区间已相应加宽。
 
-rows-inside =
-    .en = { $quantity }{ $stands ->
-        [yes] { " " }(as { $metric })
-       *[no] { "" }
-    } { $inside } of { $rows }
-    .zh = { $quantity }{ $stands ->
-        [yes] （取{ $metric }）
-       *[no] { " " }
-    }{ $inside }/{ $rows }
-
-# number: the intervals of all answers
-own-error =
-    .en = Own error of the class { $of }; measured rows inside of their 80% intervals: { $counts }.
-    .zh = 公式自身误差取自“{ $of }”类；落在 80% 区间内的实测行：{ $counts }。
-
 parts-of =
     .en = { $whole ->
         [tpot] time per output token{ $burst ->

@@ -55,3 +55,64 @@ law-rejected =
         [yes] ，固定时间改用 { $instead } 的值
        *[no] ，固定时间改用该卡的通用值
     }
+
+runs =
+    .en = { $inside } of { $rows } { $rows ->
+        [one] run
+       *[other] runs
+    } of { $systems } { $systems ->
+        [one] system
+       *[other] systems
+    }
+    .zh = { $systems } 个系统 { $rows } 组中 { $inside } 组
+
+measured =
+    .en = { $name ->
+        [tpot] TPOT
+        [ttft] TTFT
+       *[output_throughput] throughput
+    }
+    .zh = { $name ->
+        [tpot] TPOT
+        [ttft] TTFT
+       *[output_throughput] 吞吐
+    }
+
+runs-of =
+    .en = { $quantities } { $counts }
+    .zh = { $quantities } { $counts }
+
+of-class =
+    .en = { $counts } ({ $kind })
+    .zh = { $counts }（{ $kind }）
+
+# number: the intervals of all answers
+inside =
+    .en = Measured inside 80% intervals: { $runs }.
+    .zh = 实测落在 80% 区间内：{ $runs }。
+
+outside =
+    .en = Outside the measured range: { $axes }.
+    .zh = 超出实测范围：{ $axes }。
+
+axis =
+    .en = { $name ->
+        [requests] requests per card
+        [tensor] TP
+        [pipeline] PP
+        [expert] EP
+        [drafts] drafts
+        [precision] format
+        [device] card
+       *[pools] pools
+    }
+    .zh = { $name ->
+        [requests] 每卡请求数
+        [tensor] TP
+        [pipeline] PP
+        [expert] EP
+        [drafts] 投机 token
+        [precision] 格式
+        [device] 卡
+       *[pools] 池
+    }

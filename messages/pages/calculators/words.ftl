@@ -136,10 +136,6 @@ million-row =
     .en = a million output tokens, input included, USD
     .zh = 每百万输出 token（含输入），美元
 
-held =
-    .en = Of { $rows } measured runs of this class ({ $kind }), { $inside } lay inside their interval.
-    .zh = 同类实测（{ $kind }）共 { $rows } 组，{ $inside } 组落在各自区间内。
-
 plan =
     .en = Layout: { $cut } on { $count } cards, the fastest of those that fit.
     .zh = 切分：{ $count } 张卡，{ $cut }，装得下的切分中最快的一种。
@@ -475,10 +471,6 @@ why-dealt =
 why-vocabulary =
     .en = { $tp } ranks do not divide the vocabulary of { $vocabulary }
     .zh = { $tp } 个 rank 不能整除词表 { $vocabulary }
-
-unmeasured-stages =
-    .en = No measured run has pipeline stages: these times are derived only.
-    .zh = 没有带流水线级的实测，这些时间只有推导。
 
 paid =
     .en = Cards { $way }, { $price } USD/h each, { $use }% of the throughput used; the input tokens are in the price of the output tokens.

@@ -60,22 +60,6 @@ longest-context =
     .en = longest context
     .zh = 上下文最长
 
-requests-card =
-    .en = number of requests per card
-    .zh = 每卡请求数
-
-pipeline-stages =
-    .en = pipeline stages
-    .zh = 流水线级数
-
-drafts =
-    .en = MTP tokens
-    .zh = MTP 投机 token 数
-
-pools =
-    .en = pools
-    .zh = 资源池
-
 best-inside-of-measured =
     .en = best within the measured range
     .zh = 实测范围之内的最优

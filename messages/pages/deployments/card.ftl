@@ -30,13 +30,9 @@ hypothetical-with-enough-memory =
     .en = hypothetical, with enough memory
     .zh = 假想：显存足够时
 
-class-what-was-measured-and =
-    .en = Class: { $kind } ([what was measured, and how far off]({ $where })).{ $narrow }
-    .zh = 所属类别：{ $kind }（[该类实测了什么、误差多大]({ $where })）。{ $narrow }
-
-rows-are-fewer-than-four =
-    .en = { " " }{ $counts } rows are fewer than four in five: take these intervals as too narrow.
-    .zh = { $counts }落入区间，不足五分之四，故这些区间偏窄。
+measured-and-how-far-off =
+    .en = { $found } [Every row]({ $where }).
+    .zh = { $found }[逐行对照]({ $where })。
 
 move-it-in-calculators =
     .en = <a href="{ $address }">Move it in the calculators</a>{ $lacks ->
@@ -47,10 +43,6 @@ move-it-in-calculators =
         [yes] 。{ $without }
        *[no] { "" }
     }
-
-not-measured =
-    .en = not measured
-    .zh = 未实测
 
 million-output-tokens =
     .en = a million output tokens, { $had }
@@ -71,7 +63,3 @@ as-written =
 four-bit-weights-are-read =
     .en = 4-bit weights are read faster, but here they are multiplied in 16 bits, at a lower peak: the arithmetic of prefill takes longer.
     .zh = 4 比特权重读取更快，但此处按 16 位相乘，峰值较低：预填充的计算更慢。
-
-rows-inside =
-    .en = { $inside } of { $rows }
-    .zh = { $rows } 行中 { $inside } 行

@@ -65,8 +65,8 @@ message =
     .zh = 每次每张卡的消息大小（一个 token）
 
 sent-time =
-    .en = spent in them and a gather of the logits, { $share } of a step of { $step } (central value)
-    .zh = 它们与收集 logits 的时间，占一步 { $step }（中心值）的 { $share }
+    .en = spent in them and a gather of the logits, { $share } of a step of { $step }
+    .zh = 它们与收集 logits 的时间，占一步 { $step }的 { $share }
 
 prompt-step =
     .en = for the step that processes the whole prompt
@@ -85,8 +85,8 @@ alone =
     .zh = 单独运行时的速度
 
 together =
-    .en = for { $users } users of the book's standard load ({ $prompt } tokens in, { $answer } out on average, lengths that vary) with the same settings: { $engine }, no MTP; the chapter on monitoring has a newer release and shorter answers, all alike
-    .zh = 设置不变（{ $engine }，不投机），按标准负载（平均输入 { $prompt }、输出 { $answer } token，长度不一）服务 { $users } 个用户时的合计；《监控》用的是较新版本，输出较短、长度相同
+    .en = for { $users } users of the book's standard load ({ $prompt } tokens in, { $answer } out on average, lengths that vary) with the same settings: { $engine }, no MTP; the chapter on monitoring has shorter answers, all alike
+    .zh = 设置不变（{ $engine }，不投机），按标准负载（平均输入 { $prompt }、输出 { $answer } token，长度不一）服务 { $users } 个用户时的合计；《监控》的输出较短、长度相同
 
 places =
     .en = such requests have room in the cache at once
@@ -96,9 +96,10 @@ ceiling =
     .en = at most for one request, if reading at the bandwidth that kernels reach took all of the time
     .zh = 单请求的上限：按算子能达到的带宽，只计读取
 
-expected =
-    .en = per token to expect
-    .zh = 每 token 时间的预测值
+# number: the intervals of all answers
+interval =
+    .en = 80% interval of the time per token
+    .zh = 每 token 时间的 80% 区间
 
 ttft =
     .en = to the first token (TTFT)

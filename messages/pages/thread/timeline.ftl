@@ -25,8 +25,8 @@ title =
     .zh = 一个解码步逐层的时间
 
 about =
-    .en = A layer with experts and a dense layer, kernel by kernel on the card and on the links, and the step of { $step } as its { $layers } layers.
-    .zh = 一个专家层与一个稠密层在卡上和链路上逐 kernel 的时间，以及由 { $layers } 层组成、共 { $step }的一步。
+    .en = A layer with experts and a dense layer, kernel by kernel on the card, on the links and on a second stream, and the step of { $step } as its { $layers } layers.
+    .zh = 一个专家层与一个稠密层在卡上、链路上和第二条流上逐 kernel 的时间，以及由 { $layers } 层组成、共 { $step }的一步。
 
 expert-layer =
     .en = one layer with experts
@@ -39,6 +39,11 @@ dense-layer =
 links =
     .en = the links
     .zh = 链路上
+
+# number: the name of the stream
+stream =
+    .en = stream 2
+    .zh = 第二流
 
 whole-step =
     .en = the whole step: dense layers, layers with experts, head and gap

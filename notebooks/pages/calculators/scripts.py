@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
 from calc.costing.rates import card_hour
 from calc.evidence.classes import (
-    SERVERS,
-    SPARSE,
-    WIDENED,
-    class_label,
+    REPORTED,
+    axis_label,
     discrepancy,
+    errors_of,
     grown_without,
     growth_under,
+    inside_words,
     ladder,
-    own_errors,
+    of_maker,
 )
 from calc.evidence.nearness import ranges, within
 from calc.layouts.enumerate import MOST_STAGES
@@ -34,7 +35,8 @@ from catalogue.deployments.admission.rules import class_words, positions
 from catalogue.deployments.admission.starting import padded_vocabulary
 from catalogue.deployments.admission.subject import Subject
 from catalogue.deployments.fabric import scale_up_domain
-from catalogue.entries.calibrations import ALONE, CONCURRENT
+from catalogue.deployments.scenario import unasked
+from catalogue.entries.calibrations import ALONE, CONCURRENT, Load
 from catalogue.entries.trees import symbols_of
 from catalogue.messages import by_language, messages
 from catalogue.planning.prices import OWNERSHIPS
@@ -59,7 +61,6 @@ from notebooks.pages.calculators.offers import (
     card_and_node,
     cards,
     cores_of,
-    deployed,
     drafts,
     engines,
     formats_of,
@@ -69,7 +70,7 @@ from notebooks.pages.calculators.offers import (
     subject,
     usual,
 )
-from notebooks.pages.calculators.table import SET, Axes, columns, switched
+from notebooks.pages.calculators.table import CLASS, SET, Axes, columns, switched
 from notebooks.pages.calculators.words import dictionaries
 from notebooks.pages.catalogue.tables.deployments import HIDDEN, HIDES, PARTS
 
@@ -90,6 +91,9 @@ STARTS = {"d": "divided_experts", "w": "wide_replicas", "n": "spread_replicas",
 """Letter -> what an engine starts, by ``catalogue.entries.profiles.Starting``."""
 HOUR = "USD/h"
 PACE = 50  # wanted time per token [ms], until a reader says another
+PHASES: dict[str, tuple[Load, Collection[str]]] = {  # of requests, or what a pool does alone
+    "whole": (CONCURRENT, ()), "decode": (ALONE, unasked({"separate_pools": 1})),
+    "prefill": (ALONE, unasked({"separate_pools": 0, "output_tokens": 1}))}
 BEGIN = "globalThis.willItFit ??= {};\n"
 
 
@@ -152,7 +156,7 @@ def _cards() -> dict[str, Any]:
         called = {lang: f"{each} · {_name(node)[lang]}" if AT in name else each
                   for lang, each in told.items()}
         found[name] = {
-            "name": called, "device": card.id, "vendor": card.vendor.replace("/", "-"),
+            "name": called, "device": card.id,
             "node": node.id, "perNode": per_node(name),
             "domain": scale_up_domain(node), "block": block(name, FLAGSHIP["model"], NO_ENGINE),
             "blocks": {engine: block(name, COMPRESSED, engine) for engine in engines(name)},
@@ -161,8 +165,7 @@ def _cards() -> dict[str, Any]:
             "engines": engines(name), "prices": prices,
             "starts": {kind: {engine: _starts(name, engine, of) for engine in engines(name)}
                        for kind, of in CACHES.items()},
-            "staged": [engine for engine in engines(name) if _under(name, engine).stages_draft],
-            "held": {engine: _held(name, engine) for engine in engines(name)}}
+            "staged": [engine for engine in engines(name) if _under(name, engine).stages_draft]}
     return found
 
 
@@ -177,13 +180,6 @@ def _under(card: str, engine: str, model: str = FLAGSHIP["model"]) -> Subject:
     """A model of the calculators on a card under an engine, if one is named."""
     return replace(subject(card, model),
                    engine=None if engine == NO_ENGINE else engine)
-
-
-def _held(card: str, engine: str) -> tuple[int, int, dict[str, str]]:
-    """Of measured rows of TPOT of a class: those inside of their intervals, all; its name."""
-    state = usual(card, FLAGSHIP["model"], precisions(card)[0], engine)
-    own = own_errors(deployed(state | {"tp": 1, "ep": 1}))["tpot"]
-    return own.inside, own.rows, by_language(class_label(own.of))
 
 
 def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
@@ -210,15 +206,38 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
     return found
 
 
-def _measured() -> dict[str, Any]:
-    """What was measured of each class, and how errors grow with the distance from it."""
+def measured(classes: Iterable[str]) -> dict[str, Any]:
+    """What was measured of each class, and how errors grow with the distance from it.
+
+    Args:
+        classes: of deployments, as ``class_of`` names them.
+    """
     stored = discrepancy()
-    kinds = dict.fromkeys(f"{kind}/{card_and_node(name)[0].vendor.replace('/', '-')}"
-                          for kind in (SERVERS, SPARSE, WIDENED) for name in cards())
+    covered: list[Any] = []
+    runs: list[Any] = []
+
+    def place(rows: list[Any], row: Any) -> int:
+        if row not in rows:
+            rows.append(row)
+        return rows.index(row)
+
+    known = {name: {"covered": place(covered, ranges(
+        within(ladder(of_maker(name)), stored.measured)[1].values()))} | {
+            phase: place(runs, _runs(name, *asked)) for phase, asked in PHASES.items()}
+        for name in classes}
     return {"growth": {load: {name: grown_without(growth_under(stored.growth, load), name, "")
                               for name in views.MEASURED} for load in (CONCURRENT, ALONE)},
-            "classes": {kind: ranges(within(ladder(kind), stored.measured)[1].values())
-                        for kind in kinds}}
+            "classes": known, "covered": covered, "runs": runs,
+            "axes": {name: by_language(axis_label(name)) for name in covered[0]}}
+
+
+def _runs(name: str, load: Load, without: Collection[str]) -> dict[str, Any]:
+    """Measured runs that say how sure a class's answers are: in a sentence, and by quantity the
+    class that they are of, systems, rows, and rows inside of their intervals."""
+    own = {quantity: each for quantity, each in errors_of(name, load).items()
+           if quantity in REPORTED and quantity not in without}
+    return by_language(inside_words(own)) | {
+        quantity: (each.of, each.systems, each.rows, each.inside) for quantity, each in own.items()}
 
 
 @at_rest()
@@ -226,9 +245,11 @@ def data() -> dict[str, Any]:
     """Everything that the calculators know, as plain data."""
     axes = Axes.of_offers()
     stored, running = list(axes.of("precision")), list(axes.of("engine"))
+    every = columns(axes)
+    classes = next(column.values for column in every if column.name == CLASS)
     return {
         "axisNames": AXES, "axes": axes.values, "set": SET, "sizes": SIZES,
-        "columns": [column.as_json() for column in columns(axes)],
+        "columns": [column.as_json() for column in every],
         "switched": {way: [column.as_json() for column in moved]
                      for way, moved in switched(axes).items()},
         "extras": {name: extra.as_json() for name, extra in extras().items()},
@@ -237,7 +258,7 @@ def data() -> dict[str, Any]:
                       "curved": interval.CURVED, "evenly": interval.EVENLY.tolist(),
                       "power": interval.POWER, "spreading": interval.SPREADING,
                       "smallest": interval.SMALLEST},
-        "measured": _measured(), "ranged": views.RANGED, "steady": views.STEADY,
+        "measured": measured(map(str, classes)), "ranged": views.RANGED, "steady": views.STEADY,
         "drafting": question().draft_tokens, "stages": MOST_STAGES,
         "money": views.MONEY, "floor": views.FLOOR,
 

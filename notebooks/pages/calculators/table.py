@@ -46,6 +46,7 @@ RESOLVED = 0.04, 0.15
 GLIMPSED, RESOLVED_BESIDE = 0.005, (0.005, 0.02, 0.15)
 MORE = 4.0  # times as many, where those were too few
 OWN = "own"  # the formulas' own error, by quantity and side; of a phase alone its own
+CLASS = f"class {OWN}"  # of that error, and of what was measured
 # set by the page: numbers of a layout and of a workload
 SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
        "ep": "expert_parallel", "dcp": "decode_context_parallel",
@@ -170,7 +171,7 @@ def row(kind: Kind, wanted: tuple[str, ...] = ()) -> dict[str, Cell]:
             for name in moved:
                 if name in symbols:
                     found.setdefault(symbols[name][-1], knob_name)
-    found[f"class {OWN}"] = class_of(scenario).partition("/")[0]
+    found[CLASS] = class_of(scenario)
     # a pool apart and an answer of one token are a phase alone: the page knows which
     for what, errors in ((OWN, errors_of_class(scenario, CONCURRENT)),
                          (ALONE, errors_of_class(scenario, ALONE))):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from catalogue.messages import Pair, messages
+from calc.evidence.classes import outside_words
+from catalogue.messages import Pair, join, messages
 from notebooks.show.display import LANGUAGES
 
 common = messages("common")
@@ -56,7 +57,7 @@ WORDS: dict[str, Pair] = {
     "ttftRow": say("ttft-row"),
     "rateRow": say("rate-row"),
     "millionRow": say("million-row"),
-    "held": say("held", rows="{rows}", kind="{kind}", inside="{inside}"),
+    "outside": join(("", ""), [(" ", ""), outside_words([("{axes}",) * 2])]),  # after a sentence
     "plan": say("plan", cut="{cut}", count="{count}"),
     # what is found by trying
     "vary": say("vary"),
@@ -79,7 +80,6 @@ WORDS: dict[str, Pair] = {
     "atOnce": say("at-once", value="{value}"),
     "paid": say("paid", way="{way}", price="{price}", use="{use}"),
     "yoursWay": say("yours-way"),
-    "unmeasuredStages": say("unmeasured-stages"),
     "notStarted": say("not-started", engine="{engine}", why="{why}"),
     "whyServers": say("why-servers", cards="{cards}", server="{server}"),
     "whyDivided": say("why-divided", ep="{ep}", tp="{tp}"),

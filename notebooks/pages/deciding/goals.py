@@ -13,6 +13,7 @@ from typing import Any
 
 import catalogue
 from calc.closed_form.latencies import DECODE_NAMES
+from calc.evidence.classes import axis_label
 from calc.launching import starting
 from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
 from calc.layouts.feasible import MEMORY
@@ -50,11 +51,6 @@ BEST: dict[str, Pair] = {  # what an objective wants
     "energy": say("least-energy-per-token"),
     "power": say("least-power"), "longest_context": say("longest-context")}
 NOT_DRAWN = ("cards", "longest_context")  # what a deployment has in every draw
-MEASURED: dict[str, Pair] = {  # what a deployment is held against measurements by
-    "requests": say("requests-card"), "tensor": ("TP", "TP"),
-    "pipeline": say("pipeline-stages"), "expert": ("EP", "EP"),
-    "drafts": say("drafts"), "precision": common("format"), "device": common("card"),
-    "pools": say("pools")}
 INSIDE: Pair = say("best-inside-of-measured")
 TOLD = ("tpot", "ttft", "throughput_per_card")
 SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
@@ -331,7 +327,7 @@ def nearest_measured(answer: Answer, row: Row) -> Pair:
     near = answer.near(row)
     if near.nearest is None:
         return say("nothing-was-measured-of-its")
-    outside = [MEASURED[axis.name] for axis in near.outside]
+    outside = [axis_label(axis.name) for axis in near.outside]
     if not outside:
         return say("inside-of-what-was-measured", nearest=near.nearest)
     return say("outside-of-what-was-measured", outside=join((", ", "、"), outside))

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import html
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate
 from calc.answer.steady_state import SEEN_OF_BURST, seen_of_burst
-from calc.answer.whole import whole
+from calc.answer.whole import evidence_of, whole
 from calc.costing.answer import CostOptions, PrefillPool, cost
 from calc.costing.rates import prices_of, way_of
-from calc.evidence.classes import Own, class_label
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.record import ROOT
 from notebooks.pages.calculators.links import link
-from notebooks.pages.catalogue.tables.deployments import HELD, coverage_label
 from notebooks.pages.catalogue.tables.deployments import quantity_label as quantity_named
 from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
@@ -36,7 +34,6 @@ WAYS = {"own": say("own-cards"), "rent-always": say("cards-rented-for-years"),
 DAY = "azure-conversation"  # whose hours say how much of the throughput is used, as `cost` does
 MILLION = 10**6
 WHERE = "validation-coverage"  # how such intervals did, class by class
-FEW = 0.75  # share of a class's rows inside their 80% intervals below which the shortfall is told
 COMMAND = "python -m calc estimate"
 CALCULATORS = "../calculators.html"
 
@@ -53,10 +50,10 @@ def command(deployed: Deployed, settings: Mapping[str, str | int]) -> str:
 
 
 def glance(deployed: Deployed) -> None:
-    """What a user gets and what it costs, each with its interval and how such intervals did."""
+    """What a user gets and what it costs, each with its interval, and how such intervals did."""
     if deployed.refusal is not None:
         return
-    rows = [_row(deployed, deployed.answers[name]) for name in PACE if name in deployed.answers]
+    rows = [_row(deployed.answers[name]) for name in PACE if name in deployed.answers]
     if (amount := price(deployed)) is not None:
         rows.append(amount)
     lasting = deployed.answer.lasting
@@ -64,11 +61,8 @@ def glance(deployed: Deployed) -> None:
         burst = seen_of_burst(deployed.scenario, lasting)
         flying = deployed.answer.in_flight if burst or lasting is None else lasting.in_flight
         table(rows, {"what": say("in-flight", users=fmt_sig(flying), burst=burst),
-                     "value": _valued(deployed.has_room), "reach": common("interval"),
-                     "held": HELD})
-    if own := _own(deployed):
-        show(*say("class-what-was-measured-and", where=f"#{WHERE}", kind=class_label(own.of),
-                  narrow=_narrow(deployed)))
+                     "value": _valued(deployed.has_room), "reach": common("interval")})
+    _measured((deployed.scenario,), (deployed.answer,))
 
 
 def _valued(room: bool) -> Pair:
@@ -93,16 +87,13 @@ def glance_of_pools(pools: tuple[Scenario, Scenario]) -> None:
         rows.append(amount)
     table(rows, {"what": say("both-pools", cards=deployed.devices, users=fmt_int(seen.in_flight)),
                  "value": _valued(deployed.fits), "reach": common("interval")})
+    _measured(pools, deployed.answers)
 
 
-def _narrow(deployed: Deployed) -> Pair:
-    """That intervals of its class held less often than they are meant to, where they did."""
-    few = {(own.inside, own.rows): None for name in PACE if name in deployed.answers
-           and (own := deployed.own_errors.get(name)) and own.inside < FEW * own.rows}
-    if not few:
-        return "", ""
-    return say("rows-are-fewer-than-four", counts=join((", ", "、"), (
-        say("rows-inside", inside=inside, rows=rows) for inside, rows in few)))
+def _measured(pools: Sequence[Scenario], answers: Sequence[Estimate]) -> None:
+    """Which measured runs say how sure it is."""
+    if found := evidence_of(pools, answers):
+        show(*say("measured-and-how-far-off", where=f"#{WHERE}", found=found))
 
 
 def move(deployed: Deployed) -> None:
@@ -114,17 +105,9 @@ def move(deployed: Deployed) -> None:
               without=join((" ", ""), found.without)))
 
 
-def _row(deployed: Deployed, answer: Amount) -> dict[str, Any]:
-    own = deployed.own_errors.get(answer.name)
-    inside = say("not-measured") if own is None else coverage_label(own.inside, own.rows)
+def _row(answer: Amount) -> dict[str, Any]:
     return {"what": quantity_named(answer.name), "value": f"**{answer.text}**",
-            "reach": answer.reach, "held": inside}
-
-
-def _own(deployed: Deployed) -> Own | None:
-    """The formulas' own error of the first quantity that is told."""
-    return next((own for name in PACE if name in deployed.answers
-                 and (own := deployed.own_errors.get(name)) is not None), None)
+            "reach": answer.reach}
 
 
 def price(deployed: Deployed) -> dict[str, Any] | None:
@@ -148,8 +131,7 @@ def _priced(scenario: Scenario, found: Estimate, rate: Amount,
     return {"what": say("million-output-tokens", had=had),
             "value": tuple(f"**{human(per_million.value, per_million.unit, lang)}**"
                            for lang in ("en", "zh")),
-            "reach": tuple(map(per_million.reach_in, ("en", "zh"))),
-            "held": ("", "")}
+            "reach": tuple(map(per_million.reach_in, ("en", "zh")))}
 
 
 def plans(deployed: Deployed) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
+from calc.closed_form.evaluate import evaluate
 from calc.costing.power import busy_times, full_power, powers_of, shares_of, step_energy
 from calc.costing.rates import card_hour, prices_of
 from calc.physics.breakdown import CLASSES, parts
@@ -61,11 +62,24 @@ def asked() -> Question:
 @functools.cache
 def scenario() -> Scenario:
     """The deployment, with this request alone on it."""
-    question = asked()
-    assert question.scenario
-    return catalogue.load_scenario(question.scenario, overrides=[
-        *question.settings, f"workload.requests={question.users} request",
-        f"workload.draft_tokens={max(question.draft_tokens)}"])
+    return _alone(asked())
+
+
+@functools.cache
+def measured_release() -> Scenario:
+    """The same under the release under which the server was measured."""
+    return _alone(asked().model_copy(update={"engine": None}))
+
+
+def _alone(question: Question) -> Scenario:
+    return _deployed([*question.settings, f"workload.requests={question.users} request",
+                      f"workload.draft_tokens={max(question.draft_tokens)}"])
+
+
+def _deployed(settings: list[str]) -> Scenario:
+    found = asked().scenario
+    assert found
+    return catalogue.load_scenario(found, overrides=settings)
 
 
 def engine() -> str:
@@ -84,10 +98,8 @@ def told() -> Estimate:
 @functools.cache
 def standard() -> Scenario:
     """The same server under the load of the standard question."""
-    question = asked()
-    assert question.scenario
-    return catalogue.load_scenario(
-        question.scenario, overrides=catalogue.load("questions", STANDARD).settings)
+    return _deployed([*catalogue.load("questions", STANDARD).settings,
+                      f"engine={asked().engine}"])
 
 
 @functools.cache
@@ -151,6 +163,16 @@ def step_parts(phase: str = "decode") -> dict[str, float]:
     """What a step of a phase is made of, by name of ``calc.physics.breakdown`` [s]."""
     found = parts(scenario().inputs(), told().everything, phase)
     return {name: float(part) for name, part in found.items() if part}
+
+
+def by_release() -> dict[str, dict[str, float]]:
+    """A decode step by its parts [s], under the measured release and under that of the request."""
+    found = {}
+    for each in (measured_release(), scenario()):
+        inputs = each.inputs()
+        found[str(each.engine)] = {name: float(part) for name, part in parts(
+            inputs, evaluate(inputs, each.model.attention)).items()}
+    return found
 
 
 def _energy(phase: str, time: float) -> float:

@@ -106,7 +106,7 @@ def _latency() -> list[Line]:
     return [(fmt_time(float(found["prefill_step_time"])), say("prompt-step")),
             (fmt_time(step), say("token-step")),
             (fmt_time(floor), say("floor", share=fmt_percent(floor / step, 0))),
-            (request.told().quantities["tpot"].text, say("expected"))]
+            (request.told().quantities["tpot"].reach, say("interval"))]
 
 
 def _throughput() -> list[Line]:

@@ -37,12 +37,14 @@ class Step:
         dense, experts: parts of a layer of either kind, in their order, by name.
         layers: how many of each kind there are [1].
         once: what a step has once, by name, in the order in which it runs.
+        aside: of the shared experts of a layer, what runs beside its router and routed experts.
     """
 
     dense: tuple[tuple[str, float], ...]
     experts: tuple[tuple[str, float], ...]
     layers: tuple[int, int]
     once: Mapping[str, float]
+    aside: float
 
     @property
     def whole(self) -> float:
@@ -59,12 +61,17 @@ def step() -> Step:
     shared = dict.fromkeys(("attention", "core", "boundary"), every) | {
         "dense_mlp": every - moe} | dict.fromkeys(("router", "routed_expert", "shared_expert"), moe)
     each = {name: parts[name] / count for name, count in shared.items()} | {"all_reduce": sent}
+    aside = -parts.get("overlap", 0.0) / moe  # with the starts of the kernels that it is
+    left = each["shared_expert"] - aside
+    beside = each | {"shared_expert": max(left, 0.0), "boundary": each["boundary"] + min(left, 0.0)}
 
-    def of(kinds: tuple[tuple[str, Pair, int], ...]) -> tuple[tuple[str, float], ...]:
-        return tuple((name, each[name]) for name, _, _ in kinds)
+    def of(kinds: tuple[tuple[str, Pair, int], ...], times: Mapping[str, float]
+           ) -> tuple[tuple[str, float], ...]:
+        return tuple((name, times[name]) for name, _, _ in kinds if times[name])
 
-    return Step(of((*ATTENTION, *DENSE)), of((*ATTENTION, *EXPERTS)), (every - moe, moe),
-                {"embedding": sent, **{name: parts[name] for name, _, _ in ONCE[1:]}})
+    return Step(of((*ATTENTION, *DENSE), each), of((*ATTENTION, *EXPERTS), beside),
+                (every - moe, moe),
+                {"embedding": sent, **{name: parts[name] for name, _, _ in ONCE[1:]}}, aside)
 
 
 def drawn(lang: str) -> Drawing:
@@ -72,18 +79,20 @@ def drawn(lang: str) -> Drawing:
     told = step()
     names = {name: (words, colour) for name, words, colour in (*ATTENTION, *EXPERTS, *DENSE, *ONCE)}
     drawing = Drawing("step-timeline", lang, say("title"), say(
-        "about", step=fmt_time(told.whole), layers=fmt_int(sum(told.layers))), height=352)
+        "about", step=fmt_time(told.whole), layers=fmt_int(sum(told.layers))), height=364)
     longest = max(sum(time for _, time in of) for of in (told.dense, told.experts))
     for top, of, head in ((20.0, told.experts, say("expert-layer")),
-                          (104.0, told.dense, say("dense-layer"))):
+                          (116.0, told.dense, say("dense-layer"))):
         drawing.label(0, top - 6, head, small=True, bold=True)
         drawing.label(WIDTH, top - 6, fmt_time(sum(time for _, time in of)), "end", small=True)
         drawing.label(0, top + 14, common("card"), small=True, muted=True)
         drawing.label(0, top + 14 + LANE, say("links"), small=True, muted=True)
-        _lanes(drawing, top, of, names, longest)
-    _whole(drawing, 190.0, told, names)
-    _legend(drawing, 246.0, told, names)
-    listed = {"experts": told.experts, "dense": told.dense, "once": tuple(told.once.items())}
+        aside = told.aside if of is told.experts else 0.0
+        _lanes(drawing, top, of, names, longest, aside)
+    _whole(drawing, 202.0, told, names)
+    _legend(drawing, 258.0, told, names)
+    listed = {"experts": told.experts, "dense": told.dense, "once": tuple(told.once.items()),
+              "aside": (("shared_expert", told.aside),)}
     drawing.numbers = written(["layer", "part", "us"], [
         [kind, name, MICRO * time] for kind, of in listed.items() for name, time in of])
     return drawing
@@ -93,11 +102,16 @@ LEFT = 40.0  # where lanes begin, behind their names
 
 
 def _lanes(drawing: Drawing, top: float, of: tuple[tuple[str, float], ...],
-           names: Mapping[str, tuple[Pair, int]], longest: float) -> None:
-    """The parts of a layer one after another, what is sent a lane lower."""
+           names: Mapping[str, tuple[Pair, int]], longest: float, aside: float) -> None:
+    """The parts of a layer one after another, what is sent a lane lower; below, what of its shared
+    experts runs beside the router and what follows it."""
     at = LEFT
     for name, time in of:
         wide, colour = (WIDTH - LEFT) * time / longest, names[name][1]
+        if name == EXPERTS[0][0] and aside:
+            drawing.label(0, top + 14 + 2 * LANE, say("stream"), small=True, muted=True)
+            drawing.bar(at, top + 2 * LANE, (WIDTH - LEFT) * aside / longest, BAR, READ,
+                        tint=SHADES["shared_expert"])
         drawing.bar(at, top + (LANE if colour == LINKS else 0), max(wide - 0.6, 0.6), BAR, colour,
                     tint=SHADES.get(name, 1.0))
         at += wide
@@ -124,6 +138,8 @@ def _legend(drawing: Drawing, top: float, told: Step,
             names: Mapping[str, tuple[Pair, int]]) -> None:
     """Each part of a layer, what a step has once, and how long it takes; two columns."""
     listed = dict(told.dense) | dict(told.experts) | dict(told.once)
+    if told.aside:
+        listed["shared_expert"] = told.aside
     for place, (name, time) in enumerate(listed.items()):
         words, colour = names[name]
         en, zh = words

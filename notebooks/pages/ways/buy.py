@@ -10,7 +10,7 @@ import catalogue
 from calc.answer.estimate import estimate
 from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of
-from calc.evidence.classes import own_errors
+from calc.evidence.classes import evidence, own_errors
 from calc.launching.starting import start
 from calc.layouts.choice import scenario
 from calc.layouts.space import Space
@@ -22,7 +22,7 @@ from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.planning.goals import Goal
 from catalogue.reading.yamlfile import at_rest
-from notebooks.pages.catalogue.tables.deployments import HELD, coverage_label
+from notebooks.pages.catalogue.tables.deployments import HELD
 from notebooks.pages.deciding.front.r1 import WHOLE
 from notebooks.pages.deciding.front.standard import R1, layout, question
 from notebooks.pages.deciding.goals import device_label, so_many
@@ -165,9 +165,4 @@ def certainty() -> None:
                common("number-of-cards")),
         Column(lambda each: "{} ({}–{})".format(*(
             fmt_fixed(MILLI * point, 0) for point in each.tpot.points)), common("ms-per-token")),
-        Column(_held, HELD)])
-
-
-def _held(each: Bought) -> Pair:
-    own = own_errors(each.scenario)["tpot"]
-    return coverage_label(own.inside, own.rows)
+        Column(lambda each: evidence(own_errors(each.scenario)), HELD)])

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-import calc
-import catalogue
-from calc.answer.estimate import Estimate
-from catalogue import Scenario
+from calc.physics.breakdown import BANDWIDTH
 from catalogue.messages import messages
-from catalogue.planning.questions import Question
+from notebooks.pages.thread import request
 from notebooks.show.display import figure, number, numbers
 from notebooks.show.drawing import SMALL, WIDTH, Drawing
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_time
 
 say = messages("pages/ways/learn")
 
-ASKED = "one-request"
 MINUTES = {  # to read what is open of a lesson, at 120 words a minute
     "architecture": 11, "memory": 16, "compute": 16, "communication": 15, "latency": 17,
     "throughput": 12, "serving": 20, "matrix": 3, "cost": 6, "risk": 3}
@@ -27,33 +21,21 @@ LEFT, TOP, BOX, TALL = 8.0, 84.0, 82.0, 54.0  # of the step of prefill
 ONE, GAP, SKIP = 30.0, 6.0, 44.0  # width of a step of decode, between two, before the last
 
 
-@cache
-def asked() -> tuple[Question, Estimate]:
-    """The standard question on one request, and its answer."""
-    question: Question = catalogue.load("questions", ASKED)
-    return question, calc.estimate(_scenario(question))
-
-
-def _scenario(question: Question) -> Scenario:
-    assert question.scenario is not None
-    return catalogue.load_scenario(question.scenario, overrides=question.settings)
-
-
 def answer() -> None:
     """Glue the numbers of the page and draw its picture."""
-    question, found = asked()
-    of, asks = found.quantities, question.demand
+    found, asks = request.told(), request.asked().demand
+    of = found.quantities
     assert asks.input_tokens is not None
     assert asks.output_tokens is not None
+    assert found.bottleneck["prefill"] == BANDWIDTH, "Reading experts takes longest of the prompt."
     numbers({"le-input": asks.input_tokens, "le-output": asks.output_tokens})
     numbers({"le-first": of["ttft"].value, "le-token": of["tpot"].value,
              "le-whole": of["e2e"].value,
-             "le-step": float(found.everything["decode_step_time"]),
              "le-prompt": float(found.everything["prefill_step_time"])}, fmt_time)
     held = asks.input_tokens + asks.output_tokens
     number("le-cache", of["kv_bytes_per_token"].value * held, fmt_bytes, unit="MB", digits=0)
     number("le-long", of["kv_bytes_per_token"].value * LONG, fmt_bytes)
-    number("le-engine", _scenario(question).engine, str)
+    number("le-engine", request.engine(), str)
     number("le-share", of["ttft"].value / of["e2e"].value, fmt_percent, digits=0)
     numbers({f"le-minutes-{name}": minutes for name, minutes in MINUTES.items()})
     number("le-minutes", sum(MINUTES.values()))
@@ -62,8 +44,8 @@ def answer() -> None:
 
 def drawn(lang: str) -> Drawing:
     """A prompt, the steps that it takes, what each gives and adds to the cache, and the time."""
-    question, found = asked()
-    of, asks = found.quantities, question.demand
+    found, asks = request.told(), request.asked().demand
+    of = found.quantities
     told = {"first": fmt_time(of["ttft"].value), "token": fmt_time(of["tpot"].value),
             "whole": fmt_time(of["e2e"].value), "input": fmt_int(asks.input_tokens or 0),
             "output": fmt_int(asks.output_tokens or 0)}

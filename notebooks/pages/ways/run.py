@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from calc.answer.estimate import estimate
+from calc.answer.steady_state import SEEN_STEADILY
 from calc.launching.deployment import Deployment, deployed
+from catalogue import Scenario
 from catalogue.engines.engine import load_engine
 from notebooks.pages.deciding.front.standard import R1, Served, question, serve
 from notebooks.pages.deciding.front.under_engines import released, under
@@ -18,12 +21,14 @@ SCRIPT, COMMAND = "nodes/serve-0.sh", "server_0=("  # of the first server, and w
 
 
 @cache
-def plan(key: str) -> tuple[Served, Deployment]:
-    """The standard question's deployment on a card of ``PLANS``, and what starts it."""
+def plan(key: str) -> tuple[Served, Scenario, Deployment]:
+    """The standard question's deployment on a card of ``PLANS``, the same under its engine, and
+    what starts it."""
     device, engine = PLANS[key]
     found = serve(R1, device)
     assert found is not None
-    return found, deployed({"serve": under(found, released(engine))}, (GOAL, ()))
+    scenario = under(found, released(engine))
+    return found, scenario, deployed({"serve": scenario}, (GOAL, ()))
 
 
 def answer() -> None:
@@ -33,14 +38,13 @@ def answer() -> None:
              "ru-output": asked.demand.output_tokens})
     number("ru-torchair", load_engine("vllm-ascend").lookup("torchair_graph_config").until, str)
     for key, (_, engine) in PLANS.items():
-        found, made = plan(key)
-        assert found.cell.best is not None
-        told = found.cell.best.amounts
+        found, scenario, made = plan(key)
+        told = estimate(scenario).quantities
         number(f"ru-{key}-servers", found.choice.nodes)
         number(f"ru-{key}-sizes", found.sizes, str)
         number(f"ru-{key}-release", released(engine), str)
         for name in ("tpot", "ttft"):
-            value, low, high = told[name].points
+            value, low, high = told[SEEN_STEADILY[name]].points
             numbers({f"ru-{key}-{name}": value, f"ru-{key}-{name}-low": low,
                      f"ru-{key}-{name}-high": high}, fmt_time)
         number(f"ru-{key}-files", len(made.files) + 1)
@@ -48,6 +52,6 @@ def answer() -> None:
 
 def command(key: str) -> None:
     """Show how a plan's first server starts, every flag with its reason."""
-    _, made = plan(key)
+    _, _, made = plan(key)
     lines = made.files[SCRIPT].split("\n")
     text_of(made, SCRIPT, lines.index(COMMAND))

@@ -9,7 +9,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.answer.whole import whole
+from calc.answer.whole import evidence_of, whole
 from calc.layouts.change import changed
 from calc.physics.breakdown import parts, token_parts
 from notebooks.pages.catalogue.tables import deployments
@@ -42,6 +42,20 @@ def test_grouped_parts_of_a_step_sum_to_it(name):
     for pieces in (token_parts(inputs, values), parts(inputs, values, "prefill")):
         assert sum(deployments.grouped(pieces).values()) == pytest.approx(
             sum(float(part) for key, part in pieces.items() if key not in deployments.HIDDEN))
+
+
+@pytest.mark.parametrize("name", ["h200-r1-vllm-tp8", "v4-pro-16xh200", "s0-scenario-1",
+                                  "kt-4090-v03", "a3-v4-vllm"])
+def test_pages_say_of_measured_runs_what_the_estimate_says(cell, name):
+    pools = catalogue.load_deployment(name)
+    if len(pools) > 1:
+        card.glance_of_pools(pools)
+    else:
+        card.glance(Deployed(*pools))
+    said = evidence_of(pools, whole(pools).answers)
+    assert said
+    for lang, sentences in zip(("en", "zh"), said, strict=True):
+        assert any(sentences in text for text in cell.texts(lang))
 
 
 @pytest.mark.parametrize(("name", "asked"), [

@@ -167,6 +167,8 @@ def test_commands_of_exercises_set_the_inputs_of_their_answers(name):
         changes = [each for each in command[5:] if each != "--set"]
         catalogue.load_scenario(command[4], overrides=changes)
         assert {f"workload.{key}={value}" for key, value in ANSWERED[name].items()} <= set(changes)
+        scenario, *settings = turns.R1
+        assert command[4] != scenario or {*settings} <= {*changes}
 
 
 # --- diagrams ----------------------------------------------------------------------------------

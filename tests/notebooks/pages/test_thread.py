@@ -40,7 +40,23 @@ def test_layers_sum_to_the_decode_step():
     assert step.whole == pytest.approx(float(values["decode_step_time"]))
     assert sum(step.layers) == values["num_hidden_layers"]
     names = {name for part in (step.dense, step.experts) for name, _ in part} | step.once.keys()
-    assert names - {"embedding"} == request.step_parts().keys()
+    assert names - {"embedding"} == request.step_parts().keys() - {"shared_expert", "overlap"}
+
+
+def test_shared_experts_run_beside_router_and_routed_experts():
+    """What runs on the second stream fits beside the first, and their reading is not hidden."""
+    step, parts, values = timeline.step(), request.step_parts(), request.values()
+    assert step.aside * values["moe_layers"] == pytest.approx(-parts["overlap"])
+    times = dict(step.experts)
+    assert 0 < step.aside <= times["router"] + times["routed_expert"]
+
+
+def test_the_release_that_was_measured_is_slower_and_the_request_the_same():
+    before, now = request.measured_release(), request.scenario()
+    assert before.engine != now.engine
+    asked = ("concurrency", "input_tokens", "output_tokens", "tensor_parallel")
+    assert [before.inputs()[name] for name in asked] == [now.inputs()[name] for name in asked]
+    assert before.device.id == now.device.id
 
 
 def test_bytes_of_a_step_are_at_least_the_floor():

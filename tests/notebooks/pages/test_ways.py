@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import catalogue
-from notebooks.pages.calculators.page import table_estimates
-from notebooks.pages.deciding.front import r1, standard
+from notebooks.pages.deciding.front import r1, standard, under_engines
 from notebooks.pages.ways import buy, numbers, run
+from notebooks.show.numbers import fmt_time
 
 
 def test_numbers_to_know(cell):
@@ -43,18 +43,18 @@ def test_standard_question_has_one_answer_and_one_cost(bought):
     assert each.million().points == pytest.approx(cost.amounts[r1.WHOLE].points)
 
 
-def test_plans_to_run_have_the_times_of_the_calculators_table():
-    answers = {scenario.device.id: answer for scenario, answer in table_estimates()}
+def test_plans_to_run_have_the_times_of_their_engine(cell):
+    under = {(each.served.device, each.engine): each for each in under_engines.runs()}
+    run.answer()
     for key, (device, _) in run.PLANS.items():
-        amounts = run.plan(key)[0].cell.best.amounts
-        for name in ("tpot", "ttft"):
-            assert answers[device].quantities[f"steady_{name}"].points == pytest.approx(
-                amounts[name].points)
+        each = under[device, cell.numbers[f"ru-{key}-release"]]
+        assert cell.numbers[f"ru-{key}-tpot"] == fmt_time(each.points("steady_tpot")[0])
+        assert cell.numbers[f"ru-{key}-ttft"] == fmt_time(each.points("steady_ttft")[0])
 
 
 @pytest.mark.parametrize("key", run.PLANS)
 def test_launch_scripts_have_the_layout_that_was_found(key):
-    served, directory = run.plan(key)
+    served, _, directory = run.plan(key)
     script = directory.files[run.SCRIPT]
     assert f"--tensor-parallel-size {served.choice.tensor}\n" in script
     assert f"--data-parallel-size {served.choice.data}\n" in script or served.choice.data == 1

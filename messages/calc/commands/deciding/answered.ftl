@@ -26,28 +26,6 @@ head =
        *[other] { $name }
     }
 
-axis =
-    .en = { $name ->
-        [requests] requests per card
-        [tensor] TP
-        [pipeline] PP
-        [expert] EP
-        [drafts] drafts
-        [precision] format
-        [device] card
-       *[pools] pools
-    }
-    .zh = { $name ->
-        [requests] 每卡请求数
-        [tensor] TP
-        [pipeline] PP
-        [expert] EP
-        [drafts] 投机 token
-        [precision] 格式
-        [device] 卡
-       *[pools] 池
-    }
-
 two-pools =
     .en = { $devices } cards in two pools: prefill { $prefill }; decode { $decode }, { $requests } in flight
     .zh = { $devices } 张卡分两个池：预填充 { $prefill }；解码 { $decode }，并发 { $requests }
@@ -112,10 +90,6 @@ start-with =
         [yes] （权重：{ $checkpoint }）
        *[no] { "" }
     }
-
-starts-under =
-    .en = starts under { $engine }
-    .zh = 可用 { $engine } 启动
 
 of-format =
     .en = { $name }: { $told }

@@ -48,10 +48,6 @@ similar-runs-inside-their-interval =
     .en = similar runs inside their interval
     .zh = 同类实测落在区间内
 
-rows-inside =
-    .en = { $inside } of { $rows }
-    .zh = { $rows } 组中 { $inside } 组
-
 in-ms =
     .en = { $short } (ms)
     .zh = { $short }（ms）

@@ -105,10 +105,6 @@ one-pool-yields =
     .en = best in one pool: { $rate } (`{ $precision }`); two yield { $times } times as much
     .zh = 单池最优：{ $rate }（`{ $precision }`），两池为其 { $times } 倍
 
-starts-under =
-    .en = starts under `{ $engine }`
-    .zh = 可用 `{ $engine }` 启动
-
 no-release-starts-it =
     .en = no release starts it
     .zh = 没有引擎版本能启动

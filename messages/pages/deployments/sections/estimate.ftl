@@ -70,11 +70,6 @@ closed-form-of-steady-state-does =
     .en = The closed form of the steady state does not hold here: { $doubts }. Its numbers are the means of { $count } simulated requests.
     .zh = 稳态的闭式在此不成立：{ $doubts }。表中稳态各值为 { $count } 个仿真请求的均值。
 
-# number: the intervals of all answers
-measured-rows-inside-their-intervals =
-    .en = Measured rows inside their 80% intervals, for the class of systems that gives the formulas' own error ([how](#validation-coverage)): { $classes }.
-    .zh = 公式自身误差所取的类别，及该类实测行落入各自 80% 区间的数目（[算法](#validation-coverage)）：{ $classes }。
-
 prefill-chunk-of-tokens =
     .en = prefill, { $whole ->
         [yes] one prompt
@@ -168,20 +163,6 @@ step-yields-tokens-per-request =
 experts-on-host-are-not =
     .en = Experts on the host are not read by the card and not in this floor.
     .zh = 主机上的专家不由卡读取，不计入此下界。
-
-rows-of-class =
-    .en = { $kind }: { $counts }
-    .zh = { $kind }：{ $counts }
-
-rows-inside =
-    .en = { $what } { $inside }/{ $rows }{ $differs ->
-        [yes] , as { $metric }
-       *[no] { "" }
-    }
-    .zh = { $what } { $inside }/{ $rows }{ $differs ->
-        [yes] ，同{ $metric }
-       *[no] { "" }
-    }
 
 and-in =
     .en = { " " }and in{ " " }

@@ -83,11 +83,6 @@ def asked_rows(deployment: Scenario) -> list[int]:
             if all(round(column[row]) == wanted for column, wanted in columns)]
 
 
-def coverage_label(inside: int, rows: int) -> Pair:
-    """How many measured runs lay inside of their intervals, under ``HELD``."""
-    return say("rows-inside", inside=inside, rows=rows)
-
-
 def interval_label(low: float, high: float, unit: str) -> Pair:
     """An interval in both languages: ``−21.3 to −17 GB``."""
     return amounts.span(low, high, unit), amounts.span(low, high, unit, "zh")

@@ -93,7 +93,8 @@ def _now(name: str) -> Pair:
         told.append(say("one-pool-yields", rate=rate.texts, precision=one["precision"],
                         times=fmt_sig(times, 2)))
     engine = found["row"]["start"]["engine"]
-    told.append(say("starts-under", engine=engine) if engine else say("no-release-starts-it"))
+    told.append(common("starts-under", engine=f"`{engine}`") if engine
+                else say("no-release-starts-it"))
     if found["simulated"]:
         seen = [say("time-simulated", name=name.upper(), at=at, time=fmt_quantity(value, "s"))
                 for name, stated in found["simulated"]["seen"].items()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from calc.costing.answer import Cost
-from calc.evidence.classes import own_errors
+from calc.evidence.classes import evidence, own_errors
 from calc.uncertainty.amount import Amount
 from catalogue.messages import Pair, join, messages
-from notebooks.pages.catalogue.tables.deployments import HELD, coverage_label
+from notebooks.pages.catalogue.tables.deployments import HELD
 from notebooks.pages.deciding.front.standard import CARDS, R1, SHORT, Served, served_by
 from notebooks.pages.deciding.goals import device_label, so_many
 from notebooks.show.columns import Column
@@ -33,7 +33,8 @@ def answer() -> None:
         Column(lambda each: _time(each, "tpot"), say("per-token-tpot")),
         Column(lambda each: _time(each, "ttft"), say("first-token-ttft")),
         Column(_million, say("million-output-tokens")),
-        Column(lambda each: coverage_label(*_held(each)), HELD)], wide=True)
+        Column(lambda each: evidence({"tpot": own_errors(each.scenario)["tpot"]}), HELD)],
+        wide=True)
     _, _, found, asked = served_by(R1, OWNED).priced()
     low, high = found.amounts[WHOLE].ends
     numbers({"r1-million": found.amounts[WHOLE].value, "r1-million-low": low,
@@ -43,12 +44,6 @@ def answer() -> None:
 
 def _layout(each: Served) -> Pair:
     return join((", ", "，"), [(SHORT[each.choice.precision],) * 2, each.layout])
-
-
-def _held(each: Served) -> tuple[int, int]:
-    """Of measured runs of the class: inside of their interval, and all."""
-    own = own_errors(each.scenario)["tpot"]
-    return own.inside, own.rows
 
 
 def _million(each: Served) -> Pair:

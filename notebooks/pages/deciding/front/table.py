@@ -74,4 +74,4 @@ def _cell(each: Served | None) -> Pair:
     weights = SHORT[each.choice.precision]
     pace = (f"{value} ms</strong> ({low}–{high})<br>{weights}",) * 2
     return join((", ", "，"), [(f"<strong>{en}", f"<strong>{zh}"), pace, each.layout,
-                              (each.cell.engine,) * 2])
+                              common("starts-under", engine=each.cell.engine)])

@@ -6,8 +6,6 @@ from typing import Any
 
 from calc.answer.steady_state import OF_BENCHES, seen_of_burst
 from calc.closed_form.validity import doubt_words
-from calc.evidence.classes import Own
-from calc.evidence.classes import class_label as named_class
 from calc.uncertainty.amount import Amount
 from catalogue.messages import join, messages
 from notebooks.pages.catalogue.tables import deployments
@@ -55,7 +53,6 @@ def times_and_rates(page: Page) -> None:
         for key, of in columns.items()}} for name in columns["value"]],
           {"what": common("quantity")} | {key: heads[key] for key in columns})
     _doubted(page)
-    _measured(page)
     if deployed.replayed:
         uneven = bool(deployed.seen and deployed.seen.unequal & set(deployed.asked))
         show(*say("benchmark-sends-many-requests-at", uneven=uneven))
@@ -74,21 +71,6 @@ def _doubted(page: Page) -> None:
     show(*say("closed-form-of-steady-state-does", count=count, doubts=doubts))
 
 
-def _measured(page: Page) -> None:
-    """Of which class of systems the intervals are, and how many of its rows lay inside."""
-    of: dict[str, dict[str, Own]] = {}
-    for name, own in page.deployed.own_errors.items():
-        if name in page.answers:
-            of.setdefault(own.of, {})[name] = own
-    if not of:
-        return
-    classes = join(("; ", "；"), (
-        say("rows-of-class", kind=named_class(name), counts=join((", ", "，"), (
-            say("rows-inside", what=quantity_label(quantity), inside=own.inside, rows=own.rows,
-                metric=quantity_label(own.metric), differs=own.metric != quantity)
-            for quantity, own in counts.items())))
-        for name, counts in of.items()))
-    show(*say("measured-rows-inside-their-intervals", classes=classes))
 
 
 def steps(page: Page) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import catalogue
@@ -11,9 +11,9 @@ from notebooks.pages.derivations.diagrams.bursts import ends
 from notebooks.show.display import number, numbers
 from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_percent, fmt_time
 
-R1, V4, V4_MODEL = "h200-r1-vllm-tp8", "v4-pro-8xb300", "deepseek-v4-pro"
+R1, V4, V4_MODEL = ("h200-r1-vllm-tp8", "engine=vllm"), ("v4-pro-8xb300",), "deepseek-v4-pro"
 LONG = {"concurrency": 1, "input_tokens": 130560, "output_tokens": 512}
-DEEP = {"input_tokens": 8192, "output_tokens": 512}
+DEEP = {"input_tokens": 32768, "output_tokens": 512}
 USUAL = {"input_tokens": 2048, "output_tokens": 512}
 BURST = {"concurrency": 8, "input_tokens": 4096, "output_tokens": 512}
 FEW, MANY = 1, 64  # users that are compared
@@ -21,10 +21,11 @@ MOST = 512  # users among whom a crossing is looked for
 SHARED = 32  # users of a step with speculative tokens
 
 
-def asked(derivation: Derivation, scenario: str, workload: Mapping[str, int],
+def asked(derivation: Derivation, deployment: Sequence[str], workload: Mapping[str, int],
           attention: str = "mla") -> dict[str, Any]:
-    """Inputs and quantities of a deployment with a workload, as ``--set workload.KEY=VALUE``."""
-    changes = tuple(f"workload.{key}={value}" for key, value in workload.items())
+    """Inputs and quantities of a scenario, and what is set of it, with a workload, as ``--set``."""
+    scenario, *settings = deployment
+    changes = (*settings, *(f"workload.{key}={value}" for key, value in workload.items()))
     inputs = catalogue.load_scenario(scenario, overrides=changes).inputs()
     return inputs | derivation.values(inputs, attention)
 
@@ -59,6 +60,7 @@ def crossing(derivation: Derivation) -> None:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if experts_first(middle) else (low, middle)
+    assert high < MOST, "Before the cache is full, the attention core takes the longer."
     numbers({"turn-crossing": high, "turn-context": DEEP["input_tokens"]})
 
 
@@ -70,7 +72,7 @@ def sent(derivation: Derivation) -> None:
                fmt_percent, digits=1)
         number(f"turn-token-{users}", values["tpot"], fmt_time)
     number("turn-many", MANY)
-    number("turn-engine", catalogue.load_scenario(R1).engine, str)
+    number("turn-engine", catalogue.load_scenario(R1[0], overrides=R1[1:]).engine, str)
 
 
 def speculation(derivation: Derivation) -> None:
