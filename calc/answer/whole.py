@@ -125,7 +125,8 @@ def whole(pools: Sequence[Scenario], answers: Sequence[Estimate] | None = None) 
 
 
 def seen_of(answer: Estimate) -> Seen | None:
-    """What users see of a deployment of one pool; None as :attr:`Whole.seen` says.
+    """What users see of a deployment of one pool, of a pool alone a burst; None as
+    :attr:`Whole.seen` says.
 
     Args:
         answer: what is estimated of it.
@@ -133,7 +134,7 @@ def seen_of(answer: Estimate) -> Seen | None:
     lasting = answer.lasting
     if lasting is None or not lasting.keeps_up:
         return None
-    burst = lasting.arrivals == "burst"
+    burst = lasting.arrivals == "burst" or bool(answer.unasked)
     found = {name: answer.quantities[symbol] for name, symbol in (
         SEEN_OF_BURST if burst else SEEN_STEADILY).items()}
     return Seen(**found, in_flight=answer.in_flight if burst else lasting.in_flight, burst=burst)

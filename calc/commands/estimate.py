@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     searched = alternatives(scenario)
     if args.json:
         borrowed = stand_ins(scenario)
-        seen = seen_of(result)
+        seen = None if result.unasked else seen_of(result)
         print_json(result.as_json() | {"searched": searched.as_json(),
                                        "seen": seen and seen.as_json()}
                    | ({"startup_line": printed.as_json()} if printed else {})

@@ -10,6 +10,6 @@ def told_of(scenario):
     """Room, and latency and throughput as the estimate has users see them, by name."""
     answer = calc.estimate(scenario)
     values = {name: float(answer.everything[name]) for name in TOLD}
-    seen = None if answer.unasked else seen_of(answer)
+    seen = seen_of(answer)
     return values | {symbol: seen.amounts[name].value for name, symbol in SEEN_OF_BURST.items()
                      if seen}

@@ -118,7 +118,7 @@ class Deployed:
     def answers(self) -> dict[str, Amount]:
         """The quantities that answer it, as its users see them; of a pool alone, and without
         lengths of answers, those of a burst."""
-        seen = None if self.answer.unasked else seen_of(self.answer)
+        seen = seen_of(self.answer)
         found = seen.amounts if seen else {}
         return self.burst | {
             symbol: replace(found[name], name=symbol) for name, symbol in SEEN_OF_BURST.items()
