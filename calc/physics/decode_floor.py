@@ -233,7 +233,10 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
         minus(dense_bytes, q.num_hidden_layers * w.context_weights_per_layer + elsewhere),
         either(narrower < 0, lambda: attention_layers(q) * up_projections(q)
                / q.tensor_parallel * narrower, lambda: 0.0))
-    expert_bytes = (1 - q.offloaded_share) * n.moe_layers * expert * hit
+    # so many times the tokens hit as many times the experts, or more
+    filled = minimum(1, (1 / ranks_in_step(q) + (q.concurrency - 1) / (
+        q.data_parallel * q.pipeline_parallel)) / batch)
+    expert_bytes = (1 - q.offloaded_share) * n.moe_layers * expert * hit * filled
     answer = biased(q.output_tokens, q.answer_variation)
     context = mean_context(q.input_tokens, answer)
     attended, in_window, of_request = read_of_cache(q, c, context)
