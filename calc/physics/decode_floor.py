@@ -204,7 +204,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
                  requests_per_rank: Number) -> Decode:
     """Least time per output token [s]: a decode step over all pipeline stages reads, no more.
 
-    A first token costs a step of prefill, which reads the weights of every step at least.
+    A prompt reads for its first token no less, so nobody gets more tokens than one per floor.
 
     Args:
         q: input symbols as attributes.
@@ -247,8 +247,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     accepted = tokens_per_step(
         q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
     floor = per(dense_time + expert_time + kv_time, accepted)
-    whole = minimum(dense_time, floor) + (q.output_tokens - 1) * floor
     multiplied = multiplied_positions(q, attended, context, 1)
     return Decode(answer, context, context_deviation(q), attended, multiplied, in_window, batch,
                   group_tokens, even, dense_bytes, expert_bytes, kv_bytes, dense_time, expert_time,
-                  kv_time, floor, q.concurrency * q.output_tokens / whole)
+                  kv_time, floor, q.concurrency / floor)
