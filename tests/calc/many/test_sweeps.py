@@ -17,7 +17,7 @@ from calc.uncertainty.interval import interval
 from notebooks.derive.crosscheck import DIFFERENCES
 
 # both kinds of attention, drafts, pools, pipelines, offloaded experts, host launches, V4
-SCENARIOS = ("s0-scenario-1", "s1-phases-3", "s1-expert-tiers-uniform", "h20-qwen3-8b",
+SCENARIOS = ("s0-scenario-1", "s1-launch-production", "s1-expert-tiers-uniform", "h20-qwen3-8b",
              "h200-r1-sglang-mtp", "wide-lmsys-prefill", "950pr-v4-cann", "b200-energy-gpqa")
 load = cache(catalogue.load_scenario)
 PRECISE = 1e-11
