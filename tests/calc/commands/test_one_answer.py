@@ -14,6 +14,7 @@ from calc.searching.result import Answer
 from calc.searching.search import search
 
 NEAR, SIMULATED = 0.02, 0.12
+BATCHED = 0.03  # a search holds the fullest batch on every rank of a pool that decodes
 SHIPPED = ("h200-r1-vllm-tp8", "qwen3.5-397b-8xh200", "b200-energy-gpqa")
 PRICE = 2.0  # USD of a card's hour
 
@@ -80,5 +81,5 @@ def test_file_that_a_search_writes_has_the_numbers_of_its_row(capsys, tmp_path, 
     assert ("pools" in yaml.safe_load(path.read_text("utf-8"))) == (row.prefill is not None)
     seen, cost = seen_by(capsys, str(path))
     for name in ("ttft", "tpot", "throughput"):
-        assert seen[name]["value"] == pytest.approx(row.quantities[name], rel=NEAR), name
+        assert seen[name]["value"] == pytest.approx(row.quantities[name], rel=BATCHED), name
     assert cost["devices"] == row.devices
