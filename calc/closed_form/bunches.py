@@ -247,7 +247,8 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
     """
     ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
     shared, halves, batch = ranks > 1, q.micro_batches, ceil_div(c, q.pipeline_parallel)
-    exchange, fullest = scaled(prefill.exchange_time, halves), 1 + prefill.rank_imbalance
+    exchange = scaled(prefill.exchange_time, halves)
+    fullest = minimum(ranks, 1 + prefill.rank_imbalance)  # no more than all ranks send
     more, exposed = both(shared, lambda: _of_others(q, prefill, fullest, (
         prefill.routed_expert_time - experts_of_one(
             q, ranks, minimum(1, u / batch), decode, prefill))), lambda: (0.0, 1.0))
@@ -266,7 +267,7 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
         (of_one - few) / maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
     budget, in_step = q.max_num_batched_tokens, tokens_per_step(
         q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
-    room = either(mixed, lambda: maximum(budget - scaled(1 + u, each), ROOM * budget),
+    room = either(mixed, lambda: maximum(budget - scaled(u, each), ROOM * budget),
                   lambda: budget)
     return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone,
                   burst.device_time, token,

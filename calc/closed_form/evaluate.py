@@ -11,7 +11,7 @@ import numpy as np
 
 from calc.closed_form.benches import benched
 from calc.closed_form.occupancy import occupancy
-from calc.closed_form.planning import planning, transfer_time
+from calc.closed_form.planning import planning, pool_ratio, transfer_time
 from calc.closed_form.steady import steady
 from calc.closed_form.waves import (
     chunk,
@@ -159,11 +159,11 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
              for composition in compositions]
     decoding, alone, rest = steps
     through_ports, transfer = transfer_time(q, cached)
-    served = serving(q, cut, requests, waiting, decoding, alone, rest, transfer)
-    planned = planning(q, counted, stored, memory, floor, cut, decoding, alone, served,
-                       through_ports, transfer)
-    lasting = steady(q, cut, requests, waiting, decoding, alone, rest, transfer,
-                     planned.pool_ratio)
+    ratio = pool_ratio(q, floor.decode_batch, cut, decoding, alone)
+    lasting = steady(q, cut, requests, waiting, decoding, alone, rest, transfer, ratio)
+    served = serving(q, cut, requests, waiting, lasting.prompt_work, lasting.steady_pace,
+                     decoding, alone, rest, transfer)
+    planned = planning(q, counted, stored, memory, cut, ratio, served, through_ports, transfer)
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
                    "expert_fixed_time": expert_fixed_time(q),
                    "fullest_cache": fullest_cache(q, floor),

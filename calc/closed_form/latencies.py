@@ -142,14 +142,16 @@ def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cache
     """What users see, of the names that are wanted: of a wave, and in a steady state."""
     quantities = {"prefill_throughput": prefill_throughput(q, cut, burst)}
     _, transfer = transfer_time(q, cached)
+    if names.isdisjoint(_OF_WAVE | STEADY_NAMES):
+        return quantities
+    ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
+    lasting = steady(q, cut, requests, NOBODY, decode, prefill, burst, transfer, ratio)
+    quantities |= vars(lasting)
     bench = not BENCH_NAMES.isdisjoint(names)
     if bench or not _OF_WAVE.isdisjoint(names):
-        wave = serving(q, cut, requests, NOBODY, decode, prefill, burst, transfer)
+        wave = serving(q, cut, requests, NOBODY, lasting.prompt_work, lasting.steady_pace, decode,
+                       prefill, burst, transfer)
         quantities |= vars(wave)
-    if bench or not _OF_STEADY.isdisjoint(names):
-        ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
-        lasting = steady(q, cut, requests, NOBODY, decode, prefill, burst, transfer, ratio)
-        quantities |= vars(lasting)
     return quantities | (vars(benched(
         q, cut, NOBODY, wave, lasting, decode, burst)) if bench else {})
 

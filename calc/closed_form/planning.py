@@ -10,7 +10,6 @@ import numpy as np
 from calc.closed_form.waves import Prompts, Serving, token_pace
 from calc.physics.arrays import Number, ceil_div, maximum, minimum, select
 from calc.physics.cache import Cache
-from calc.physics.decode_floor import Decode
 from calc.physics.experts import ranks_in_step
 from calc.physics.memory import Memory, Weights
 from calc.physics.shapes import Parameters
@@ -123,9 +122,8 @@ def _two_pools(q: Any, devices: Number, decoded: Number, through_ports: Number
     return rate, cards * for_prefill / for_both, cards / for_both
 
 
-def planning(q: Any, n: Parameters, w: Weights, m: Memory, d: Decode, p: Prompts,
-             decode: Step, prefill: Step, served: Serving, through_ports: Number,
-             transfer: Number) -> Planning:
+def planning(q: Any, n: Parameters, w: Weights, m: Memory, p: Prompts, ratio: Number,
+             served: Serving, through_ports: Number, transfer: Number) -> Planning:
     """Quantities around a deployment.
 
     Args:
@@ -133,9 +131,8 @@ def planning(q: Any, n: Parameters, w: Weights, m: Memory, d: Decode, p: Prompts
         n: the model's parameters.
         w: weights by stage [B].
         m: the memory budget.
-        d: batch and contexts of decode.
         p: how prompts are cut.
-        decode, prefill: the decode step, and the mean chunk of a prompt alone.
+        ratio: prefill replicas per decode replica, see :func:`pool_ratio` [1].
         served: what a wave of requests sees.
         through_ports, transfer: of a request's cache, see :func:`transfer_time` [s].
 
@@ -152,8 +149,7 @@ def planning(q: Any, n: Parameters, w: Weights, m: Memory, d: Decode, p: Prompts
     return Planning(
         q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle),
         through_ports, transfer,
-        pool_ratio(q, d.decode_batch, p, decode, prefill),
-        *_two_pools(q, devices, served.request_throughput, through_ports),
+        ratio, *_two_pools(q, devices, served.request_throughput, through_ports),
         1 - q.context_tokens / (
             m.blocks_per_request * m.block_tokens * q.decode_context_parallel),
         (w.weights_per_device * minimum(q.devices_per_node, devices) + on_host)

@@ -279,8 +279,32 @@ def first_held(q: Any, tpot: Number) -> Number:
     return either(held > 0, lambda: held * tpot, lambda: 0.0)
 
 
-def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decode: Step,
-            prefill: Step, burst: Step, transfer: Number) -> Serving:
+def _first_prompts(q: Any, p: Prompts, work: Number, alone: Number) -> Number:
+    """Time until the first prompt of each rank that has one is prefilled [s].
+
+    Ranks that share experts take a chunk together. It grows with the ranks that have a prompt, from
+    that of one rank to that of all.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        work: chunks of a prompt on one rank, of a stage [s].
+        alone: of a prompt on every rank [s].
+
+    Source: notebooks/serving.md, section When the last chunk ends.
+    """
+    ranks, idle = ranks_in_step(q), q.pipeline_parallel - 1
+
+    def some() -> Number:
+        one = work * (p.prompt_chunks + idle) / p.prompt_chunks
+        others = (q.concurrency - 1) * ranks / q.data_parallel  # in the same group
+        return one + minimum(1, others / maximum(1, ranks - 1)) * (alone - one)
+
+    return either((ranks > 1) & (q.separate_pools <= 0), some, lambda: alone)
+
+
+def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, work: Number,
+            pace: Number, decode: Step, prefill: Step, burst: Step, transfer: Number) -> Serving:
     """TTFT, TPOT, latency and throughput of a wave of requests.
 
     Args:
@@ -288,6 +312,8 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, deco
         p: how prompts are cut.
         requests_per_rank: requests of the fullest data-parallel rank c [request].
         waiting: requests of the burst that find no place in the cache at first [request].
+        work: chunks of a prompt on one rank of those that share experts, of a stage [s].
+        pace: of decode steps that hold all requests, per token [s].
         decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and that of the
             rest of a burst.
         transfer: of a request's cache to the decode pool [s].
@@ -300,22 +326,23 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, deco
     several = select(c > 1, burst.step_time, 0)
     per_prompt = maximum(1, p.burst_chunks / p.burst_requests)
     wait = several * (p.burst_chunks + per_prompt) / (2 * stages)
-    prefilled = alone + rest
+    begun = _first_prompts(q, p, work, alone)
+    prefilled = begun + rest
     first = either(q.prefill_together > 0, lambda: prefilled,
-                   lambda: alone + (c - 1) / c * wait)
+                   lambda: begun + (c - 1) / c * wait)
     apart = q.separate_pools > 0
     let_in = (q.concurrency - 1) / front_ends_rate(q)
     ttft = q.request_overhead + plus(first, select(apart, transfer, 0))
     later = maximum(1, q.output_tokens - 1)
     stall = either(apart, lambda: 0.0, lambda: (prefilled - first) / later)
-    draft, accepted, unstalled = token_pace(q, decode)
-    tpot = plus(unstalled, stall)
+    draft, accepted, _ = token_pace(q, decode)
+    tpot = plus(pace, stall)
     held = first_held(q, tpot)
     ttft, tpot = plus(ttft, held), minus(tpot, held / later)
     # the whole wave, whose prompts every request waits for, before its first token or after it
     rate = q.concurrency / either(
         apart, lambda: held_by_decode_pool(q, tpot),
-        lambda: q.request_overhead + prefilled + (q.output_tokens - 1) * unstalled)
+        lambda: q.request_overhead + prefilled + (q.output_tokens - 1) * pace)
     # the last of those who wait does so while all others of them begin
     place = either(waiting > 0, lambda: waiting * waiting / (
         2 * rate * (q.concurrency + waiting)), lambda: 0.0)

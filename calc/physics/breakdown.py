@@ -68,6 +68,9 @@ def drafted(draft_tokens: Number, draft_pass: Number) -> Number:
 def token_parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any]) -> dict[str, Number]:
     """What the time per output token is made of [s]; the parts sum to ``tpot``.
 
+    A step has the fullest batch on every rank; what it takes less where some ranks have fewer
+    requests is negative.
+
     Args:
         inputs: input symbols in SI units.
         quantities: those of ``calc.evaluate`` for them.
@@ -76,7 +79,9 @@ def token_parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any]) -> 
     """
     per_step = quantities["tokens_per_step"]
     result = {name: part / per_step for name, part in parts(inputs, quantities).items()}
+    every_rank = (quantities["decode_step_time"] + quantities["draft_time"]) / per_step
     return result | {"draft": quantities["draft_time"] / per_step,
+                     "idle_ranks": quantities["steady_pace"] - every_rank,
                      "stall": quantities["decode_stall"]}
 
 

@@ -1,8 +1,9 @@
-"""The floor under decode latency: the bytes that a step has to read from device memory.
+"""The floor under decode latency: the bytes that a step has to read.
 
 They are what the estimate's own step reads at least, under its routing and with its drafts, each at
-the bandwidth that its kernels reach. Arithmetic, communication, kernel boundaries and the
-host are not in it, so every estimate lies above; the ratio of the two is to be explained.
+the bandwidth that its kernels reach; experts off the cards, at those of the host and its links.
+Arithmetic, communication between cards, kernel boundaries and launches are not in it, so every
+estimate lies above; the ratio of the two is to be explained.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from calc.physics.arrays import (
 )
 from calc.physics.cache import Cache, index_parts
 from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
+from calc.physics.fetching import host_reads, missing
 from calc.physics.layers.attention import attention_layers, window_layers
 from calc.physics.layers.linear import linear_state, state_passes
 from calc.physics.memory import Weights, after_layers, fullest_layer_weights
@@ -55,6 +57,7 @@ class Decode:
     decode_dense_time: Number
     decode_expert_time: Number
     decode_kv_time: Number
+    decode_host_expert_time: Number
     tpot_floor: Number
     throughput_ceiling: Number
 
@@ -204,7 +207,8 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
                  requests_per_rank: Number) -> Decode:
     """Least time per output token [s]: a decode step over all pipeline stages reads, no more.
 
-    A first token costs a step of prefill, which reads the weights of every step at least.
+    A first token costs a step of prefill, which reads the weights of every step at least; a decode
+    pool of its own, and decode alone where no length of answers is stated, gives none.
 
     Args:
         q: input symbols as attributes.
@@ -233,7 +237,10 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
         minus(dense_bytes, q.num_hidden_layers * w.context_weights_per_layer + elsewhere),
         either(narrower < 0, lambda: attention_layers(q) * up_projections(q)
                / q.tensor_parallel * narrower, lambda: 0.0))
-    expert_bytes = (1 - q.offloaded_share) * n.moe_layers * expert * hit
+    # so many times the tokens hit as many times the experts, or more
+    filled = minimum(1, (1 / ranks_in_step(q) + (q.concurrency - 1) / (
+        q.data_parallel * q.pipeline_parallel)) / batch)
+    expert_bytes = (1 - q.offloaded_share) * n.moe_layers * expert * hit * filled
     answer = biased(q.output_tokens, q.answer_variation)
     context = mean_context(q.input_tokens, answer)
     attended, in_window, of_request = read_of_cache(q, c, context)
@@ -243,9 +250,14 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     kv_time = kv_bytes / (q.memory_bandwidth * q.mla_efficiency)
     accepted = tokens_per_step(
         q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
-    floor = per(dense_time + expert_time + kv_time, accepted)
-    whole = minimum(dense_time, floor) + (q.output_tokens - 1) * floor
+    by_host = either(q.offloaded_share > 0, lambda: host_reads(
+        q, n, scaled(batch, 1 + q.draft_tokens), hit), lambda: 0.0)
+    host_time = filled * (by_host + missing(q, n, hit * filled).fetch_time)
+    on_card = dense_time + expert_time + kv_time
+    floor = per(on_card + host_time - q.host_overlap * minimum(host_time, on_card), accepted)
+    first = either(q.separate_pools > 0, lambda: floor, lambda: minimum(dense_time, floor))
+    whole = first + (q.output_tokens - 1) * floor
     multiplied = multiplied_positions(q, attended, context, 1)
     return Decode(answer, context, context_deviation(q), attended, multiplied, in_window, batch,
                   group_tokens, even, dense_bytes, expert_bytes, kv_bytes, dense_time, expert_time,
-                  kv_time, floor, q.concurrency * q.output_tokens / whole)
+                  kv_time, host_time, floor, q.concurrency * q.output_tokens / whole)

@@ -96,22 +96,35 @@ def offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     Source: notebooks/latency.md, section Experts on the host.
     """
     def offloaded() -> Number:
-        k = q.num_experts_per_tok
-        read = _read_by_groups(q, routed)
-        weights = q.offloaded_share * n.moe_layers * read * n.routed_expert_parameters
         flops = (q.offloaded_share * q.multiply_add_flops * n.moe_layers
-                 * n.routed_expert_parameters * k * routed.tokens)
-        # a token travels if any of its experts is on the host
-        travels = 1 - (1 - q.offloaded_share) ** k
-        moved = (2 * travels * n.moe_layers * batch.tokens * q.routed_expert_hidden_size
-                 * q.activation_element_bytes)
+                 * n.routed_expert_parameters * q.num_experts_per_tok * routed.tokens)
         # a core multiplies what it has loaded: the two do not overlap
         return (flops / (q.host_peak * q.host_gemm_efficiency)
-                + weights * q.offloaded_weight_bytes
-                / (q.host_memory_bandwidth * q.host_stream_efficiency)
-                + moved / q.host_link_bandwidth + n.moe_layers * q.host_sync)
+                + host_reads(q, n, batch.tokens, _read_by_groups(q, routed))
+                + n.moe_layers * q.host_sync)
 
     return either(q.offloaded_share > 0, offloaded, lambda: 0)
+
+
+def host_reads(q: Any, n: Parameters, tokens: Number, read: Number) -> Number:
+    """Time to read experts in host memory, and to hand hidden states there and back [s].
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        tokens: of a rank [token].
+        read: experts of a layer that are chosen, wherever they are [1].
+
+    Source: notebooks/latency.md, section Experts on the host.
+    """
+    weights = q.offloaded_share * n.moe_layers * read * n.routed_expert_parameters
+    # a token travels if any of its experts is on the host
+    travels = 1 - (1 - q.offloaded_share) ** q.num_experts_per_tok
+    moved = (2 * travels * n.moe_layers * tokens * q.routed_expert_hidden_size
+             * q.activation_element_bytes)
+    return (weights * q.offloaded_weight_bytes
+            / (q.host_memory_bandwidth * q.host_stream_efficiency)
+            + moved / q.host_link_bandwidth)
 
 
 def _read_by_groups(q: Any, routed: Routed) -> Number:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.two_pools import ROUNDING, balanced
-from calc.closed_form.latencies import FAST
+from calc.closed_form.latencies import PACE
 from calc.closed_form.planning import transfer_time
 from calc.closed_form.waves import front_ends_rate, held_by_decode_pool, prefilled_in, prompts
 from calc.layouts.choice import Row
@@ -41,7 +41,7 @@ FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, 
 THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
 SIGNS = FIRST | THEN | {"power": -1, "hour": -1}
 FEW = 64  # pools of each kind that are paired first
-RATED = {"prefill": ("prefill_step_time", "burst_step_time"), "decode": (FAST,)}
+RATED = {"prefill": ("prefill_step_time", "burst_step_time"), "decode": (PACE,)}
 SETTINGS = (*AXES, "concurrency", "base")
 
 
@@ -321,7 +321,7 @@ def _decoding(tried: CandidateCells, asked: Wishes, cells: Cells) -> tuple[int, 
     most = tried.holds(cells)
     if demand.users is not None:
         most = np.minimum(most, np.ceil(demand.users / cells["data"]).astype(int) * cells["data"])
-    soonest = tried.quantities(cells | {"concurrency": cells["data"]}, (FAST,))[FAST]
+    soonest = tried.quantities(cells | {"concurrency": cells["data"]}, (PACE,))[PACE]
     fewest = demand.output_tokens * soonest * _needed(asked, soonest) * (1 - 2 * ROUNDING)
     return int(held(cells, most, listed).sum()), filled(cells, most, listed, fewest=fewest)
 
@@ -368,8 +368,8 @@ def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], a
         rate = np.minimum(np.minimum(q.concurrency / (alone + rest), front_ends_rate(q)), received)
         return {"rate": rate, "residual": _residual(ranks / rate, q.prompt_variation),
                 "alone": alone, "port": port}
-    finished = inputs["concurrency"] / held_by_decode_pool(q, seen[FAST])
-    return {"rate": np.minimum(finished, front_ends_rate(q)), "tpot": seen[FAST], "port": port,
+    finished = inputs["concurrency"] / held_by_decode_pool(q, seen[PACE])
+    return {"rate": np.minimum(finished, front_ends_rate(q)), "tpot": seen[PACE], "port": port,
             "received": received}
 
 

@@ -24,11 +24,16 @@ RULES: dict[Any, tuple[Rule, ...]] = {
     np.subtract: (lambda s, y, a, b: s, lambda s, y, a, b: -s),
     np.multiply: (lambda s, y, a, b: s * b, lambda s, y, a, b: s * a),
     np.true_divide: (lambda s, y, a, b: s / b, lambda s, y, a, b: -s * y / b),
-    np.power: (lambda s, y, a, b: s * b * a ** (b - 1), lambda s, y, a, b: s * y * np.log(a)),
+    # a root has no slope where its argument is nothing
+    np.power: (lambda s, y, a, b: s * b * np.where(a == 0, b == 1, np.where(a == 0, 1, a)
+                                                   ** (b - 1)),
+               lambda s, y, a, b: s * y * np.log(a)),
     np.negative: (lambda s, y, a: -s,),
     np.exp: (lambda s, y, a: s * y,), np.log: (lambda s, y, a: s / a,),
     np.log2: (lambda s, y, a: s / (a * np.log(2)),),
-    np.expm1: (lambda s, y, a: s * (y + 1),),
+    np.expm1: (lambda s, y, a: s * (y + 1),), np.log1p: (lambda s, y, a: s / (1 + a),),
+    np.absolute: (lambda s, y, a: s * np.sign(a),),
+    np.sqrt: (lambda s, y, a: s / (2 * y),),
     np.maximum: (lambda s, y, a, b: s * (a >= b), lambda s, y, a, b: s * (a < b)),
     np.minimum: (lambda s, y, a, b: s * (a <= b), lambda s, y, a, b: s * (a > b)),
 }

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 import calc
 import catalogue
+from calc.evidence.systems import system
+from calc.evidence.validation import measured_names
 from calc.physics.arrays import Inputs
 from calc.physics.decode_floor import mean_context
 from calc.physics.memory import candidate_stages, weights
@@ -95,18 +97,25 @@ class TestDecode:
         assert few["decode_expert_bytes"] < 0.1 * many["decode_expert_bytes"]
 
     def test_throughput_ceiling(self):
-        """X E2E = c n with a first step and then floors."""
+        """X E2E = c n with a first step and then floors; a decode pool has floors alone."""
         found = run(AWQ, concurrency=64)
         fastest = found["decode_dense_time"] + (512 - 1) * found["tpot_floor"]
         assert found["throughput_ceiling"] * fastest == pytest.approx(64 * 512)
+        for output_tokens in (1, 512):
+            found = run(AWQ, concurrency=64, output_tokens=output_tokens, separate_pools=1)
+            assert found["throughput_ceiling"] * found["tpot_floor"] == pytest.approx(64)
 
-    def test_no_measured_row_is_below_the_floor(self):
-        """A bound that a measurement undercuts is wrong: the whole grid of the 910B1 system."""
-        table = catalogue.load_scenario(AWQ).measured
-        found = run(AWQ, **{name: np.array(table.column(name)) for name in (
-            "concurrency", "input_tokens", "output_tokens")})
-        assert len(table.rows) == 30
-        assert (np.array(table.column("tpot")) > found["tpot_floor"]).all()
+    @pytest.mark.parametrize("name", measured_names())
+    def test_no_measured_row_is_beyond_its_bound(self, name):
+        """A bound that a measurement undercuts is wrong, also where the host has the experts."""
+        scenario = catalogue.load_scenario(name)
+        seen = system(scenario)
+        for metric, bound, least in (("tpot", "tpot_floor", True),
+                                     ("output_throughput", "throughput_ceiling", False)):
+            if len(rows := seen.measured(metric)):
+                found = calc.evaluate(seen.at(rows), scenario.model.attention)[bound]
+                measured = seen.rows[metric][rows]
+                assert ((measured > found) if least else (measured < found)).all(), metric
 
 
 @pytest.mark.parametrize("name", sorted(INPUTS)[::12])

@@ -81,7 +81,9 @@ def linear_steps(q: Inputs, decode: Any, fixed: Any, token: Any) -> tuple[Step, 
 def wave_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any = 0.0) -> Serving:
     """Return the latencies of a burst with these steps."""
     requests = ceil_div(q.concurrency, q.data_parallel)
-    return serving(q, prompts(q, requests), requests, 0.0, decode, prefill, burst, transfer)
+    lasting = steady_of(q, decode, prefill, burst, transfer)
+    return serving(q, prompts(q, requests), requests, 0.0, lasting.prompt_work,
+                   lasting.steady_pace, decode, prefill, burst, transfer)
 
 
 def steady_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any = 0.0) -> Steady:

@@ -342,6 +342,7 @@ part-of-step =
         [host] 主机
         [host_gap] 步间空隙
         [draft] 投机
+        [idle_ranks] 请求较少的 rank
         [stall] 被预填充阻塞
        *[other] { $plain }
     }

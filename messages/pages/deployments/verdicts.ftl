@@ -61,14 +61,40 @@ were-measured-within-of-it =
     .zh = ；实测 { $text }，与对该次测试的估计相差不到 { $same }
 
 were-measured-so-it-is =
-    .en = ; { $text } were measured; the estimate for that run, { $ours }, is { $size } too { $off_above ->
+    .en = ; { $text } were measured{ $outside ->
+        [yes] , outside the interval
+       *[no] { "" }
+    }; the estimate for that run, { $ours }, is { $size } too { $off_above ->
         [yes] high
        *[no] low
     }
-    .zh = ；实测 { $text }，对该次测试的估计为 { $ours }，偏{ $off_above ->
+    .zh = ；实测 { $text }{ $outside ->
+        [yes] ，超出区间
+       *[no] { "" }
+    }，对该次测试的估计为 { $ours }，偏{ $off_above ->
         [yes] 高
        *[no] 低
     } { $size }
+
+measured-outside-interval =
+    .en = { $kind } { $single ->
+        [yes] { "" }
+       *[no] in { $outside } of { $rows } runs, { $above ->
+            [yes] up to
+           *[no] down to
+        }{ " " }
+    }{ $ratio } times the prediction
+    .zh = { $kind }{ $single ->
+        [yes] 为
+       *[no] ：{ $rows } 次中 { $outside } 次，{ $above ->
+            [yes] 最多为
+           *[no] 最少为
+        }
+    }预测的 { $ratio } 倍
+
+measured-values-lie-outside =
+    .en = **Measured outside its predicted interval**: { $told }.
+    .zh = **实测超出预测区间**：{ $told }。
 
 there-is-room-for-requests =
     .en = There is room for { $room } requests of { $length } tokens at once; { $many } { $single ->
@@ -104,10 +130,6 @@ each-of-requests =
 single-request =
     .en = A single request
     .zh = 单个请求
-
-what-cards-read-takes-at =
-    .en = What the cards read takes at least { $text } per token; the experts on the host come on top.
-    .zh = 卡上的读取每个 token 至少要 { $text }，主机上的专家另计。
 
 reading-weights-and-cache-alone =
     .en = Reading weights and cache alone takes at least { $text } per token.

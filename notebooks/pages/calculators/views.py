@@ -19,7 +19,7 @@ FAST = ("tpot", "ttft", "e2e", "output_throughput", "tpot_floor", "throughput_ce
 FLOOR = "tpot_floor"
 MEASURED = (*FITS[:1], "max_concurrency", *FAST[:4])  # with an error of the formulas' own
 RANGED = (*MEASURED, *STEADY)  # shown with an interval; those of a steady state have a burst's
-STEP = (*DEVICE, "overlap", "single_token_path", "host", "host_gap", "draft", "stall")
+STEP = (*DEVICE, "overlap", "single_token_path", "host", "host_gap", "draft", "idle_ranks", "stall")
 PHASES = ("decode", "prefill")
 MONEY = ("cost_request", "cost_input_token", "cost_output_token")
 # what the page sets itself of a price
@@ -56,6 +56,8 @@ def step_parts() -> dict[str, Any]:
         "single_token_path": each(["multiply", -1, "decode_saved_time"]),
         "host": each(["max", 0, _less("decode_host_time", "decode_device_time")]),
         "host_gap": each(_less("decode_step_time", longer)), "draft": each("draft_time"),
+        "idle_ranks": ["add", "steady_pace", each(["multiply", -1, [
+            "add", "decode_step_time", "draft_time"]])],
         "stall": "decode_stall"}
     return {f"step_{name}": found[name] for name in STEP}
 

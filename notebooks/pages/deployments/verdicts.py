@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from calc.answer.estimate import unit_count
 from calc.answer.steady_state import OF_BENCHES, seen_of_burst
 from calc.evidence.classes import stand_ins
@@ -13,7 +15,7 @@ from catalogue.caveats import announced, underived, unsourced
 from catalogue.deployments.admission.rules import KERNEL
 from catalogue.entries.deployments import Claim
 from catalogue.messages import Pair, join, messages
-from notebooks.pages.catalogue.tables.deployments import RESOURCES
+from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.views import OF, printed
 from notebooks.show.numbers import (
@@ -90,9 +92,25 @@ def result(deployed: Deployed, name: str | None = None) -> Gap | None:
 
 
 def lead(deployed: Deployed) -> Pair:
-    """The answer in one sentence: does it work, how far off is it, why."""
+    """The answer in one sentence: does it work, how far off is it, why; and what was measured
+    outside of its interval."""
     fits, gives = _fits(deployed), _gives(deployed)
-    return f"{fits[0]}{gives[0]}.", f"{fits[1]}{gives[1]}。"
+    return join((" ", ""), [(f"{fits[0]}{gives[0]}.", f"{fits[1]}{gives[1]}。"),
+                            *_outside(deployed)])
+
+
+def _outside(deployed: Deployed) -> list[Pair]:
+    """How many measured values lie outside of their predicted intervals, and how far at most."""
+    told = []
+    for name, of in deployed.predictions.items():
+        outside = (of.measured < of.low) | (of.measured > of.high)
+        if outside.any():
+            ratios = (of.measured / of.predicted)[outside]
+            ratio = float(ratios[np.abs(np.log(ratios)).argmax()])
+            told.append(say("measured-outside-interval", kind=quantity_label(name),
+                            outside=fmt_int(int(outside.sum())), rows=fmt_int(len(outside)),
+                            ratio=fmt_sig(ratio, 2), above=ratio > 1, single=len(outside) == 1))
+    return [say("measured-values-lie-outside", told=join(("; ", "；"), told))] if told else []
 
 
 def _fits(deployed: Deployed) -> Pair:
@@ -153,7 +171,8 @@ def _measured(gap: Gap, ours: Amount) -> Pair:
     size = fmt_percent(abs(off), 0)
     if abs(off) < SAME:
         return say("were-measured-within-of-it", text=text, same=fmt_percent(SAME, 0))
-    return say("were-measured-so-it-is", text=text, ours=ours.texts, size=size, off_above=off > 0)
+    return say("were-measured-so-it-is", text=text, ours=ours.texts, size=size, off_above=off > 0,
+               outside=gap.outside)
 
 
 def verdict_text(deployed: Deployed) -> Pair:
@@ -220,5 +239,4 @@ def _least(deployed: Deployed) -> list[Pair]:
     if "tpot" not in deployed.answers:
         return []
     text = fmt_quantity(deployed.answer.quantities["tpot_floor"].value, "s")
-    return [say("what-cards-read-takes-at", text=text) if deployed.inputs["offloaded_share"]
-            else say("reading-weights-and-cache-alone", text=text)]
+    return [say("reading-weights-and-cache-alone", text=text)]

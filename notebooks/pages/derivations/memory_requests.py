@@ -312,7 +312,7 @@ def floor(derivation: Derivation, experts: weights.Experts, requests: int) -> Fl
         tensor_parallel=FLOOR_RANKS, input_tokens=2047, output_tokens=1, tokens_per_step=1,
         **dict.fromkeys(STREAMING, reached["expert"].value), mla_efficiency=reached["kv"].value,
         concurrency=requests, served_requests=requests, served_per_rank=requests,
-        decode_distinct_experts=experts(requests))
+        decode_distinct_experts=experts(requests), decode_host_expert_time=0, host_overlap=0)
     values = derivation.quantities(inputs, ATTENTION)
     dense, expert, kv = (values[f"decode_{part}_time"] for part in PARTS)
     each = expert / values["distinct_experts"]

@@ -18,7 +18,6 @@ import catalogue
 from calc.answer.estimate import Estimate
 from calc.auditing.audit import Audited
 from calc.auditing.costs import example_of
-from calc.auditing.costs import plan as plan_c
 from calc.capacity.availability import Fleet
 from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.owning import YEAR
@@ -90,16 +89,16 @@ def forecast(name: str) -> Predicted:
 
 
 @cache
-def planned(users: int, name: str = "3") -> Plan:
-    """The plan of all 32 cards with so many users, set up as a stage is."""
-    return plan_of(f"s1-phases-{name}",
+def planned(users: int) -> Plan:
+    """The plan of all 32 cards with so many users."""
+    return plan_of("s1-phases-3",
                    [*LENGTHS, *STAGED, f"workload.concurrency={users} request"])
 
 
 @cache
-def rates(users: int, name: str = "3") -> np.ndarray:
+def rates(users: int) -> np.ndarray:
     """Throughput over all that is not known, formulas' own error included, sorted [token/s]."""
-    plan = planned(users, name)
+    plan = planned(users)
     found = priors([plan], WAVE)
     scores = scores_of(len(found.names), DRAWS)
     return np.sort(sample_quantity(plan, found.knobs[0], found.own[0], scores, RATE))
@@ -111,9 +110,9 @@ def goals() -> tuple[float, ...]:
     return tuple(_printed(name).value for name in GOALS)
 
 
-def reached(users: int, goal: float, name: str = "3") -> float:
-    """Probability that the plan, set up as a stage is, reaches a throughput [1]."""
-    return float((rates(users, name) >= goal).mean())
+def reached(users: int, goal: float) -> float:
+    """Probability that the plan reaches a throughput [1]."""
+    return float((rates(users) >= goal).mean())
 
 
 def server() -> Amount:
@@ -163,10 +162,9 @@ def answer() -> None:
     numbers({"ri-rate-value": rate.value, "ri-rate-low": rate.low, "ri-rate-high": rate.high,
              "ri-short": goals()[-1] / rate.value, "ri-worth": own.value, "ri-late": LATER[1]},
             fmt_fixed, digits=0)
-    number("ri-graphs", plan_c().rate.value, fmt_fixed, digits=0)
     numbers({"ri-users": int(forecast("3").planned), "ri-plan": goals()[-1],
              "ri-first": goals()[0], "ri-demand": DEMAND})
-    numbers({"ri-goal": reached(80, goals()[0], "2"),
+    numbers({"ri-goal": reached(80, goals()[0]),
              "ri-delay": dearer(years=Amount.exactly(YEARS - DELAY)) - 1,
              "ri-dearer": _raised() - 1,
              "ri-earlier": dearer(years=Amount.exactly(EARLIER)) - 1}, fmt_percent, digits=0)
@@ -179,9 +177,8 @@ def picture(lang: str) -> Figure:
     at = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=3.5)
     shares = 100 * (1 - np.arange(DRAWS) / DRAWS)
-    drawn_of = ((80, "2"), (320, "3"), (MOST_USERS, "3"))
-    for colour, (users, name) in zip(figures.PALETTE[:3], drawn_of, strict=True):
-        found = rates(users, name)
+    for colour, users in zip(figures.PALETTE[:3], (80, 320, MOST_USERS), strict=True):
+        found = rates(users)
         axes.plot(np.r_[found[0] / 3, found], np.r_[100.0, shares], color=colour,
                   label=layouts.counted(users)[at])
     for goal, title in zip(goals(), (say("goal-of-stages"), say("alert"), common("plan")),

@@ -103,7 +103,7 @@ class TestPieces:
         q = replica(mixed_steps=1)
         found = self.piece(q, decode=decode, u=5.0)
         assert found.riding == pytest.approx(0.004 * 5 / 8)
-        assert found.room == 1000 - 1 - 5
+        assert found.room == 1000 - 5
         assert found.token == pytest.approx((0.15 - 0.016) / (1000 - 8))  # without their attention
         assert self.piece(q, decode=decode, u=900.0).room == 1000 / 8
         apart = replica(mixed_steps=1, separate_pools=1)

@@ -44,7 +44,7 @@ def test_each_quantity_is_that_of_the_whole_evaluation(attention, at):
     ([PACE], {"decode"}, {PACE}), (["prefill_step_time"], {"prefill"}, set()),
     (["burst_head_time"], {"burst"}, set()),
     (["decode_step_time", "burst_step_time"], {"decode", "burst"}, set()),
-    (["ttft"], PHASES, {"ttft", "prefill_throughput"}),
+    (["ttft"], PHASES, {"ttft", "steady_ttft", "prefill_throughput", PACE}),
     (["prefill_throughput"], PHASES, {"prefill_throughput"}),
     (["steady_ttft"], PHASES, {"steady_ttft", "prefill_throughput", PACE}),
     (["bench_ttft"], PHASES, {"bench_ttft", "steady_ttft", "ttft", "prefill_throughput", PACE}),

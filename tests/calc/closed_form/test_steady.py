@@ -79,7 +79,7 @@ class TestReplica:
 
     def test_prompts_in_mixed_steps(self):
         """A step with a prompt also decodes a token of each other request."""
-        found = steady_with(request_overhead=0.001, mixed_steps=1, max_num_batched_tokens=1008)
+        found = steady_with(request_overhead=0.001, mixed_steps=1, max_num_batched_tokens=1007)
         # load ρ: 100 steps of decoding, one chunk, and the queue: 7 = 101 ρ + ρ²/(2 (1 - ρ))
         share = min(np.roots([1 / 2 - 101, 101 + 7, -7]))
         token = (CHUNK - STEP) / (1000 - 8)  # slope from a decode step to a chunk

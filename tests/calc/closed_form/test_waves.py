@@ -54,8 +54,7 @@ class TestLaws:
         inputs = fleet(attention, seed)
         found = run(inputs, attention)
         n, x = inputs["output_tokens"], found["output_throughput"]
-        wave = inputs["request_overhead"] + found["prefill_time"] + found["burst_time"]
-        held = np.where(n == 1, wave, found["ttft"] + (n - 1) * found["tpot"])
+        held = found["ttft"] + np.where(n == 1, found["decode_stall"], (n - 1) * found["tpot"])
         held = np.where(inputs["separate_pools"] > 0, n * found["tpot"], held)
         assert_close(x * held / n, inputs["concurrency"])
         assert_close(found["e2e"], found["ttft"] + (n - 1) * found["tpot"])

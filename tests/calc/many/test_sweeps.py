@@ -8,7 +8,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.closed_form.latencies import DECODE_NAMES, FAST, SERVED_NAMES, STEADY_NAMES
+from calc.closed_form.latencies import DECODE_NAMES, FAST, PACE, SERVED_NAMES, STEADY_NAMES
 from calc.many.fronts import Best
 from calc.many.streams import Histogram, grid, sampled, stream
 from calc.many.sweeps import CHUNK, JointRange
@@ -17,7 +17,7 @@ from calc.uncertainty.interval import interval
 from notebooks.derive.crosscheck import DIFFERENCES
 
 # both kinds of attention, drafts, pools, pipelines, offloaded experts, host launches, V4
-SCENARIOS = ("s0-scenario-1", "s1-phases-3", "s1-expert-tiers-uniform", "h20-qwen3-8b",
+SCENARIOS = ("s0-scenario-1", "s1-launch-production", "s1-expert-tiers-uniform", "h20-qwen3-8b",
              "h200-r1-sglang-mtp", "wide-lmsys-prefill", "950pr-v4-cann", "b200-energy-gpqa")
 load = cache(catalogue.load_scenario)
 PRECISE = 1e-11
@@ -95,7 +95,7 @@ class TestEqualToOneAtATime:
         for name, values in calc.decode_sweep(inputs, "mla", DECODE_NAMES).items():
             np.testing.assert_array_equal(values, everything[name])
         stall = everything["decode_stall"]
-        np.testing.assert_allclose(everything[FAST], everything["tpot"] - stall, rtol=1e-9)
+        np.testing.assert_allclose(everything[PACE], everything["tpot"] - stall, rtol=1e-9)
 
     @pytest.mark.parametrize("name", SCENARIOS)
     def test_latency_equals_evaluate(self, name):

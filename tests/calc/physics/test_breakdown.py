@@ -39,6 +39,7 @@ def quantities(phase="decode", device=400.0, host=410.0):
             **{f"{phase}_{name}_flops": 88.0 if name in COMPUTING else 77.0 for name in CLASSES},
             f"{phase}_device_time": device, f"{phase}_host_time": host,
             f"{phase}_hidden_time": 17.0, f"{phase}_saved_time": 0.5, "decode_stall": 1.5,
+            "decode_step_time": 91.0, "steady_pace": 24.0,
             f"{phase}_draft_pass_time": 6.0, "tokens_per_step": 4.0, "draft_time": 9.0}
 
 
@@ -50,7 +51,8 @@ class TestParts:
         assert parts(INPUTS, quantities()) == step
         assert parts(INPUTS, quantities(device=410.0, host=400.0))["host"] == 0
         assert token_parts(INPUTS, quantities()) == {
-            name: time / 4 for name, time in step.items()} | {"draft": 9 / 4, "stall": 1.5}
+            name: time / 4 for name, time in step.items()} | {
+                "draft": 9 / 4, "idle_ranks": -1.0, "stall": 1.5}
 
     @pytest.mark.parametrize("phase", ["prefill", "burst"])
     @pytest.mark.parametrize(("drafts", "drafted"), [(0, 0), (0.5, 6), (1, 6), (2, 6)])

@@ -160,9 +160,9 @@ step-yields-tokens-per-request =
     .en = A step yields { $tokens } tokens per request, so its time counts for as many.
     .zh = 一步为每个请求产出 { $tokens } 个 token，一步的时间按这么多个 token 平均。
 
-experts-on-host-are-not =
-    .en = Experts on the host are not read by the card and not in this floor.
-    .zh = 主机上的专家不由卡读取，不计入此下界。
+experts-off-cards-take =
+    .en = Experts off the cards take at least { $time } in each step, less what runs beside the card.
+    .zh = 卡外的专家每步至少用时 { $time }，与卡重叠的部分不计。
 
 and-in =
     .en = { " " }and in{ " " }

@@ -46,14 +46,8 @@ measured-time-per-output-token =
     .en = The measured time per output token is { $low }{ $spans ->
         [yes] { " " }to { $high }
        *[no] { "" }
-    } times the floor{ $of_cards ->
-        [yes] { " " }of the cards
-       *[no] { "" }
-    }.
-    .zh = 实测的每输出 token 时间为{ $of_cards ->
-        [yes] 卡上读取
-       *[no] { "" }
-    }下界的 { $low }{ $spans ->
+    } times the floor.
+    .zh = 实测的每输出 token 时间为下界的 { $low }{ $spans ->
         [yes] { " " }至 { $high }
        *[no] { "" }
     } 倍。

@@ -38,7 +38,7 @@ PARTS: dict[Pair, tuple[str, ...]] = {
 }
 KINDS = dict(zip(PARTS, (READ, COMPUTE, READ, CACHE, COMPUTE, LINKS, HOST, LINKS, HOST, DRAFTS,
                          WRONG), strict=True))  # what each part is, by which it is coloured
-HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one token take away
+HIDDEN = ("overlap", "single_token_path", "idle_ranks")  # what makes a step shorter
 HIDES: Pair = say("hidden-or-saved")
 WHOLE: Pair = say("what-user-waits-for")
 RESOURCES: dict[str, Pair] = {

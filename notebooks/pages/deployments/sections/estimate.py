@@ -171,8 +171,8 @@ def floor_under_decode(page: Page) -> None:
         show(*say("step-yields-tokens-per-request", tokens=tokens))
     if inputs["n_routed_experts"]:
         _experts_hit(page)
-    if inputs["offloaded_share"]:
-        show(*say("experts-on-host-are-not"))
+    if (off_cards := float(found["decode_host_expert_time"])) > 0:
+        show(*say("experts-off-cards-take", time=fmt_quantity(off_cards, "s")))
 
 
 def _experts_hit(page: Page) -> None:

@@ -94,8 +94,8 @@ def _above_the_floor(page: Page, system: System, results: Results) -> None:
             show(*say("prompts-of-tokens-have-too", rest=rest))
     ratio = pace.measured / lowest
     ends = list(dict.fromkeys(fmt_sig(float(end), 2) for end in (ratio.min(), ratio.max())))
-    show(*say("measured-time-per-output-token", of_cards=bool(page.inputs["offloaded_share"]),
-              low=ends[0], high=ends[-1], spans=len(ends) > 1))
+    show(*say("measured-time-per-output-token", low=ends[0], high=ends[-1],
+              spans=len(ends) > 1))
 
 
 def _other_tools(system: System, of: Measurements) -> None:
