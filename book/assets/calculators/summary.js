@@ -90,6 +90,7 @@
       if (now === key) return;
       key = now;
       stop();
+      asked.replaceChildren(make("p", {}, words.computing));
       clearTimeout(timer);
       timer = setTimeout(seek, PAUSE);
     };
