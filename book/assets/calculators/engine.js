@@ -70,7 +70,6 @@
       const set = new Set(["request_throughput", "price_card"].map((name) => this.slots.get(name)));
       for (const [attention, program] of Object.entries(this.programs)) {
         this.ranged[attention] = this.leading(program, [...data.ranged, ...data.money, data.floor]);
-        this.paced[attention] = this.leading(program, Object.entries(data.steady).flat().filter((name) => name.endsWith("tpot")));
         this.priced[attention] = program.filter(([slot]) => !set.has(slot));
       }
     }
@@ -301,7 +300,8 @@
 
     /* What nine of ten draws of a time per token do not exceed [s]: the upper end of its 80% interval. */
     slowest(state) {
-      const program = this.paced[this.data.models[state.model].attention], resolved = this.resolve(state), name = fit.pace(state).tpot;
+      const { attention } = this.data.models[state.model], resolved = this.resolve(state), name = fit.pace(state).tpot;
+      const program = (this.paced[`${attention} ${name}`] ??= this.leading(this.programs[attention], [name]));
       this.run(resolved.v, program);
       return this.intervals(resolved, program, [name])[name].high;
     }
