@@ -201,7 +201,7 @@ class Answer:
     def sure(self) -> Sure | None:
         """Deployments that keep the limits in the share that is asked; None where none is."""
         share = self.result.wishes.goal.limits.sure
-        return None if share is None else surely(self.result, share)
+        return None if share is None else surely(self.result, share, self.offers)
 
     def stand_ins(self, row: Row) -> tuple[str, str] | None:
         """What is taken of other cards for a deployment; of two pools for the one that decodes."""

@@ -23,8 +23,9 @@ from calc.evidence.classes import errors_of_class
 from calc.layouts.choice import Choice, Row
 from calc.searching.candidates import as_asked
 from calc.searching.drawing.draws import OWN, draws_of
+from calc.searching.drawing.in_flight import of_load
 from calc.searching.percentiles import Simulated
-from calc.searching.search import SearchResult
+from calc.searching.search import SearchResult, within
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
@@ -37,7 +38,7 @@ NEARLY = 0.05  # shares of draws that differ by less are alike: by as much as ch
 LITTLE = 0.1  # of the first objective
 SPARE = (1.0, 1.1, 1.25, 1.5, 2.0)  # of a limit: by so much it is kept at central values
 LOW, HIGH = 0.1, 0.9  # ends of an 80% interval
-OBSERVED: Literal["closest_observation"] = "closest_observation"
+OBSERVED: Literal["inverted_cdf"] = "inverted_cdf"
 """What is not served costs without end: a point is never between two draws."""
 LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 
@@ -93,6 +94,19 @@ class SampledRow:
             found |= _estimated(self.goal, self.row, self.deployed)
         return found
 
+    @cached_property
+    def fitted(self) -> dict[str, np.ndarray]:
+        """Draws by name; of times and rates in one pool of so many requests with their 10% and 90%
+        points at the ends of the 80% interval in closed form. So a limit is kept in nine of ten
+        draws where that end keeps it, here and in the calculators."""
+        if self.row.prefill or self.deployed is None or of_load(self.goal.demand):
+            return self.quantities
+        symbols = _seen(self.goal)
+        told = predicted(self.deployed, symbols.values())
+        return self.quantities | {
+            name: _stretched(self.quantities[name], told[symbol]) for name, symbol in
+            symbols.items() if name in self.quantities}
+
 
 @dataclass(frozen=True)
 class Sure:
@@ -127,30 +141,36 @@ def keeps(found: SearchResult, each: SampledRow, seen: Simulated | None = None) 
         seen: it simulated, if it was: each mean or percentile that is limited is then as many times
             the draws' mean as it is of the mean at central values.
     """
-    over = found.wishes.excess(each.quantities)
+    if not found.wishes.limits and seen is None:
+        return None
+    over = found.wishes.excess(each.fitted)
     if seen is not None:
-        over |= {f"{name} {at}": each.quantities[name] * (told / each.row.quantities[name])
+        over |= {f"{name} {at}": each.fitted[name] * (told / each.row.quantities[name])
                  / found.wishes.goal.limits.times[name][at] - 1
                  for name, stated in seen.seen.items() for at, told in stated.items()}
-    return float(np.mean(np.max(list(over.values()), axis=0) <= 0)) if over else None
+    return float(np.mean(np.max(list(over.values()), axis=0) <= 0))
 
 
-def surely(found: SearchResult, share: float) -> Sure:
+def surely(found: SearchResult, share: float,
+           offers: Callable[[Row], bool] = lambda _: True) -> Sure:
     """The front of those that keep all limits in a share of the draws.
 
-    Candidates are the fronts of all offers and precisions in the goal's objectives and all that it
-    limits: one that is left out is beaten, on the same cards in the same weights, by one that is no
-    worse in any objective and no nearer to any limit. It might still be surer, where less of it is
-    uncertain; so this is exhaustive at the central values only. Candidates are drawn in the order
-    of the objectives, but for those that are no better than one that is sure.
+    Where the fewest cards are wanted, candidates are all deployments within the limits at central
+    values. Else they are the fronts of all offers and precisions in the goal's objectives and all
+    that it limits: one that is left out is beaten, on the same cards in the same weights, by one
+    that is no worse in any objective and no nearer to any limit. It might still be surer, where
+    less of it is uncertain. Candidates are drawn in the order of the objectives, but for those that
+    are no better than one that is sure.
 
     Args:
         found: a search of a goal with ``limits.sure``.
         share: of the draws, at least [1].
+        offers: which of those that are sure may be told.
     """
     wanted = found.wishes.chosen
-    rows = sorted((row for kept in found.of_bases for row in found.rows(kept.front)), reverse=True,
-                  key=lambda row: row.worth(found.wishes.objectives))
+    rows: Iterable[Row] = within(found) if next(iter(wanted)) == "cards" else sorted(
+        (row for kept in found.of_bases for row in found.rows(kept.front)), reverse=True,
+        key=lambda row: row.worth(found.wishes.objectives))
     front: list[SampledRow] = []
     surest, most, tried, left = None, -1.0, 0, 0
     for row in rows:
@@ -165,7 +185,7 @@ def surely(found: SearchResult, share: float) -> Sure:
         often = keeps(found, each) or 0.0
         if often > most:
             surest, most = each, often
-        if often >= share:
+        if often >= share and offers(row):
             front.append(each)
     return Sure(share, front, surest, tried, left)
 
@@ -194,14 +214,28 @@ def _sampled(found: SearchResult, row: Row, draws: Mapping[str, np.ndarray],
     return SampledRow(found.wishes.goal, row, known, _scatter(deployed), deployed)
 
 
+def _seen(goal: Goal) -> Mapping[str, str]:
+    """Quantity of an estimate by the name that a goal has for it."""
+    return SEEN_OF_BURST if goal.demand.arrivals == "burst" else SEEN_STEADILY
+
+
+def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
+    """Draws whose 10% and 90% points are moved to the ends of an interval, in logarithms."""
+    low, high = np.quantile(draws, (LOW, HIGH), method=OBSERVED)
+    if not 0 < low < high < math.inf or amount.low <= 0:
+        return draws
+    moved: np.ndarray = amount.low * (draws / low) ** (
+        math.log(amount.high / amount.low) / math.log(high / low))
+    return moved
+
+
 def _estimated(goal: Goal, row: Row, deployed: Scenario) -> dict[str, Amount]:
     """Times and rates of a deployment as an estimate tells them."""
-    demand, at_once = goal.demand, goal.demand.arrivals == "burst"
-    names = SEEN_OF_BURST if at_once else SEEN_STEADILY
-    told = predicted if at_once or demand.arrival_rate or demand.think_time else steadily
+    demand, names = goal.demand, _seen(goal)
+    told = predicted if demand.arrivals == "burst" or of_load(demand) else steadily
     seen = told(deployed, names.values())
     found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
-    if demand.arrival_rate is not None or demand.think_time:
+    if of_load(demand):
         whole = found["e2e"]
         value, low, high = as_asked(demand, {"e2e": np.array([
             whole.value, whole.high, whole.low])})["throughput"].tolist()

@@ -57,6 +57,18 @@ MISS = "miss"
 EVERY = slice(None)
 
 
+class _Every(Front):
+    """All rows that were added: none beats another."""
+
+    def add(self, columns: Mapping[str, np.ndarray]) -> Front:
+        self.rows = {name: np.concatenate([self.rows[name], column]) if self.rows else column
+                     for name, column in columns.items()}
+        return self
+
+    def beats(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+        return np.zeros(len(next(iter(columns.values()))), bool)
+
+
 @dataclass
 class BaseResult:
     """What is kept of a base: its front, the best of its layouts, and how near it came.
@@ -259,6 +271,24 @@ def farther(found: SearchResult) -> Front:
                 work.served(own.beaten)
             front.merge(kept.front)
     return front
+
+
+def within(found: SearchResult) -> Iterator[Row]:
+    """All deployments in one pool within the limits at central values, the best first.
+
+    Args:
+        found: a search; what it left out as no better at best is computed now.
+    """
+    every = _Every(found.wishes.objectives, ties=False)
+    for number, base in enumerate(found.bases):
+        if joined := candidate_cells(found.space, base, found.wishes.goal.demand):
+            tried, first, cells = joined
+            kept = BaseResult.new(found.wishes)
+            kept.front = every
+            _Work(found.wishes, base, number, tried, first, SLAB, Funnel(), kept).run(cells)
+    order = np.lexsort([-sign * every.rows[name] for name, sign in reversed(
+        found.wishes.objectives.items())]) if every.rows else ()
+    return (found.row(every.rows, int(number)) for number in order)
 
 
 Part = tuple[int, BaseResult, Funnel]  # number of a base, results of some of its cells, the rest

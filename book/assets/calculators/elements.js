@@ -78,7 +78,7 @@
     const control = make("select", { name: key });
     control.addEventListener("change", () => {
       const field = data.fields[key].of;
-      store.change({ [key]: Array.isArray(field) ? field.find((one) => String(one) === control.value) : control.value });
+      store.change({ [key]: !field ? Number(control.value) : Array.isArray(field) ? field.find((one) => String(one) === control.value) : control.value });
     });
     const fill = (state) => {
       const wanted = options(state), now = JSON.stringify(wanted);
@@ -116,7 +116,9 @@
     return { node: make("div", { class: "field" }, labelled(key, exact), slider, wrong), fill };
   };
 
-  const listed = (key) => choice(key, () => data.fields[key].of.map((value) => ({ value, text: String(value) })));
+  /* Of a number the usual sizes, and the one that it has. */
+  const sized = (number) => [...new Set([...data.sizes, number])].sort((one, other) => one - other);
+  const listed = (key) => choice(key, (state) => (data.fields[key].of ?? sized(state[key])).map((value) => ({ value, text: String(value) })));
   const named = (entries, only) => (only ?? Object.keys(entries)).map((value) => ({ value, text: entries[value].name[language] }));
   /* Precisions by their names without what stands in parentheses or after a comma, where they can be told apart without it. */
   const brief = (options) => {
@@ -185,7 +187,7 @@
     return (result, state, problem, refused) => {
       for (const { fill } of [...controls, ...degrees, ...sliders, ...others, more]) fill(state);
       const card = data.cards[state.card], count = state.tp * state.pp * state.dp;
-      cluster.textContent = say(words, "cards", { count, nodes: Math.ceil(count / card.perNode), node: card.node });
+      cluster.textContent = say(words, "cards", { cards: fit.soMany(words, card, count), nodes: Math.ceil(count / card.perNode), node: card.node });
       refusal.textContent = [refused, problem, problem && words.kept].filter(Boolean).join(" ");
       summary.show(result, state, !problem);
     };

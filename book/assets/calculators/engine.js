@@ -66,15 +66,21 @@
       this.cache = new Map();
       this.ranged = {};
       this.priced = {};
+      this.paced = {};
       const set = new Set(["request_throughput", "price_card"].map((name) => this.slots.get(name)));
       for (const [attention, program] of Object.entries(this.programs)) {
-        const needed = new Set([...data.ranged, ...data.money, data.floor].map((name) => this.slots.get(name)));
-        for (const [slot, , uses] of [...program].reverse()) {
-          if (needed.has(slot)) uses.forEach((other) => needed.add(other));
-        }
-        this.ranged[attention] = program.filter(([slot]) => needed.has(slot));
+        this.ranged[attention] = this.leading(program, [...data.ranged, ...data.money, data.floor]);
         this.priced[attention] = program.filter(([slot]) => !set.has(slot));
       }
+    }
+
+    /* Of a program what leads to some quantities. */
+    leading(program, names) {
+      const needed = new Set(names.map((name) => this.slots.get(name)));
+      for (const [slot, , uses] of [...program].reverse()) {
+        if (needed.has(slot)) uses.forEach((other) => needed.add(other));
+      }
+      return program.filter(([slot]) => needed.has(slot));
     }
 
     /* Where a state stands on the axes of the table. */
@@ -179,12 +185,12 @@
       return known.get(key);
     }
 
-    /* Value and 80% interval of the quantities that have one. */
-    intervals(attention, { v, knobs, own }) {
-      const { ranged, constants } = this.data, scratch = new Float64Array(v);
+    /* Value and 80% interval of quantities that have one, all unless told, and a program that leads to them. */
+    intervals({ v, knobs, own }, whole, ranged = this.data.ranged) {
+      const { constants } = this.data, scratch = new Float64Array(v);
       const points = ranged.map(() => []), places = ranged.map((name) => this.slots.get(name));
       for (const knob of knobs) {
-        const program = this.following(this.ranged[attention], knob.slots);
+        const program = this.following(whole, knob.slots);
         if (!program.length) continue;
         const pair = [knob.low, knob.high].map((end) => {
           scratch.set(v);
@@ -194,7 +200,7 @@
         });
         places.forEach((_, number) => points[number].push([pair[0][number], pair[1][number]]));
       }
-      const drawn = this.drawn(attention, v, knobs, places);
+      const drawn = this.drawn(whole, v, knobs, places);
       return Object.fromEntries(ranged.map((name, number) => {
         const value = v[places[number]];
         const known = this.data.steady[name] ?? name;  // a steady state has the errors of a burst
@@ -205,9 +211,9 @@
     }
 
     /* Quantities with all inputs moved at once, with the score of the formulas' own error. */
-    drawn(attention, v, knobs, places) {
+    drawn(whole, v, knobs, places) {
       const scratch = new Float64Array(v), { constants } = this.data, own = evenScores("", constants);
-      const program = this.following(this.ranged[attention], knobs.flatMap(({ slots }) => slots));
+      const program = this.following(whole, knobs.flatMap(({ slots }) => slots));
       const scored = knobs.map((knob) => ({ ...knob, middle: v[knob.slots[0]], scores: evenScores(knob.name, constants) }));
       return own.map((score, draw) => {
         scratch.set(v);
@@ -281,7 +287,7 @@
       resolved.v[this.slots.get("utilisation")] = state.use / 100;
       this.run(resolved.v, this.programs[attention]);
       const get = (name) => resolved.v[this.slots.get(name)];
-      const ranges = this.intervals(attention, resolved);
+      const ranges = this.intervals(resolved, this.ranged[attention]);
       return {
         state, get, ranges, runs: resolved.runs, outside: resolved.outside, memory: this.memory(attention, resolved.v),
         step: this.data.step.map((part) => sum(part.of.map((name) => get(`step_${name}`)))),
@@ -295,6 +301,14 @@
       const { v } = this.resolve(state);
       this.run(v, this.ranged[this.data.models[state.model].attention]);
       return (name) => v[this.slots.get(name)];
+    }
+
+    /* What nine of ten draws of a time per token do not exceed [s]: the upper end of its 80% interval. */
+    slowest(state) {
+      const { attention } = this.data.models[state.model], resolved = this.resolve(state), name = fit.pace(state).tpot;
+      const program = (this.paced[`${attention} ${name}`] ??= this.leading(this.programs[attention], [name]));
+      this.run(resolved.v, program);
+      return this.intervals(resolved, program, [name])[name].high;
     }
 
     /* What a card costs [money/s]: as the catalogue has it for a way of having one, or the reader's. */

@@ -24,7 +24,7 @@
       tried = key;
       wanted = count;
       const found = fit.best({ data, engine, words }, state, count);
-      none.textContent = found ? "" : fit.tooLong(data, words, state) ?? say(words, "noCut", { count, model: data.models[state.model].name[language] });
+      none.textContent = found ? "" : fit.tooLong(data, words, state) ?? say(words, "noCut", { cards: fit.soMany(words, data.cards[state.card], count), model: data.models[state.model].name[language] });
       if (found) store().change(found.cut);
     };
     const size = make("select", { name: "count" });
@@ -49,14 +49,16 @@
     return (result, state, problem, refused) => {
       for (const control of [...controls, ...sliders]) control?.fill(state);
       const options = fit.counts(data, state.card), count = state.tp * state.pp * state.dp;
-      size.replaceChildren(...options.map((value) => make("option", { value }, String(value))));
+      size.replaceChildren(...options.map((value) => make("option", { value }, fit.soMany(words, data.cards[state.card], value))));
       size.value = String(count);
       if (refused) none.textContent = refused;
       clearTimeout(timer);
       timer = setTimeout(seek, PAUSE);
       summary.show(result, state, !problem);
       if (!result) return;
-      plan.textContent = say(words, "plan", { cut: fit.layout(state) + (state.drafts ? say(words, "drafted", { drafts: state.drafts }) : ""), count });
+      plan.hidden = result.ranges.headroom_per_device.value < 0;  // no layout of those that fit
+      plan.textContent = say(words, "plan", { cut: fit.layout(state) + (state.drafts ? say(words, "drafted", { drafts: state.drafts }) : ""),
+        cards: fit.soMany(words, data.cards[state.card], count) });
       code.textContent = command(state, count);
       go.href = `chapters/calculators.html${fit.toLink(data, state)}`;
     };

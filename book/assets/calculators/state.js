@@ -135,9 +135,9 @@
     const { copies, apart } = spread(state), { exchange_normal: normal, exchange_gathered: gathered } = state.set;
     if (copies && !model.experts) return say(words, "noExperts", known);
     if (apart && (!model.shared || state.tp > 1 || normal || gathered)) return say(words, "noneApart", { ...known, apart });
-    const can = (tp, dp, ep) => ep > apart && (model.routed + copies) % (ep - apart) === 0 && Boolean(
-      (model.divided[sizes.indexOf(tp)][sizes.indexOf(dp)] >> sizes.indexOf(ep))
-      & (model.loaded[state.precision][sizes.indexOf(tp)] >> sizes.indexOf(ep)) & 1);
+    const can = (tp, dp, ep) => ep > apart && (model.routed + copies) % (ep - apart) === 0 && (tp * dp) % ep === 0
+      && (ep % tp === 0 || tp % ep === 0) && (ep === 1 || model.experts)
+      && Boolean((model.loaded[state.precision][sizes.indexOf(tp)] >> sizes.indexOf(Math.min(tp, ep))) & 1);
     if (can(state.tp, state.dp, state.ep)) return null;
     const list = (allowed) => sizes.filter(allowed).join(words.comma);
     const experts = list((ep) => can(state.tp, state.dp, ep));

@@ -29,33 +29,35 @@
     /* What is found by trying, each as it is found. */
     const seek = () => {
       const { state, engine } = store(), count = state.tp * state.pp * state.dp;
-      const tools = { data, engine, words }, lines = [make("p"), make("p"), make("p")];
+      const tools = { data, engine, words }, lines = [make("p"), ...[1, 2].map(() => make("p", {}, words.computing))];
+      const cards = (number) => fit.soMany(words, data.cards[state.card], number);
+      const chosen = ({ cut, pace: median }) => ({ layout: fit.layout(cut) + drafted({ cut }), median: fit.human(median, "s", language) });
       asked.replaceChildren(...lines);
       const put = (place, ...content) => lines[place].replaceWith(lines[place] = line(...content));
       const best = fit.best(tools, state, count);
       const { ranges } = engine.compute(state), spare = ranges.headroom_per_device.value, pace = ranges[fit.pace(state).tpot].value;
       if (spare < 0) put(0, "");
       else if (best?.spare >= 0 && best.pace < pace * (1 - 1e-9)) {
-        put(0, say(words, "fastest", { count, layout: fit.layout(best.cut) + drafted(best),
-          pace: fit.human(best.pace, "s", language) }), best.cut);
+        const { layout, median } = chosen(best);
+        put(0, say(words, "fastest", { cards: cards(count), layout, pace: median }), best.cut);
       } else put(0, words.isFastest);
       const cancel = [];
       cancel.push(fit.slowly(fit.mostUsers(tools, state, count), (most) => {
-        const place = { pace: state.pace, count, users: most?.users, layout: most && fit.layout(most.found.cut) + drafted(most.found) };
-        if (most) put(1, say(words, "mostUsers", place), { users: most.users, ...most.found.cut });
+        const place = { pace: state.pace, cards: cards(count) };
+        if (most) put(1, say(words, "mostUsers", { ...place, users: most.users, ...chosen(most.found) }), { users: most.users, ...most.found.cut });
         else put(1, say(words, "noUsers", place));
       }));
       cancel.push(fit.slowly(fit.fewestCards(tools, state), (few) => {
-        const place = { pace: state.pace, users: state.users, count: few?.count, most: fit.counts(data, state.card).at(-1),
-          layout: few && fit.layout(few.found.cut) + drafted(few.found) };
-        if (few) put(2, say(words, "fewestCards", place), few.found.cut);
+        const place = { pace: state.pace, users: state.users, cards: cards(few?.count ?? fit.counts(data, state.card).at(-1)) };
+        if (few) put(2, say(words, "fewestCards", { ...place, ...chosen(few.found) }), few.found.cut);
         else put(2, say(words, "noCards", place));
       }));
       fits.replaceChildren();
       if (spare < 0) {
+        fits.append(make("li", {}, words.computing));
         cancel.push(fit.slowly(fit.wouldFit(tools, state, count), (changes) => fits.replaceChildren(
-          ...changes.map(({ kind, count: cards, change, best: { pace: each, cut } }) => make("li", {}, `${say(words, `would_${kind}`, {
-            count: cards, users: change.users ?? state.users, layout: fit.layout(cut),
+          ...changes.map(({ kind, count: many, change, best: { pace: each, cut } }) => make("li", {}, `${say(words, `would_${kind}`, {
+            cards: cards(many), users: change.users ?? state.users, layout: fit.layout(cut),
             precision: data.precisions[change.precision ?? state.precision].name[language],
             pace: fit.human(each, "s", language) })} `, take(words.takeIt, change))))));
       }
@@ -90,6 +92,7 @@
       if (now === key) return;
       key = now;
       stop();
+      asked.replaceChildren(make("p", {}, words.computing));
       clearTimeout(timer);
       timer = setTimeout(seek, PAUSE);
     };

@@ -68,9 +68,17 @@ more =
     .en = More settings
     .zh = 更多设置
 
+computing =
+    .en = Computing…
+    .zh = 计算中……
+
+so-many-dies =
+    .en = { $count } dies
+    .zh = { $count } die
+
 cards =
-    .en = { $count } cards in { $nodes } × { $node }
-    .zh = { $count } 卡，{ $nodes } × { $node }
+    .en = { $cards } in { $nodes } × { $node }
+    .zh = { $cards }，{ $nodes } × { $node }
 
 own =
     .en = owned: { $value } USD/h
@@ -137,12 +145,12 @@ million-row =
     .zh = 每百万输出 token（含输入），美元
 
 plan =
-    .en = Layout: { $cut } on { $count } cards, the fastest of those that fit.
-    .zh = 切分：{ $count } 张卡，{ $cut }，装得下的切分中最快的一种。
+    .en = Layout: { $cut } on { $cards }, the fastest of those that fit.
+    .zh = 切分：{ $cards }，{ $cut }，装得下的切分中最快的一种。
 
 no-cut =
-    .en = No layout of { $count } cards divides { $model }.
-    .zh = { $count } 张卡没有能整除 { $model } 的切分。
+    .en = No layout of { $cards } divides { $model }.
+    .zh = { $cards }没有能整除 { $model } 的切分。
 
 command =
     .en = The command that searches all layouts
@@ -405,28 +413,28 @@ is-fastest =
     .zh = 对这些用户，这些卡没有更快的切分。
 
 fastest =
-    .en = The fastest layout of these { $count } cards: { $layout }, { $pace }.
-    .zh = 这 { $count } 张卡最快的切分：{ $layout }，每 token { $pace }。
+    .en = The fastest layout of these { $cards }: { $layout }, { $pace } a token.
+    .zh = 这 { $cards }最快的切分：{ $layout }，每 token { $pace }。
 
 most-users =
-    .en = Within { $pace } ms these { $count } cards serve up to { $users } users ({ $layout }).
-    .zh = 每 token 不超过 { $pace } ms 时，这 { $count } 张卡最多服务 { $users } 个用户（{ $layout }）。
+    .en = Within { $pace } ms per token in { $sure } of draws, these { $cards } serve up to { $users } users ({ $layout }, median { $median }).
+    .zh = { $sure } 的抽样每 token 不超过 { $pace } ms 时，这 { $cards }最多服务 { $users } 个用户（{ $layout }，中位数 { $median }）。
 
 no-users =
-    .en = These { $count } cards serve nobody within { $pace } ms.
-    .zh = 这 { $count } 张卡做不到每 token { $pace } ms。
+    .en = These { $cards } serve nobody within { $pace } ms per token in { $sure } of draws.
+    .zh = 这 { $cards }即使只有一个用户，也做不到 { $sure } 的抽样每 token 不超过 { $pace } ms。
 
 fewest-cards =
-    .en = For { $users } users within { $pace } ms it takes { $count } cards ({ $layout }).
-    .zh = { $users } 个用户、每 token 不超过 { $pace } ms，要 { $count } 张卡（{ $layout }）。
+    .en = For { $users } users within { $pace } ms per token in { $sure } of draws it takes { $cards } ({ $layout }, median { $median }).
+    .zh = { $users } 个用户、{ $sure } 的抽样每 token 不超过 { $pace } ms，要 { $cards }（{ $layout }，中位数 { $median }）。
 
 no-cards =
-    .en = Even { $most } of these cards do not serve { $users } users within { $pace } ms.
-    .zh = { $most } 张这种卡也做不到 { $users } 个用户每 token { $pace } ms。
+    .en = Even { $cards } do not serve { $users } users within { $pace } ms per token in { $sure } of draws.
+    .zh = 即使 { $cards }，也做不到 { $users } 个用户、{ $sure } 的抽样每 token 不超过 { $pace } ms。
 
 would-layout =
-    .en = In another layout these { $count } cards hold it: { $layout }, { $pace } a token.
-    .zh = 这 { $count } 张卡换一种切分就装得下：{ $layout }，每 token { $pace }。
+    .en = In another layout these { $cards } hold it: { $layout }, { $pace } a token.
+    .zh = 这 { $cards }换一种切分就装得下：{ $layout }，每 token { $pace }。
 
 would-users =
     .en = For { $users } users it fits: { $layout }, { $pace } a token.
@@ -437,8 +445,8 @@ would-weights =
     .zh = 改用 { $precision } 就装得下：{ $layout }，每 token { $pace }。
 
 would-cards =
-    .en = On { $count } cards it fits: { $layout }, { $pace } a token.
-    .zh = { $count } 张卡装得下：{ $layout }，每 token { $pace }。
+    .en = On { $cards } it fits: { $layout }, { $pace } a token.
+    .zh = { $cards }装得下：{ $layout }，每 token { $pace }。
 
 at-once =
     .en = all at once: { $value }

@@ -141,9 +141,9 @@ asked-of-draws =
     .en = draws required
     .zh = 要求的达标比例
 
-of-candidates-at-most-were =
-    .en = Of { $candidates } candidates, at most { $drawn } were tested by draws for any one row.
-    .zh = 共 { $candidates } 个候选；每行按序逐个抽样，至多 { $drawn } 个即得结果。
+most-drawn =
+    .en = At most { $drawn } deployments were drawn for any one row.
+    .zh = 每行按序逐个抽样，至多 { $drawn } 个部署即得结果。
 
 all-kept-in-of-draws =
     .en = all kept in { $kept } of draws

@@ -48,8 +48,8 @@ gb-s-of-socket =
     .zh = 每路 GB/s
 
 users-within =
-    .en = users within { $limit }
-    .zh = { $limit } 以内的最多用户数
+    .en = users within { $limit } (median)
+    .zh = 中位数 { $limit } 以内的最多用户数
 
 host-memory-takes-no-time =
     .en = host memory takes no time

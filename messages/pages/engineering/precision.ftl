@@ -21,8 +21,8 @@ plan-cards-pace =
     .zh = `{ $plan }`<br>{ $cards } 卡，{ $pace }{ $mark }
 
 users-within =
-    .en = users within { $limit }
-    .zh = { $limit } 以内的用户数
+    .en = users within { $limit } (median)
+    .zh = 中位数 { $limit } 以内的用户数
 
 token-s-of-card-then =
     .en = token/s per card at that load

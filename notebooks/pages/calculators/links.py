@@ -42,7 +42,7 @@ from notebooks.pages.calculators.table import SET
 
 say = messages("pages/calculators/links")
 
-LISTED = {"tp": SIZES, "pp": SIZES, "dp": SIZES, "ep": SIZES, "dcp": SIZES, "drafts": DRAFTS,
+LISTED = {"tp": SIZES, "pp": SIZES, "dcp": SIZES, "drafts": DRAFTS,
           "chunk": CHUNKS, "block": BLOCKS}
 SENT = "bench_requests"  # of a run from its first request to its last, which they do not show
 ON_HOST: Pair = say("they-do-not-know-experts")

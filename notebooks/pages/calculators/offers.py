@@ -51,6 +51,7 @@ USUAL = "deepseek-v3"  # what is asked of a card whatever its model
 FORMATS_OF = {CSA: "deepseek-v4-flash", INDEXED["mla"]: "deepseek-v3.2"}
 """Kinds of attention whose caches have other rows, and whose precisions are asked for them."""
 SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256, 320)  # of each degree
+MOST_CARDS = 256  # that are tried for so many users within a time per token
 CHUNK, PERCENT = 8192, 100
 DRAFTS = (0, 1, 2, 3, 5)
 ASSUMED = {"source": "the calculators of the book", "kind": "assumed"}

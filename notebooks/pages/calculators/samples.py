@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from catalogue import load_model
-from catalogue.deployments.admission.rules import positions, problems
+from catalogue.deployments.admission.rules import LAID_OUT, positions, problems
 from catalogue.deployments.admission.subject import Cut
 from catalogue.deployments.loading import DEALT_PROMPTS
 from catalogue.deployments.resolved import GATHERED, NORMAL
@@ -19,7 +19,6 @@ from notebooks.pages.calculators.extras import (
     Triple,
     extras,
 )
-from notebooks.pages.calculators.layouts import dealt, divided, loaded
 from notebooks.pages.calculators.offers import (
     MODELS,
     SIZES,
@@ -37,15 +36,14 @@ MOST_DEVICES, MOST_USERS, MOST_PROMPT = 1024, 32768, 2**20
 
 def layout(draw: random.Random, model: str, precision: str) -> dict[str, int]:
     """Parallel sizes that divide the model, and that engines load."""
-    cut, loads = divided(model), loaded(model, precision)
+    asked = subject(cards()[0], model, precision)
     layers = int(load_model(model).num_hidden_layers.value)
     while True:
-        tp, dp, ep = (draw.randrange(len(SIZES)) for _ in range(3))
-        if cut[tp][dp] & loads[tp] & (1 << ep) and dealt(model, SIZES[ep]):
+        tp, dp, ep = (draw.choice(SIZES) for _ in range(3))
+        if not any(problems(asked, Cut(tp, 1, dp, ep), LAID_OUT)):
             pp = draw.choice([size for size in SIZES
-                              if size <= layers and size * SIZES[tp] * SIZES[dp] <= MOST_DEVICES]
-                             or [1])
-            return {"tp": SIZES[tp], "pp": pp, "dp": SIZES[dp], "ep": SIZES[ep]}
+                              if size <= layers and size * tp * dp <= MOST_DEVICES] or [1])
+            return {"tp": tp, "pp": pp, "dp": dp, "ep": ep}
 
 
 def shared_cache(model: str, tensor: int) -> list[int]:

@@ -47,7 +47,7 @@ from catalogue.reading.yamlfile import at_rest
 from notebooks.derive.formulas.javascript import HELPERS, function, needed
 from notebooks.pages.calculators import views
 from notebooks.pages.calculators.extras import MOST, extras, otherwise
-from notebooks.pages.calculators.layouts import every_model, loaded
+from notebooks.pages.calculators.layouts import loaded
 from notebooks.pages.calculators.offers import (
     ASSUMED,
     AT,
@@ -55,6 +55,7 @@ from notebooks.pages.calculators.offers import (
     DRAFTS,
     FORMATS_OF,
     MODELS,
+    MOST_CARDS,
     NO_ENGINE,
     SIZES,
     block,
@@ -72,6 +73,7 @@ from notebooks.pages.calculators.offers import (
 )
 from notebooks.pages.calculators.table import CLASS, SET, Axes, columns, switched
 from notebooks.pages.calculators.words import dictionaries
+from notebooks.pages.catalogue.tables import hardware
 from notebooks.pages.catalogue.tables.deployments import HIDDEN, HIDES, PARTS
 
 say = messages("pages/calculators/scripts")
@@ -120,7 +122,8 @@ def fields() -> dict[str, dict[str, Any]]:
         "card": {"of": "ids", "from": "cards"}, "model": {"of": "ids", "from": "models"},
         "precision": {"of": "ids", "from": "precisions"},
         "engine": {"of": "ids", "from": "engines"},
-        **{key: {"of": SIZES} for key in ("tp", "pp", "dp", "ep", "dcp")},
+        **{key: {"of": SIZES} for key in ("tp", "pp", "dcp")},
+        **{key: {"low": 1, "high": SIZES[-1], **whole} for key in ("dp", "ep")},
         "users": {"low": 1, "high": 32768, **whole},
         "input": {"low": 1, "high": 2**20, **whole},
         "output": {"low": 1, "high": 65536, **whole},
@@ -158,7 +161,8 @@ def _cards() -> dict[str, Any]:
         found[name] = {
             "name": called, "device": card.id,
             "node": node.id, "perNode": per_node(name),
-            "domain": scale_up_domain(node), "block": block(name, FLAGSHIP["model"], NO_ENGINE),
+            "domain": scale_up_domain(node), "die": hardware.dies_of(card.id) > 1,
+            "block": block(name, FLAGSHIP["model"], NO_ENGINE),
             "blocks": {engine: block(name, COMPRESSED, engine) for engine in engines(name)},
             "precisions": precisions(name),
             "own": {of: precisions(name, model) for of, model in FORMATS_OF.items()},
@@ -184,7 +188,7 @@ def _under(card: str, engine: str, model: str = FLAGSHIP["model"]) -> Subject:
 
 def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
     sorts = {sort_of(name): name for name in axes.of("model")}
-    cut, shown = every_model(), frozenset[str]().union(*map(views.input_symbols, views.ATTENTIONS))
+    shown = frozenset[str]().union(*map(views.input_symbols, views.ATTENTIONS))
     found = {}
     for name in MODELS:
         model, shapes = load_model(name), model_inputs(load_model(name))
@@ -200,7 +204,7 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
             "indexed": bool(model.index_topk) and model.attention != "mla",
             "cache": "sparse" if model.index_topk else "dense",
             "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
-            "drafts": drafts(model), "divided": cut[name],
+            "drafts": drafts(model),
             "loaded": {each: loaded(name, each) for each in stored},
             "shapes": {key: value for key, value in shapes.items() if key in shown}}
     return found
@@ -259,7 +263,7 @@ def data() -> dict[str, Any]:
                       "power": interval.POWER, "spreading": interval.SPREADING,
                       "smallest": interval.SMALLEST},
         "measured": measured(map(str, classes)), "ranged": views.RANGED, "steady": views.STEADY,
-        "drafting": question().draft_tokens, "stages": MOST_STAGES,
+        "drafting": question().draft_tokens, "stages": MOST_STAGES, "mostCards": MOST_CARDS,
         "money": views.MONEY, "floor": views.FLOOR,
 
         "cards": _cards(), "models": _models(axes, stored),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from calc.evidence.classes import outside_words
+from calc.searching.robust import SURE
 from catalogue.messages import Pair, join, messages
 from notebooks.show.display import LANGUAGES
+from notebooks.show.numbers import fmt_percent
 
 common = messages("common")
 say = messages("pages/calculators/words")
+
+SURELY = fmt_percent(SURE, 0)
 
 WORDS: dict[str, Pair] = {
     "comma": (", ", "、"),
@@ -35,7 +39,10 @@ WORDS: dict[str, Pair] = {
     "decode": common("decode"),
     "prefill": common("prefill"),
     "more": say("more"),
-    "cards": say("cards", count="{count}", nodes="{nodes}", node="{node}"),
+    "computing": say("computing"),
+    "soManyCards": common("cards-2", cards="{count}"),
+    "soManyDies": say("so-many-dies", count="{count}"),
+    "cards": say("cards", cards="{cards}", nodes="{nodes}", node="{node}"),
     "own": say("own", value="{value}"),
     "rent-always": say("rent-always", value="{value}"),
     "rent-by-hour": say("rent-by-hour", value="{value}"),
@@ -58,25 +65,25 @@ WORDS: dict[str, Pair] = {
     "rateRow": say("rate-row"),
     "millionRow": say("million-row"),
     "outside": join(("", ""), [(" ", ""), outside_words([("{axes}",) * 2])]),  # after a sentence
-    "plan": say("plan", cut="{cut}", count="{count}"),
+    "plan": say("plan", cut="{cut}", cards="{cards}"),
     # what is found by trying
     "vary": say("vary"),
     "pace": say("pace"),
     "drafted": say("drafted", drafts="{drafts}"),
     "takeIt": say("take-it"),
     "isFastest": say("is-fastest"),
-    "fastest": say("fastest", count="{count}", layout="{layout}", pace="{pace}"),
-    "mostUsers": say("most-users", pace="{pace}", count="{count}", users="{users}",
-                     layout="{layout}"),
-    "noUsers": say("no-users", pace="{pace}", count="{count}"),
-    "fewestCards": say("fewest-cards", users="{users}", pace="{pace}", count="{count}",
-                       layout="{layout}"),
-    "noCards": say("no-cards", users="{users}", pace="{pace}", most="{most}"),
-    "would_layout": say("would-layout", count="{count}", layout="{layout}", pace="{pace}"),
+    "fastest": say("fastest", cards="{cards}", layout="{layout}", pace="{pace}"),
+    "mostUsers": say("most-users", pace="{pace}", cards="{cards}", users="{users}", sure=SURELY,
+                     layout="{layout}", median="{median}"),
+    "noUsers": say("no-users", pace="{pace}", cards="{cards}", sure=SURELY),
+    "fewestCards": say("fewest-cards", users="{users}", pace="{pace}", cards="{cards}",
+                       sure=SURELY, layout="{layout}", median="{median}"),
+    "noCards": say("no-cards", users="{users}", pace="{pace}", cards="{cards}", sure=SURELY),
+    "would_layout": say("would-layout", cards="{cards}", layout="{layout}", pace="{pace}"),
     "would_users": say("would-users", users="{users}", layout="{layout}", pace="{pace}"),
     "would_weights": say("would-weights", precision="{precision}", layout="{layout}",
                          pace="{pace}"),
-    "would_cards": say("would-cards", count="{count}", layout="{layout}", pace="{pace}"),
+    "would_cards": say("would-cards", cards="{cards}", layout="{layout}", pace="{pace}"),
     "atOnce": say("at-once", value="{value}"),
     "paid": say("paid", way="{way}", price="{price}", use="{use}"),
     "yoursWay": say("yours-way"),
@@ -92,7 +99,7 @@ WORDS: dict[str, Pair] = {
     "rent-by-hourWay": say("rent-by-hour-way"),
     "noPriceShort": say("no-price-short"),
     "noTimes": say("no-times"),
-    "noCut": say("no-cut", count="{count}", model="{model}"),
+    "noCut": say("no-cut", cards="{cards}", model="{model}"),
     "command": say("command"),
     "takeApart": say("take-apart"),
     "proof": say("proof"),

@@ -30,6 +30,7 @@ from catalogue.messages import Pair, join, messages, pair
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
 from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
+from notebooks.pages.catalogue.tables.hardware import dies_of
 from notebooks.show.columns import Column
 from notebooks.show.display import number, show, table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
@@ -109,14 +110,6 @@ def device_label(device: str) -> Pair:
     return marked(card, pair(card.name))
 
 
-@cache
-def _dies(device: str) -> int:
-    """How many of a device make what is bought [1]."""
-    held = [card for name in catalogue.names("devices")
-            if (card := catalogue.load_device(name)).die == device]
-    return int(held[0].dies.value) if held and held[0].dies else 1
-
-
 def so_many(devices: int, device: str, column: bool = False, brief: bool = False) -> Pair:
     """How many cards, and of dies how many of those: ``8 cards``, ``16 dies (8 cards)``.
 
@@ -126,7 +119,7 @@ def so_many(devices: int, device: str, column: bool = False, brief: bool = False
         column: below a heading that says cards: ``8``.
         brief: where there is little room: ``16 dies``.
     """
-    if (dies := _dies(device)) > 1:
+    if (dies := dies_of(device)) > 1:
         return say("so-many-dies", dies=devices, cards=math.ceil(devices / dies),
                    brief="yes" if brief else "no")
     return (fmt_int(devices),) * 2 if column else common("cards-2", cards=fmt_int(devices))
@@ -245,9 +238,7 @@ def certainty(page: Page) -> None:
         best(lambda each: cell(each, "ttft"), common("ttft")),
         best(lambda each: fmt_percent(keeps(found, each) or 0.0, 0), common("limits-kept"))],
         wide=True)
-    most = sum(len(kept.front.rows.get("base", ())) for kept in found.of_bases)
-    show(*say("of-candidates-at-most-were", candidates=fmt_int(most),
-              drawn=fmt_int(max(sure.tried for sure in tried))))
+    show(*say("most-drawn", drawn=fmt_int(max(sure.tried for sure in tried))))
 
 
 def _stacked(*texts: Any) -> Pair:

@@ -15,13 +15,14 @@ from calc.launching.starting import start
 from calc.layouts.choice import scenario
 from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
-from calc.searching.robust import SampledRow, surely
+from calc.searching.robust import SURE, SampledRow, surely
 from calc.searching.search import search
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.planning.goals import Goal
 from catalogue.reading.yamlfile import at_rest
+from notebooks.pages.calculators.offers import MOST_CARDS
 from notebooks.pages.catalogue.tables.deployments import HELD
 from notebooks.pages.deciding.front.r1 import WHOLE
 from notebooks.pages.deciding.front.standard import R1, layout, question
@@ -39,7 +40,6 @@ CARDS = {"nvidia-b300": "fp8-block", "nvidia-h200-sxm": "fp8-block", "nvidia-h20
 SLOWER = ("nvidia-h20", "ascend-910c-die", "ascend-910b2")  # which a wider limit helps most
 USERS = (16, 64, 256, 512, 1024)
 LIMIT, WIDER = 0.05, 0.1  # s per token
-SURE, MOST = 0.9, 256  # share of draws that keep the limit; cards
 EXAMPLE, ASKED = "nvidia-h200-sxm", 512  # card and users of the example in the text
 MILLI = 1e3
 
@@ -52,7 +52,7 @@ class Bought:
         device: of the catalogue.
         users: at once.
         limit: of the time per token [s].
-        best: the deployment; None where not even ``MOST`` cards are sure to.
+        best: the deployment; None where not even ``MOST_CARDS`` are sure to.
     """
 
     device: str
@@ -92,7 +92,7 @@ def bought(devices: tuple[str, ...] = tuple(CARDS), limit: float = LIMIT) -> tup
         devices: of ``CARDS``.
         limit: of the time per token [s].
     """
-    return tuple(_bought(device, users, limit) for device in devices for users in USERS)
+    return tuple(buy(device, users, limit) for device in devices for users in USERS)
 
 
 def _goal(device: str, users: int, limit: float) -> Goal:
@@ -101,7 +101,7 @@ def _goal(device: str, users: int, limit: float) -> Goal:
     size = int(catalogue.load_node(node).devices_per_node.value)
     return load_goal(GOAL, [
         f"model={R1}", f"devices={device}", f"precisions={CARDS[device]}",
-        f"demand.users={users}", f"cards.fewest={size}", f"cards.most={MOST}",
+        f"demand.users={users}", f"cards.fewest={size}", f"cards.most={MOST_CARDS}",
         f"limits.tpot={MILLI * limit:g} ms", f"limits.sure={SURE:g}"])
 
 
@@ -111,18 +111,19 @@ def _space(device: str) -> Space:
     return Space(_goal(device, USERS[0], LIMIT))
 
 
-def _bought(device: str, users: int, limit: float) -> Bought:
+def buy(device: str, users: int, limit: float = LIMIT) -> Bought:
+    """What serves so many users on a card of ``CARDS`` within a limit of the time per token [s]."""
     goal = _goal(device, users, limit)
-    front = surely(search(goal, space=_space(device)), SURE).front
-    return Bought(device, users, limit, next(
-        (each for each in front if start(goal, each.row).engine), None))
+    sure = surely(search(goal, space=_space(device)), SURE,
+                  lambda row: start(goal, row).engine is not None)
+    return Bought(device, users, limit, next(iter(sure.front), None))
 
 
 def answer() -> None:
     """What to buy: a row per card, a column per number of users, and what such runs did."""
     asked = question()
     numbers({"bu-input": asked.demand.input_tokens, "bu-output": asked.demand.output_tokens,
-             "bu-most": MOST, "bu-users": ASKED, "bu-few": asked.demand.users})
+             "bu-most": MOST_CARDS, "bu-users": ASKED, "bu-few": asked.demand.users})
     numbers({"bu-limit": LIMIT, "bu-wider": WIDER}, fmt_time)
     numbers({"bu-sure": SURE, "bu-used": 1 / catalogue.load("loads", asked.day).peak},
             fmt_percent, digits=0)
@@ -144,7 +145,7 @@ def shown(found: Sequence[Bought]) -> None:
 def _cell(each: Bought) -> Pair:
     """Cards, time per token with its interval, layout, money."""
     if each.best is None:
-        return say("more-than", cards=so_many(MOST, each.device))
+        return say("more-than", cards=so_many(MOST_CARDS, each.device))
     choice, (value, low, high) = each.best.row.choice, (
         fmt_fixed(MILLI * point, 0) for point in each.tpot.points)
     cards = so_many(choice.devices, each.device)

@@ -19,6 +19,7 @@ from calc.searching.load_goal import load_goal
 from calc.searching.percentiles import Simulated
 from calc.searching.robust import (
     SPARE,
+    SURE,
     SampledRow,
     apart,
     keeps,
@@ -27,7 +28,7 @@ from calc.searching.robust import (
     sample_rows,
     surely,
 )
-from calc.searching.search import SearchResult
+from calc.searching.search import SearchResult, within
 
 GOAL = load_goal("r1-80-users-h20", ["limits.ttft=null"])  # 50 ms per token
 USERS = "r1-80-users-h20"
@@ -136,9 +137,9 @@ def values(rows, names):
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
 def test_the_sure_front_is_that_of_all_candidates_that_are_sure(answer_of, share):
-    """Against every one of them drawn; a share of nothing gives the front without one."""
+    """Against all within the limits; a share of nothing gives the front without one."""
     sure = answer_of(USERS, *SMALL, "limits.sure=0.5").result
-    rows = [row for kept in sure.of_bases for row in sure.rows(kept.front)]
+    rows = list(within(sure))
     kept = [each.row for each in sample_rows(sure, rows) if keeps(sure, each) >= share]
     names = sure.wishes.chosen
     columns = dict(zip(names, np.array([row.worth(names) for row in kept]).T, strict=True))
@@ -149,6 +150,16 @@ def test_the_sure_front_is_that_of_all_candidates_that_are_sure(answer_of, share
     if not share:
         plain = answer_of(USERS, *SMALL).result
         assert best == values(plain.rows(plain.front), names)
+
+
+@pytest.mark.parametrize("factor", [1 - 1e-9, 1 + 1e-9])
+def test_a_limit_is_kept_in_nine_of_ten_draws_where_the_end_of_the_interval_keeps_it(
+        answer_of, factor):
+    answer = answer_of(*ONE_POOL)
+    for each in sample_rows(answer.result, answer.candidates[:20]):
+        limit = factor * each.amounts["tpot"].high
+        limited = result_of({"tpot": -1}, f"limits.tpot={limit!r} s")
+        assert (keeps(limited, each) >= SURE) is (factor > 1)
 
 
 def test_deployments_that_cannot_be_told_apart_stand_together(answer_of):

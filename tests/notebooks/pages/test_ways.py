@@ -32,7 +32,7 @@ def test_purchases_keep_the_limit_on_whole_servers_and_grow_with_users(bought):
     cards = [each.best.row.devices for each in bought]
     assert cards == sorted(cards)
     assert all(count % int(node.devices_per_node.value) == 0 for count in cards)
-    assert all(each.tpot.value <= each.limit for each in bought)
+    assert all(each.tpot.high <= each.limit for each in bought)
 
 
 def test_standard_question_has_one_answer_and_one_cost(bought):

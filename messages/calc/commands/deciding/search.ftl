@@ -171,8 +171,8 @@ seen-over =
     } { $value }，上限为 { $limit }
 
 drawn =
-    .en = { $tried } deployments drawn of the fronts of all offers in objectives and limits; above those that keep the limits in at least { $share } of draws, below by central values.
-    .zh = 从各供选卡型在目标与限制上的前沿中抽样 { $tried } 个部署；以上各项至少在 { $share } 的样本中满足约束，以下按中心取值。
+    .en = { $tried } deployments drawn; above those that keep the limits in at least { $share } of draws, below by central values.
+    .zh = 对 { $tried } 个部署抽样；以上各项至少在 { $share } 的样本中满足约束，以下按中心取值。
 
 none-sure =
     .en = None of these keeps its limits in { $share } of draws from the ranges of all inputs; --sure { $sure } looks further.

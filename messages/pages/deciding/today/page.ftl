@@ -45,8 +45,8 @@ times-r1 =
     .zh = 同样成本产出的 token 是 R1 的几倍（卡相同，即速度之比）
 
 most-users =
-    .en = most users within { $limit }, in formats chosen for this row's users
-    .zh = { $limit } 内用户最多的模型与用户数（格式按本行用户数选定）
+    .en = most users within { $limit } (median), in formats chosen for this row's users
+    .zh = 中位数 { $limit } 内用户最多的模型与用户数（格式按本行用户数选定）
 
 users-of =
     .en = { $model } in `{ $precision }`: { $users } (R1 in `{ $narrower }`: { $reference })
@@ -61,8 +61,8 @@ published-as =
     .zh = 官方权重精度
 
 users-within =
-    .en = users within { $limit }
-    .zh = { $limit } 内用户数
+    .en = users within { $limit } (median)
+    .zh = 中位数 { $limit } 内用户数
 
 tokens-within =
     .en = token/s with that many users

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -88,6 +89,14 @@ WEIGHT_BYTES = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1,
 def vendor(device: Device) -> Pair:
     """The maker's name in both languages."""
     return VENDORS.get(device.vendor, (device.vendor, device.vendor))
+
+
+@cache
+def dies_of(device: str) -> int:
+    """How many of a device make what is bought [1]."""
+    held = [card for name in catalogue.names("devices")
+            if (card := catalogue.load_device(name)).die == device]
+    return int(held[0].dies.value) if held and held[0].dies else 1
 
 
 def without_range(text: str) -> str:
