@@ -155,7 +155,7 @@ def test_no_other_split_of_the_replicas_finishes_more(case):
 
 @pytest.mark.parametrize(("stage", "users"), [("2", 80), ("3", 320)])
 def test_sampled_rates_have_the_interval_of_the_forecast(stage, users):
-    forecast, rates = risk.forecast(stage).throughput, risk.rates(users, stage)
+    forecast, rates = risk.forecast(stage).throughput, risk.rates(users)
     assert np.quantile(rates, [0.1, 0.9]) == pytest.approx([forecast.low, forecast.high], rel=0.125)
     shares = [risk.reached(users, goal) for goal in (100.0, 1000.0, 2000.0, 1e6)]
     assert shares == sorted(shares, reverse=True)

@@ -25,8 +25,8 @@ stalls-by-other-prompts =
     .zh = 他人预填充造成的停顿
 
 hidden-or-saved =
-    .en = hidden by overlap, saved by the path for one token
-    .zh = 被重叠掩盖或由单 token 路径省去
+    .en = hidden by overlap, saved by the path for one token or by ranks with fewer requests
+    .zh = 被重叠掩盖，或因单 token 路径、请求较少的 rank 而省去
 
 what-user-waits-for =
     .en = what the user waits for

@@ -84,8 +84,8 @@ prefill-chunk-of-tokens =
     }
 
 dashed-time-that-overlap-hides =
-    .en = Dashed: time that overlap hides, or that the path for one token saves.
-    .zh = 虚线框：其中被重叠掩盖、或由单 token 路径省去的时间。
+    .en = Dashed: time that overlap hides, or that the path for one token or ranks with fewer requests save.
+    .zh = 虚线框：其中被重叠掩盖，或因单 token 路径、请求较少的 rank 而省去的时间。
 
 floor-has-reading-alone =
     .en = ; the [floor]{ $to } has the reading alone
