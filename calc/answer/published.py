@@ -156,16 +156,6 @@ def caches(model: Model) -> Iterator[tuple[PublishedCache, Beside, Beside | None
                if request or published.request else None)
 
 
-def all_of(model: Model) -> Iterator[Beside]:
-    """Everything of a model that is held against what is published."""
-    yield from (each for each in counts(model) if each.theirs)
-    yield from (each for _, each in files(model))
-    for _, token, request in caches(model):
-        yield token
-        if request and request.theirs:
-            yield request
-
-
 def _counted(model: Model) -> Parameters:
     return count_parameters(model.attention, SimpleNamespace(**model_inputs(model)))
 

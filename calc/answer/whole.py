@@ -70,16 +70,6 @@ class Whole:
         return self.pools[-1]
 
     @property
-    def id(self) -> str:
-        """Identifier: of its file, of two pools without their names."""
-        return whole_id(self.pools)
-
-    @property
-    def title(self) -> Text:
-        """Title in both languages."""
-        return whole_title(self.pools)
-
-    @property
     def devices(self) -> int:
         """Cards of all pools [1]."""
         return sum(pool.devices for pool in self.pools)

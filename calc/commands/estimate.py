@@ -14,7 +14,7 @@ import calc
 from calc.answer.estimate import CAPACITY, LATENCIES, Comparison, Estimate
 from calc.answer.steady_state import OF_BENCHES, STEADY, Lasting
 from calc.answer.two_pools import Pools
-from calc.answer.whole import Seen, evidence_of, seen_of, whole
+from calc.answer.whole import Seen, evidence_of, seen_of, whole, whole_id, whole_title
 from calc.answer.worse import worsened
 from calc.closed_form.benches import bench_count
 from calc.closed_form.validity import doubt_words
@@ -126,13 +126,14 @@ def _of_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
     if args.json:
         each = {name: answer.as_json() for name, answer in zip(
             POOLS, deployed.answers, strict=True)}
-        print_json({"scenario": deployed.id, "fits": deployed.fits, "devices": deployed.devices,
+        print_json({"scenario": whole_id(loaded), "fits": deployed.fits,
+                    "devices": deployed.devices,
                     "seen": seen and seen.as_json(), **caveats_of(*loaded),
                     "pools": pair.as_json() | each | {"startup_lines": startup_lines(
                         dict(zip(POOLS, loaded, strict=True)))}})
         return OK
     screen = console()
-    tell(screen, spoken(say("whole", title=translated(deployed.title), fits=deployed.fits,
+    tell(screen, spoken(say("whole", title=translated(whole_title(loaded)), fits=deployed.fits,
                             cards=deployed.devices)))
     measured = evidence_of(loaded, deployed.answers)
     for line in (*_seen(seen), *pools(pair), *resting_on(*loaded), *lines_of_pools(loaded),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -61,25 +60,3 @@ def stream(batches: Iterable[Columns], attention: str, names: Iterable[str] = (F
     names = list(names)
     for batch in batches:
         yield batch, decode_sweep(batch, attention, names, threads=threads)
-
-
-@dataclass
-class Histogram:
-    """How often a quantity lies between edges, over all that were added.
-
-    Attributes:
-        name: the quantity.
-        edges: ascending, the last one included; what lies outside is not counted.
-        counts: deployments between an edge and the next.
-    """
-
-    name: str
-    edges: np.ndarray
-    counts: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.counts = np.zeros(len(self.edges) - 1, dtype=np.int64)
-
-    def add(self, _batch: Columns, found: Mapping[str, np.ndarray]) -> None:
-        """Take in a batch."""
-        self.counts += np.histogram(found[self.name], self.edges)[0]

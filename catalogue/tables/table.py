@@ -136,21 +136,3 @@ def joined(operator: str, tables: Sequence[Table]) -> Table:
                  np.concatenate([place[table.file] for place, table in
                                  zip(places, tables, strict=True)]),
                  np.concatenate([table.row for table in tables]))
-
-
-def synthetic(operator: str, file: str = "made here", **columns: Any) -> Table:
-    """A table from values, each for all rows or a list of one per row; the rest by default.
-
-    For what measures by itself, and for examples; ``card``, ``engine`` and ``dtype`` are names that
-    stand for nothing where they are left out.
-    """
-    given = {"card": "made-here", "engine": "made-here@1", "dtype": "bf16"} | columns
-    rows = max((len(value) for value in given.values()
-                if isinstance(value, list | tuple | np.ndarray)), default=1)
-    filled = {}
-    for column in OPERATORS[operator].columns:
-        value = given.get(column.name, column.default)
-        dtype: Any = object if column.text else float if column.name == "time" else np.int64
-        filled[column.name] = np.array(np.broadcast_to(np.array(value, dtype=dtype), rows))
-    return Table(operator, filled, (file,), np.zeros(rows, np.int64),
-                 np.arange(1, rows + 1, dtype=np.int64))

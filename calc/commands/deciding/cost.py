@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
+from calc.answer.whole import whole_id, whole_title
 from calc.commands.arguments import add_scenario, add_settings, refuse_too_long
 from calc.commands.printing import (
     OK,
@@ -213,7 +214,7 @@ def _finite(number: Any) -> float | None:
 def _plain(deployed: Any, found: Any, used: float, fleet: Any) -> dict[str, Any]:
     """The answer as data; an amount that is without end is null."""
     return caveats_of(*deployed.pools) | {
-        "scenario": deployed.id, "fits": deployed.fits, "devices": deployed.devices,
+        "scenario": whole_id(deployed.pools), "fits": deployed.fits, "devices": deployed.devices,
         "currency": found.currency,
         "utilisation": used,
         "hour": None if found.hour is None else found.hour.as_json(),
@@ -232,7 +233,7 @@ def _print(deployed: Any, found: Any, asked: Any, fleet: Any) -> None:
 
     screen, scenario = console(), deployed.last
     lines = [] if deployed.fits else [say("does-not-fit")]
-    lines.append(say("utilised", title=translated(deployed.title),
+    lines.append(say("utilised", title=translated(whole_title(deployed.pools)),
                      device=translated(scenario.device.name),
                      share=f"{100 * asked.utilisation:.0f}%"))
     if found.hour is None:

@@ -1,19 +1,14 @@
-"""``discrepancy``: the formulas' own error by class of systems; ``--write`` stores it.
-
-``--leaning`` tells instead where answers lie in what the ranges of inputs give.
-"""
+"""``discrepancy``: the formulas' own error by class of systems; ``--write`` stores it."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from calc.commands.printing import (
     OK,
-    input_name,
-    listing,
     metric_of,
     print_columns,
     print_json,
@@ -22,13 +17,10 @@ from calc.commands.printing import (
 )
 from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_words
 from calc.uncertainty.interval import Sides
-from calc.uncertainty.leaning import of_deployment
-from catalogue import ParamsError, deployment_names, library, load_scenario
-from catalogue.deployments.gates import refuse_fitting
+from catalogue import ParamsError, library
 from catalogue.entries.calibrations import Covered, Growth, LeftOut, OwnError
 from catalogue.messages import messages
 from catalogue.reading import yamlfile
-from catalogue.reading.amounts import plain
 
 common = messages("common")
 say = messages("calc/commands/evidence/discrepancy")
@@ -42,8 +34,6 @@ MADE = re.compile(r"^classes:.*\Z", re.MULTILINE | re.DOTALL)  # what is written
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``discrepancy`` takes, besides ``--json``."""
     command.add_argument("--write", action="store_true", help=spoken(say("help-write")))
-    command.add_argument("--leaning", nargs="*", metavar="SCENARIO",
-                         help=spoken(say("help-leaning")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,10 +41,6 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a system that cannot be predicted and a file that cannot be written.
     """
-    for name in args.leaning or ():
-        refuse_fitting(name)
-    if args.leaning is not None:
-        return _print_leaning(args.leaning or deployment_names(), as_json=args.json)
     from calc.evidence import error_growth, validation  # predicts every measured row
 
     try:
@@ -81,23 +67,6 @@ def run(args: argparse.Namespace) -> int:
                 inside=f"{each.inside:.0%}")))
     if args.write:
         print(spoken(common("stored-in", path=yamlfile.display_path(path))))
-    return OK
-
-
-def _print_leaning(names: Iterable[str], *, as_json: bool) -> int:
-    """The percentile of every answer in its sampled distribution, and what makes it lean."""
-    found = {name: of_deployment(load_scenario(name)) for name in names}
-    if as_json:
-        print_json({"leaning": found})
-        return OK
-    for name, quantities in found.items():
-        for quantity, answer in quantities.items():
-            told = listing(spoken(say(
-                "knob", name=input_name(knob["name"], knob["name"]), value=plain(knob["value"]),
-                low=plain(knob["low"]), high=plain(knob["high"]),
-                position=f"{knob['position']:.0%}", shift=f"{knob['shift']:+.1%}"))
-                for knob in answer["knobs"])
-            print(f"{name}  {metric_of(quantity)}  {answer['percentile']:.0%}  {told}")
     return OK
 
 

@@ -4,6 +4,7 @@ import functools
 import json
 
 import pytest
+from _sampled import sampled as draws_of
 
 import calc
 import catalogue
@@ -18,7 +19,6 @@ from calc.evidence.calibrated import apply
 from calc.evidence.protocols import calibrate
 from calc.evidence.protocols import predicted as predicted_rows
 from calc.evidence.validation import calibrated_rows, calibrated_system
-from calc.uncertainty import leaning
 from calc.uncertainty.amount import EXACT, UPPER_BOUND
 from calc.uncertainty.interval import interval
 from catalogue import library
@@ -47,7 +47,7 @@ def estimated(name, *settings):
 def sampled(name):
     """Every quantity, with inputs drawn from their priors."""
     scenario = catalogue.load_scenario(name)
-    return leaning.sampled(scenario.inputs(), scenario.knobs(), scenario.model.attention, DRAWS)
+    return draws_of(scenario.inputs(), scenario.knobs(), scenario.model.attention, DRAWS)
 
 
 class TestForm:

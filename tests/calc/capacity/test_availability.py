@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from _fleets import simulated_share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,6 @@ from calc.capacity.availability import (
     available,
     failures_of,
     fleet_of,
-    simulated_share,
     spares_for,
 )
 

@@ -41,7 +41,7 @@ ASKED = (
     f"simulate {AWQ} --rate 0.2 --requests 20 --prefix-tokens 64",
     f"{DAY} --promise 0.99", f"capacity {R1} --cards --tpot 60ms", GOAL,
     "validate --system s2-other-engine", "validate --energy", "calibrate s2-other-engine-tpot",
-    f"discrepancy --leaning {AWQ}", "audit --claim S1-046",
+    "audit --claim S1-046",
     f"log {LOG} --set device=nvidia-h200-sxm",
     f"kernels list --tables {KERNELS}", f"kernels check --tables {KERNELS}",
     f"import-model {MODEL}", f"deploy {R1} -o OUT")
@@ -108,8 +108,8 @@ def is_alive(process):
 
 
 class TestAnswers:
-    def test_every_command_but_the_report_is_asked(self):
-        assert {asked.split()[0] for asked in ASKED} == COMMANDS.keys() - {"report"}
+    def test_every_command_that_takes_seconds_is_asked(self):
+        assert {asked.split()[0] for asked in ASKED} == COMMANDS.keys() - {"report", "discrepancy"}
         assert SCHEMAS.keys() == {*COMMANDS, "error"}
         for schema in SCHEMAS.values():
             jsonschema.Draft202012Validator.check_schema(schema)

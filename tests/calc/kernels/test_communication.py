@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from _tables import synthetic
 
 import catalogue
 from calc.kernels.communication import (
@@ -17,7 +18,7 @@ from calc.kernels.exchanges import ACROSS, FROM_HOST, MODES, card_values, exchan
 from calc.physics.arrays import Inputs
 from calc.physics.communication import exchange
 from calc.physics.timing.collectives import all_gather, all_reduce, group
-from catalogue.tables.table import joined, synthetic
+from catalogue.tables.table import joined
 
 LAW = {law.operator: law for law in LAWS}
 SWITCHED = dict(zip(LINKS, (8.0, 0.0, 450e9, 450e9, 1.0), strict=True))

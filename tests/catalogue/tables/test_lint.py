@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from _tables import synthetic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalogue import load
 from catalogue.tables import sound
 from catalogue.tables.floors import floor
-from catalogue.tables.table import synthetic
 
 H200 = {"card": "nvidia-h200-sxm", "engine": "vllm@0.24.0"}
 

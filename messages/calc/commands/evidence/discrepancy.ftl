@@ -4,10 +4,6 @@ help-write =
     .en = store it in params/discrepancies, for the intervals of all answers
     .zh = 存入 params/discrepancies，供全部回答的区间使用
 
-help-leaning =
-    .en = where answers lie in what ranges give, and what leans; of all deployments unless some are named
-    .zh = 回答在输入范围所给分布中的位置，以及何者偏向一侧；不指明则为全部部署
-
 # only in .en: $plain
 column =
     .en = { $plain }
@@ -26,7 +22,3 @@ column =
 growth =
     .en = { $metric }, { $load }: the error grows by { $down } below and { $up } above with a doubling beyond what was measured; { $pairs } pairs of rows of { $systems } systems, { $inside } of them in what the other systems give.
     .zh = { $metric }，{ $load }：超出实测范围每翻一倍，误差向下增加 { $down }、向上增加 { $up }；{ $systems } 个系统的 { $pairs } 对行，其中 { $inside } 落在其他系统所给范围内。
-
-knob =
-    .en = { $name } { $value } in [{ $low }, { $high }] at { $position }: { $shift }
-    .zh = { $name } { $value }，范围 [{ $low }, { $high }]，位于 { $position }：{ $shift }
