@@ -81,7 +81,7 @@ def steps(page: Page) -> None:
               "prefill": say("prefill-chunk-of-tokens", size=size, whole=whole)}
     taken = page.deployed.steps
     draw(deployments.bars([(labels[step.phase], SHORT[step.phase], step.parts) for step in taken]))
-    hidden = max(-1e3 * sum(float(step.parts[name]) for name in deployments.HIDDEN)
+    hidden = max(-1e3 * sum(float(step.parts.get(name, 0.0)) for name in deployments.HIDDEN)
                  for step in taken)
     if hidden > 0:
         show(*say("dashed-time-that-overlap-hides"))
