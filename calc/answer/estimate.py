@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,7 @@ class Estimate:
         scenario: its identifier.
         fits: whether it runs as asked.
         reasons: why not, if it does not.
-        changes: what makes it run, the nearest first; empty if it runs, or if nothing was found.
+        trying: what tries changes, where it does not run.
         bottleneck: by phase, the resource that binds the largest part of a step.
         quantities: by name of ``params/symbols.yml``: what the formulas give at the inputs' values,
             with 80% intervals.
@@ -119,7 +120,7 @@ class Estimate:
     documented: tuple[Comparison, ...]
     everything: dict[str, Any]
     reasons: tuple[Reason, ...] = ()
-    changes: tuple[Change, ...] = ()
+    trying: Search | None = field(default=None, repr=False, compare=False)
     applied: Applied | None = None
     lasting: Lasting | None = None
     engine: str | None = None
@@ -128,6 +129,11 @@ class Estimate:
     in_flight: float = 0.0
     unasked: frozenset[str] = frozenset()
     fits_in: float | None = None
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What makes it run, the nearest first; empty if it runs, or if nothing was found."""
+        return tuple(self.trying.changes()) if self.trying else ()
 
     @property
     def spare(self) -> float:
@@ -303,7 +309,6 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     short = any(reason.kind == MEMORY for reason in why)
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
                for phase in ("prefill", "decode")}
-    changes = Search(scenario, everything).changes() if why else []
     seen = None if steady is None or why else simulated(
         scenario, steady, applied.inputs if applied else None)
     quantities = as_simulated(quantities, steady, seen)
@@ -313,7 +318,8 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     return Estimate(
         scenario.id, not why, binding, quantities, _parts(inputs, everything),
         _comparisons(scenario, known, seen_by_users),
-        everything, why, tuple(changes), applied, steady, scenario.engine,
+        everything, why, Search(scenario, everything) if why else None, applied, steady,
+        scenario.engine,
         bool(inputs["prompt_variation"] or inputs["answer_variation"]), seen,
         float(inputs["concurrency"]), unasked=unasked(inputs),
         fits_in=share_not_negative(inputs, knobs, attention, HEADROOM) if unsure else None)

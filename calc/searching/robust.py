@@ -8,7 +8,7 @@ all of them, and it is counted how often one is better than the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -25,7 +25,7 @@ from calc.searching.candidates import as_asked
 from calc.searching.drawing.draws import OWN, draws_of
 from calc.searching.drawing.in_flight import of_load
 from calc.searching.percentiles import Simulated
-from calc.searching.search import SearchResult, within
+from calc.searching.search import SearchResult, of_cards
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
@@ -155,12 +155,12 @@ def surely(found: SearchResult, share: float,
            offers: Callable[[Row], bool] = lambda _: True) -> Sure:
     """The front of those that keep all limits in a share of the draws.
 
-    Where the fewest cards are wanted, candidates are all deployments within the limits at central
-    values. Else they are the fronts of all offers and precisions in the goal's objectives and all
-    that it limits: one that is left out is beaten, on the same cards in the same weights, by one
-    that is no worse in any objective and no nearer to any limit. It might still be surer, where
-    less of it is uncertain. Candidates are drawn in the order of the objectives, but for those that
-    are no better than one that is sure.
+    Candidates are the fronts of all offers and precisions in the goal's objectives and all that it
+    limits: one that is left out is beaten, on the same cards in the same weights, by one that is no
+    worse in any objective and no nearer to any limit. It might still be surer, where less of it is
+    uncertain; so where the fewest cards are wanted, ``search.of_cards`` come first, up to the first
+    number of cards on which one is sure. Candidates are drawn in the order of the objectives, but
+    for those that are no better than one that is sure.
 
     Args:
         found: a search of a goal with ``limits.sure``.
@@ -168,12 +168,20 @@ def surely(found: SearchResult, share: float,
         offers: which of those that are sure may be told.
     """
     wanted = found.wishes.chosen
-    rows: Iterable[Row] = within(found) if next(iter(wanted)) == "cards" else sorted(
-        (row for kept in found.of_bases for row in found.rows(kept.front)), reverse=True,
-        key=lambda row: row.worth(found.wishes.objectives))
     front: list[SampledRow] = []
+
+    def candidates() -> Iterator[Row]:
+        if next(iter(wanted)) == "cards":
+            for row in of_cards(found):
+                if front and row.devices > front[0].row.devices:
+                    break
+                yield row
+        yield from sorted(
+            (row for kept in found.of_bases for row in found.rows(kept.front)), reverse=True,
+            key=lambda row: row.worth(found.wishes.objectives))
+
     surest, most, tried, left = None, -1.0, 0, 0
-    for row in rows:
+    for row in candidates():
         worth = np.array(row.worth(wanted))
         if any((worth <= other.row.worth(wanted)).all() for other in front):
             continue

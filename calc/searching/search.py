@@ -53,16 +53,23 @@ MOST_BEATEN = 1 << 18  # cells of a base that are kept to be computed later
 MANY = 4  # bases of each process, fewer are divided
 GROUP = 1 << 12  # deployments that are computed whole first, to hold the others against
 WORTH_IT = 100_000  # cells, of which several processes are started
+MOST_OF_CARDS = 64  # deployments on a number of cards that are drawn, where the fewest are wanted
 MISS = "miss"
 EVERY = slice(None)
 
 
-class _Every(Front):
-    """All rows that were added: none beats another."""
+class _OfCards(Front):
+    """Of every number of cards the ``MOST_OF_CARDS`` best by the other objectives."""
 
     def add(self, columns: Mapping[str, np.ndarray]) -> Front:
-        self.rows = {name: np.concatenate([self.rows[name], column]) if self.rows else column
-                     for name, column in columns.items()}
+        rows = {name: np.concatenate([self.rows[name], column]) if self.rows else column
+                for name, column in columns.items()}
+        cards = rows["cards"]
+        order = np.lexsort([*(-sign * rows[name] for name, sign in reversed(
+            [*self.objectives.items()]) if name != "cards"), cards])
+        place = np.arange(len(order)) - np.searchsorted(cards[order], cards[order])
+        kept = order[place < MOST_OF_CARDS]
+        self.rows = {name: column[kept] for name, column in rows.items()}
         return self
 
     def beats(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -273,22 +280,22 @@ def farther(found: SearchResult) -> Front:
     return front
 
 
-def within(found: SearchResult) -> Iterator[Row]:
-    """All deployments in one pool within the limits at central values, the best first.
+def of_cards(found: SearchResult) -> Iterator[Row]:
+    """Deployments in one pool within the limits at central values, fewest cards first: of each
+    number of them the ``MOST_OF_CARDS`` best by the other objectives.
 
     Args:
         found: a search; what it left out as no better at best is computed now.
     """
-    every = _Every(found.wishes.objectives, ties=False)
+    every = _OfCards(found.wishes.objectives, ties=False)
     for number, base in enumerate(found.bases):
         if joined := candidate_cells(found.space, base, found.wishes.goal.demand):
             tried, first, cells = joined
             kept = BaseResult.new(found.wishes)
             kept.front = every
             _Work(found.wishes, base, number, tried, first, SLAB, Funnel(), kept).run(cells)
-    order = np.lexsort([-sign * every.rows[name] for name, sign in reversed(
-        found.wishes.objectives.items())]) if every.rows else ()
-    return (found.row(every.rows, int(number)) for number in order)
+    return (found.row(every.rows, number) for number in range(len(
+        next(iter(every.rows.values()), ()))))
 
 
 Part = tuple[int, BaseResult, Funnel]  # number of a base, results of some of its cells, the rest
