@@ -313,11 +313,9 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         scenario, steady, applied.inputs if applied else None)
     quantities = as_simulated(quantities, steady, seen)
     known = inputs | everything | {name: told.value for name, told in quantities.items()}
-    seen_by_users = {} if seen_of_burst(scenario, steady) else {
-        burst: known[name] for name, burst in STEADY.items()}
     return Estimate(
         scenario.id, not why, binding, quantities, _parts(inputs, everything),
-        _comparisons(scenario, known, seen_by_users),
+        _comparisons(scenario, known, steady),
         everything, why, Search(scenario, everything) if why else None, applied, steady,
         scenario.engine,
         bool(inputs["prompt_variation"] or inputs["answer_variation"]), seen,
@@ -390,13 +388,15 @@ def counted(amount: Amount) -> Amount:
     return amount.over(lambda number: max(0, math.floor(number)))
 
 
-def _comparisons(scenario: Scenario, known: Mapping[str, Any], seen: Mapping[str, Any]
+def _comparisons(scenario: Scenario, known: Mapping[str, Any], steady: Lasting | None
                  ) -> tuple[Comparison, ...]:
-    """What a document prints beside ours; known are quantities, and inputs, which it may claim,
-    seen those that users see in place of a burst's; what was measured was of a burst."""
+    """What a document prints beside what users see; known are quantities, and inputs, which it may
+    claim. What was measured was of a burst."""
     documented = scenario.documented
     if documented is None:
         return ()
+    seen = {} if seen_of_burst(scenario, steady) else {
+        burst: known[name] for name, burst in STEADY.items()}
 
     def ours(claim: Claim) -> float | int | None:
         values = known if claim.value.kind == "measured" else {**known, **seen}

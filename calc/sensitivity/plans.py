@@ -94,7 +94,7 @@ class Plan:
 
         >>> pace = plan_of("s2-910b1-awq").at({"concurrency": np.array([1.0, 32.0])}, "tpot")
         >>> pace.round(4)
-        array([0.0204, 0.0797])
+        array([0.0204, 0.0857])
 
         Args:
             moves: input symbol -> number or array of shape (n,), SI.

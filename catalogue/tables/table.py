@@ -69,11 +69,6 @@ class Table:
         Args:
             at: a mask or indices of rows; all of them where it is left out.
             wanted: a value by column, or a tuple of such.
-
-        >>> from catalogue.tables.table import synthetic
-        >>> table = synthetic("gemm", rows=[1, 2, 4], columns=8, depth=[16, 16, 32], time=1e-6)
-        >>> len(table.select(depth=16)), len(table.select(rows=(1, 4)))
-        (2, 2)
         """
         kept = np.arange(len(self)) if at is None else (
             np.flatnonzero(at) if at.dtype == bool else at)
