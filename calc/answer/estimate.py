@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from calc.answer.nearest import Change, Search
 from calc.answer.steady_state import (
     OF_BENCHES,
+    STEADILY,
     STEADY,
     THROUGHPUT,
     Lasting,
@@ -93,7 +94,7 @@ class Estimate:
         scenario: its identifier.
         fits: whether it runs as asked.
         reasons: why not, if it does not.
-        trying: what tries changes, where it does not run.
+        search: of the changes that make it run, where it does not.
         bottleneck: by phase, the resource that binds the largest part of a step.
         quantities: by name of ``params/symbols.yml``: what the formulas give at the inputs' values,
             with 80% intervals.
@@ -110,6 +111,7 @@ class Estimate:
         unasked: quantities that this deployment has no answer to (``scenario.unasked``).
         fits_in: share of the draws of all ranges in which its memory suffices [1]; None where the
             interval of what is to spare lies on one side of zero.
+        burst: whether latency and throughput are reported for a burst (``seen_of_burst``).
     """
 
     scenario: str
@@ -120,7 +122,7 @@ class Estimate:
     documented: tuple[Comparison, ...]
     everything: dict[str, Any]
     reasons: tuple[Reason, ...] = ()
-    trying: Search | None = field(default=None, repr=False, compare=False)
+    search: Search | None = field(default=None, repr=False, compare=False)
     applied: Applied | None = None
     lasting: Lasting | None = None
     engine: str | None = None
@@ -129,11 +131,13 @@ class Estimate:
     in_flight: float = 0.0
     unasked: frozenset[str] = frozenset()
     fits_in: float | None = None
+    burst: bool = False
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """What makes it run, the nearest first; empty if it runs, or if nothing was found."""
-        return tuple(self.trying.changes()) if self.trying else ()
+        """Changes that make the deployment run, the smallest first; none if it runs as it is, or if
+        none was found."""
+        return tuple(self.search.changes()) if self.search else ()
 
     @property
     def spare(self) -> float:
@@ -312,15 +316,16 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     seen = None if steady is None or why else simulated(
         scenario, steady, applied.inputs if applied else None)
     quantities = as_simulated(quantities, steady, seen)
-    known = inputs | everything | {name: told.value for name, told in quantities.items()}
+    burst = seen_of_burst(scenario, steady)
     return Estimate(
         scenario.id, not why, binding, quantities, _parts(inputs, everything),
-        _comparisons(scenario, known, steady),
+        _comparisons(scenario, inputs | everything, quantities, burst),
         everything, why, Search(scenario, everything) if why else None, applied, steady,
         scenario.engine,
         bool(inputs["prompt_variation"] or inputs["answer_variation"]), seen,
         float(inputs["concurrency"]), unasked=unasked(inputs),
-        fits_in=share_not_negative(inputs, knobs, attention, HEADROOM) if unsure else None)
+        fits_in=share_not_negative(inputs, knobs, attention, HEADROOM) if unsure else None,
+        burst=burst)
 
 
 def _parts(inputs: Mapping[str, Any], everything: Mapping[str, Any]
@@ -388,18 +393,25 @@ def counted(amount: Amount) -> Amount:
     return amount.over(lambda number: max(0, math.floor(number)))
 
 
-def _comparisons(scenario: Scenario, known: Mapping[str, Any], steady: Lasting | None
-                 ) -> tuple[Comparison, ...]:
-    """What a document prints beside what users see; known are quantities, and inputs, which it may
-    claim. What was measured was of a burst."""
+def _comparisons(scenario: Scenario, known: Mapping[str, Any], quantities: Mapping[str, Amount],
+                 burst: bool) -> tuple[Comparison, ...]:
+    """Each documented value beside ours: a measured one beside that of a burst, a printed one
+    beside what users see.
+
+    Args:
+        scenario: the deployment.
+        known: inputs, which a document may claim, and what follows from them, SI units.
+        quantities: as they are reported.
+        burst: whether users see a burst too.
+    """
     documented = scenario.documented
     if documented is None:
         return ()
-    seen = {} if seen_of_burst(scenario, steady) else {
-        burst: known[name] for name, burst in STEADY.items()}
+    told = {**known, **{name: amount.value for name, amount in quantities.items()}}
+    seen = told if burst else told | {name: told[steady] for name, steady in STEADILY.items()}
 
     def ours(claim: Claim) -> float | int | None:
-        values = known if claim.value.kind == "measured" else {**known, **seen}
+        values = told if claim.value.kind == "measured" else seen
         if not claim.comparable or claim.quantity not in values:
             return None
         return _number(values[claim.quantity] / unit_count(scenario, claim))

@@ -28,6 +28,9 @@ STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
           THROUGHPUT: "output_throughput"}
 """Quantities of a steady state, and what each is of a burst."""
 
+STEADILY = {burst: steady for steady, burst in STEADY.items()}
+"""The quantity of a steady state for that of a burst."""
+
 SEEN_STEADILY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
                  "throughput": THROUGHPUT}
 SEEN_OF_BURST = {name: STEADY[symbol] for name, symbol in SEEN_STEADILY.items()}
@@ -228,8 +231,9 @@ def _means(seen: LoadResult) -> dict[str, float]:
 
 
 def seen_of_burst(scenario: Scenario, steady: Lasting | None = None) -> bool:
-    """Whether what is told of a deployment is a burst: it asks for one, is a pool alone, does not
-    say how long answers are, or cannot keep up with its arrivals.
+    """Whether latency and throughput of a deployment are reported for a burst of simultaneous
+    requests instead of a steady state: it states a burst or no answer lengths, is one pool of two,
+    or its requests arrive faster than they are served.
 
     Args:
         scenario: the deployment.

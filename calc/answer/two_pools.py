@@ -43,7 +43,7 @@ class Loop:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether requests are served as fast as they arrive."""
+        """Whether the queue has a bound: requests are served no slower than they arrive."""
         return math.isfinite(self.e2e)
 
     @property
@@ -261,7 +261,7 @@ def _loop(decode: Scenario, inputs: Mapping[str, Any], prefill_time: float,
                                 before + after * pace(decoding) + think))
 
     def coming(decoding: float) -> float:
-        """Arrival rate while so many requests decode [request/s]."""
+        """Arrival rate with ``decoding`` requests in the decode pool [request/s]."""
         return asked if asked else users / (
             before + wait(decoding) + after * pace(decoding) + think)
 

@@ -76,7 +76,7 @@ class Whole:
 
     @property
     def fits(self) -> bool:
-        """Whether every pool fits and is started as asked."""
+        """Whether every pool fits in memory and its engine starts it with the given settings."""
         return all(answer.fits for answer in self.answers)
 
     @property
@@ -124,10 +124,11 @@ def seen_of(answer: Estimate) -> Seen | None:
     lasting = answer.lasting
     if lasting is None or not lasting.keeps_up:
         return None
-    burst = lasting.arrivals == "burst" or bool(answer.unasked)
     found = {name: answer.quantities[symbol] for name, symbol in (
-        SEEN_OF_BURST if burst else SEEN_STEADILY).items()}
-    return Seen(**found, in_flight=answer.in_flight if burst else lasting.in_flight, burst=burst)
+        SEEN_OF_BURST if answer.burst else SEEN_STEADILY).items()}
+    return Seen(**found,
+                in_flight=answer.in_flight if answer.burst else lasting.in_flight,
+                burst=answer.burst)
 
 
 def seen_of_pools(prefill: Scenario, decode: Scenario, pair: Pools | None = None) -> Seen | None:

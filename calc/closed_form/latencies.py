@@ -27,6 +27,7 @@ from calc.physics.arrays import Number, ceil_div
 from calc.physics.breakdown import BUSY
 from calc.physics.cache import Cache, cache
 from calc.physics.decode_floor import Decode, biased, context_deviation, mean_attended, mean_context
+from calc.physics.experts import ranks_in_step
 from calc.physics.layers.dealt import context_weights
 from calc.physics.memory import Weights, layer_weights
 from calc.physics.positions import most_picked, multiplied_positions
@@ -144,13 +145,17 @@ def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cache
     _, transfer = transfer_time(q, cached)
     if names.isdisjoint(_OF_WAVE | STEADY_NAMES):
         return quantities
-    ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
-    lasting = steady(q, cut, requests, NOBODY, decode, prefill, burst, transfer, ratio)
-    quantities |= vars(lasting)
+    # of ranks that step together a burst takes the work of a prompt on one of them, too
+    if not names.isdisjoint(STEADY_NAMES) or np.any(ranks_in_step(q) > 1):
+        ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
+        lasting = steady(q, cut, requests, NOBODY, decode, prefill, burst, transfer, ratio)
+        quantities |= vars(lasting)
+        work, pace = lasting.prompt_work, lasting.steady_pace
+    else:
+        work, pace = NOBODY, steady_pace(q, requests, decode)
     bench = not BENCH_NAMES.isdisjoint(names)
     if bench or not _OF_WAVE.isdisjoint(names):
-        wave = serving(q, cut, requests, NOBODY, lasting.prompt_work, lasting.steady_pace, decode,
-                       prefill, burst, transfer)
+        wave = serving(q, cut, requests, NOBODY, work, pace, decode, prefill, burst, transfer)
         quantities |= vars(wave)
     return quantities | (vars(benched(
         q, cut, NOBODY, wave, lasting, decode, burst)) if bench else {})

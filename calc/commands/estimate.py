@@ -12,7 +12,7 @@ from rich.table import Table
 
 import calc
 from calc.answer.estimate import CAPACITY, LATENCIES, Comparison, Estimate
-from calc.answer.steady_state import OF_BENCHES, STEADY, Lasting
+from calc.answer.steady_state import OF_BENCHES, STEADILY, Lasting
 from calc.answer.two_pools import Pools
 from calc.answer.whole import Seen, evidence_of, seen_of, whole, whole_id, whole_title
 from calc.answer.worse import worsened
@@ -234,7 +234,7 @@ def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> 
             tell(screen, line)
     if alone and (measured := evidence_of((scenario,), (result,))):
         tell(screen, spoken(measured))
-    _print_parts(screen, result, bool(scenario.inputs()["separate_pools"]))
+    _print_parts(screen, result, bool(scenario.inputs()["separate_pools"]), bool(loads))
     if result.documented:
         _print_documented(screen, result.documented)
 
@@ -247,7 +247,7 @@ def _loads(result: Estimate) -> dict[str, dict[str, str]]:
     if result.unasked or lasting is None or not lasting.keeps_up:
         return {}
     reported = result.reported
-    steady = {burst: name for name, burst in STEADY.items() if name in reported}
+    steady = {burst: name for burst, name in STEADILY.items() if name in reported}
     found = {"steady": steady, "burst": {burst: burst for burst in steady}, "bench": {
         burst: name for name, burst in OF_BENCHES.items() if name in reported}}
     return dict(sorted(found.items(), key=lambda item: item[0] != lasting.arrivals))
@@ -366,7 +366,7 @@ def _explained(result: Estimate) -> list[str]:
     return lines
 
 
-def _print_parts(screen: Console, result: Estimate, apart: bool) -> None:
+def _print_parts(screen: Console, result: Estimate, apart: bool, burst: bool) -> None:
     """Print the parts of a token's time and of a prefill step without those that are zero, and the
     resource that binds each.
 
@@ -374,6 +374,7 @@ def _print_parts(screen: Console, result: Estimate, apart: bool) -> None:
         screen: where.
         result: the answer.
         apart: whether another pool computes the prompts.
+        burst: whether a token's time has to be said to be that of a burst.
     """
     for name, phase in (("tpot", "decode"), ("prefill_chunk", "prefill")):
         if name in result.unasked or (apart and phase == "prefill"):
@@ -382,7 +383,7 @@ def _print_parts(screen: Console, result: Estimate, apart: bool) -> None:
         total = sum(parts.values())
         binds = result.bottleneck[phase]
         table = Table(title=spoken(say(
-            "parts-of", whole=name, burst=bool(_loads(result)), total=amount(total, "s"),
+            "parts-of", whole=name, burst=burst, total=amount(total, "s"),
             bound=binds != CAPACITY, resource=binds,
             plain=binds.replace("_", " ").replace("l2", "L2"))))
         table.add_column(spoken(common("part")))

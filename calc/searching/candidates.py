@@ -57,6 +57,11 @@ POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name i
                "draft_time", "tokens_per_step")
 
 
+def seen_by_users(demand: Demand) -> dict[str, str]:
+    """Latency and throughput by the name that a goal has for them: the quantity of an estimate."""
+    return SEEN_OF_BURST if demand.arrivals == "burst" else SEEN_STEADILY
+
+
 @dataclass(frozen=True)
 class CandidateCells:
     """The cells of a base, of one kind or several: their inputs, and how they are tried.
@@ -221,7 +226,7 @@ class CandidateCells:
 
     def served(self, cells: Cells, names: tuple[str, ...] = ()) -> Cells:
         """What users see, and quantities by their own names, shape (n,) each."""
-        wanted = SEEN_OF_BURST if self.demand.arrivals == "burst" else SEEN_STEADILY
+        wanted = seen_by_users(self.demand)
         if DECODED[0] not in cells:
             cells = cells | self.decoding(cells)
         found = self._of_steps(self.prompted(cells), [*wanted.values(), *names])

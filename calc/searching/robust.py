@@ -18,14 +18,13 @@ from typing import Any, Literal
 import numpy as np
 
 from calc.answer.estimate import predicted, steadily
-from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
 from calc.evidence.classes import errors_of_class
 from calc.layouts.choice import Choice, Row
-from calc.searching.candidates import as_asked
+from calc.searching.candidates import as_asked, seen_by_users
 from calc.searching.drawing.draws import OWN, draws_of
 from calc.searching.drawing.in_flight import of_load
 from calc.searching.percentiles import Simulated
-from calc.searching.search import SearchResult, of_cards
+from calc.searching.search import SearchResult
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
@@ -101,7 +100,7 @@ class SampledRow:
         draws where that end keeps it, here and in the calculators."""
         if self.row.prefill or self.deployed is None or of_load(self.goal.demand):
             return self.quantities
-        symbols = _seen(self.goal)
+        symbols = seen_by_users(self.goal.demand)
         told = predicted(self.deployed, symbols.values())
         return self.quantities | {
             name: _stretched(self.quantities[name], told[symbol]) for name, symbol in
@@ -158,9 +157,9 @@ def surely(found: SearchResult, share: float,
     Candidates are the fronts of all offers and precisions in the goal's objectives and all that it
     limits: one that is left out is beaten, on the same cards in the same weights, by one that is no
     worse in any objective and no nearer to any limit. It might still be surer, where less of it is
-    uncertain; so where the fewest cards are wanted, ``search.of_cards`` come first, up to the first
-    number of cards on which one is sure. Candidates are drawn in the order of the objectives, but
-    for those that are no better than one that is sure.
+    uncertain; so where the fewest cards are wanted, ``SearchResult.on_fewest_cards`` come first, up
+    to the first number of cards on which one is sure. Candidates are drawn in the order of the
+    objectives, but for those that are no better than one that is sure.
 
     Args:
         found: a search of a goal with ``limits.sure``.
@@ -172,7 +171,7 @@ def surely(found: SearchResult, share: float,
 
     def candidates() -> Iterator[Row]:
         if next(iter(wanted)) == "cards":
-            for row in of_cards(found):
+            for row in found.on_fewest_cards:
                 if front and row.devices > front[0].row.devices:
                     break
                 yield row
@@ -222,11 +221,6 @@ def _sampled(found: SearchResult, row: Row, draws: Mapping[str, np.ndarray],
     return SampledRow(found.wishes.goal, row, known, _scatter(deployed), deployed)
 
 
-def _seen(goal: Goal) -> Mapping[str, str]:
-    """Quantity of an estimate by the name that a goal has for it."""
-    return SEEN_OF_BURST if goal.demand.arrivals == "burst" else SEEN_STEADILY
-
-
 def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
     """Draws whose 10% and 90% points are moved to the ends of an interval, in logarithms."""
     low, high = np.quantile(draws, (LOW, HIGH), method=OBSERVED)
@@ -239,7 +233,7 @@ def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
 
 def _estimated(goal: Goal, row: Row, deployed: Scenario) -> dict[str, Amount]:
     """Times and rates of a deployment as an estimate tells them."""
-    demand, names = goal.demand, _seen(goal)
+    demand, names = goal.demand, seen_by_users(goal.demand)
     told = predicted if demand.arrivals == "burst" or of_load(demand) else steadily
     seen = told(deployed, names.values())
     found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}

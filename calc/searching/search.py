@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,20 @@ class SearchResult:
         numbers = range(len(next(iter(front.rows.values()), ())))
         return [self.row(front.rows, number) for number in numbers[:most]]
 
+    @cached_property
+    def on_fewest_cards(self) -> list[Row]:
+        """Deployments in one pool within the limits at central values, fewest cards first: of each
+        number of them the ``MOST_OF_CARDS`` best by the other objectives. What the search left out
+        is computed again."""
+        every = _OfCards(self.wishes.objectives, ties=False)
+        for number, base in enumerate(self.bases):
+            if joined := candidate_cells(self.space, base, self.wishes.goal.demand):
+                tried, first, cells = joined
+                kept = BaseResult.new(self.wishes)
+                kept.front = every
+                _Work(self.wishes, base, number, tried, first, SLAB, Funnel(), kept).run(cells)
+        return self.rows(every)
+
     def again(self, choice: Choice) -> Row | None:
         """A deployment of the space computed by itself; None where the space has none such.
 
@@ -278,24 +293,6 @@ def farther(found: SearchResult) -> Front:
                 work.served(own.beaten)
             front.merge(kept.front)
     return front
-
-
-def of_cards(found: SearchResult) -> Iterator[Row]:
-    """Deployments in one pool within the limits at central values, fewest cards first: of each
-    number of them the ``MOST_OF_CARDS`` best by the other objectives.
-
-    Args:
-        found: a search; what it left out as no better at best is computed now.
-    """
-    every = _OfCards(found.wishes.objectives, ties=False)
-    for number, base in enumerate(found.bases):
-        if joined := candidate_cells(found.space, base, found.wishes.goal.demand):
-            tried, first, cells = joined
-            kept = BaseResult.new(found.wishes)
-            kept.front = every
-            _Work(found.wishes, base, number, tried, first, SLAB, Funnel(), kept).run(cells)
-    return (found.row(every.rows, number) for number in range(len(
-        next(iter(every.rows.values()), ()))))
 
 
 Part = tuple[int, BaseResult, Funnel]  # number of a base, results of some of its cells, the rest

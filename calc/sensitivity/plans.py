@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.estimate import predicted
-from calc.answer.steady_state import STEADY, Lasting, central_values, lasting, seen_of_burst
+from calc.answer.steady_state import STEADILY, Lasting, central_values, lasting, seen_of_burst
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.latencies import SERVED_NAMES, STEADY_NAMES
 from calc.layouts.feasible import has_room
@@ -84,10 +84,10 @@ class Plan:
         times its closed form an estimate of the deployment tells [1]."""
         if self.pooled or seen_of_burst(self.scenario, _steady(self.scenario)):
             return {}
-        told = central_values(self.scenario, STEADY.values())
-        closed = self._swept({}, tuple(STEADY))
+        told = central_values(self.scenario, STEADILY)
+        closed = self._swept({}, tuple(STEADILY.values()))
         return {burst: (steady, told[burst] / float(closed[steady][0]))
-                for steady, burst in STEADY.items()}
+                for burst, steady in STEADILY.items()}
 
     def at(self, moves: Moves, name: str) -> np.ndarray:
         """A quantity where some inputs move; shape (n,), or (1,) where none does.

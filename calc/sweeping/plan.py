@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer import steady_state
-from calc.answer.steady_state import seen_of_burst
+from calc.answer.steady_state import STEADILY, seen_of_burst
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import KINDS, Judge
 from calc.sweeping.axes import Axis
@@ -59,8 +58,7 @@ PER_DEVICE = {f"{name}_per_device": name for name in ("output_throughput", "stea
 DEVICES = "devices"
 STEADY = {"steady_tpot": -1, "steady_ttft": -1, "steady_throughput_per_device": +1}
 BURST = {"tpot": -1, "ttft": -1, "output_throughput_per_device": +1}
-SEEN = {burst: steady for steady, burst in steady_state.STEADY.items()} | {
-    "output_throughput_per_device": "steady_throughput_per_device"}
+SEEN = STEADILY | {"output_throughput_per_device": "steady_throughput_per_device"}
 MOST_ROWS = 1 << 53  # whose numbers are exact
 MOST_OUTER = 100_000
 OTHER_DEVICES = "its parallel sizes do not multiply to the devices of the cluster"

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
 from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import Own, class_of, own_errors
 from calc.layouts.choice import Choice, Row, scenario
 from calc.many.sweeps import decode_sweep
-from calc.searching.candidates import POWER_NAMES, as_asked, site_draws
+from calc.searching.candidates import POWER_NAMES, as_asked, seen_by_users, site_draws
 from calc.searching.drawing.in_flight import DRAWS, ENOUGH, in_flight, least, of_load
 from calc.searching.goal import Wishes
 from calc.searching.pool_pairs import RATED, as_served, combined, rated
@@ -104,7 +103,7 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
     """Draws of pools of one base from the ranges of their inputs, without the formulas' own error.
     """
     demand, pool = found.wishes.goal.demand, choices[0].pool
-    names = SEEN_OF_BURST if demand.arrivals == "burst" else SEEN_STEADILY
+    names = seen_by_users(demand)
     powered = POWER_NAMES if found.wishes.powered else ()
     loaded = {} if pool or not of_load(demand) else {
         ENOUGH: "steady_request_throughput" if demand.arrival_rate is not None else "steady_users"}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import calc
-from calc.answer.steady_state import SEEN_OF_BURST
+from calc.answer.steady_state import OF_BENCHES, SEEN_OF_BURST
 from calc.answer.whole import seen_of
 from calc.evidence.classes import Own, own_errors
 from calc.evidence.protocols import Predictions, uncalibrated
@@ -132,6 +132,21 @@ class Deployed:
             names = [name for name, question in self.questions.items() if question is inputs]
             by_name |= self.of(inputs, names)
         return {name: by_name[name] for name in self.questions}
+
+    @property
+    def bench(self) -> dict[str, Amount]:
+        """Of ``burst`` what a benchmark tells that starts with one and goes on with as many."""
+        told = self.answer.reported
+        return {name: told[symbol] for symbol, name in OF_BENCHES.items()
+                if symbol in told and name in self.burst}
+
+    @property
+    def in_flight(self) -> float:
+        """Requests in flight of what its users see [request]."""
+        lasting = self.answer.lasting
+        if lasting is None or self.answer.burst:
+            return self.answer.in_flight
+        return lasting.in_flight
 
     def of(self, given: Inputs, names: list[str]) -> dict[str, Amount]:
         """Quantities as the closed form gives them of some inputs."""

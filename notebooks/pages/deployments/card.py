@@ -9,7 +9,7 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate
-from calc.answer.steady_state import SEEN_OF_BURST, seen_of_burst
+from calc.answer.steady_state import SEEN_OF_BURST
 from calc.answer.whole import evidence_of, whole
 from calc.costing.answer import CostOptions, PrefillPool, cost
 from calc.costing.rates import prices_of, way_of
@@ -56,11 +56,9 @@ def glance(deployed: Deployed) -> None:
     rows = [_row(deployed.answers[name]) for name in PACE if name in deployed.answers]
     if (amount := price(deployed)) is not None:
         rows.append(amount)
-    lasting = deployed.answer.lasting
     if rows:
-        burst = seen_of_burst(deployed.scenario, lasting)
-        flying = deployed.answer.in_flight if burst or lasting is None else lasting.in_flight
-        table(rows, {"what": say("in-flight", users=fmt_sig(flying), burst=burst),
+        table(rows, {"what": say("in-flight", users=fmt_sig(deployed.in_flight),
+                                 burst=deployed.answer.burst),
                      "value": _valued(deployed.has_room), "reach": common("interval")})
     _measured((deployed.scenario,), (deployed.answer,))
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from calc.answer.estimate import unit_count
-from calc.answer.steady_state import OF_BENCHES, seen_of_burst
 from calc.evidence.classes import stand_ins
 from calc.uncertainty.amount import Amount
 from catalogue.caveats import announced, underived, unsourced
@@ -197,21 +196,18 @@ def verdict_text(deployed: Deployed) -> Pair:
 
 def _speed(deployed: Deployed) -> Pair:
     """What its users see; if that is a steady state, what a burst and a benchmark give besides."""
-    count, lasting = deployed.inputs["concurrency"], deployed.answer.lasting
-    steadily = not seen_of_burst(deployed.scenario, lasting)
-    flying = lasting.in_flight if steadily and lasting else count
-    who = (say("of-requests-in-flight", requests=fmt_sig(flying)) if steadily and count > 1 else
+    count, steadily = deployed.inputs["concurrency"], not deployed.answer.burst
+    who = (say("of-requests-in-flight", requests=fmt_sig(deployed.in_flight))
+           if steadily and count > 1 else
            say("of-requests-that-arrive-at", requests=fmt_int(count))
            if "ttft" in deployed.answers and count > 1 else
            say("each-of-requests", requests=fmt_int(count)) if count > 1 else say("single-request"))
     told = [_gets(deployed.answers, who, count > 1)]
     if steadily and count > 1:
         told.append(_gets(deployed.burst, say("sent-at-once"), True))
-        quantities = deployed.answer.quantities
-        bench = {name: quantities[symbol] for symbol, name in OF_BENCHES.items()
-                 if symbol in quantities and name in deployed.burst}
-        if any(amount.text != deployed.burst[name].text for name, amount in bench.items()):
-            told.append(_gets(bench, say("in-a-benchmark", requests=fmt_int(count)), True))
+        if any(amount.text != deployed.burst[name].text
+               for name, amount in deployed.bench.items()):
+            told.append(_gets(deployed.bench, say("in-a-benchmark", requests=fmt_int(count)), True))
     return join((" ", ""), told)
 
 

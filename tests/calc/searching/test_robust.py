@@ -28,7 +28,7 @@ from calc.searching.robust import (
     sample_rows,
     surely,
 )
-from calc.searching.search import SearchResult, of_cards
+from calc.searching.search import SearchResult
 
 GOAL = load_goal("r1-80-users-h20", ["limits.ttft=null"])  # 50 ms per token
 USERS = "r1-80-users-h20"
@@ -139,7 +139,7 @@ def values(rows, names):
 def test_the_sure_front_begins_with_the_fewest_cards_on_which_one_is_sure(answer_of, share):
     """Against the best on each number of cards; a share of nothing gives the front without one."""
     sure = answer_of(USERS, *SMALL, "limits.sure=0.5").result
-    rows = list(of_cards(sure))
+    rows = sure.on_fewest_cards
     kept = [each.row for each in sample_rows(sure, rows) if keeps(sure, each) >= share]
     fewest = [row for row in kept if row.devices == min(each.devices for each in kept)]
     names = sure.wishes.chosen

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from calc.answer.steady_state import OF_BENCHES, seen_of_burst
 from calc.closed_form.validity import doubt_words
 from calc.uncertainty.amount import Amount
 from catalogue.messages import join, messages
@@ -40,10 +39,8 @@ def times_and_rates(page: Page) -> None:
     if "ttft" in page.answers and page.quantities["requests_per_rank"] > 1:
         prompt = {"prefill_time": deployed.quantity("prefill_time")}
     columns: dict[str, dict[str, Amount]] = {"value": prompt | dict(page.answers)}
-    if not seen_of_burst(deployed.scenario, deployed.answer.lasting):
-        told = deployed.answer.reported
-        columns |= {"burst": deployed.burst, "bench": {
-            of: told[name] for name, of in OF_BENCHES.items() if name in told}}
+    if not deployed.answer.burst:
+        columns |= {"burst": deployed.burst, "bench": deployed.bench}
     if deployed.replayed:
         columns["replay"] = deployed.as_measured
     heads = {"value": say("steady") if "burst" in columns else say("estimate"),
