@@ -352,16 +352,20 @@ def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] |
                     {name: error.parts for name, error in own.items()})
 
 
-def steadily(scenario: Scenario, names: Iterable[str]) -> dict[str, Amount]:
+def steadily(scenario: Scenario, names: Iterable[str], seen: LoadResult | None = None
+             ) -> dict[str, Amount]:
     """Quantities of a steady state as :func:`estimate` tells them.
 
     Args:
         scenario: the deployment; it fits, and its users ask again.
         names: quantities.
+        seen: its users' simulation, where there is one.
     """
     inputs, told = scenario.inputs(), predicted(scenario, names)
     steady = lasting(scenario, inputs, evaluate(inputs, scenario.model.attention))
-    return as_simulated(told, steady, simulated(scenario, steady) if steady else None)
+    if seen is None or not steady.doubts:
+        seen = simulated(scenario, steady)
+    return as_simulated(told, steady, seen)
 
 
 def with_steady_errors(own: dict[str, Own]) -> dict[str, Own]:

@@ -126,12 +126,13 @@ def asked_of(scenario: Scenario) -> UserLoad:
 
 
 def users_see(scenario: Scenario, asked: UserLoad | None = None, *, system: System | None = None,
-              wanted: Mapping[str, Sequence[float | None]] = EVERY, seed: int = 0) -> LoadResult:
+              wanted: Mapping[str, Sequence[float | None]] = EVERY, seed: int = 0,
+              dearest: float = DEAREST) -> LoadResult:
     """Simulate a deployment at a load until what is wanted of its times is known.
 
     A run is long enough for a steady state and ``COUNTED`` requests besides, fewer where they are
     dear; where that leaves one of the times further off than ``PRECISION``, another run has as many
-    as that takes, as far as they are simulated in ``DEAREST``. Of equal replicas only as many are
+    as that takes, as far as they are simulated in ``dearest``. Of equal replicas only as many are
     simulated as that needs.
 
     Args:
@@ -141,6 +142,7 @@ def users_see(scenario: Scenario, asked: UserLoad | None = None, *, system: Syst
         wanted: of ``ttft``, ``tpot`` and ``e2e`` the percentiles that have to be known, each 0 to
             1 [1]; None is the mean.
         seed: of the random numbers; the same gives the same.
+        dearest: run beyond the shortest one [s].
 
     Raises ParamsError for a deployment that cannot be simulated.
     """
@@ -151,7 +153,7 @@ def users_see(scenario: Scenario, asked: UserLoad | None = None, *, system: Syst
                    rate=asked.rate and asked.rate * share)
     ramp = cycle(scenario, asked)
     warm = CYCLES * (load.users if load.users is not None else math.ceil((load.rate or 0) * ramp))
-    most = int(DEAREST / (cost(part, load, ramp) + cost_of_chunks(part)))
+    most = int(dearest / (cost(part, load, ramp) + cost_of_chunks(part)))
     counted = max(min(COUNTED, most), FEWEST, load.users or 0)
     count = load.requests or warm + counted
     try:

@@ -39,6 +39,7 @@ from calc.layouts.feasible import has_room, not_loaded
 from calc.physics.pages import beside_tokens
 from catalogue import ParamsError, Scenario, load_deployment
 from catalogue.caveats import unsourced
+from catalogue.deployments.scenario import unasked
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, plain
 from catalogue.reading.jsonfile import data_text
@@ -172,7 +173,8 @@ class _Asked:
 def _room_of(asked: _Asked) -> Longest:
     scenario = asked.scenario
     inputs, attention = scenario.inputs(), scenario.model.attention
-    arriving = bool(inputs["open_arrivals"] or inputs["think_time"])
+    # of one pool of two it is for both to say whether they answer what arrives
+    arriving = bool(inputs["open_arrivals"] or inputs["think_time"]) and not unasked(inputs)
     everything = evaluate(inputs, attention, decode=arriving)
     if not has_room(everything) or not_loaded(scenario) or (
             scenario.file.workload.output_tokens is None) or (

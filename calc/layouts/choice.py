@@ -158,10 +158,12 @@ class Row:
 
     @property
     def extras(self) -> int:
-        """How many things it does that a plain deployment does not [1]."""
+        """How many things it does that a plain deployment does not [1]; a cut of attention over
+        ranks that share experts, in parts of several cards each, is one."""
         return sum(bool(extra) for choice in self.choices for extra in (
             choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.pipeline > 1,
-            choice.drafts)) + (self.prefill is not None)
+            choice.context > 1, choice.drafts, 1 < choice.tensor < choice.expert
+        )) + 2 * (self.prefill is not None)
 
     def worth(self, objectives: Mapping[str, int]) -> tuple[float, ...]:
         """Its objectives, each the larger the better; one that is not known, as a cost without a
@@ -203,11 +205,13 @@ class Start:
         engine: ``NAME@RELEASE`` that starts it; None where none does.
         why: what the release said that was asked first; empty where one starts it.
         checkpoint: repository of published weights that it starts with; None where none is known.
+        overloaded: whether it would start, and requests arrive faster than it answers them.
     """
 
     engine: str | None
     why: str = ""
     checkpoint: str | None = None
+    overloaded: bool = False
 
     @property
     def text(self) -> str:
@@ -218,6 +222,22 @@ class Start:
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return asdict(self)
+
+
+def usual_chunk(goal: Goal, choice: Choice) -> int:
+    """Prompt tokens of a step that the engine of a choice takes by default [token]; those of the
+    choice itself where it names none.
+
+    Args:
+        goal: whose model and demand it serves.
+        choice: the deployment.
+    """
+    if choice.engine is None:
+        return choice.chunk
+    file = contents(goal, choice)
+    del file["workload"]["max_num_batched_tokens"]
+    inputs = made_scenario(file, Path(f"{goal.id}.yml")).inputs()
+    return int(inputs["max_num_batched_tokens"])
 
 
 def distance(have: Scenario, row: Row) -> tuple[float, ...]:

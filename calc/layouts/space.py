@@ -23,6 +23,7 @@ from calc.layouts.feasible import Judge, rejection_counts
 from catalogue import (
     ParamsError,
     Scenario,
+    load,
     load_device,
     load_model,
     load_node,
@@ -40,8 +41,8 @@ from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.layout import SLICES
 from catalogue.deployments.physics_inputs import Placed, placed_inputs
 from catalogue.deployments.resolved import leaves_replica
-from catalogue.engines.released import AT, engine_meant, fitting
-from catalogue.entries.hardware import Device, Node
+from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
+from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import Model
 from catalogue.kernels import quality
 from catalogue.kernels.checkpoints import published
@@ -53,6 +54,7 @@ DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft
 AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "utilization")
 OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
 MOVED = ("parallelism.", "cluster.nodes", "workload.concurrency", "workload.max_num")
+FAST = 100e9  # of a card's links inside a server, one direction [B/s]: faster than any PCIe 5
 QUALITY = "quality"  # formats of unknown or too low a score
 UNKNOWN = "unknown"  # formats of which no source says that they run
 UNPUBLISHED = "unpublished"  # formats of which no checkpoint of the model is known
@@ -156,10 +158,12 @@ class Space:
                         self.dropped[problem.kind if problem else UNKNOWN] += 1
 
     def _formats(self, base: Base) -> list[str]:
-        """Precisions that run on a card, of those that the model is published in, if any is."""
+        """Precisions that run on a card, of those that the model is published in, if any is, for
+        the engine."""
         found = precisions(self.subject(base))
+        name = base.engine and base.engine.partition(AT)[0]
         had = [entry for entry in found if self.goal.space.any_format
-               or published(self.model, entry)]
+               or published(self.model, entry, name)]
         if left := len(found) - len(had):
             self.dropped[UNPUBLISHED] += left
         return [entry.id for entry in had]
@@ -189,11 +193,16 @@ class Space:
     def _engines(self, device: Device) -> list[str | None]:
         """Engines that are tried on a device; those that do not run on it are left out.
 
+        A goal that names none tries the newest release of each engine whose flags are known; where
+        there is none, or where any engine will do, none is named.
+
         Raises ParamsError for one that is not known, or not in that release.
         """
-        if self.goal.engines is None:
-            return [None]
         running = fitting(device)
+        if self.goal.engines is None:
+            known = [] if self.resolve or self.goal.space.any_engine else [
+                name for name in running if profile_of(name).flags]
+            return [f"{name}{AT}{release_of(profile_of(name), None)}" for name in known] or [None]
         for name in self.goal.engines:
             engine_meant(name)
         return [name for name in self.goal.engines if name.partition(AT)[0] in running]
@@ -249,7 +258,7 @@ class Space:
     def _axes(self) -> tuple[list[int], ...]:
         """Values of what stands in ``AXES`` behind the layout."""
         space = self.goal.space
-        return (self.chunks(), list(space.micro_batches), self.drafts(),
+        return (self.chunks(), list(space.micro_batches or (1, 2)), self.drafts(),
                 space.memory_utilization or [UTILIZATION])
 
     def _every(self, layouts: Cells, base: Base) -> Cells:
@@ -260,9 +269,11 @@ class Space:
         cells = {name: column[places[0]] for name, column in layouts.items()}
         cells |= {name: np.array(values)[place] for name, place, values in zip(
             AXES[len(LAYOUT):], places[1:], axes, strict=True)}
-        # micro-batches hide an exchange, where there is one
+        # micro-batches hide an exchange, where there is one, by default between servers
         exchanged = leaves_replica(cells["tensor"], cells["expert"], cells["slices"]) & bool(
             self.shapes["n_routed_experts"])
+        if self.goal.space.micro_batches is None:
+            exchanged &= cells["expert"] > load_node(base.node).devices_per_node.value
         keep = (cells["micro_batches"] == 1) | exchanged
         keep &= ~self._undrafted(base, cells)
         cells = {name: column[keep] for name, column in cells.items()}
@@ -277,11 +288,17 @@ class Space:
         key = base.node, self.most(base)
         if key not in self._layouts:
             space, cards = self.goal.space, self.goal.cards
-            per_node = int(load_node(base.node).devices_per_node.value)
-            self._layouts[key] = enumerate_layouts(card_counts(cards.fewest, key[1], per_node),
-                                                   Sizes(
+            node = load_node(base.node)
+            per_node = int(node.devices_per_node.value)
+            rows, left = enumerate_layouts(card_counts(cards.fewest, key[1], per_node), Sizes(
                 space.tensor, space.pipeline, space.data, space.expert, self.slices(),
-                lambda ranks: _spares(self.goal, self.shapes, ranks), space.decode_context))
+                lambda ranks: _spares(self.goal, self.shapes, ranks, per_node),
+                space.decode_context))
+            if space.pipeline is None and joined_fast(node):
+                whole = (rows["pipeline"] == 1) | (
+                    np.maximum(rows["tensor"], rows["expert"]) % per_node == 0)
+                rows, left = at(rows, whole), left + int((~whole).sum())
+            self._layouts[key] = rows, left
         return self._layouts[key]
 
     def most(self, base: Base) -> int:
@@ -411,6 +428,13 @@ def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     return (*placement(node, cells), cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1)
 
 
+def joined_fast(node: Node) -> bool:
+    """Whether the cards of a server exchange so fast that nobody cuts a model into pipeline stages
+    inside of it: over NVLink, HCCS or xGMI, and not over PCIe."""
+    link: Link = load("links", node.device_link)
+    return link.device_bandwidth.value >= FAST
+
+
 def node_of(offer: Offer, device: Device) -> Node:
     """The server that an offer's cards stand in.
 
@@ -428,12 +452,13 @@ def node_of(offer: Offer, device: Device) -> Node:
     return load_node(name)
 
 
-def _spares(goal: Goal, shapes: dict[str, Any], ranks: int) -> list[int]:
-    """Numbers of redundant experts that are tried with so many ranks, the fewest first [1]."""
+def _spares(goal: Goal, shapes: dict[str, Any], ranks: int, per_node: int) -> list[int]:
+    """Numbers of redundant experts that are tried with so many ranks, the fewest first [1]; unless
+    the goal lists some, inside a server no more than experts need to be dealt out."""
     routed = int(shapes["n_routed_experts"])
     if not routed or ranks == 1:
         return [0]
     fewest = -(-routed // ranks) * ranks - routed
     numbers = {"none": 0, "fewest": fewest, "per-rank": fewest + ranks}
-    return sorted({each if isinstance(each, int) else numbers[each]
-                   for each in goal.space.spares})
+    asked = goal.space.spares or [*numbers][:2 if ranks <= per_node else 3]
+    return sorted({each if isinstance(each, int) else numbers[each] for each in asked})

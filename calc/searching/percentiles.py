@@ -6,11 +6,16 @@ keep its limits there, each at its mean or percentile, gives its place to the ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from calc.layouts.choice import Row, scenario
 from catalogue.planning.goals import MEAN, Goal, percentile
+
+if TYPE_CHECKING:
+    from calc.answer.users import LoadResult
+
+DEAREST = 0.3  # simulation of one of several deployments, beyond the shortest [s]
 
 
 @dataclass(frozen=True)
@@ -19,19 +24,23 @@ class Simulated:
 
     Attributes:
         row: it.
-        seen: by quantity and ``mean`` or percentile of each limit of the goal [s].
+        seen: by quantity and ``mean`` or percentile of each limit of the goal [s]: the larger of
+            what is simulated, and as many times the closed form's mean as it is of the simulated.
         keeps: whether they keep the goal's limits.
-        lengths: of the requests, in words.
+        keeps_up: whether requests are answered as fast as they arrive.
+        result: of the simulation.
     """
 
     row: Row
     seen: dict[str, dict[str, float]]
     keeps: bool
-    lengths: str
+    keeps_up: bool
+    result: LoadResult = field(repr=False, compare=False)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {"seen": self.seen, "keeps": self.keeps, "lengths": self.lengths}
+        return {"seen": self.seen, "keeps": self.keeps, "keeps_up": self.keeps_up,
+                "lengths": str(self.result.lengths)}
 
 
 def simulated(goal: Goal, row: Row) -> Simulated | None:
@@ -60,10 +69,13 @@ def simulated(goal: Goal, row: Row) -> Simulated | None:
               for name, stated in limits.items()}
     deployed = scenario(goal, row.choice)
     system = system_of(deployed, prefill=scenario(goal, row.prefill) if row.prefill else None)
-    told = users_see(deployed, asked, system=system, wanted=wanted)
-    seen = {name: {at: getattr(told, name).mean if at == MEAN
-                   else getattr(told, name).at(percentile(at)).value for at in stated}
-            for name, stated in limits.items()}
+    told = users_see(deployed, asked, system=system, wanted=wanted, dearest=DEAREST)
+    seen = {}
+    for name, stated in limits.items():
+        times = getattr(told, name)
+        larger = max(1.0, row.quantities.get(name, 0.0) / times.mean) if times.mean > 0 else 1.0
+        seen[name] = {at: larger * float(times.mean if at == MEAN else
+                                         times.at(percentile(at)).value) for at in stated}
     keeps = told.keeps_up and all(seen[name][at] <= limit for name, stated in limits.items()
                                   for at, limit in stated.items())
-    return Simulated(row, seen, keeps, str(told.lengths))
+    return Simulated(row, seen, keeps, told.keeps_up, told)

@@ -12,7 +12,7 @@ those of its rate (``calc.answer.two_pools.balanced``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +23,7 @@ from calc.answer.two_pools import ROUNDING, balanced
 from calc.closed_form.latencies import PACE
 from calc.closed_form.planning import transfer_time
 from calc.closed_form.waves import front_ends_rate, held_by_decode_pool, prefilled_in, prompts
-from calc.layouts.choice import Row
+from calc.layouts.choice import Choice, Row
 from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
@@ -32,13 +32,18 @@ from calc.physics.arrays import Inputs, Number
 from calc.physics.cache import cache
 from calc.searching.candidates import CandidateCells, at, candidate_cells, filled, held, rounded
 from calc.searching.goal import Wishes
-from catalogue import Scenario, load_precision
+from catalogue import Scenario, load_device, load_node
 from catalogue.planning.goals import Demand
 
-PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pause
+PROMPTS = (4, 32)  # of a rank of the prefill pool, at least and at most
+CHUNKS = 2  # of those prompts: enough for full ones without pause
 BLOCK = 1 << 14  # pairs that are computed at once: their numbers stay in the cache
-FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, "port": -1}
-THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
+# a pool of smaller chunks, or of fewer drafts, is kept beside one that is better in all else: of it
+# the closed form of a queue is nearer to what is simulated
+FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, "port": -1,
+                         "chunk": -1}
+THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1,
+                        "drafts": -1}
 SIGNS = FIRST | THEN | {"power": -1, "hour": -1}
 FEW = 64  # pools of each kind that are paired first
 RATED = {"prefill": ("prefill_step_time", "burst_step_time"), "decode": (PACE,)}
@@ -122,11 +127,12 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
     for number, base in enumerate(each.bases()):
         kept = {"prefill": Front(FIRST | drawing, ties=False),
                 "decode": Front(THEN | drawing, ties=False)}
-        counts = dict.fromkeys(kept, 0)
+        counts, share = dict.fromkeys(kept, 0), _whole_servers(each, base)
         for pool, best in kept.items():
             if not (joined := candidate_cells(each, base, asked.goal.demand, pool)):
                 continue
             tried, deployed, cells = joined
+            cells = at(cells, np.flatnonzero(cells["devices"] % share == 0))
             if keep is not None:
                 cells = at(cells, np.flatnonzero(keep(base, cells)))
             if not len(cells["data"]):
@@ -142,7 +148,7 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
 
 
 def pairs(space: Space, asked: Wishes, before: Pairs | None = None,
-          told: Told = silent) -> Pairs:
+          told: Told = silent, without: Collection[Choice] = ()) -> Pairs:
     """Every pair of pools that a goal allows; when it is interrupted, of those that it has.
 
     Args:
@@ -150,8 +156,10 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None,
         asked: its objectives and limits.
         before: of the same demand and limits, whose pools are paired again.
         told: of ``two`` pools, of how many bases they were computed, and of how many they will be.
+        without: pools that are not to be in any pair.
     """
-    every, whole, compared = list(before.pools if before else ()), True, 0
+    every = [_left(pools, without) for pools in before.pools] if before else []
+    whole, compared = True, 0
     try:
         for found in () if before else pools(space, asked):
             every.append(found)
@@ -181,6 +189,21 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None,
         front.merge(each)
     fit = np.sum([each.tried for each in every], axis=0) if every else (0, 0)
     return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every, whole)
+
+
+def _left(pools: Pools, without: Collection[Choice]) -> Pools:
+    """The pools of a base but for some, whatever their requests in flight."""
+    if not without:
+        return pools
+    kinds = {replace(choice, concurrency=0) for choice in without}
+
+    def left(cells: Cells, pool: str) -> Cells:
+        keep = [replace(choice_at(pools.base, cells, row, 0), pool=pool) not in kinds
+                for row in range(len(cells.get("data", ())))]
+        return at(cells, np.flatnonzero(keep))
+
+    return replace(pools, prefill=left(pools.prefill, "prefill"),
+                   decode=left(pools.decode, "decode"))
 
 
 def _worth_pairing(one: Pools, others: list[Pools], asked: Wishes, kept: Front, few: int | None
@@ -256,6 +279,13 @@ def _count(first: np.ndarray, then: np.ndarray, fewest: int, most: int) -> int:
                       - np.searchsorted(ordered, fewest - first, side="left")))
 
 
+def _whole_servers(space: Space, base: Base) -> int:
+    """Cards of which a pool takes a multiple [1]: it has servers of its own, unless there are too
+    few for both and two pools are what is asked for."""
+    server = int(load_node(base.node).devices_per_node.value)
+    return 1 if "one" not in space.goal.space.pools and space.most(base) < 2 * server else server
+
+
 def _of_one(space: Space) -> Space:
     """What a goal allows of each pool: the fewest cards that it asks for are those of both."""
     if space.goal.cards.fewest == 1:
@@ -265,11 +295,10 @@ def _of_one(space: Space) -> Space:
 
 
 def _exchange(one: Base, two: Base) -> bool:
-    """Whether two pools serve one model: on cards of one kind weights may differ, caches not."""
-    if one.precision == two.precision:
-        return True
-    return one.device == two.device and (
-        load_precision(one.precision).kv_cache == load_precision(two.precision).kv_cache)
+    """Whether two pools serve one model: in one format, under one engine, on cards that run the
+    same software."""
+    return (one.engine, one.precision, load_device(one.device).software) == (
+        two.engine, two.precision, load_device(two.device).software)
 
 
 def _able(pools: Cells, asked: Wishes) -> Cells:
@@ -306,7 +335,9 @@ def _needed(asked: Wishes, tpot: Number) -> Number:
 
 def _prefilling(tried: CandidateCells, cells: Cells) -> tuple[int, Iterable[Cells]]:
     """How many prefill pools hold their requests, and those."""
-    cells = cells | {"concurrency": PROMPTS * cells["data"]}
+    new = tried.demand.input_tokens * (1 - tried.demand.prefix_hit_share)
+    each = np.clip(np.ceil(CHUNKS * cells["chunk"] / max(new, 1.0)), *PROMPTS).astype(int)
+    cells = cells | {"concurrency": each * cells["pipeline"] * cells["data"]}
     fit = at(cells, np.flatnonzero(has_room(tried.spare(cells))))
     return len(fit["data"]), [fit]
 

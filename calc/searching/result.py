@@ -12,11 +12,12 @@ from functools import cached_property, reduce
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from calc.answer.two_pools import Pools, combine_pools
 from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness, both
-from calc.layouts.choice import Choice, Row, Start, changes, distance, scenario, unrun
-from calc.searching.candidates import DEGREES
+from calc.layouts.choice import Choice, Row, Start, changes, distance, scenario, usual_chunk
 from calc.searching.goal import SHORT, left_out
 from calc.searching.percentiles import Simulated, simulated
 from calc.searching.pool_pairs import pairs
@@ -25,9 +26,10 @@ from calc.searching.robust import (
     SURE,
     SampledRow,
     Sure,
-    apart,
+    excesses,
     firmest,
     keeps,
+    little_worse,
     near_best,
     ranked,
     rows_with_margin,
@@ -43,7 +45,9 @@ from catalogue.planning.goals import Goal
 MOST_TOLD = 4  # groups of deployments that are told
 MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first
 OF_EACH = 24  # of each precision or device
-MOST_REFUSED = 24  # kinds of deployments that no release starts, before it is said so
+OF_BASE = 6  # of each offer, engine and precision besides
+OF_GROUP = 3  # kinds of deployments of a group that are tried, where its first is not to be told
+MOST_REPLACED = 4  # pools that prefill, whose pairs keep no limits simulated
 MOST_SIMULATED = 12  # deployments, before it is said that none was found
 
 Starts = Callable[[Goal, Row], Start]  # which release starts a deployment
@@ -67,6 +71,7 @@ class Answer:
     most: int = field(default=MOST_TOLD)
     starts: Starts | None = field(default=None, repr=False)
     _refused: list[Row] = field(default_factory=list, repr=False)
+    _overloaded: int = 0
     _started: dict[tuple[Choice, ...], Start] = field(default_factory=dict, repr=False)
     _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict, repr=False)
 
@@ -90,21 +95,24 @@ class Answer:
     def ranking(self) -> list[list[SampledRow]]:
         """Candidates by what they can stand for, each with those that cannot be told from it; where
         the first keeps no limits for sure, with those that are farther from a limit."""
-        return self._ranking()
-
-    def _ranking(self) -> list[list[SampledRow]]:
-        """The same without the kinds that were found which no release starts."""
-        found, refused = self.result, {row.kind for row in self._refused}
-        rows = [row for row in self.candidates if row.kind not in refused]
-        groups = self._ranked(rows)
+        found, rows = self.result, self.candidates
+        groups = self._ranked(rows + self._beside(rows))
         if self.sure or set(found.wishes.limits) <= set(found.wishes.objectives) or (
                 groups and near_best(found, groups[0][0].row, self.central)
                 and self._stands(groups[0][0])):
             return groups
         known = {row.choices for row in rows}
-        others = [row for row in self._farther
-                  if row.choices not in known and row.kind not in refused]
-        return self._ranked(rows[:MOST_RANKED] + rows_with_margin(found, others, MOST_RANKED))
+        others = [row for row in self._farther if row.choices not in known]
+        return self._ranked(rows[:MOST_RANKED] + self._beside(rows)
+                            + rows_with_margin(found, others, MOST_RANKED))
+
+    def _beside(self, rows: Sequence[Row]) -> list[Row]:
+        """The best few of every offer, engine and precision, where they are not among some rows:
+        of what leads, no release may start anything."""
+        known, found = {row.choices for row in rows}, self.result
+        return [] if self.sure else [
+            row for kept in found.of_bases if kept.front.rows
+            for row in found.rows(kept.front, OF_BASE) if row.choices not in known]
 
     @cached_property
     def _farther(self) -> list[Row]:
@@ -125,28 +133,96 @@ class Answer:
 
     @cached_property
     def front(self) -> list[list[SampledRow]]:
-        """Of the ranking what a release starts (or the next kind that it does) and keeps limits."""
-        while True:
-            groups, kind = self._leading()
-            if kind is None or len(self._refused) == MOST_REFUSED:
-                return groups
-            self._refused.append(kind)
-
-    def _leading(self) -> tuple[list[list[SampledRow]], Row | None]:
-        """What is told of a ranking, up to the first that no release starts; and that."""
+        """Of each group of the ranking the first that a release starts and that keeps the limits
+        simulated, with those like it; where they are fewer than ``most``, of other layouts too."""
         groups: list[list[SampledRow]] = []
-        for group in self._ranking() if self._refused else self.ranking:
-            leader = next((each for each in (self._plain(group[0]), group[0])
-                           if self.offers(each.row)), None)
-            if leader is None:
-                return groups, group[0].row
-            told = self.simulated(leader.row)
-            if told is None or told.keeps:
-                groups.append([leader, *group[leader is group[0]:]])
+        for group in self.ranking:
+            if leader := self._leader(group):
+                groups.append([leader, *(each for each in group
+                                         if each.row.choices != leader.row.choices)])
             if len(groups) >= self.most and (not self.result.wishes.limits or any(
                     self._stands(each) for each, *_ in groups)):
                 break
-        return firmest(groups, self.keeps)[:self.most], None
+        groups = firmest(groups, self.keeps)[:self.most]
+        if not groups and not self.sure:
+            groups = self._replaced()
+        objectives = self.result.wishes.chosen
+        below = sorted([*groups[1:], *self._others(groups)], reverse=True, key=lambda group: tuple(
+            group[0].stands_for(*item) for item in objectives.items()))
+        return firmest([*groups[:1], *below], self.keeps) if groups else []
+
+    def _leader(self, group: Sequence[SampledRow]) -> SampledRow | None:
+        """The first of a group that may be told, of those that differ in more than requests."""
+        tried = set[tuple[Choice, ...]]()
+        for each in (self._plain(group[0]), *group):
+            if each.row.kind in tried or len(tried) == OF_GROUP:
+                continue
+            tried.add(each.row.kind)
+            if self._may_be_told(each.row):
+                return replace(each, seen=self.simulated(each.row))
+        return None
+
+    def _may_be_told(self, row: Row) -> bool:
+        """Whether a release starts a deployment, and it keeps the limits simulated."""
+        if not self.offers(row):
+            start = self.start(row)
+            if start and start.overloaded:
+                self._overloaded += 1
+            elif row.kind not in {other.kind for other in self._refused}:
+                self._refused.append(row)
+            return False
+        told = self.simulated(row)
+        return told is None or told.keeps
+
+    def _others(self, groups: Sequence[Sequence[SampledRow]]) -> list[list[SampledRow]]:
+        """Deployments of other layouts or formats than those that lead, up to ``most`` in all: on
+        fewer cards where these are asked for, in the published weights, and the next best."""
+        if not groups:
+            return []
+        told, first = {_cut(group[0].row) for group in groups}, groups[0][0].row
+        ranked_rows = [each.row for group in (*groups, *self.ranking) for each in group]
+        rows = [] if self.official_precision in {of.precision for of in first.choices} else [
+            row for row in ranked_rows if row.choice.precision == self.official_precision]
+        if next(iter(self.result.wishes.chosen)) == "cards":
+            rows += sorted((row for row in ranked_rows if row.devices < first.devices),
+                           key=lambda row: row.devices)
+        rows += ranked_rows
+        if first.prefill is not None and len(groups) < self.most:
+            rows += self._sorted([row for pool in first.choices for row in pairs(
+                self.result.space, self.result.wishes, self.result.pairs,
+                without={pool}).rows()[:OF_BASE]])
+        rows += self._sorted([self.result.row(kept.layouts, number)
+                              for kept in self.result.of_bases if kept.layouts
+                              for number in range(len(kept.layouts["base"]))])
+        found: list[list[SampledRow]] = []
+        for row in rows:
+            spent = sum(each is not None for each in self._simulated.values())
+            if len(groups) + len(found) >= self.most or spent >= MOST_SIMULATED:
+                break
+            if _cut(row) not in told:
+                told.add(_cut(row))
+                if self._may_be_told(row):
+                    each, = sample_rows(self.result, [row])
+                    found.append([replace(each, seen=self.simulated(row))])
+        return found
+
+    def _replaced(self) -> list[list[SampledRow]]:
+        """Where no pair of pools that was ranked keeps the limits simulated: the best without the
+        pool that prefills, whose queue is longer than the closed form has it, or without the one
+        that decodes, which keeps it too busy."""
+        found, banned = self.result, set[Choice]()
+        if not found.pairs:
+            return []
+        for _ in range(MOST_REPLACED):
+            failed = [row for row in (each.row for each in self.missed) if row.prefill]
+            for pool in failed[-1].choices if failed else ():
+                rows = pairs(found.space, found.wishes, found.pairs,
+                             without=banned | {pool}).rows()
+                for group in self._ranked(rows[:MOST_RANKED]) if rows else ():
+                    if leader := self._leader(group):
+                        return [[leader]]
+            banned |= set(failed[-1].choices[1:]) if failed else set()
+        return []
 
     def start(self, row: Row) -> Start | None:
         """Which release starts a deployment; None where that is not asked."""
@@ -166,25 +242,34 @@ class Answer:
         return next((row for row in rows[:OF_EACH] if self.offers(row)), next(iter(rows), None))
 
     def _plain(self, each: SampledRow) -> SampledRow:
-        """A deployment without redundant experts and micro-batches that win nothing to be told."""
-        choice = each.row.choice
+        """A deployment in one pool without what it does besides, step by step, where that wins too
+        little to be told: redundant experts, micro-batches, a dealt cache, and an engine's chunk
+        that is not the usual one."""
         if each.row.prefill is not None:
             return each
-        for plainer in (replace(choice, spares=0, micro_batches=1), replace(choice, spares=0),
-                        replace(choice, micro_batches=1)):
-            if plainer == choice or (row := self.result.again(plainer)) is None:
+        goal, best = self.result.wishes.goal, each
+        for plainer in ({"micro_batches": 1}, {"spares": 0}, {"context": 1},
+                        {"chunk": usual_chunk(goal, each.row.choice)}):
+            choice = replace(best.row.choice, **plainer)
+            if choice == best.row.choice or (row := self.result.again(choice)) is None:
                 continue
             other, = sample_rows(self.result, [row])
-            if not apart(each, other, self.result.wishes.chosen) and (
+            if little_worse(other, each, self.result.wishes.chosen) and (
                     (self.keeps(other) or 1.0) >= min(HOLDS, self.keeps(each) or 1.0)):
-                return other
-        return each
+                best = other
+        return best
 
     @property
     def refused(self) -> list[Row]:
-        """Of the ranking, before the last that is told, one of each kind that no release starts."""
+        """Of what was to be told, one of each kind that no release starts."""
         assert self.front is not None  # which finds them
         return self._refused
+
+    @property
+    def overloaded(self) -> int:
+        """Of what was to be told, how many answer requests more slowly than they arrive [1]."""
+        assert self.front is not None  # which finds them
+        return self._overloaded
 
     @property
     def missed(self) -> list[Simulated]:
@@ -219,11 +304,21 @@ class Answer:
 
     def amounts(self, row: Row) -> dict[str, Amount]:
         """Reported quantities of a deployment by name, with their 80% intervals."""
-        return sample_rows(self.result, [row])[0].amounts
+        each, = sample_rows(self.result, [row])
+        return replace(each, seen=self._simulated.get(row.choices)).amounts
 
-    def keeps(self, each: SampledRow) -> float | None:
-        """In which share of draws a deployment keeps all limits, simulated if it was [1]."""
-        return keeps(self.result, each, self._simulated.get(each.row.choices))
+    def keeps(self, each: SampledRow, like: SampledRow | None = None) -> float | None:
+        """In which share of draws a deployment keeps all limits, simulated if it was [1].
+
+        Args:
+            each: the deployment.
+            like: one whose simulation stands for its own; None for its own.
+        """
+        return keeps(self.result, each, self._simulated.get((like or each).row.choices))
+
+    def excesses(self, each: SampledRow) -> dict[tuple[str, str], np.ndarray]:
+        """How far each draw is over each limit, simulated if it was."""
+        return excesses(self.result, each, self._simulated.get(each.row.choices))
 
     @cached_property
     def first_sure(self) -> SampledRow | None:
@@ -308,7 +403,7 @@ class Answer:
         others = [row for kept in self.result.of_bases if kept.layouts
                   for row in (self.result.row(kept.layouts, number)
                               for number in range(len(kept.layouts["base"])))
-                  if _cut(row) != _cut(best) or row.choice.device != best.choice.device]
+                  if _cut(row) != _cut(best)]
         return self._offered(self._sorted(others))
 
     @cached_property
@@ -358,7 +453,9 @@ class Answer:
             "funnel": self.result.funnel.as_json()}
         if self.sure:
             answer["sure"] = self.sure.as_json() | (
-                {} if self.sure.surest is None else {"surest": self._told(self.sure.surest)})
+                {} if self.sure.surest is None else {
+                    "surest": self.beside(self.sure.surest.row) | {
+                        "keeps": self.keeps(self.sure.surest)}})
             if not self.met:
                 return answer
         answer |= {"left_out": self.left_out, "missed": [
@@ -366,19 +463,19 @@ class Answer:
         if not self.met:
             return answer | {"nearest_miss": (miss := self.nearest_miss) and (
                 miss.as_json() | {"binds": self.binds(miss)})}
-        change = self.least_change
-        rows = {name: row and self.beside(row) for name, row in (
-            ("official", self.official), ("runner_up", self.runner_up))}
         return answer | {
-            "front": [[self._told(group[0]), *(each.row.as_json() for each in group[1:])]
-                      for group in self.front], "front_size": len(self.candidates),
-            "first_sure": self._told(self.first_sure) if self.first_sure else None,
-            **rows, "refused": [self.beside(row) for row in self.refused],
-            "official_precision": self.official_precision,
-            "by_precision": [self.beside(row) for row in self.precisions],
-            "by_device": [self.beside(row) for row in self.devices],
-            **({"pairs_tried": list(self.result.pairs.tried)} if self.result.pairs else {}),
-            **({"least_change": change[0].as_json() | {"changed": change[1]}} if change else {})}
+            "front_size": len(self.candidates), "official_precision": self.official_precision,
+            **({"pairs_tried": list(self.result.pairs.tried)} if self.result.pairs else {})}
+
+    def beside_json(self) -> dict[str, Any]:
+        """What is not simulated, as plain data: the best in the published weights, of each format
+        and card, the least change."""
+        change = self.least_change
+        return {"official": self.official and self.beside(self.official),
+                "by_precision": [self.beside(row) for row in self.precisions],
+                "by_device": [self.beside(row) for row in self.devices],
+                **({"least_change": change[0].as_json() | {"changed": change[1]}}
+                   if change else {})}
 
     def beside(self, row: Row) -> dict[str, Any]:
         """A deployment with what its format costs and runs on, and how it starts; plain data."""
@@ -389,15 +486,8 @@ class Answer:
             "runs": [kernel and kernel.words[0] for kernel in row.kernels(self.result.space.model)],
             **({"start": start.as_json()} if start else {})}
 
-    def _told(self, each: SampledRow) -> dict[str, Any]:
-        """A deployment with its intervals and how often it keeps its limits, as plain data."""
-        loop = {} if each.row.prefill is None else {"pools": self.loop(each.row).as_json()}
-        return self.beside(each.row) | loop | {
-            "binds": self.binds(each.row), "keeps": self.keeps(each),
-            "unstarted": [why["en"] for why in unrun(self.result.wishes.goal, each.row)],
-            "near": self.near(each.row).as_json(), "simulated": (
-                seen := self.simulated(each.row)) and seen.as_json()}
 
-
-def _cut(row: Row) -> tuple[int, ...]:
-    return tuple(getattr(row.choice, name) for name in ("devices", *DEGREES, "slices"))
+def _cut(row: Row) -> tuple[Any, ...]:
+    """What makes a deployment another one to a reader: cards, format and cut of each pool."""
+    return tuple((choice.device, choice.precision, *(getattr(choice, name) for name in (
+        "devices", "tensor", "pipeline", "data", "expert"))) for choice in row.choices)

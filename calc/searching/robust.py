@@ -27,7 +27,8 @@ from calc.searching.percentiles import Simulated
 from calc.searching.search import SearchResult
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
-from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
+from catalogue.kernels import quality
+from catalogue.planning.goals import MEAN, OBJECTIVES, UNITS, Goal
 from catalogue.reading.units import DIMENSIONLESS
 from catalogue.reading.yamlfile import at_rest
 
@@ -57,6 +58,7 @@ class SampledRow:
         scatter: name -> deviation of the logarithm of one deployment about what all of its class
             share, and which is drawn with the rest [1].
         deployed: it as a scenario, of two pools the one that decodes.
+        seen: it simulated, if it was.
     """
 
     goal: Goal
@@ -64,6 +66,7 @@ class SampledRow:
     quantities: dict[str, np.ndarray]
     scatter: Mapping[str, float] = field(default_factory=dict)
     deployed: Scenario | None = field(default=None, repr=False, compare=False)
+    seen: Simulated | None = field(default=None, repr=False, compare=False)
 
     def stands_for(self, name: str, sign: int) -> float:
         """What holds in ``HOLDS`` of the draws, the larger the better; the worst if unknown.
@@ -90,7 +93,7 @@ class SampledRow:
             value = float(self.row.quantities[name])
             found[name] = Amount(value, min(low, value), max(high, value), unit, name=name)
         if self.row.prefill is None and self.deployed is not None:
-            found |= _estimated(self.goal, self.row, self.deployed)
+            found |= _estimated(self.goal, self.row, self.deployed, self.seen)
         return found
 
     @cached_property
@@ -131,8 +134,10 @@ class Sure:
                 "left": self.left}
 
 
-def keeps(found: SearchResult, each: SampledRow, seen: Simulated | None = None) -> float | None:
-    """In which share of the draws a deployment keeps all limits [1]; None without limits.
+def excesses(found: SearchResult, each: SampledRow, seen: Simulated | None = None
+             ) -> dict[tuple[str, str], np.ndarray]:
+    """How far each draw is over each limit, as a factor less one, shape (DRAWS,), by quantity and
+    ``mean`` or percentile.
 
     Args:
         found: the search that it comes from.
@@ -140,14 +145,27 @@ def keeps(found: SearchResult, each: SampledRow, seen: Simulated | None = None) 
         seen: it simulated, if it was: each mean or percentile that is limited is then as many times
             the draws' mean as it is of the mean at central values.
     """
+    limited = {name: excess for name, excess in found.wishes.excess(each.fitted).items()
+               if seen is None or name not in seen.seen}
+    over = {(name, MEAN): excess for name, excess in limited.items()}
+    for name, stated in (seen.seen if seen else {}).items():
+        central = seen.row.quantities[name] if seen else 1.0
+        over |= {(name, at): each.fitted[name] * (told / central)
+                 / found.wishes.goal.limits.times[name][at] - 1 for at, told in stated.items()}
+    return over
+
+
+def keeps(found: SearchResult, each: SampledRow, seen: Simulated | None = None) -> float | None:
+    """In which share of the draws a deployment keeps all limits [1]; None without limits.
+
+    Args:
+        found: the search that it comes from.
+        each: the deployment.
+        seen: it simulated, or one like it, if it was.
+    """
     if not found.wishes.limits and seen is None:
         return None
-    over = found.wishes.excess(each.fitted)
-    if seen is not None:
-        over |= {f"{name} {at}": each.fitted[name] * (told / each.row.quantities[name])
-                 / found.wishes.goal.limits.times[name][at] - 1
-                 for name, stated in seen.seen.items() for at, told in stated.items()}
-    return float(np.mean(np.max(list(over.values()), axis=0) <= 0))
+    return float(np.mean(np.max(list(excesses(found, each, seen).values()), axis=0) <= 0))
 
 
 def surely(found: SearchResult, share: float,
@@ -231,11 +249,12 @@ def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
     return moved
 
 
-def _estimated(goal: Goal, row: Row, deployed: Scenario) -> dict[str, Amount]:
+def _estimated(goal: Goal, row: Row, deployed: Scenario, known: Simulated | None
+               ) -> dict[str, Amount]:
     """Times and rates of a deployment as an estimate tells them."""
     demand, names = goal.demand, seen_by_users(goal.demand)
-    told = predicted if demand.arrivals == "burst" or of_load(demand) else steadily
-    seen = told(deployed, names.values())
+    seen = (predicted(deployed, names.values()) if demand.arrivals == "burst" or of_load(demand)
+            else steadily(deployed, names.values(), known.result if known else None))
     found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
     if of_load(demand):
         whole = found["e2e"]
@@ -310,10 +329,11 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
         some = [each for each in left if shares[id(each)] >= least]
         for name, sign in objectives.items():
             best = max(some, key=lambda each: (each.stands_for(name, sign), _order(each)))
-            some = [each for each in some if not _told(best, each, name)]
+            some = [each for each in some if not _told(best, each, name)
+                    or _plainer(found, each, best, name, sign)]
         surest = max(shares[id(each)] for each in some)
         leader = max((each for each in some if shares[id(each)] >= surest - NEARLY),
-                     key=lambda each: (-each.row.extras, *(each.stands_for(*item)
+                     key=lambda each: (-extras(found, each.row), *(each.stands_for(*item)
                                        for item in objectives.items()), _order(each)))
         alike = [each for each in left if each is not leader and (
             each.row.layout == leader.row.layout or not apart(leader, each, objectives))]
@@ -342,6 +362,29 @@ def _least(shares: Iterable[float]) -> float:
     does, in as large a part of those of the surest."""
     most = max(shares, default=0.0)
     return HOLDS if most >= HOLDS else HOLDS * most
+
+
+def extras(found: SearchResult, row: Row) -> int:
+    """How many things a deployment does that a plain one does not, formats of which no score is
+    published among them [1]."""
+    formats = {choice.precision for choice in row.choices}
+    return row.extras + sum(not quality(found.space.model, name).within(math.inf)
+                            for name in formats)
+
+
+def _plainer(found: SearchResult, each: SampledRow, best: SampledRow, name: str, sign: int) -> bool:
+    """Whether a deployment does less than the best, and is so little worse for it that what the
+    best does besides is not worth its trouble."""
+    more = extras(found, best.row) - extras(found, each.row)
+    own, most = each.stands_for(name, sign), best.stands_for(name, sign)
+    return more > 0 and name != "cards" and most - own <= more * LITTLE * abs(most)
+
+
+def little_worse(each: SampledRow, best: SampledRow, objectives: Mapping[str, int]) -> bool:
+    """Whether a deployment on as many cards is in no objective worse by ``LITTLE`` than another."""
+    ends = ((each.stands_for(*item), best.stands_for(*item)) for item in objectives.items())
+    return each.row.devices == best.row.devices and all(
+        most - own <= LITTLE * abs(most) for own, most in ends)
 
 
 def _order(each: SampledRow) -> tuple[str, ...]:

@@ -19,19 +19,24 @@ def checkpoints(model: Model) -> Iterator[tuple[Precision, Checkpoint]]:
                 yield precision, checkpoint
 
 
-def published(model: Model, precision: Precision) -> bool:
+def published(model: Model, precision: Precision, engine: str | None = None) -> bool:
     """Whether a model can be had in the weights of a precision, whatever is cached.
 
-    So it can in the format of its own weights, and in any where nothing is known of it.
+    So it can in the format of its own weights, and in any where nothing is known of it. Checkpoints
+    that other engines are shown to start, and the one that is named is not, are not had by it.
 
     Args:
         model: of the catalogue, or a reader's own.
         precision: an entry of ``params/precisions/``.
+        engine: of ``params/profiles/``; None for any.
     """
-    formats = [of.weights for of, _ in checkpoints(model)]
-    if model.weights is not None:
-        formats.append(library.load("precisions", model.weights.precision).weights)
-    return not formats or precision.weights in formats
+    found = [*checkpoints(model)]
+    own = model.weights and library.load("precisions", model.weights.precision).weights
+    if precision.weights == own or not (found or own):
+        return True
+    of_format = [checkpoint for of, checkpoint in found if of.weights == precision.weights]
+    return any(engine is None or not checkpoint.served or any(
+        served.engine == engine for served in checkpoint.served) for checkpoint in of_format)
 
 
 def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device

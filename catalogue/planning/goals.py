@@ -302,10 +302,12 @@ class Space(Entry):
     """What is tried of each cut: an absent list is the usual one.
 
     Attributes:
-        tensor, pipeline, data, expert: parallel sizes; absent, all that divide, of stages up to 4.
+        tensor, pipeline, data, expert: parallel sizes; absent, all that divide, of stages up to 4
+            of whole servers, where their cards are joined faster than by PCIe.
         expert_slices: of each routed expert; absent, what tensor parallelism leaves.
         spares: redundant experts: ``none``, the ``fewest`` with which experts can be dealt out, or
-            one more ``per-rank``; or a number of them.
+            one more ``per-rank``; or a number of them. Absent, all three, the last only where
+            experts are on several servers.
         decode_context: ranks over which the cache of a request is dealt; absent, all that divide
             the tensor-parallel size.
         any_format: whether formats are tried, where none are listed, in which no checkpoint of the
@@ -314,7 +316,8 @@ class Space(Entry):
         chunks: prompt tokens of a step [token].
         batches: requests in flight of a data-parallel rank, where nobody says how many users;
             absent, a grid of 8 per doubling up to what the memory holds.
-        micro_batches: 2 is two micro-batches, one computing while the other exchanges.
+        micro_batches: 2 is two micro-batches, one computing while the other exchanges; absent,
+            where experts are on several servers.
         drafts: tokens that a model's own prediction layer drafts.
         staged_groups: whether ranks that share experts may be cut into pipeline stages: near
             saturation the closed form of their steady state is too fast.
@@ -330,14 +333,13 @@ class Space(Entry):
     data: Degrees | None = None
     expert: Degrees | None = None
     expert_slices: Degrees | None = None
-    spares: list[Literal["none", "fewest", "per-rank"] | DegreeOrZero] = [
-        "none", "fewest", "per-rank"]
+    spares: list[Literal["none", "fewest", "per-rank"] | DegreeOrZero] | None = None
     decode_context: Degrees | None = None
     any_format: Flag = False
     any_engine: Flag = False
     chunks: Degrees | None = None
     batches: Degrees | None = None
-    micro_batches: list[Literal[1, 2]] = [1, 2]
+    micro_batches: list[Literal[1, 2]] | None = None
     drafts: list[DegreeOrZero] | None = None
     staged_groups: Flag = False
     staged_drafts: Flag | None = None

@@ -32,6 +32,11 @@ def head(name: str) -> str:
     return spoken(say("head", name=name))
 
 
+def short_head(name: str) -> str:
+    """The same, without what a cost is of."""
+    return spoken(say("cost")) if name == "cost" else head(name)
+
+
 def row_label(row: Row) -> str:
     """A deployment, as engines are told it; of two pools each."""
     requests = f"{row.choice.concurrency:,}"

@@ -24,6 +24,7 @@ from calc.commands.deciding.answered import (
     row_label,
     runs,
     sentences,
+    short_head,
     started,
     starts,
     stood_in,
@@ -49,6 +50,7 @@ from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
     from calc.layouts.choice import Row
+    from calc.searching.report import Rejected, ReportRow, SearchReport, Surer
     from calc.searching.result import Answer
     from calc.searching.robust import SampledRow
     from calc.searching.same_cards import Relaxed
@@ -74,6 +76,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                              help=spoken(say("help-same-as-set", key=key)))
     command.add_argument("--any-engine", action="store_true", help=spoken(say("help-any-engine")))
     command.add_argument("--any-format", action="store_true", help=spoken(say("help-any-format")))
+    command.add_argument("--all", action="store_true", help=spoken(say("help-all")))
     command.add_argument("--relax", action="store_true", help=spoken(say("help-relax")))
     command.add_argument("-o", "--out", metavar="DIR", help=spoken(say("help-out")))
     command.add_argument("--workers", type=int, metavar="N",
@@ -99,26 +102,28 @@ def run(args: argparse.Namespace) -> int:
             [*stated] != ["mean"] for stated in goal.limits.times.values())):
         raise ParamsError(spoken(say("relax")))
     try:
-        answer, near, wider, data = _found(goal, args)
+        told, near, wider = _found(goal, args)
     except Stopped as stopped:
         _tell_stopped(stopped, args.json)
         return INTERRUPTED
-    files = _written(answer, near, Path(args.out)) if args.out and answer.met else []
+    met = told.answer.met
+    files = _written(told.answer, near, Path(args.out)) if args.out and met else []
     if args.json:
-        print_json(data | ({"files": [str(path) for path in files]} if files else {}))
+        print_json(_data(told, near, wider, args) | (
+            {"files": [str(path) for path in files]} if files else {}))
     else:
-        _print(answer, near, files, wider)
-    return OK if answer.met else UNMET
+        _print(told, near, files, wider, args.all)
+    return OK if met else UNMET
 
 
 def _found(goal: Goal, args: argparse.Namespace
-           ) -> tuple[Answer, Row | None, list[Relaxed], dict[str, Any]]:
-    """The answer, the best that lies inside of what was measured, with wider limits; all as data.
+           ) -> tuple[SearchReport, Row | None, list[Relaxed]]:
+    """The answer, the best that lies inside of what was measured, with wider limits.
 
     Raises Stopped when it is interrupted.
     """
     from calc.launching.starting import search
-    from calc.launching.startup_line import startup_lines
+    from calc.searching.report import SearchReport
     from calc.searching.same_cards import inside, relaxed
     from calc.searching.search import Stopped
 
@@ -127,17 +132,25 @@ def _found(goal: Goal, args: argparse.Namespace
             spoken(say("trying", pools=pools)), done, of))
         told(spoken(say("ranking")), 0, 0)
         try:
-            near = inside(answer)
-            wider = relaxed(goal, args.workers) if args.relax else []
-            data = answer.as_json() | _missing(answer) | {"inside": near and answer.beside(near)}
-            data |= {"refused_requests": refused[0]} if (refused := longer(answer)) else {}
-            for group, told_of in zip(answer.front if answer.met else (), data.get("front", ()),
-                                      strict=True):
-                told_of[0]["startup_lines"] = startup_lines(started(answer, group[0].row))
+            return (SearchReport.of(answer), inside(answer) if args.all else None,
+                    relaxed(goal, args.workers) if args.relax else [])
         except KeyboardInterrupt:
             raise Stopped(answer.result, len(answer.result.bases)) from None
-    return answer, near, wider, data | (
-        {"relaxed": [each.as_json() for each in wider]} if args.relax else {})
+
+
+def _data(told: SearchReport, near: Row | None, wider: list[Relaxed], args: argparse.Namespace
+          ) -> dict[str, Any]:
+    """An answer as plain data."""
+    from calc.launching.startup_line import startup_lines
+
+    answer = told.answer
+    data = told.as_json() | _missing(answer)
+    data |= {"refused_requests": refused[0]} if (refused := longer(answer)) else {}
+    for row, (first, *_) in zip(told.rows, data.get("front", ()), strict=False):
+        first["startup_lines"] = startup_lines(started(answer, row.row))
+    if args.all and answer.met:
+        data |= answer.beside_json() | {"inside": near and answer.beside(near)}
+    return data | ({"relaxed": [each.as_json() for each in wider]} if args.relax else {})
 
 
 def _tell_stopped(stopped: Stopped, as_json: bool) -> None:
@@ -211,7 +224,9 @@ def _told(answer: Answer) -> list[Row]:
     return [group[0].row for group in answer.front]
 
 
-def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Relaxed]) -> None:
+def _print(told: SearchReport, near: Row | None, files: list[Path], wider: list[Relaxed],
+           everything: bool) -> None:
+    answer = told.answer
     screen, goal = console(), answer.result.wishes.goal
     tell(screen, translated(goal.title))
     for line in (*caveats(answer), *longer(answer)):
@@ -219,36 +234,61 @@ def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Rela
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)
     elif answer.met:
-        _print_front(screen, answer, files)
-        _print_others(screen, answer, near, files)
+        _print_rows(screen, told, files)
+        if everything:
+            _print_all(screen, answer, near, files)
     elif answer.missed:
         _print_missed(screen, answer)
     elif answer.refused:
         _print_refused(screen, answer)
     else:
         _print_miss(screen, answer)
-    for line in _after(answer, files, wider):
+    for line in _after(told, files, wider, everything):
         tell(screen, line)
 
 
-def _after(answer: Answer, files: list[Path], wider: list[Relaxed]) -> list[str]:
+def _after(told: SearchReport, files: list[Path], wider: list[Relaxed], everything: bool
+           ) -> list[str]:
     """What was left out, tried and written; sentences."""
+    answer = told.answer
     found, lines = answer.result, []
+    if told.rejected:
+        lines.append(spoken(say("rejected", rows=sentences(
+            [_rejected(answer, each) for each in told.rejected]))))
     if answer.left_out:
         names = [spoken(say("pools", name=name)) for name in answer.left_out]
         lines.append(spoken(say("left-out", names=listing(names))))
-    if found.pairs:
+    lines += [_relaxed(answer, each) for each in wider]
+    if found.pairs and (everything or not answer.met):
         first, then, compared = (f"{count:,}" for count in found.pairs.tried)
         lines.append(spoken(say("two-pools", prefill=first, decode=then, compared=compared)))
-    lines += [_relaxed(answer, each) for each in wider]
-    if found.funnel.deployments:
+    if found.funnel.deployments and (everything or not answer.met):
         lines.append(_funnel(answer))
-    if found.funnel.counts["drafts"]:
+    if found.funnel.counts["drafts"] and everything:
         lines.append(_undrafted(answer))
     if found.wishes.unpriced and found.funnel.deployments:
         lines.append(spoken(say("no-price", devices=listing(found.wishes.unpriced))))
+    if answer.met and not everything:
+        tried = found.funnel.deployments + (found.pairs.tried[2] if found.pairs else 0)
+        lines.append(spoken(say("checked", tried=f"{tried:,}")))
     lines += [spoken(say("wrote", path=str(path))) for path in files]
     return lines + [spoken(say("writes-files"))] * bool(answer.met and not files)
+
+
+def _rejected(answer: Answer, each: Rejected) -> str:
+    """A format of which nothing is told, and why not."""
+    row, at = each.row, answer.binds(each.row)
+    name = next(name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
+    value = "" if each.why in ("memory", "start") else amount(
+        *((at, row.quantities[at]) if each.why == "limit" else
+          (name, row.quantities[name])))
+    return spoken(say(
+        "rejected-format", why=each.why, precision=each.precision, value=value,
+        quantity=short_head(at if each.why == "limit" else name),
+        limit=amount(at, answer.result.wishes.limits[at]) if each.why == "limit" else "",
+        short=human(row.quantities["short"], "B") if each.why == "memory" else "",
+        layout=translated(row.choice.layouts), devices=row.devices,
+        cause=start.why if each.why == "start" and (start := answer.start(row)) else ""))
 
 
 def _undrafted(answer: Answer) -> str:
@@ -263,58 +303,65 @@ def _file(answer: Answer, number: int, files: list[Path]) -> str:
     return str(files[number - 1]) if files else f"{answer.result.wishes.goal.id}-{number}.yml"
 
 
-def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
+def _print_rows(screen: Console, told: SearchReport, files: list[Path]) -> None:
     """What is told, the first that can stand for most: what it is, comes to, and rests on."""
-    wishes = answer.result.wishes
-    asked = (*wishes.chosen, *wishes.limits, "tpot", "ttft", "throughput")
-    names = [name for name in TOLD if name in asked]
-    for number, group in enumerate(answer.front, 1):
-        each = group[0]
-        seen = listing(interval(each, name) for name in names if name in each.row.quantities)
-        of = [row_label(each.row), *qualities(answer, each.row)]
-        tell(screen, f"{number:>3}. {sentences(of)}")
-        for line in (sentences([seen, *_beside(answer, group)]), runs(answer, each.row),
-                     starts(answer, each.row, _file(answer, number, files)),
-                     *prints(answer, each.row),
-                     near(answer, each.row)):
+    answer = told.answer
+    for number, row in enumerate(told.rows, 1):
+        kept = [] if row.keeps is None else [spoken(say("keeps", share=f"{row.keeps:.0%}"))]
+        label = [row_label(row.row), *qualities(answer, row.row), *kept]
+        tell(screen, f"{number:>3}. {sentences(label)}")
+        lines = [_seen(told, row), *_later(row), starts(
+            answer, row.row, _file(answer, number, files))]
+        if number == 1:
+            lines[1:1] = [_limited(answer, row)]
+            lines += [runs(answer, row.row), *prints(answer, row.row), near(answer, row.row)]
+        for line in lines:
             tell(screen, f"     {line}")
     for line in stood_in(answer):
         tell(screen, line)
-    _print_sure(screen, answer)
-    for row in answer.refused:
-        start = answer.start(row)
-        tell(screen, spoken(say("refused", label=row_label(row), why=start.why if start else "")))
+    _print_sure(screen, told)
+    if answer.refused:
+        first = answer.refused[0]
+        start = answer.start(first)
+        tell(screen, spoken(say("refused", count=len(answer.refused), label=row_label(first),
+                                why=start.why if start else "")))
+    if answer.overloaded:
+        tell(screen, spoken(say("overloaded", count=answer.overloaded)))
     if answer.missed:
         tell(screen, spoken(say("missed", count=len(answer.missed))))
-    tell(screen, spoken(say(
-        "on-the-front", groups=f"{len(answer.front):,}", one_group=len(answer.front) == 1,
-        size=f"{len(answer.candidates):,}", one=len(answer.candidates) == 1)))
-    first = answer.front[0][0].row
-    if first.prefill is None:
-        tell(screen, spoken(say("first-one", settings=set_line(first.choice.settings()))))
 
 
-def _beside(answer: Answer, group: list[SampledRow]) -> list[str]:
-    """What is said of a deployment besides its quantities."""
-    each, told = group[0], answer.simulated(group[0].row)
-    tight, share = answer.binds(each.row), answer.keeps(each)
-    found = [say("near-its-limit", quantity=head(tight))] if tight else []
-    if each.row.prefill is not None:
-        found.append(say("pool-binds", pool=each.row.binds,
-                         users=f"{answer.loop(each.row).loop.users:,.0f}"))
-    if share is not None:
-        found.append(say("keeps", share=f"{share:.0%}"))
-    if told is not None:
-        found.append(say("simulated", seen=listing(
-            spoken(say("at-percentile", quantity=head(name), at=at, value=human(value, "s")))
-            for name, seen in told.seen.items() for at, value in seen.items())))
-    batches = sorted({one.row.choice.concurrency for one in group
-                      if one.row.layout == each.row.layout})
-    if len(batches) > 1:
-        found.append(say("same-with", low=f"{batches[0]:,}", high=f"{batches[-1]:,}"))
-    other = sum(one.row.layout != each.row.layout for one in group)
-    found += [say("not-told-apart", count=other)] * bool(other)
-    return list(map(spoken, found))
+def _seen(told: SearchReport, row: ReportRow) -> str:
+    """What users see of a deployment, with intervals and the percentiles that are limited."""
+    wishes, simulated = told.answer.result.wishes, row.seen
+    asked = (*wishes.chosen, *wishes.limits, "tpot", "ttft", "throughput")
+    found = []
+    for name in (name for name in TOLD if name in asked and name in row.row.quantities):
+        stated = {at: value for at, value in (simulated.seen.get(name, {}) if simulated else {}
+                                              ).items() if at != "mean"}
+        found.append(listing([interval(row.each, name), *(
+            spoken(say("at-percentile", at=at, value=human(value, "s")))
+            for at, value in stated.items())]))
+    binds = row.row.prefill and spoken(say(
+        "pool-binds", pool=row.row.binds,
+        users=f"{told.answer.loop(row.row).loop.users:,.0f}"))
+    return spoken(say("users-see", seen=sentences([*found, *([binds] if binds else [])])))
+
+
+def _limited(answer: Answer, row: ReportRow) -> str:
+    """What binds a decode step, and what a card holds."""
+    resource, share = row.binds
+    held, tight = row.memory, answer.binds(row.row)
+    return spoken(say(
+        "limited-by", resource=resource, share=f"{share:.0%}", weights=human(held.weights, "B"),
+        cache=human(held.cache, "B"), besides=human(held.besides, "B"),
+        capacity=human(held.capacity, "B"), near=bool(tight),
+        quantity=head(tight) if tight else ""))
+
+
+def _later(row: ReportRow) -> list[str]:
+    """Why a deployment that is better in the first objective stands below the first."""
+    return [spoken(say("later", why=row.later))] if row.later else []
 
 
 def _print_refused(screen: Console, answer: Answer) -> None:
@@ -336,22 +383,38 @@ def _print_missed(screen: Console, answer: Answer) -> None:
                             seen=seen)))
 
 
-def _print_sure(screen: Console, answer: Answer) -> None:
-    """Which deployment is sure, or how that was found."""
+def _print_sure(screen: Console, told: SearchReport) -> None:
+    """What is surer than the first, or how surely that was found."""
+    from calc.searching.report import fewest_of
     from calc.searching.robust import SURE
 
+    answer = told.answer
     if not answer.result.wishes.limits:
         return
-    share, line = f"{SURE:.0%}", None
     if answer.sure:
-        line = say("drawn", tried=answer.sure.tried, share=f"{answer.sure.share:.0%}")
-    elif answer.first_sure is None:
-        line = say("none-sure", share=share, sure=f"{SURE:g}")
-    elif surer := answer.surer:
-        line = say("first-sure", share=share, label=row_label(surer.row),
-                   keeps=f"{answer.keeps(surer) or 0:.0%}", sure=f"{SURE:g}")
-    if line:
-        tell(screen, spoken(line))
+        tell(screen, spoken(say("drawn", tried=answer.sure.tried,
+                                share=f"{answer.sure.share:.0%}")))
+    counts = fewest_of(told.rows)
+    if next(iter(answer.result.wishes.chosen)) == "cards" and len(counts) > 1:
+        tell(screen, spoken(say("fewest", counts=sentences([spoken(say(
+            "cards-kept", cards=cards, share=f"{share:.0%}")) for cards, share in counts]))))
+    first = told.rows[0]
+    if first.keeps is None or first.keeps >= SURE:
+        return
+    ways = [_surer(each) for each in told.surer]
+    ways += [spoken(say("surer-row", number=number, share=f"{row.keeps:.0%}"))
+             for number, row in enumerate(told.rows, 1) if (row.keeps or 0.0) >= SURE]
+    tell(screen, spoken(say("surer", ways=sentences(ways)) if ways else
+                        say("none-sure", share=f"{SURE:.0%}", sure=f"{SURE:g}")))
+
+
+def _surer(each: Surer) -> str:
+    """What makes the first deployment surer."""
+    share = f"{each.keeps:.0%}"
+    if each.what == "users":
+        return spoken(say("surer-users", users=f"{each.to:,.0f}", share=share))
+    return spoken(say("surer-limit", quantity=head(each.what), at=each.at,
+                      value=human(each.to, "s"), share=share))
 
 
 def _relaxed(answer: Answer, wider: Relaxed) -> str:
@@ -380,9 +443,9 @@ def _print_unsure(screen: Console, answer: Answer, nearest: SampledRow) -> None:
     tell(screen, f"    {set_line(nearest.row.choice.settings())}")
 
 
-def _print_others(screen: Console, answer: Answer, near: Row | None, files: list[Path]) -> None:
-    """The best inside of what was measured, that in the published weights, another layout, the
-    least change, other precisions."""
+def _print_all(screen: Console, answer: Answer, near: Row | None, files: list[Path]) -> None:
+    """The best inside of what was measured, the least change, by format and by card: ranked in
+    closed form, not simulated."""
     lines: list[str] = []
     if _outside(answer):
         lines.append(spoken(say("inside", told=say("inside-nothing") if near is None else say(
@@ -391,8 +454,6 @@ def _print_others(screen: Console, answer: Answer, near: Row | None, files: list
             file = files[-1] if files else f"{answer.result.wishes.goal.id}-{INSIDE}.yml"
             lines.append(f"    {starts(answer, near, str(file))}")
     lines.append(spoken(_published(answer)))
-    if answer.runner_up is not None:
-        lines.append(spoken(say("another-layout", brief=brief(answer, answer.runner_up))))
     if answer.least_change is not None:
         row, changed = answer.least_change
         lines += [spoken(say("least-change", brief=brief(answer, row))),

@@ -5,8 +5,8 @@ precisions-whose-published-scores-do =
     .zh = 公开分数达不到所求质量的精度
 
 layouts-of-more-than-pipeline =
-    .en = layouts of more than { $most } pipeline stages
-    .zh = 流水线超过 { $most } 级的切分
+    .en = layouts of more than { $most } pipeline stages, or of stages inside a server (space.pipeline tries them)
+    .zh = 流水线超过 { $most } 级或在机内切分流水线的方案（space.pipeline 可纳入）
 
 do-not-fit-memory =
     .en = do not fit the memory

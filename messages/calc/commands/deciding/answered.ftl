@@ -26,6 +26,10 @@ head =
        *[other] { $name }
     }
 
+cost =
+    .en = cost
+    .zh = 成本
+
 two-pools =
     .en = { $devices } cards in two pools: prefill { $prefill }; decode { $decode }, { $requests } in flight
     .zh = { $devices } 张卡分两个池：预填充 { $prefill }；解码 { $decode }，并发 { $requests }

@@ -88,31 +88,129 @@ staged-drafts =
     .en = Pipeline stages without drafts ({ $count } layouts): not every engine drafts there; --set space.staged_drafts=true tries them.
     .zh = 流水线切分下不做投机解码（{ $count } 种切分）：引擎不都支持；--set space.staged_drafts=true 可一并尝试。
 
+help-all =
+    .en = also the best of each format and card, inside of what was measured, and what became of everything that was tried
+    .zh = 另列各格式、各卡型的最优，实测范围内的最优，以及全部尝试的去向
+
+# number: an example
+checked =
+    .en = { $tried } deployments were checked. Not among them: experts on the host, cards of several kinds in one pool. --all lists formats and cards.
+    .zh = 共检查 { $tried } 个部署，未包括：专家放在主机侧、一个池中混用多种卡。--all 列出各格式与卡型。
+
+users-see =
+    .en = users see { $seen }
+    .zh = 用户所见：{ $seen }
+
+limited-by =
+    .en = limited by { $resource ->
+        [memory_bandwidth] reading memory
+        [l2_bandwidth] reading the L2 cache
+        [compute] computing
+        [communication] links between cards
+        [host] the host
+       *[overhead] starting kernels
+    } ({ $share } of a decode step){ $near ->
+        [yes] ; { $quantity } near its limit
+       *[no] { "" }
+    }; the fullest card holds { $weights } of weights, { $cache } of cache and { $besides } besides, of { $capacity }
+    .zh = 瓶颈：{ $resource ->
+        [memory_bandwidth] 读显存
+        [l2_bandwidth] 读 L2 缓存
+        [compute] 计算
+        [communication] 卡间链路
+        [host] 主机
+       *[overhead] 启动 kernel
+    }（占解码步 { $share }）{ $near ->
+        [yes] ；{ $quantity }接近上限
+       *[no] { "" }
+    }；最满的卡：权重 { $weights }、缓存 { $cache }、其余 { $besides }，共 { $capacity }
+
+keeps =
+    .en = keeps all limits in { $share } of draws
+    .zh = { $share } 的样本满足全部约束
+
+at-percentile =
+    .en = { $at } { $value }
+    .zh = { $at } { $value }
+
+later =
+    .en = { $why ->
+        [seldom] not first: it keeps the limits less often
+        [plainer] not first: it does more, or in a format without published scores, for less than 10% each
+       *[alike] not first: it cannot be told from the first, which is better in another objective or surer
+    }
+    .zh = { $why ->
+        [seldom] 未列首位：满足约束的样本更少
+        [plainer] 未列首位：多用了机制或无公开分数的格式，每项收益不足 10%
+       *[alike] 未列首位：与首位无法区分，首位在其他目标上更好或把握更大
+    }
+
+fewest =
+    .en = Cards and how often the limits are kept: { $counts }.
+    .zh = 卡数与满足约束的把握：{ $counts }。
+
+cards-kept =
+    .en = { $cards } cards: { $share } of draws
+    .zh = { $cards } 卡：{ $share } 的样本
+
+surer =
+    .en = To be surer: { $ways }.
+    .zh = 要更有把握：{ $ways }。
+
+surer-users =
+    .en = { $users } users: { $share }
+    .zh = { $users } 个用户：{ $share }
+
+surer-limit =
+    .en = { $quantity } { $at ->
+        [mean] mean
+       *[other] { $at }
+    } up to { $value }: { $share }
+    .zh = { $quantity } { $at ->
+        [mean] 均值
+       *[other] { $at }
+    }放宽到 { $value }：{ $share }
+
+surer-row =
+    .en = row { $number }: { $share }
+    .zh = 第 { $number } 行：{ $share }
+
+none-sure =
+    .en = Nothing here keeps its limits in { $share } of draws; --sure { $sure } and more cards look further.
+    .zh = 所列各项均不能在 { $share } 的样本中满足约束；可用 --sure { $sure } 或增加卡数继续查找。
+
+rejected =
+    .en = Rejected: { $rows }.
+    .zh = 未入选：{ $rows }。
+
+rejected-format =
+    .en = { $precision } { $why ->
+        [limit] { $quantity } { $value } at best (limit { $limit })
+        [memory] is { $short } short of memory at best
+        [start] is started by no release ({ $cause })
+       *[worse] { $quantity } { $value } with { $layout } on { $devices } cards
+    }
+    .zh = { $precision } { $why ->
+        [limit] { $quantity }最好 { $value }（上限 { $limit }）
+        [memory] 显存至少缺 { $short }
+        [start] 没有版本能启动（{ $cause }）
+       *[worse] { $quantity } { $value }（{ $devices } 卡，{ $layout }）
+    }
+
 refused =
-    .en = Left out, no release starts it: { $label }: { $why }.
-    .zh = 已排除，没有版本能启动：{ $label }：{ $why }。
+    .en = { $count ->
+        [one] One kind is left out, no release starts it
+       *[other] { $count } kinds are left out, no release starts them; the first
+    }: { $label }: { $why }.
+    .zh = 已排除 { $count } 种没有版本能启动的部署，第一种：{ $label }：{ $why }。
+
+overloaded =
+    .en = { $count } more answer requests more slowly than they arrive.
+    .zh = 另有 { $count } 个答复慢于请求到达。
 
 missed =
     .en = { $count } before one of these are left out: simulated, they do not keep the limits.
     .zh = 排在其前的 { $count } 个已排除：仿真表明不满足约束。
-
-on-the-front =
-    .en = { $groups } { $one_group ->
-        [yes] group
-       *[no] groups
-    } of { $size } { $one ->
-        [yes] deployment
-       *[no] deployments
-    } on the front.
-    .zh = 前沿上 { $size } 个部署中的 { $groups } 组。
-
-first-one =
-    .en = The first one: { $settings }
-    .zh = 第一个：{ $settings }
-
-near-its-limit =
-    .en = { $quantity } near its limit
-    .zh = { $quantity }接近上限
 
 pool-binds =
     .en = { $pool ->
@@ -125,32 +223,6 @@ pool-binds =
         [decode] 解码
        *[transfer] 传输
     }；{ $users } 个用户的闭环
-
-keeps =
-    .en = keeps its limits in { $share } of draws
-    .zh = { $share } 的样本满足约束
-
-simulated =
-    .en = simulated, formulas alone: { $seen }
-    .zh = 以公式单独仿真：{ $seen }
-
-at-percentile =
-    .en = { $quantity } { $at ->
-        [mean] mean
-       *[other] { $at }
-    } { $value }
-    .zh = { $quantity } { $at ->
-        [mean] 均值
-       *[other] { $at }
-    } { $value }
-
-same-with =
-    .en = the same with { $low } to { $high } in flight
-    .zh = 并发 { $low } 至 { $high } 时相同
-
-not-told-apart =
-    .en = { $count } more that cannot be told apart
-    .zh = 另有 { $count } 个无法与之区分
 
 nothing-starts =
     .en = Nothing that meets the goal is started by a release of an engine. The first: { $label }: { $why }. --any-engine tells it all the same.
@@ -173,14 +245,6 @@ seen-over =
 drawn =
     .en = { $tried } deployments drawn; above those that keep the limits in at least { $share } of draws, below by central values.
     .zh = 对 { $tried } 个部署抽样；以上各项至少在 { $share } 的样本中满足约束，以下按中心取值。
-
-none-sure =
-    .en = None of these keeps its limits in { $share } of draws from the ranges of all inputs; --sure { $sure } looks further.
-    .zh = 在全部输入的取值范围内抽样，其中没有一个在 { $share } 的样本中满足约束；--sure { $sure } 可继续查找。
-
-first-sure =
-    .en = First in { $share } of draws: { $label } ({ $keeps }); --sure { $sure } looks further.
-    .zh = 在 { $share } 的样本中满足约束的第一个：{ $label }（{ $keeps }）；--sure { $sure } 可继续查找。
 
 wider =
     .en = { $quantity } limit { $factor } wider ({ $value })
@@ -229,10 +293,6 @@ published-none =
 published =
     .en = Published weights: { $brief }
     .zh = 官方权重：{ $brief }
-
-another-layout =
-    .en = Another layout: { $brief }
-    .zh = 另一种切分：{ $brief }
 
 least-change =
     .en = Least change: { $brief }

@@ -1,0 +1,270 @@
+"""An answer to a goal as a reader is told it: rows that were drawn and simulated, why a better one
+stands below the first, what would make the first surer, what was rejected and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from calc.closed_form.evaluate import evaluate
+from calc.layouts.choice import Row, Start, scenario, unrun
+from calc.physics.breakdown import bound_by
+from calc.searching.percentiles import Simulated
+from calc.searching.result import Answer
+from calc.searching.robust import NEARLY, SURE, SampledRow, extras, sample_rows
+from calc.searching.search import MISS
+from catalogue.planning.goals import OBJECTIVES
+
+FEWER = (0.9, 0.75, 0.5)  # of the users, that would be surer served
+MOST_REJECTED = 4  # formats
+Later = Literal["seldom", "plainer", "alike"]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the fullest card of a deployment holds [B].
+
+    Attributes:
+        weights, cache, besides: weights, the cache of the requests at their longest, and the rest.
+        capacity: of the card.
+    """
+
+    weights: float
+    cache: float
+    besides: float
+    capacity: float
+
+
+@dataclass(frozen=True)
+class ReportRow:
+    """A deployment that is told.
+
+    Attributes:
+        each: it, drawn and simulated.
+        keeps: share of draws in which it keeps all limits, simulated [1]; None without limits.
+        start: which release starts it; None where that is not asked.
+        later: of one below the first that is better in the first objective, why it is there.
+        group: those that cannot be told from it.
+    """
+
+    each: SampledRow
+    keeps: float | None
+    start: Start | None
+    later: Later | None
+    group: list[SampledRow]
+
+    @property
+    def row(self) -> Row:
+        """Its settings and quantities at central values."""
+        return self.each.row
+
+    @property
+    def seen(self) -> Simulated | None:
+        """It simulated; None where no time is limited."""
+        return self.each.seen
+
+    @cached_property
+    def _evaluated(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        deployed = scenario(self.each.goal, self.row.choice)
+        inputs = dict(deployed.inputs())
+        return inputs, dict(evaluate(inputs, deployed.model.attention))
+
+    @property
+    def binds(self) -> tuple[str, float]:
+        """The resource that binds most of a decode step, and its share of it [1]."""
+        found = bound_by(*self._evaluated)
+        name = max(found, key=lambda of: float(found[of]))
+        return name, float(found[name]) / sum(map(float, found.values()))
+
+    @property
+    def memory(self) -> Memory:
+        """What the fullest card holds; of two pools the fullest that decodes."""
+        inputs, found = self._evaluated
+        weights, cache = (float(found[name]) for name in ("weights_per_device", "kv_per_device"))
+        whole = float(found["memory_per_device"])
+        return Memory(weights, cache, whole - weights - cache, float(inputs["memory_capacity"]))
+
+
+@dataclass(frozen=True)
+class Surer:
+    """What makes the first deployment keep the limits in ``SURE`` of the draws.
+
+    Attributes:
+        what: ``users``, or the quantity whose limit has to be wider.
+        at: ``mean`` or a percentile, of a time; empty of others.
+        to: as many users, or that limit, SI units.
+        keeps: share of draws in which it is then kept [1].
+    """
+
+    what: str
+    at: str
+    to: float
+    keeps: float
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A format of which nothing is told.
+
+    Attributes:
+        precision: the format.
+        row: what came nearest, or the best of it.
+        why: ``limit``, ``memory``, ``start`` or ``worse``.
+    """
+
+    precision: str
+    row: Row
+    why: Literal["limit", "memory", "start", "worse"]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"precision": self.precision, "why": self.why} | self.row.as_json()
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """An answer to a goal.
+
+    >>> from calc.searching.load_goal import search
+    >>> told = SearchReport.of(search("r1-64-users-8xh20", ["precisions=fp8-block"]))
+    >>> told.rows[0].row.devices, told.rows[0].later
+    (8, None)
+
+    Attributes:
+        answer: what it tells of.
+        rows: the best first.
+        surer: what makes that one surer; nothing where it is sure.
+        rejected: other formats.
+    """
+
+    answer: Answer
+    rows: list[ReportRow]
+    surer: list[Surer]
+    rejected: list[Rejected]
+
+    @classmethod
+    def of(cls, answer: Answer) -> SearchReport:
+        """The report of an answer, computed and simulated."""
+        if not answer.met:
+            return cls(answer, [], [], [])
+        first = answer.front[0][0]
+        rows = [ReportRow(each, answer.keeps(each), answer.start(each.row),
+                          _later(answer, first, each), rest)
+                for each, *rest in answer.front]
+        return cls(answer, rows, _surer(answer, first), [*_rejected(answer, rows)])
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units."""
+        answer, data = self.answer, self.answer.as_json()
+        if not self.rows:
+            return data
+        return data | {
+            "front": [[self._row(row), *(each.row.as_json() for each in row.group)]
+                      for row in self.rows],
+            "surer": [asdict(each) for each in self.surer],
+            "rejected": [each.as_json() for each in self.rejected],
+            "refused": [answer.beside(row) for row in answer.refused]}
+
+    def _row(self, told: ReportRow) -> dict[str, Any]:
+        answer, row = self.answer, told.row
+        loop = {} if row.prefill is None else {"pools": answer.loop(row).as_json()}
+        binds, share = told.binds
+        return answer.beside(row) | loop | {
+            "binds": answer.binds(row), "keeps": told.keeps, "later": told.later,
+            "unstarted": [why["en"] for why in unrun(answer.result.wishes.goal, row)],
+            "limited_by": {"resource": binds, "share": share}, "memory": asdict(told.memory),
+            "near": answer.near(row).as_json(), "simulated": told.seen and told.seen.as_json()}
+
+
+def _later(answer: Answer, first: SampledRow, each: SampledRow) -> Later | None:
+    """Why a deployment that is better in the first objective stands below the first."""
+    wishes = answer.result.wishes
+    name, sign = next(iter(wishes.chosen.items()))
+    own, best = (of.row.worth({name: sign})[0] for of in (each, first))
+    if each is first or own <= best:
+        return None
+    if (answer.keeps(each) or 0.0) < (answer.keeps(first) or 0.0) - NEARLY:
+        return "seldom"
+    return ("plainer" if extras(answer.result, each.row) > extras(answer.result, first.row)
+            else "alike")
+
+
+def _surer(answer: Answer, first: SampledRow) -> list[Surer]:
+    """Wider limits, and fewer users, with which the first keeps all limits in ``SURE`` of draws."""
+    share = answer.keeps(first)
+    if share is None or share >= SURE:
+        return []
+    over = answer.excesses(first)
+    found = []
+    for (name, at), excess in over.items():
+        others = [each for key, each in over.items() if key[0] != name]
+        kept = np.max(others, axis=0) <= 0 if others else np.ones(len(excess), bool)
+        if kept.mean() < SURE:
+            continue
+        needed = float(np.quantile(np.where(kept, excess, np.inf), SURE, method="higher"))
+        limit = answer.result.wishes.goal.limits.times.get(name, {}).get(at)
+        if limit is not None and 0 < needed < math.inf:
+            found.append(Surer(name, at, limit * (1 + needed), SURE))
+    demand = answer.result.wishes.goal.demand
+    if demand.users and not demand.think_time and first.row.prefill is None:
+        found += _with_fewer_users(answer, first, demand.users)
+    return found
+
+
+def _with_fewer_users(answer: Answer, first: SampledRow, users: int) -> list[Surer]:
+    """The most of ``FEWER`` users for whom the first is sure."""
+    for share in FEWER:
+        count = math.floor(users * share)
+        row = answer.result.again(replace(first.row.choice, concurrency=count)) if count else None
+        if row is None:
+            continue
+        each, = sample_rows(answer.result, [row])
+        kept = answer.keeps(each, like=first)
+        if kept is not None and kept >= SURE:
+            return [Surer("users", "", count, kept)]
+    return []
+
+
+def _rejected(answer: Answer, rows: list[ReportRow]) -> Iterator[Rejected]:
+    """Formats that were tried of which none is told, the nearest of each."""
+    found, told = answer.result, {choice.precision for row in rows for choice in row.row.choices}
+    of: dict[str, list[Rejected]] = {}
+    for base, kept in zip(found.bases, found.of_bases, strict=True):
+        if base.precision in told:
+            continue
+        one = of.setdefault(base.precision, [])
+        if kept.front.rows:
+            row = found.rows(kept.front, 1)[0]
+            one.append(Rejected(base.precision, row, "worse" if answer.offers(row) else "start"))
+        elif kept.miss.rows:
+            one.append(Rejected(base.precision, found.row(kept.miss.rows, 0), "limit"))
+        elif kept.short.rows:
+            one.append(Rejected(base.precision, found.row(kept.short.rows, 0), "memory"))
+    order = ("worse", "limit", "memory", "start")
+    best = [min(each, key=lambda one: (order.index(one.why), _miss(answer, one.row)))
+            for each in of.values() if each]
+    yield from sorted(best, key=lambda one: (order.index(one.why), _miss(answer, one.row)))[
+        :MOST_REJECTED]
+
+
+def _miss(answer: Answer, row: Row) -> float:
+    """How far a deployment is over a limit, else how bad it is in the first objective."""
+    if row.over:
+        return max(row.over.values())
+    if MISS in row.quantities:
+        return row.quantities[MISS]
+    name, sign = next(iter(answer.result.wishes.chosen.items()))
+    return -sign * row.quantities.get(name, math.inf) if name in OBJECTIVES else 0.0
+
+
+def fewest_of(rows: list[ReportRow]) -> list[tuple[int, float]]:
+    """Cards of the rows that are told and the largest share of draws of each, the fewest first."""
+    best: dict[int, float] = {}
+    for row in rows:
+        best[row.row.devices] = max(best.get(row.row.devices, 0.0), row.keeps or 0.0)
+    return sorted(best.items())
