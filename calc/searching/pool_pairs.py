@@ -32,7 +32,7 @@ from calc.physics.arrays import Inputs, Number
 from calc.physics.cache import cache
 from calc.searching.candidates import CandidateCells, at, candidate_cells, filled, held, rounded
 from calc.searching.goal import Wishes
-from catalogue import Scenario, load_precision
+from catalogue import Scenario, load_device, load_precision
 from catalogue.planning.goals import Demand
 
 PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pause
@@ -265,7 +265,10 @@ def _of_one(space: Space) -> Space:
 
 
 def _exchange(one: Base, two: Base) -> bool:
-    """Whether two pools serve one model: on cards of one kind weights may differ, caches not."""
+    """Whether two pools serve one model: on cards of one kind weights may differ, caches not, and
+    no caches pass between cards of two makers."""
+    if load_device(one.device).software != load_device(two.device).software:
+        return False
     if one.precision == two.precision:
         return True
     return one.device == two.device and (
