@@ -7,7 +7,7 @@ from typing import Any
 
 from calc.launching.settings import Release, Setting, Variable
 from catalogue import ParamsError, Scenario, library
-from catalogue.engines.assertions import problems
+from catalogue.engines.assertions import Server, pair_problems, problems
 from catalogue.engines.conditions import UNKNOWN
 
 A2, A5 = "ascend-910b", "ascend-950"  # mechanisms of the cards that vLLM Ascend calls A2, A5
@@ -30,9 +30,10 @@ def about(scenario: Scenario) -> dict[str, dict[str, Any]]:
     return {
         "model": {**shapes, "attention": model.attention, "moe": model.is_moe,
                   "dense_layers": leading},
-        "card": {"cuda": device.type == "gpu", "ascend": npu,
+        "card": {"cuda": device.type == "gpu", "ascend": npu, "software": device.software,
                  "a2": npu and device.mechanisms == A2, "a5": npu and device.mechanisms == A5},
         "weights": {
+            "stored": weights.model_dump(),
             "dense_block": dense.block.outputs.value if dense.block else 0,
             "expert_block": expert.block.outputs.value if model.is_moe and expert.block else 0,
             "expert": weights.routed_expert if model.is_moe else None,
@@ -45,11 +46,32 @@ def refuse(scenario: Scenario, release: Release, flags: Iterable[Setting],
 
     Raises ParamsError, one sentence.
     """
-    given, around, known = _values(flags), _values(variables), about(scenario)
+    server = _server(scenario, flags, variables)
     for engine, version in release.by:
-        if found := problems(engine.name, version, given, around, known):
+        if found := problems(engine.name, version, *server):
             raise ParamsError(f"'{scenario.id}': {engine.title} {version} does not start so: "
                               f"{'; '.join(found)}.")
+
+
+def refuse_pair(release: Release, servers: Mapping[str, tuple[
+        Scenario, Iterable[Setting], Iterable[Setting]]]) -> None:
+    """Refuse a prefill and a decode server between which a release sends no caches.
+
+    Args:
+        release: of both.
+        servers: ``prefill`` and ``decode``, each with its scenario, flags and variables.
+
+    Raises ParamsError, one sentence.
+    """
+    both = {name: _server(*server) for name, server in servers.items()}
+    for engine, version in release.by:
+        if found := pair_problems(engine.name, version, both):
+            raise ParamsError(f"{engine.title} {version} sends no caches between these two pools: "
+                              f"{'; '.join(found)}.")
+
+
+def _server(scenario: Scenario, flags: Iterable[Setting], variables: Iterable[Setting]) -> Server:
+    return _values(flags), _values(variables), about(scenario)
 
 
 def _values(settings: Iterable[Setting]) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from calc.closed_form.benches import FEWEST, WAVES, bench_count
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
-from calc.launching.scripts import MADE, MODEL, ROUTER_PORT, Pool, routed
+from calc.launching.scripts import MADE, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, comment, nearest_releases
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.uncertainty.amount import Amount
@@ -205,7 +205,7 @@ def command(run: Bench, pool: Pool, seed: int) -> list[Setting]:
     """
     tool = tool_of(pool.release)
     found = [tool.take("--base-url", Variable(URL), ""),
-             tool.take("--model", Variable(MODEL), ""),
+             tool.take("--model", Variable(pool.model), ""),
              tool.take("--num-prompts", run.requests, ""), tool.take("--seed", seed, "")]
     if run.rate is not None:
         found.append(tool.take("--request-rate", run.rate, ""))
@@ -276,7 +276,7 @@ def files(pools: Sequence[Pool], runs: Sequence[Bench], about: Mapping[str, Any]
 
 def _script(pools: Sequence[Pool], runs: Sequence[Bench]) -> str:
     entry = f"127.0.0.1:{ROUTER_PORT}" if routed(pools) else pools[0].addresses[0]
-    tool = tool_of(pools[0].release)
+    tool, model = tool_of(pools[0].release), pools[-1].model
     called = ("python -m sglang.bench_serving" if tool.name == "sglang-bench"
               else "vllm bench serve")
     lines = ["#!/usr/bin/env bash",
@@ -284,7 +284,7 @@ def _script(pools: Sequence[Pool], runs: Sequence[Bench]) -> str:
              f"# {MADE}", "set -euo pipefail",
              'here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)',
              "# shellcheck source=/dev/null", '. "$here/../cluster.env"',
-             f': "${{{MODEL}:?set {MODEL} in cluster.env}}"',
+             f': "${{{model}:?set {model} in cluster.env}}"',
              f': "${{{URL}:=http://{entry}}}"', f'RESULTS="$here/{RESULTS}"',
              'mkdir -p "$RESULTS"', "",
              "# names of runs as arguments; without any, all of them",

@@ -17,12 +17,13 @@ from calc.answer.steady_state import lasting
 from calc.answer.whole import Whole, whole
 from calc.closed_form.evaluate import evaluate
 from calc.launching import bench
-from calc.launching.layout import layout
+from calc.launching.layout import layouts
 from calc.launching.lengths import Longest, longest
 from calc.launching.scripts import (
     ENGINES,
     MADE,
     Pool,
+    check_pair,
     cluster_file,
     node_files,
     pool_of,
@@ -194,25 +195,36 @@ def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release],
                               "digits, '.' and '-'.")
     if hosts and len(set(hosts)) < len(hosts):
         raise ParamsError("--hosts: a name stands twice, expected one per node.")
-    left, found = list(hosts), []
-    lie = {name: layout(scenario) for name, scenario in named.items()}
-    for name, scenario in named.items():
-        release = releases[name]
-        count = lie[name].nodes
-        if hosts and len(left) < count:
-            raise ParamsError(f"--hosts: {len(hosts)} names, expected "
-                              f"{sum(each.nodes for each in lie.values())}, one per node.")
-        own = left[:count] if hosts else [f"{name}-{node}" for node in range(count)]
-        left = left[count:]
-        found.append(pool_of(name, scenario, release, own, most[name],
-                             extra_settings(release, *added), lie if len(lie) > 1 else None))
-    if left:
-        raise ParamsError(f"--hosts: {len(hosts)} names, expected "
-                          f"{len(hosts) - len(left)}, one per node.")
+    left, found = list(hosts), list[Pool]()
+    lie = layouts(named)
+    nodes = sum(of.nodes - of.shares for of in lie.values())
+    if hosts and len(hosts) != nodes:
+        raise ParamsError(f"--hosts: {len(hosts)} names, expected {nodes}, one per node.")
+    for name, of in lie.items():
+        own = [found[-1].hosts[-1]] if of.shares else []
+        new = range(len(own), of.nodes)
+        own += [left.pop(0) if hosts else f"{name}-{node}" for node in new]
+        found.append(pool_of(name, named, releases[name], own, most[name],
+                             extra_settings(releases[name], *added)))
     if len({str(pool.release) for pool in found}) > 1:
         raise ParamsError("the two pools name two engines, expected one for both.")
+    if len(found) > 1:
+        _hold_drafts(**named)
+        check_pair(*found)
     router_files(found)  # refuses pools that nothing joins
     return tuple(found)
+
+
+def _hold_drafts(prefill: Scenario, decode: Scenario) -> None:
+    """Refuse a prefill pool whose memory does not hold the layer by which the decode pool drafts.
+
+    Raises ParamsError, one sentence.
+    """
+    inputs = prefill.inputs() | {"draft_tokens": decode.inputs()["draft_tokens"]}
+    if not has_room(evaluate(inputs, prefill.model.attention, decode=False)):
+        raise ParamsError(f"'{prefill.id}': the layer that drafts for '{decode.id}' is loaded here "
+                          "too, to fill its cache, and leaves too little memory; expected more "
+                          "cards, fewer requests, or draft_tokens: 0.")
 
 
 def _release(scenario: Scenario) -> Release:
@@ -292,20 +304,21 @@ def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> 
         routed: whether a router stands before the servers.
     """
     pools = [each.pool for each in of]
+    models = " and ".join(dict.fromkeys(f"`{pool.model}`" for pool in pools))
     lines = [f"# {text(pools[0].scenario.heading['en'])}", "",
              f"{text(pools[0].scenario.model.name['en'])} on {_cards(pools)}, {pools[0].release}. "
              f"{MADE}", "", *([text(told[0]), ""] if (told := unsourced(
                  pool.scenario for pool in pools)) else []),
              "## Start", "",
-             "1. Set `MODEL` in `cluster.env`, the same on every node.",
+             f"1. Set {models} in `cluster.env`, the same on every node.",
              "2. Run on each node its script; the node with rank 0 of a server first.", "",
              "| node | script | runs |", "|---|---|---|",
              *(_node(pool, node) for pool in pools for node in range(pool.layout.nodes))]
     if routed:
         lines += ["", "3. Run `router/router.sh`; requests go to its port 8080."]
     lines += ["", "Further arguments of a script are passed on. `MASTER_ADDR` and `NODE_ADDR`, if "
-              "set in the environment, hold before those of the node's file. Settings of NCCL, "
-              "HCCL, Gloo and Ray are not in the engine's catalogue and are not set here.", "",
+              "set in the environment, hold before those of the node's file. The network of NCCL, "
+              "HCCL, Gloo and Ray is not in the engine's catalogue and is not set here.", "",
               "## What is where", "",
               "| file | what |", "|---|---|",
               "| `nodes/` | a script and an environment per node |",

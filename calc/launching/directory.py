@@ -34,6 +34,7 @@ def write(directory: Path, files: Mapping[str, str]) -> list[Path]:
                            for name, data in sorted(mine.items())}, indent=1) + "\n"
     try:
         _check(directory, before, mine)
+        directory.parent.mkdir(parents=True, exist_ok=True)
         mine[MANIFEST] = manifest.encode()
         with drafted(directory.parent) as draft:
             _put(directory, draft / "staged", mine, before.keys() - mine.keys())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from catalogue import ParamsError, Scenario
@@ -9,7 +10,8 @@ from catalogue.deployments.admission.rules import cut_of, subject_of
 from catalogue.deployments.admission.starting import server_problem
 from catalogue.deployments.layout import expert_slices
 
-PORT = 8000  # of the first server of a node
+PORT = 8000  # of the server on the first card of a node
+PORTS = 10  # from that of a card to that of the next: SGLang takes seven beside a server's own
 MASTER_PORT = 29500
 RPC_PORT = 13345
 BOOTSTRAP_PORT = 8998
@@ -68,12 +70,33 @@ class Layout:
         return [part for part in self.parts if part.node == node]
 
     @property
+    def shares(self) -> bool:
+        """Whether another pool takes the first cards of its first node."""
+        return self.parts[0].first > 0
+
+    @property
     def heads(self) -> list[Part]:
         """The parts that answer requests, one per server."""
         return [part for part in self.parts if part.rank == 0]
 
 
-def layout(scenario: Scenario) -> Layout:
+def layouts(named: Mapping[str, Scenario]) -> dict[str, Layout]:
+    """How pools lie on their nodes, by name: servers that are smaller than a node take the cards
+    that the pool before leaves free on its last one, if that is a node of the same kind.
+
+    Raises ParamsError as :func:`layout` does.
+    """
+    found: dict[str, Layout] = {}
+    taken: dict[tuple[str, str], int] = {}  # of the last node, by its kind and card
+    for name, scenario in named.items():
+        kind = scenario.node.id, scenario.device.id
+        found[name] = layout(scenario, taken.get(kind, 0))
+        last = found[name].parts[-1]
+        taken = {kind: last.first + last.cards}
+    return found
+
+
+def layout(scenario: Scenario, taken: int = 0) -> Layout:
     """How a scenario lies on its nodes.
 
     Replicas that share experts are one server, others stand by themselves: engines cut the experts
@@ -83,6 +106,10 @@ def layout(scenario: Scenario) -> Layout:
     >>> two = layout(catalogue.load_scenario("s1-plan-c"))
     >>> two.servers, two.joined, two.span, two.nodes
     (4, 1, 1, 4)
+
+    Args:
+        scenario: the deployment, or the pool.
+        taken: cards of the first node that another pool takes, if others are enough for a server.
 
     Raises ParamsError, one sentence, for a server that does not fill whole nodes.
     """
@@ -97,8 +124,10 @@ def layout(scenario: Scenario) -> Layout:
     servers = dp // joined
     if cards <= per_node:
         fit = per_node // cards
-        parts = tuple(Part(number, 0, number // fit, number % fit * cards, cards,
-                           PORT + number % fit) for number in range(servers))
+        start = -(-taken // cards) % fit
+        places = [divmod(number, fit) for number in range(start, start + servers)]
+        parts = tuple(Part(number, 0, node, place * cards, cards, PORT + PORTS * place * cards)
+                      for number, (node, place) in enumerate(places))
         return _limited(scenario, Layout(tp, pp, joined, ep, slices, servers, 1,
                                          parts[-1].node + 1, parts))
     span = cards // per_node

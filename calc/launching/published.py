@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from calc.launching.layout import Layout
 from calc.launching.settings import ASCEND, Release, Setting
-from catalogue import ParamsError, Scenario
+from catalogue import ParamsError, Scenario, load_precision
 
 ROWS = "fp8-row56"  # latents in rows with their scales: what kernels of compressed attention read
-EXPERTS = ("mxfp4", "fp8-block128-e8m0")  # formats of which DeepSeek-V4's checkpoints say fp8
+MXFP4 = "mxfp4"
+EXPERTS = (MXFP4, "fp8-block128-e8m0")  # formats of which DeepSeek-V4's checkpoints say fp8
 _FUSED = ("sm_100", "sm_103")  # cards with one kernel for exchange and experts
 _AUTO = "--enable-auto-tool-choice"  # of vLLM, beside a parser of calls
 # what reads a family's chat format: calls and reasoning of an answer
@@ -20,12 +23,28 @@ _SGLANG = {"deepseek-v4": {"--reasoning-parser": "deepseek-v4",
                            "--tool-call-parser": "deepseekv4"}}
 FLASHCOMM = "VLLM_ASCEND_ENABLE_FLASHCOMM1"
 DEALT = "prompts are dealt over the tensor-parallel ranks"
-ASCEND_ROWS, _KEYS = "int8-latent128", "int8-index128"  # of sparse attention, in INT8
+ASCEND_ROWS, KEYS = "int8-latent128", "int8-index128"  # of sparse attention, in INT8
 
 
 def compressed(scenario: Scenario) -> bool:
     """Whether a model attends to compressed entries, as DeepSeek-V4 does."""
     return scenario.model.attention == "csa"
+
+
+def methods(scenario: Scenario, named: Mapping[str, str]) -> dict[str, str]:
+    """``--quantization`` by format. MXFP4 of a model whose own weights are in another format is
+    AMD's, in Quark's form, which runs on AMD's cards; engines refuse a name that differs from the
+    checkpoint's.
+
+    Args:
+        scenario: the deployment.
+        named: of all formats.
+    """
+    own = scenario.model.weights
+    if own is None or load_precision(own.precision).weights.routed_expert == MXFP4:
+        return dict(named)
+    others = {name: method for name, method in named.items() if name != MXFP4}
+    return others | ({MXFP4: "quark"} if scenario.device.software == "rocm" else {})
 
 
 def spoken(scenario: Scenario, release: Release) -> list[Setting]:
@@ -94,7 +113,7 @@ def in_int8(scenario: Scenario) -> dict[str, str]:
         return {}
     its = scenario.precision
     return ({"enable_sparse_sfa_c8": "latents in INT8"} if its.kv_cache == ASCEND_ROWS else {}) | (
-        {"enable_sparse_li_c8": "index keys in INT8"} if its.kv_index == _KEYS else {})
+        {"enable_sparse_li_c8": "index keys in INT8"} if its.kv_index == KEYS else {})
 
 
 def fused(scenario: Scenario, of: Layout) -> bool:
@@ -106,4 +125,4 @@ def fused(scenario: Scenario, of: Layout) -> bool:
     its = scenario.precision
     return (compressed(scenario) and of.experts > 1 and of.span == 1
             and scenario.device.architecture in _FUSED
-            and (its.weights.routed_expert, its.multiply.routed_expert) == ("mxfp4", "fp8"))
+            and (its.weights.routed_expert, its.multiply.routed_expert) == (MXFP4, "fp8"))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calc.launching import sglang, vllm
-from calc.launching.asserted import refuse
-from calc.launching.layout import BOOTSTRAP_PORT, Layout, Part, layout
+from calc.launching.asserted import refuse, refuse_pair
+from calc.launching.layout import BOOTSTRAP_PORT, Layout, Part, layouts
 from calc.launching.lengths import Longest
 from calc.launching.settings import ASCEND, Release, Setting, comment, nearest, over
 from calc.launching.startup_line import StartupLine, startup_line
@@ -16,13 +16,13 @@ from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission.rules import cut_of, subject_of
 from catalogue.deployments.admission.starting import layout_problem
 from catalogue.engines.successors import catalogue_of
-from catalogue.entries.models import Checkpoint
 from catalogue.kernels.checkpoints import checkpoint_for
 
 MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
 ENGINES = {"vllm": vllm, "vllm-ascend": vllm, "sglang": sglang}
 MODEL = "MODEL"
 ROUTER_PORT = 8080
+STORE_PORT = 24669
 MINI, SGLANG, VLLM, PROXY = "sglang-lb", "sglang-router", "vllm-router", "vllm-ascend-proxy"
 SOURCE = ('"${VLLM_ASCEND_SOURCE:?set VLLM_ASCEND_SOURCE: a folder with the source distribution of '
           'the release}"')
@@ -44,6 +44,7 @@ class Pool:
         longest: of its requests.
         hosts: their names, in order.
         flags, variables: settings of each part, as the layout has them.
+        model: variable that names its checkpoint.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Pool:
     hosts: tuple[str, ...]
     flags: tuple[tuple[Setting, ...], ...]
     variables: tuple[tuple[Setting, ...], ...]
+    model: str = MODEL
 
     @functools.cached_property
     def startup(self) -> StartupLine | None:
@@ -75,39 +77,43 @@ class Pool:
         return f"{self.name}-{node}"
 
 
-def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str],
-            most: Longest, given: tuple[Iterable[Setting], Iterable[Setting]] = ((), ()),
-            pools: Mapping[str, Layout] | None = None) -> Pool:
+def pool_of(name: str, named: Mapping[str, Scenario], release: Release, hosts: Sequence[str],
+            most: Longest, given: tuple[Iterable[Setting], Iterable[Setting]] = ((), ())) -> Pool:
     """A pool with the settings of each of its nodes.
 
     Args:
         name: ``serve``, ``prefill`` or ``decode``.
-        scenario: of the pool.
+        named: the scenarios of all pools, by name.
         release: of the engine.
         hosts: names of nodes, at least as many as it needs.
         most: the longest request.
         given: flags and variables that take the place of those derived.
-        pools: how both lie on their nodes, if it is one of two.
 
     Raises ParamsError, one sentence, for what the release cannot do, and for settings that it takes
     one by one and does not start with together.
     """
+    scenario = named[name]
     if scenario.file.offload is not None:
         raise ParamsError(f"'{scenario.id}': experts that are not on the cards need an engine "
                           "that is not in the catalogue, expected no offload.")
     if scenario.running and (problem := layout_problem(
             scenario.running, subject_of(scenario), cut_of(scenario))):
         raise ParamsError(f"{problem.text['en']}.")
-    of = layout(scenario)
+    lie = layouts(named)
+    of = lie[name]
     if len(hosts) < of.nodes:
         raise ParamsError(f"--hosts: {len(hosts)} for the {of.nodes} nodes of '{name}', expected "
                           "a name for each.")
     engine = ENGINES[release.name]
     role = role_of(name)
     own = [engine.flags(scenario, of, part, release, role, most) for part in of.parts]
-    if pools and release.name == ASCEND:
-        own = [[*each, vllm.mooncake(release, part, role, pools)]
+    if len(named) > 1 and release.name == ASCEND:
+        own = [[*each, vllm.mooncake(release, part, role, lie)]
                for each, part in zip(own, of.parts, strict=True)]
+    if role == "prefill" and not engine.drafts(scenario, release):
+        why = "the decode pool drafts, by a layer whose cache of prompts comes from here"
+        own = [[*each, *(replace(setting, why=why)
+                         for setting in engine.drafts(named["decode"], release))] for each in own]
     flags, variables = (list(each) for each in given)
     flagged = [over(each, flags) for each in own]
     around = [over(engine.variables(scenario, of, part, release, role), variables)
@@ -115,7 +121,23 @@ def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str
     for one, its in zip(flagged, around, strict=True):
         refuse(scenario, release, one, its)
     return Pool(name, scenario, release, of, most, tuple(hosts[:of.nodes]),
-                tuple(map(tuple, flagged)), tuple(map(tuple, around)))
+                tuple(map(tuple, flagged)), tuple(map(tuple, around)),
+                MODEL if len(_checkpoints(named)) == 1 else f"{name.upper()}_{MODEL}")
+
+
+def _checkpoints(named: Mapping[str, Scenario]) -> set[tuple[str, ...]]:
+    """Weights that pools load, each by its formats."""
+    return {(scenario.model.id, *scenario.precision.weights.model_dump().values())
+            for scenario in named.values()}
+
+
+def check_pair(prefill: Pool, decode: Pool) -> None:
+    """Refuse two pools between which their release sends no caches.
+
+    Raises ParamsError, one sentence.
+    """
+    refuse_pair(decode.release, {each.name: (each.scenario, each.flags[0], each.variables[0])
+                                 for each in (prefill, decode)})
 
 
 def role_of(name: str) -> str:
@@ -176,7 +198,7 @@ def _script(pool: Pool, node: int) -> str:
              "# shellcheck source=/dev/null",
              f'. "$here/{pool.node_name(node)}.env"',
              "set +a",
-             f': "${{{MODEL}:?set {MODEL} in cluster.env: a path or a name of it}}"', ""]
+             f': "${{{pool.model}:?set {pool.model} in cluster.env: a path or a name of it}}"', ""]
     if pool.release.name in vllm.NAMES and vllm.ray(pool.layout, pool.release):
         lines += _ray(parts[0][0])
         if parts[0][0].rank:
@@ -184,24 +206,24 @@ def _script(pool: Pool, node: int) -> str:
     for part, flags, variables in parts:
         name = f"server_{part.server}"
         lines += [f"{name}=(", *_arguments(flags), ")"]
-        called = f'{_command(pool.release)} "${{{name}[@]}}" "$@"'
+        called = f'{_command(pool)} "${{{name}[@]}}" "$@"'
         if len(parts) == 1:  # all of its variables are those of the node
             lines.append(f"exec {called}")
             continue
         own = [setting for setting in variables if setting not in shared]
         lines += [f"# {comment(setting.why)}" for setting in own]
-        before = " ".join(f"{setting.name}={setting.words[1]}" for setting in own)
-        lines += [f"env {before} {called} &", ""]
+        before = "".join(f"{setting.name}={setting.words[1]} " for setting in own)
+        lines += [f"{before}{called} &", ""]
     if len(parts) > 1:
         lines += ["# the node is as good as its servers: one that ends, ends the others",
                   "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT", "wait -n"]
     return "\n".join(lines) + "\n"
 
 
-def _command(release: Release) -> str:
-    if release.name == "sglang":
-        return f'python -m sglang.launch_server --model-path "${MODEL}"'
-    return f'vllm serve "${MODEL}"'
+def _command(pool: Pool) -> str:
+    if pool.release.name == "sglang":
+        return f'python -m sglang.launch_server --model-path "${pool.model}"'
+    return f'vllm serve "${pool.model}"'
 
 
 def _arguments(flags: Iterable[Setting]) -> list[str]:
@@ -226,26 +248,36 @@ def _ray(part: Part) -> list[str]:
 
 def cluster_file(pools: Sequence[Pool]) -> str:
     """What the operator sets, for all nodes."""
-    names = ", ".join(dict.fromkeys(comment(pool.scenario.model.name["en"]) for pool in pools))
-    checkpoint = checkpoint_of(pools)
-    known = comment(str(checkpoint.repository)) if checkpoint else ""
-    shown = next((f" It is started by {comment(one.engine)} in {comment(one.source)}."
-                  for one in checkpoint.served if one.engine == pools[0].release.name), ""
-                 ) if checkpoint else " No checkpoint of it is known to be published."
+    loaded = [line for pool in {pool.model: pool for pool in pools}.values()
+              for line in _loaded(pool)]
     return "\n".join([
-        f"# What holds of all nodes, for the operator to set. {MADE}",
-        f"# A path or a name of the checkpoint: {names}, "
-        f"{comment(pools[0].scenario.precision.name['en'])}.{shown}",
-        f'{MODEL}="${{{MODEL}:-{known}}}"',
+        f"# What holds of all nodes, for the operator to set. {MADE}", *loaded,
+        *_store(pools),
         "# Addresses come from the node's own file; MASTER_ADDR and NODE_ADDR may be set here or",
         "# in the environment instead, and so may the network of NCCL, HCCL and Gloo, of which",
         "# the engine's catalogue says nothing.", ""])
 
 
-def checkpoint_of(pools: Sequence[Pool]) -> Checkpoint | None:
-    """The published checkpoint that pools start with; None where none is known."""
-    first = pools[0].scenario
-    return checkpoint_for(first.model, first.precision, pools[0].release.name, first.device)
+def _loaded(pool: Pool) -> list[str]:
+    """What a pool loads: of published checkpoints one that its engine is shown to start."""
+    scenario = pool.scenario
+    checkpoint = checkpoint_for(scenario.model, scenario.precision, pool.release.name,
+                                scenario.device)
+    known = comment(str(checkpoint.repository)) if checkpoint else ""
+    shown = next((f" It is started by {comment(one.engine)} in {comment(one.source)}."
+                  for one in checkpoint.served if one.engine == pool.release.name), ""
+                 ) if checkpoint else " No checkpoint of it is known to be published."
+    return [f"# A path or a name of the checkpoint: {comment(scenario.model.name['en'])}, "
+            f"{comment(scenario.precision.name['en'])}.{shown}",
+            f'{pool.model}="${{{pool.model}:-{known}}}"']
+
+
+def _store(pools: Sequence[Pool]) -> list[str]:
+    """Where the cards of two pools on Ascend find each other under SGLang."""
+    if len(pools) == 1 or not sglang.between_npus(pools[0].scenario, pools[0].release):
+        return []
+    return ["# The first prefill server opens it; others find their caches by it.",
+            f'{sglang.STORE}="${{{sglang.STORE}:-tcp://{pools[0].hosts[0]}:{STORE_PORT}}}"']
 
 
 def routed(pools: Sequence[Pool]) -> bool:
@@ -312,7 +344,7 @@ def _apart(pools: Sequence[Pool], router: Release) -> list[Setting]:
     why = {pool.name: f"servers that {pool.name}" for pool in pools}
     starts = [f"http://{address}" for address in prefill.addresses]
     ends = [f"http://{address}" for address in decode.addresses]
-    ports = [BOOTSTRAP_PORT + part.port % 100 for part in prefill.layout.heads]
+    ports = [BOOTSTRAP_PORT + part.first for part in prefill.layout.heads]
     if router.name == PROXY:
         return [setting for pool, word in ((prefill, "prefiller"), (decode, "decoder"))
                 for setting in (

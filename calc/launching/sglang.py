@@ -20,8 +20,12 @@ QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-ten
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 SLIM = "modelslim"  # whatever msModelSlim wrote for Ascend; before it W8A8 alone had a name
 MARLIN = "_marlin"  # of methods that take a checkpoint's weights to kernels of NVIDIA's cards
+LOW_LATENCY = "low_latency"
 BUFFER = 128  # tokens of a rank that DeepEP has room for unless told otherwise, in every release
 WIDE_EXPERTS = "SGLANG_DSV4_FP4_EXPERTS"  # 0: the experts of DeepSeek-V4 are re-encoded in FP8
+NVFP4 = ("nvfp4", "nvfp4-output")
+PAGE = 64  # tokens of FlashMLA's blocks
+STORE = "ASCEND_MF_STORE_URL"  # in the file of all nodes
 CACHED: dict[str, str | None] = {"bf16": None, "fp16": None, "fp8": "fp8_e4m3"}
 
 
@@ -33,12 +37,13 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
 
     Raises ParamsError, one sentence, for what the release cannot do.
     """
-    return [*_device(scenario, release), *_cut(of, part, release),
-            *_experts(scenario, of, release),
+    return [*_attention(scenario, release, role), *_cut(of, part, release),
+            *_experts(scenario, of, release, role),
             *formats(scenario, release, role),
             *_rounded(scenario, release),
             *_limits(scenario, of, release, most), *_steps(scenario, release),
-            *_pool(of, part, release, role), *spoken(scenario, release),
+            *drafts(scenario, release), *_pool(scenario, of, part, release, role),
+            *spoken(scenario, release),
             release.take("--enable-metrics", None, "without it there is nothing to watch"),
             *answering(scenario, part, release)]
 
@@ -51,23 +56,44 @@ def formats(scenario: Scenario, release: Release, _: str) -> list[Setting]:
 def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role: str
               ) -> list[Setting]:
     """The environment of one node: how experts are stored where the engine would take them for
-    others, and room for a step where low-latency DeepEP has too little.
+    others, room for a step where low-latency DeepEP has too little, how caches are sent.
 
     Arguments as of ``vllm.variables``.
     """
     found, stored = [], scenario.precision.weights.routed_expert
-    if compressed(scenario) and stored != "mxfp4":
+    if compressed(scenario) and stored != published.MXFP4:
         found.append(release.take(WIDE_EXPERTS, 0, f"experts in {stored}, not in MXFP4"))
-    return [*found, *_room(scenario, of, release)]
+    if role != "both" and scenario.device.architecture == "ascend-a2":
+        found.append(Setting("ASCEND_MF_TRANSFER_PROTOCOL", "device_rdma",
+                             "caches go over the ports of A2 cards"))
+    return [*found, *_room(scenario, of, release, role), *_in_rack(scenario, of, release, role)]
 
 
-def _room(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
+def _in_rack(scenario: Scenario, of: Layout, release: Release, role: str) -> list[Setting]:
+    """NVLink between the nodes of a rack, for sums and for caches.
+
+    Source: "NVLink Transport Configuration" of SGLang's page on two pools, its recipes for GB200.
+    """
+    if scenario.device.software != "cuda" or scenario.node.fabric_link is None:
+        return []
+    why, found = "NVLink joins the nodes of a rack", list[Setting]()
+    if of.span > 1:
+        found += [Setting("NCCL_MNNVL_ENABLE", 1, why), Setting("NCCL_CUMEM_ENABLE", 1, why)]
+    if role != "both":
+        found += [Setting("MC_FORCE_MNNVL", "True", why),
+                  release.take("SGLANG_MOONCAKE_CUSTOM_MEM_POOL", "True", why)]
+    return found
+
+
+def _room(scenario: Scenario, of: Layout, release: Release, role: str) -> list[Setting]:
     """Room for a step in the buffers of DeepEP."""
     numbers = scenario.inputs()
     if not _sent(scenario, of) or numbers["exchange_normal"]:
         return []
     each = math.ceil(numbers["concurrency"] / scenario.replicas)
     tokens = math.ceil(each * (numbers["draft_tokens"] + 1) / of.tp)
+    if role != "decode" and _mode(scenario, role) == LOW_LATENCY:
+        tokens = max(tokens, math.ceil(numbers["max_num_batched_tokens"] / of.tp))
     if tokens <= BUFFER:
         return []
     room = 1 << (tokens - 1).bit_length()
@@ -81,7 +107,7 @@ def _methods(scenario: Scenario, release: Release) -> dict[str, str]:
     if scenario.device.type != "npu":
         if compressed(scenario):  # whose checkpoints say fp8 whatever their experts
             return QUANTIZED | dict.fromkeys(published.EXPERTS, "fp8")
-        return QUANTIZED
+        return published.methods(scenario, QUANTIZED)
     found = {name: method.removesuffix(MARLIN) for name, method in QUANTIZED.items()}
     if release.has("--quantization", SLIM):
         found |= {"int8-channel": SLIM, "int4-channel-ascend": SLIM}
@@ -95,7 +121,7 @@ def _rounded(scenario: Scenario, release: Release) -> list[Setting]:
     """
     of = scenario.precision
     if (not scenario.model.is_moe or scenario.device.architecture != "sm_90"
-            or of.weights.routed_expert != "mxfp4"):
+            or of.weights.routed_expert != published.MXFP4):
         return []
     if of.multiply.routed_expert != "fp8":
         if not compressed(scenario):
@@ -122,13 +148,37 @@ def _sent(scenario: Scenario, of: Layout) -> bool:
             and not scenario.inputs()["exchange_gathered"])
 
 
-def _device(scenario: Scenario, release: Release) -> list[Setting]:
-    """What an Ascend card needs to be named; others are found."""
-    if scenario.device.type != "npu":
+def _mode(scenario: Scenario, role: str) -> str:
+    """How DeepEP sends tokens: a server that does both phases takes either mode, by phase; the
+    kernel of NVFP4 experts takes one."""
+    if scenario.inputs()["exchange_normal"]:
+        return "normal"
+    return LOW_LATENCY if role == "decode" or _four_bits(scenario) else "auto"
+
+
+def _four_bits(scenario: Scenario) -> bool:
+    """Whether experts multiply NVFP4 by itself, on a card that has a unit for it."""
+    of = scenario.precision
+    return (of.weights.routed_expert in NVFP4 and of.multiply.routed_expert == "fp4"
+            and scenario.device.peak("fp4") is not None)
+
+
+def _attention(scenario: Scenario, release: Release, role: str) -> list[Setting]:
+    """Kernels of attention that are not found: those of Ascend, and FlashMLA, which reads a cache
+    in FP8 as it is (``params/kernels/sglang.yml``), where FlashAttention 3 widens it first."""
+    if scenario.device.type == "npu":
+        why = "the cards are Ascend's"
+        return [release.take("--device", "npu", why),
+                release.take("--attention-backend", "ascend", why)]
+    if not _flash(scenario) or role == "prefill":
         return []
-    why = "the cards are Ascend's"
-    return [release.take("--device", "npu", why),
-            release.take("--attention-backend", "ascend", why)]
+    return [release.take("--attention-backend", "flashmla", "it reads the cache in FP8")]
+
+
+def _flash(scenario: Scenario) -> bool:
+    """Whether predictions take FlashMLA to decode: latents in FP8 on Hopper."""
+    return (scenario.model.attention == "mla" and scenario.model.index_topk is None
+            and scenario.device.architecture == "sm_90" and scenario.precision.kv_cache == "fp8")
 
 
 def _cut(of: Layout, part: Part, release: Release) -> list[Setting]:
@@ -152,7 +202,7 @@ def _cut(of: Layout, part: Part, release: Release) -> list[Setting]:
     return found
 
 
-def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
+def _experts(scenario: Scenario, of: Layout, release: Release, role: str) -> list[Setting]:
     numbers, spread = scenario.inputs(), scenario.file.parallelism
     found: list[Setting] = []
     if of.experts > 1 and of.slices > 1:
@@ -165,8 +215,10 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
             why = "tokens are sent to their experts"
             found.append(release.first([("--moe-a2a-backend", "deepep"),
                                         ("--enable-deepep-moe", None)], why))
-            found.append(release.take(
-                "--deepep-mode", "normal" if numbers["exchange_normal"] else "low_latency", why))
+            found.append(release.take("--deepep-mode", _mode(scenario, role), why))
+            if _four_bits(scenario):
+                found.append(release.take("--moe-runner-backend", "flashinfer_cutedsl",
+                                          "the kernel of NVFP4 experts that takes what is sent"))
         elif not release.has("--moe-a2a-backend", "deepep"):
             found.append(release.take("--enable-ep-moe", None, "whole experts"))
     if of.joined > 1 and of.tp == 1:
@@ -216,7 +268,8 @@ def _limits(scenario: Scenario, of: Layout, release: Release, most: Longest) -> 
                      int(workload.max_num_batched_tokens.value) * of.joined,
                      "prompt tokens of a step, of all replicas that share experts"
                      if of.joined > 1 else "prompt tokens of a step"),
-        release.take("--page-size", workload.block_size.value, "tokens of a block of the cache"),
+        release.take("--page-size", PAGE if _flash(scenario) else workload.block_size.value,
+                     "tokens of a block of the cache"),
         release.take("--mem-fraction-static", scenario.share.value, WHOLE_MEMORY)]
 
 
@@ -252,31 +305,44 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
         found.append(release.first([("--cuda-graph-max-bs-decode", largest),
                                     ("--cuda-graph-max-bs", largest)],
                                    "largest step that is captured"))
-    drafts = file.workload.draft_tokens
-    if drafts and drafts.value:
-        count, block = int(drafts.value), file.workload.draft_block
-        if block and block.value > 1:
-            return [*found, release.take("--speculative-algorithm", "DSPARK", "blocks are drafted"),
-                    release.take("--speculative-dspark-block-size", int(block.value),
-                                 "drafts of a pass"),
-                    release.take("--speculative-num-draft-tokens", count + 1,
-                                 "tokens drafted per step, and the step's own")]
-        found += [release.take("--speculative-algorithm", "EAGLE", "the model's own layer drafts"),
-                  release.take("--speculative-num-steps", count, "tokens drafted per step"),
-                  release.take("--speculative-eagle-topk", 1, "one draft at a time"),
-                  release.take("--speculative-num-draft-tokens", count + 1,
-                               "and the step's own")]
     return found
 
 
-def _pool(of: Layout, part: Part, release: Release, role: str) -> list[Setting]:
+def drafts(scenario: Scenario, release: Release) -> list[Setting]:
+    """How tokens are drafted, as ``vllm.drafts``."""
+    workload = scenario.file.workload
+    if not workload.draft_tokens or not workload.draft_tokens.value:
+        return []
+    count, block = int(workload.draft_tokens.value), workload.draft_block
+    if block and block.value > 1:
+        return [release.take("--speculative-algorithm", "DSPARK", "blocks are drafted"),
+                release.take("--speculative-dspark-block-size", int(block.value),
+                             "drafts of a pass"),
+                release.take("--speculative-num-draft-tokens", count + 1,
+                             "tokens drafted per step, and the step's own")]
+    return [release.take("--speculative-algorithm", "EAGLE", "the model's own layer drafts"),
+            release.take("--speculative-num-steps", count, "tokens drafted per step"),
+            release.take("--speculative-eagle-topk", 1, "one draft at a time"),
+            release.take("--speculative-num-draft-tokens", count + 1, "and the step's own")]
+
+
+def between_npus(scenario: Scenario, release: Release) -> bool:
+    """Whether caches go from card to card of Ascend under SGLang."""
+    return release.name == "sglang" and scenario.device.type == "npu"
+
+
+def _pool(scenario: Scenario, of: Layout, part: Part, release: Release, role: str
+          ) -> list[Setting]:
+    """Source: SGLang's pages on two pools and on Ascend."""
     if role == "both":
         return []
     why = f"the {role} pool of two"
     found = [release.take("--disaggregation-mode", role, why)]
+    if between_npus(scenario, release):
+        found.append(release.take("--disaggregation-transfer-backend", "ascend", why))
     if role == "prefill":
         found.append(release.take("--disaggregation-bootstrap-port",
-                                  BOOTSTRAP_PORT + part.port % 100, "where decode asks"))
+                                  BOOTSTRAP_PORT + part.first, "where decode asks"))
     elif of.joined > 1 and release.judge("--prefill-round-robin-balance") in TAKEN:
         found.append(release.take("--prefill-round-robin-balance", None,
                                   "prefill servers deal requests to their replicas in turn"))

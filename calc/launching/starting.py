@@ -9,7 +9,7 @@ from calc.launching.deployment import check_start
 from calc.launching.scripts import ENGINES
 from calc.launching.startup_line import POOLS
 from calc.launching.watching.predictions import FASTER
-from calc.layouts.choice import Row, Start, contents
+from calc.layouts.choice import Row, Start, as_asked
 from calc.many.processes import Told, silent
 from calc.searching import load_goal
 from calc.searching.result import Answer
@@ -70,7 +70,7 @@ def started_pools(goal: Goal, row: Row, engine: str) -> dict[str, Scenario]:
 def _scenarios(goal: Goal, row: Row, engine: str) -> Iterator[Scenario]:
     """Yield the pools under an engine. Raises ParamsError for what it is known not to load."""
     for choice in row.choices:
-        found = made_scenario(contents(goal, choice) | {"engine": engine}, Path(f"{goal.id}.yml"))
+        found = made_scenario(as_asked(goal, choice) | {"engine": engine}, Path(f"{goal.id}.yml"))
         for problem in problems(subject_of(found), cut_of(found)):
             raise ParamsError(f"{problem.text['en']}.")
         yield found

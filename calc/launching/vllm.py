@@ -59,7 +59,7 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
              *_options(scenario, release),
              *formats(scenario, release, role),
              *_limits(scenario, release, most), *_steps(scenario, release),
-             *_pool(release, role), *spoken(scenario, release)]
+             *drafts(scenario, release), *_pool(release, role), *spoken(scenario, release)]
     return [*found, *answering(scenario, part, release)]
 
 
@@ -85,7 +85,7 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
     """The environment of one node."""
     found: list[Setting] = []
     cards = ",".join(map(str, range(part.first, part.first + part.cards)))
-    if len(of.of_node(part.node)) > 1:
+    if part.first or len(of.of_node(part.node)) > 1:
         why = "cards of this server; others of the node run another"
         # of CANN, not of the plug-in, whose platform selects devices by it
         found.append(Setting("ASCEND_RT_VISIBLE_DEVICES", cards, why) if release.name == ASCEND
@@ -109,7 +109,7 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
     if role != "both" and release.name != ASCEND:
         found += [
             release.take("VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN), "where caches are fetched"),
-            release.take("VLLM_NIXL_SIDE_CHANNEL_PORT", SIDE_PORT + part.port % 100, "its port")]
+            release.take("VLLM_NIXL_SIDE_CHANNEL_PORT", SIDE_PORT + part.first, "its port")]
     return found
 
 
@@ -182,7 +182,7 @@ def _methods(scenario: Scenario, release: Release) -> Mapping[str, str]:
         return dict.fromkeys(scenario.precision.weights.model_dump().values(), ASCEND_METHOD)
     if compressed(scenario):  # its checkpoints say fp8, which vLLM takes for this
         return {**QUANTIZED, **dict.fromkeys(published.EXPERTS, "deepseek_v4_fp8")}
-    return QUANTIZED
+    return published.methods(scenario, QUANTIZED)
 
 
 def _caches(scenario: Scenario, release: Release, role: str) -> dict[str, str | None]:
@@ -304,6 +304,10 @@ def precision(scenario: Scenario, release: Release, methods: Mapping[str, str],
     if of.kv_cache not in caches:
         raise ParamsError(f"{release}: no --kv-cache-dtype stores '{of.kv_cache}', expected "
                           f"one of {', '.join(caches)}.")
+    if (of.kv_index == published.KEYS and scenario.model.index_topk is not None
+            and release.name != ASCEND):
+        raise ParamsError(f"{release}: no flag caches index keys in '{of.kv_index}', expected a "
+                          f"precision with other ones, or {ASCEND}.")
     if cache := caches[of.kv_cache]:
         found.append(release.take("--kv-cache-dtype", cache, "the scenario's cache"))
     return found
@@ -351,20 +355,27 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
         found.append(release.take("--max-cudagraph-capture-size",
                                   int(scenario.mechanisms["largest_graph"].value),
                                   "largest step that is captured"))
-    drafts = file.workload.draft_tokens
-    if drafts and drafts.value:
-        layers = scenario.model.num_nextn_predict_layers
-        if not layers or not layers.value:
-            raise ParamsError(f"'{scenario.model.id}' has no layer that drafts, name a draft model "
-                              "with --flag=--speculative-config=JSON and set draft_tokens to 0.")
-        block = file.workload.draft_block
-        config = {"method": "dspark" if block and block.value > 1 else
-                  "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
-                  "num_speculative_tokens": int(drafts.value)}
-        if told:
-            config["enforce_eager"] = True  # of the drafts alone, as the tutorial starts
-        found.append(release.take("--speculative-config", config, "tokens drafted per step"))
     return found
+
+
+def drafts(scenario: Scenario, release: Release) -> list[Setting]:
+    """How tokens are drafted; nothing where none are.
+
+    Raises ParamsError, one sentence, for a model without a layer that drafts.
+    """
+    count, block = (getattr(scenario.file.workload, key) for key in ("draft_tokens", "draft_block"))
+    if not count or not count.value:
+        return []
+    layers = scenario.model.num_nextn_predict_layers
+    if not layers or not layers.value:
+        raise ParamsError(f"'{scenario.model.id}' has no layer that drafts, name a draft model "
+                          "with --flag=--speculative-config=JSON and set draft_tokens to 0.")
+    config = {"method": "dspark" if block and block.value > 1 else
+              "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
+              "num_speculative_tokens": int(count.value)}
+    if release.name == ASCEND and published.beside(scenario):
+        config["enforce_eager"] = True  # of the drafts alone, as the tutorial starts
+    return [release.take("--speculative-config", config, "tokens drafted per step")]
 
 
 def _pool(release: Release, role: str) -> list[Setting]:

@@ -11,14 +11,21 @@ from typing import Any
 import yaml
 
 from calc.layouts.change import set_line
-from catalogue import Scenario, load_device, load_node, load_precision, made_scenario
+from catalogue import (
+    Scenario,
+    load_device,
+    load_model,
+    load_node,
+    load_precision,
+    made_scenario,
+)
 from catalogue.caveats import announced
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import KERNEL, cut_of, problems, subject_of
 from catalogue.deployments.admission.starting import ENGINE
 from catalogue.deployments.admission.subject import Cut
 from catalogue.entries.entry import watched
-from catalogue.entries.models import Model
+from catalogue.entries.models import CSA, Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.messages import by_language, messages
 from catalogue.planning.goals import Goal
@@ -29,6 +36,8 @@ CUT = ("tensor", "pipeline", "data", "expert")
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
 BLOCKS = {"npu": 128, "gpu": 64, "tpu": 64}
 """Tokens of a block likewise: those of the MLA kernels of each; of a TPU as of a GPU."""
+COMPRESSED = BLOCKS | {"gpu": 256}
+"""Those of kernels of compressed attention, which take no others."""
 ASSUMED = {"source": "a search: python -m calc search", "kind": "assumed"}
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the former is ten times as fast
 
@@ -334,7 +343,8 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
         "input_tokens", "output_tokens", "context_tokens", "length_distribution",
         "length_variation") if getattr(demand, key) is not None}
     if choice.engine is None:
-        workload["block_size"] = BLOCKS[load_device(choice.device).type]
+        blocks = COMPRESSED if load_model(goal.model).attention == CSA else BLOCKS
+        workload["block_size"] = blocks[load_device(choice.device).type]
     if space.block_size is not None:
         workload["block_size"] = space.block_size
     workload |= _arrivals(goal)
@@ -354,7 +364,7 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
             | ({"mechanisms": mechanisms} if mechanisms else {}))
 
 
-def _as_asked(goal: Goal, choice: Choice) -> dict[str, Any]:
+def as_asked(goal: Goal, choice: Choice) -> dict[str, Any]:
     """The same under the load of the goal: of users who think, and of those whose prompts are with
     another pool, not all are in flight in a pool, and its file states all of them."""
     file, users = contents(goal, choice), goal.demand.users
@@ -382,7 +392,7 @@ def text(goal: Goal, choice: Choice) -> str:
         choice: the deployment.
     """
     schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
-    return schema + yaml.dump(_as_asked(goal, choice), Dumper=DUMPER, sort_keys=False,
+    return schema + yaml.dump(as_asked(goal, choice), Dumper=DUMPER, sort_keys=False,
                               allow_unicode=True, width=100)
 
 
@@ -393,7 +403,7 @@ def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
         goal: whose model and demand they serve.
         prefill, decode: the pools.
     """
-    own = {name: _as_asked(goal, choice) for name, choice in (
+    own = {name: as_asked(goal, choice) for name, choice in (
         ("prefill", prefill), ("decode", decode))}
     shared = {key: value for key, value in own["decode"].items() if own["prefill"].get(key) == value
               and key not in ("title", "device")}

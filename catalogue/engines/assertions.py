@@ -22,6 +22,7 @@ from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
 
 _NEEDED = ("needs", "says")
+Server = tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Mapping[str, Any]]]
 _KNOWN = (*_NEEDED, "when", "checks", "within", "file", "source", "since", "until")
 
 
@@ -41,6 +42,8 @@ class Assertion:
         file: a part of the path of the file that they stand in; empty, one of the configuration.
         source: of ``params/sources/``; None where the source is the released package.
         releases: in which it holds, with the file and line of the check.
+
+    Conditions name flags of a server, or those of a pair as ``prefill.NAME`` and ``decode.NAME``.
     """
 
     name: str
@@ -76,17 +79,38 @@ def problems(engine: str, release: str, flags: Mapping[str, Any], environment: M
 
     Raises ParamsError for an engine or a release that has no catalogue.
     """
-    catalogue = load_engine(engine)
-    version = catalogue.release(release).version
-    known = _known(catalogue, version, flags, environment, about)
+    known = _known(load_engine(engine), release, flags, environment, about)
+    return _broken(engine, release, known)
+
+
+def pair_problems(engine: str, release: str, servers: Mapping[str, Server]) -> list[str]:
+    """What a release refuses of a prefill and a decode server together, as :func:`problems`.
+
+    >>> both = {name: ({"--page-size": page}, {}, {}) for name, page in (
+    ...     ("prefill", 64), ("decode", 1))}
+    >>> pair_problems("sglang", "0.5.23", both)
+    ['both pools have one --page-size']
+
+    Args:
+        engine: of ``params/engines/``.
+        release: pinned, of it.
+        servers: ``prefill`` and ``decode``, each by its flags, environment and what else is known.
+    """
+    return _broken(engine, release, {name: _known(load_engine(engine), release, *server)
+                                     for name, server in servers.items()})
+
+
+def _broken(engine: str, release: str, known: Mapping[str, Any]) -> list[str]:
+    version = load_engine(engine).release(release).version
     return [each.says["en"] for each in assertions(engine)
             if version in each.releases and each.broken(known)]
 
 
-def _known(catalogue: Engine, version: str, flags: Mapping[str, Any],
+def _known(catalogue: Engine, release: str, flags: Mapping[str, Any],
            environment: Mapping[str, Any], about: Mapping[str, Mapping[str, Any]]
            ) -> dict[str, Any]:
     """Values by the names that conditions use: as given, else as they are by default."""
+    version = catalogue.release(release).version
     defaults, variables = _defaults(catalogue.name, version)
     found = dict(defaults)
     for name, value in flags.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 
 from catalogue import library
@@ -42,7 +43,8 @@ def published(model: Model, precision: Precision, engine: str | None = None) -> 
 def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device
                    ) -> Checkpoint | None:
     """The checkpoint that a deployment starts with: one that its engine is shown to start on its
-    card, else on another, else any of its format; None where none is published.
+    card, else another engine there, else its engine elsewhere, else any of its format; None where
+    none is published.
 
     Args:
         model: that is served.
@@ -52,8 +54,9 @@ def checkpoint_for(model: Model, precision: Precision, engine: str, device: Devi
     """
     found = [each for of, each in checkpoints(model) if of.weights == precision.weights]
 
-    def shown(checkpoint: Checkpoint) -> tuple[bool, bool]:
-        own = [served for served in checkpoint.served if served.engine == engine]
-        return any(device.architecture in served.cards for served in own), bool(own)
+    def shown(checkpoint: Checkpoint) -> tuple[bool, bool, bool]:
+        here = [device.architecture in served.cards for served in checkpoint.served]
+        own = [served.engine == engine for served in checkpoint.served]
+        return any(map(operator.and_, here, own)), any(here), any(own)
 
     return max(found, key=shown, default=None)

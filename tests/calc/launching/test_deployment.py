@@ -9,6 +9,7 @@ import shutil
 
 import pytest
 import yaml
+from _door import sentence
 from _launch import CASES, done, needs
 from _plain import plain
 
@@ -17,7 +18,9 @@ import catalogue
 from calc.capacity.replicas import Replica
 from calc.launching import directory
 from calc.launching.deployment import deployment
-from calc.launching.starting import search
+from calc.launching.starting import search, start
+from calc.layouts.choice import Choice, Row, text
+from calc.searching.load_goal import load_goal
 from catalogue.engines.engine import load_tool
 
 WRITTEN = ("vllm-0.8.5", "vllm-limits", "vllm-wide", "vllm-two-per-node",
@@ -28,6 +31,7 @@ STEADY = ("h200-r1-vllm-tp8", (  # a rate at which the closed form does not hold
     "workload.output_tokens=200 token", "workload.context_tokens=16000 token",
     "workload.concurrency=256", "workload.requests=256", "workload.arrivals=poisson",
     "workload.arrival_rate=0.5 request/s"))
+SGLANG = "sglang@0.5.23"
 METRIC = r"(?:vllm|sglang):[a-z0-9_]+"
 
 
@@ -210,6 +214,21 @@ def test_search_names_a_release_that_starts_its_answer():
     assert both.start(both.best).engine == "vllm-ascend@0.18.0"
     assert not spared.met
     assert spared.as_json()["funnel"]["by_bound"]["engine"] > 0
+
+
+@pytest.mark.parametrize(("users", "starts"), [(64, True), (4000, False)])
+def test_search_starts_what_deploy_writes(tmp_path, users, starts):
+    """The file states all users, of whom not all are in flight."""
+    goal = load_goal("r1-64-users-8xh20", [f"demand.users={users}", "demand.think_time=60 s"])
+    choice = Choice("nvidia-h20", "hgx-h20", SGLANG, "w4afp8", 8, 8, 1, 1, 1, 0, 0, 1, 4096,
+                    1, 0, 90, 20)
+    assert bool(start(goal, Row(choice, {})).engine) == starts
+    file = tmp_path / "found.yml"
+    file.write_text(text(goal, choice), encoding="utf-8")
+    if starts:
+        assert deployment(str(file)).files
+    else:
+        assert "does not run as asked" in sentence(deployment, str(file))
 
 
 @pytest.mark.parametrize("engine", [

@@ -23,15 +23,14 @@ def contents(folder):
 
 
 def test_files_are_written_with_their_checksums(tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
+    out = tmp_path / "missing" / "out"
     files = {"z.txt": "中\n", "a/b/c/run.sh": "#!/bin/sh\n"}
     assert write(out, files) == [out / name for name in (*files, MANIFEST)]
     assert json.loads((out / MANIFEST).read_text("utf-8")) == {
         name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
     assert stat.S_IMODE((out / "a/b/c/run.sh").stat().st_mode) == 0o755
     assert not os.access(out / "z.txt", os.X_OK)
-    assert list(tmp_path.iterdir()) == [out]
+    assert list(out.parent.iterdir()) == [out]
 
 
 def test_unchanged_files_are_replaced_and_others_stay(tmp_path):

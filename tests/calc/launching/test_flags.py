@@ -11,8 +11,8 @@ from _launch import CASES, S0_POOLS
 from _plain import plain
 
 from calc.launching import asserted
-from calc.launching.deployment import deployment
-from calc.launching.layout import layout
+from calc.launching.deployment import check_start, deployed, deployment
+from calc.launching.layout import layout, layouts
 from calc.launching.lengths import Longest
 from calc.launching.scripts import ENGINES, pool_of
 from calc.launching.settings import release_of
@@ -83,7 +83,8 @@ CHANGED = [  # release, overrides of DeepSeek-R1 on eight H200, flags
                   "--mem-fraction-static": 0.886}),  # the default, of 143,771 MiB less 16,384
     # requests and chunks are those of all replicas of the server
     (SGLANG, WIDE, {"--tp-size": 8, "--attn-dp-size": 8, "--ep-size": 8,
-                    "--moe-a2a-backend": "deepep", "--max-running-requests": 1000,
+                    "--moe-a2a-backend": "deepep", "--deepep-mode": "auto",
+                    "--max-running-requests": 1000,
                     "--chunked-prefill-size": 8192, "--moe-dense-tp-size": 1,
                     "--mem-fraction-static": 0.736}),  # less 37,888
     (SGLANG, (*WIDE, "workload.max_num_batched_tokens=8192"), {
@@ -92,16 +93,26 @@ CHANGED = [  # release, overrides of DeepSeek-R1 on eight H200, flags
     (SGLANG, ("workload.draft_tokens=2",), {
         "--speculative-algorithm": "EAGLE", "--speculative-num-steps": 2,
         "--speculative-eagle-topk": 1, "--speculative-num-draft-tokens": 3}),
-    (SGLANG, ("precision=mxfp4-w4a8",), {"--flashinfer-mxfp4-moe-precision": "fp8"}),
-    (SGLANG, ("precision=mxfp4-w4a16",), {"--flashinfer-mxfp4-moe-precision": ABSENT})]
+    (SGLANG, (), {"--attention-backend": ABSENT, "--page-size": 1}),
+    (SGLANG, ("precision=fp8-block-fp8-cache",), {  # which FlashMLA reads as it is
+        "--kv-cache-dtype": "fp8_e4m3", "--attention-backend": "flashmla", "--page-size": 64})]
 STATED = [  # release, key of a scenario's file, flags or refusal
     (VLLM, {"graphs": False}, {"--enforce-eager": None}),
     (SGLANG, {"graphs": False}, {"--cuda-graph-backend-decode": "disabled"}),
     (SGLANG, {"scheduling": "prefill-first"}, {"--enable-mixed-chunk": ABSENT}),
     (SGLANG, {"prefill_coordination": "delay"}, {"--enable-prefill-delayer": None}),
     (VLLM, {"scheduling": "prefill-first"}, "no flag for scheduling: prefill-first"),
+    (VLLM, {"precision": "mxfp4-w4a8"}, "no --quantization reads weights in 'mxfp4'"),
     (VLLM, {"prefill_coordination": "delay"}, "has no 'delay', expected one of eager"),
     (SGLANG, {"prefill_coordination": "balance"}, "has no 'balance', expected one of eager, delay")]
+
+
+MXFP4 = [  # deployment, release, overrides, flags
+    ("v4-flash-8xh200", SGLANG, ("precision=fp8-mxfp4",), {
+        "--flashinfer-mxfp4-moe-precision": "fp8"}),
+    ("v4-flash-8xh200", SGLANG, (), {"--flashinfer-mxfp4-moe-precision": ABSENT}),
+    (R1, VLLM, ("device=amd-mi355x", "cluster.node=mi355x-8gpu", "precision=mxfp4-w4a4"), {
+        "--quantization": "quark"})]
 
 
 def pools(name, engine=None, overrides=()):
@@ -111,9 +122,8 @@ def pools(name, engine=None, overrides=()):
     named = (dict(zip(("prefill", "decode"), both, strict=True)) if both
              else {"serve": load_scenario(name, overrides=settings)})
     release = release_of(*(engine or str(next(iter(named.values())).engine)).split("@"))
-    lie = {role: layout(scenario) for role, scenario in named.items()}
-    return [pool_of(role, scenario, release, [f"h{node}" for node in range(lie[role].nodes)], ANY,
-                    pools=lie if len(lie) > 1 else None) for role, scenario in named.items()]
+    return [pool_of(role, named, release, [f"h{node}" for node in range(of.nodes)], ANY)
+            for role, of in layouts(named).items()]
 
 
 @functools.cache
@@ -133,6 +143,12 @@ def test_launch_has_what_the_published_recipe_starts_with(name, expected):
 @pytest.mark.parametrize(("engine", "overrides", "expected"), CHANGED)
 def test_flags_follow_the_deployment(engine, overrides, expected):
     flags, _ = started(R1, engine, overrides)
+    assert {flag: flags.get(flag, ABSENT) for flag in expected} == expected
+
+
+@pytest.mark.parametrize(("name", "engine", "overrides", "expected"), MXFP4)
+def test_experts_in_mxfp4_start_as_their_checkpoint(name, engine, overrides, expected):
+    flags, _ = started(name, engine, overrides)
     assert {flag: flags.get(flag, ABSENT) for flag in expected} == expected
 
 
@@ -227,7 +243,7 @@ def test_operators_flags_are_checked_with_the_others():
     # four servers of two cards fill a node, the fifth begins the next; each has its own port
     ("h20-qwen3-8b", ("cluster.devices=10", "parallelism.tensor_parallel=2",
                       "parallelism.data_parallel=5"), (2, 1, 1), 5, 1,
-     [8000, 8001, 8002, 8003, 8000]),
+     [8000, 8020, 8040, 8060, 8000]),
     (R1, ("cluster.nodes=4", "parallelism.pipeline_parallel=2", "parallelism.data_parallel=2"),
      (8, 2, 1), 2, 2, [8000] * 4),
     # sixteen replicas of one card share experts: they are one server
@@ -262,6 +278,128 @@ def test_pools_on_ascend_name_each_other():
     assert len(ids) == sum(pool.layout.servers for pool in made)
     refusal = sentence(deployment, "s0-scenario-3", S0_POOLS, engine="vllm-ascend@0.9.1")
     assert "expected vllm-ascend@0.10.2rc1" in refusal
+
+
+ASSUMED = {"source": "a test of deployments", "kind": "assumed"}
+KINDS = {  # card, node, model, precision of small pools
+    "v4": ("nvidia-h20", "hgx-h20", "deepseek-v4-flash", "fp8-mxfp4"),
+    "r1": ("nvidia-h20", "hgx-h20", "deepseek-v3", "fp8-block"),
+    "npu": ("ascend-910b2", "atlas-800i-a2", "deepseek-v3", "w8a8-int8"),
+    "rack": ("nvidia-gb200", "gb200-nvl72", "deepseek-v3", "nvfp4")}
+V4, NPU = {"block_size": 256}, {"block_size": 128}
+
+
+def side(kind, cut, work=None, precision=None):
+    """A pool of a family: TP, PP and DP, whose experts are shared if there are replicas."""
+    device, node, _, own = KINDS[kind]
+    tensor, stages, data = cut
+    count = tensor * stages * data
+    return {"title": {"en": "Pool", "zh": "池"}, "device": device, "precision": precision or own,
+            "cluster": {"node": node, "nodes": -(-count // (4 if kind == "rack" else 8)),
+                        "devices": count},
+            "parallelism": {"tensor_parallel": tensor, "pipeline_parallel": stages,
+                            "data_parallel": data,
+                            "expert_parallel": 1 if data == 1 else tensor * data},
+            "workload": {
+                "concurrency": 8, "max_num_batched_tokens": 2048, "arrivals": "closed-loop",
+                "memory_utilization": 0.9, "input_tokens": 1000, **(work or {})}}
+
+
+def pair(folder, engine, prefill, decode):
+    """Both pools as ``deploy`` takes them from a file."""
+    file, title = folder / "pair.yml", {"en": "Two pools", "zh": "两池"}
+    both = {"prefill": side(*prefill), "decode": side(*decode)}
+    for part, tokens in zip(both.values(), (1, 200), strict=True):
+        part["workload"]["output_tokens"] = tokens
+    both["decode"]["mechanisms"] = {"separate_pools": 1}
+    file.write_text(json.dumps({"title": title, "defaults": ASSUMED, "model": KINDS[decode[0]][2],
+                                "device": both["decode"]["device"], "pools": list(both),
+                                "variants": both}), encoding="utf-8")
+    return dict(zip(both, load_pools(str(file), overrides=[f"engine={engine}"]), strict=True))
+
+
+REFUSED_PAIRS = [  # engine, prefill, decode, what is said
+    (SGLANG, ("npu", (8, 1, 2), NPU), ("r1", (8, 1, 2), NPU, "w8a8-int8"), "cards of one maker"),
+    (SGLANG, ("v4", (1, 4, 1), V4), ("v4", (1, 2, 1), V4), "or as many as the prefill pool"),
+    (SGLANG, ("r1", (8, 1, 1), {"block_size": 64}), ("r1", (8, 1, 1)), "one --page-size"),
+    (SGLANG, ("r1", (8, 1, 1)), ("r1", (8, 1, 1), {"block_size": 64}, "fp8-block-fp8-cache"),
+     "one --kv-cache-dtype"),
+    (SGLANG, ("r1", (8, 1, 1), {"draft_tokens": 1}), ("r1", (8, 1, 1)), "both pools draft alike"),
+    (SGLANG, ("v4", (4, 1, 1), {"block_size": 64}), ("v4", (4, 1, 1), V4), "block_size: 256"),
+    (VLLM, ("v4", (4, 1, 1), V4), ("v4", (4, 1, 1), {"block_size": 64}), "block_size: 256"),
+    (VLLM, ("v4", (1, 4, 1), V4), ("v4", (4, 1, 1), V4), "no caches of pipeline stages"),
+    (VLLM, ("v4", (4, 1, 1), V4 | {"draft_tokens": 1}), ("v4", (4, 1, 1), V4), "by one method"),
+    (VLLM, ("r1", (8, 1, 1)), ("r1", (8, 1, 1), {"draft_tokens": 1}), "too little memory"),
+    (VLLM, ("r1", (8, 1, 1)), ("r1", (8, 1, 1), {}, "w4a16-awq"), "load one checkpoint")]
+
+
+@pytest.mark.parametrize(("engine", "prefill", "decode", "message"), REFUSED_PAIRS)
+def test_no_release_starts_pools_between_which_no_caches_pass(
+        tmp_path, engine, prefill, decode, message):
+    assert message in sentence(check_start, pair(tmp_path, engine, prefill, decode))
+
+
+def launched(folder, engine, prefill, decode):
+    """What each node of both pools runs, by the name of the pool."""
+    made = deployed(pair(folder, engine, prefill, decode), (str(folder / "pair.yml"), ()))
+    return made.started, {pool.name: (
+        pool, *({each.name: each.value for each in its[0]}
+                for its in (pool.flags, pool.variables))) for pool in made.pools}
+
+
+@pytest.mark.parametrize(("engine", "flag"), [
+    (VLLM, "--speculative-config"), (SGLANG, "--speculative-algorithm")])
+def test_prefill_pool_fills_the_cache_of_the_layer_that_drafts(tmp_path, engine, flag):
+    _, made = launched(tmp_path, engine, ("v4", (4, 1, 1), V4),
+                       ("v4", (4, 1, 1), V4 | {"draft_tokens": 2}))
+    assert made["prefill"][1][flag] == made["decode"][1][flag]
+
+
+@pytest.mark.parametrize(("engine", "variable"), [(VLLM, "CUDA_VISIBLE_DEVICES"), (SGLANG, None)])
+def test_small_pools_share_a_node_but_no_card_and_no_port(tmp_path, engine, variable):
+    files, made = launched(tmp_path, engine, ("v4", (4, 1, 1), V4), ("v4", (4, 1, 1), V4))
+    (first, _, _), (then, flags, around) = made.values()
+    assert first.hosts == then.hosts
+    assert first.addresses != then.addresses
+    assert around.get(variable, flags.get("--base-gpu-id")) in ("4,5,6,7", 4)
+    assert all(address in files["router/router.sh"]
+               for address in (*first.addresses, *then.addresses))
+
+
+def test_pools_of_two_checkpoints_name_each(tmp_path):
+    files, _ = launched(tmp_path, SGLANG, ("r1", (8, 1, 1)), ("r1", (8, 1, 1), {}, "w4afp8"))
+    assert {line.partition("=")[0] for line in files["cluster.env"].splitlines()
+            if not line.startswith("#")} == {"PREFILL_MODEL", "DECODE_MODEL"}
+    for name in ("prefill", "decode"):
+        assert f'--model-path "${name.upper()}_MODEL"' in files[f"nodes/{name}-0.sh"]
+
+
+def test_caches_on_ascend_go_by_its_own_engine(tmp_path):
+    cut = ("npu", (8, 1, 2), NPU)
+    files, made = launched(tmp_path, SGLANG, cut, cut)
+    assert "tcp://prefill-0:" in files["cluster.env"]
+    for _, flags, around in made.values():
+        assert flags["--disaggregation-transfer-backend"] == "ascend"
+        assert around["ASCEND_MF_TRANSFER_PROTOCOL"] == "device_rdma"
+
+
+def test_experts_and_caches_stay_on_the_nvlink_of_a_rack(tmp_path):
+    _, made = launched(tmp_path, SGLANG, ("rack", (4, 1, 1)), ("rack", (1, 1, 8)))
+    for _, _, around in made.values():
+        assert {"MC_FORCE_MNNVL", "SGLANG_MOONCAKE_CUSTOM_MEM_POOL"} <= set(around)
+    _, flags, around = made["decode"]
+    assert around["NCCL_MNNVL_ENABLE"] == 1
+    assert (flags["--moe-runner-backend"], flags["--deepep-mode"]) == (
+        "flashinfer_cutedsl", "low_latency")
+
+
+@pytest.mark.parametrize(("engine", "starts"), [("vllm-ascend@0.30.0rc2", True), (SGLANG, False)])
+def test_index_keys_in_int8_are_cached_by_vllm_ascend_alone(engine, starts):
+    asked = ("glm-5.2-16x910c", engine, ("precision=w4a8-int8-index8",))
+    if starts:
+        assert started(*asked)[0]["--additional-config"]["enable_sparse_li_c8"]
+    else:
+        assert "no flag caches index keys" in sentence(pools, *asked)
 
 
 HOSTS = [

@@ -73,7 +73,7 @@ def test_conditions_run_no_code(text):
 def test_shipped_assertions(engine):
     """Of known releases and names; every pinned release was read."""
     versions, coverage = load_engine(engine).versions, assertion_coverage(engine)
-    known = {"env", "model", "card", "weights"} | {
+    known = {"env", "model", "card", "weights", "prefill", "decode"} | {
         name.lstrip("-").replace("-", "_") for host in {engine, "vllm"}
         for entry in load_engine(host).entries["arguments"].values()
         for name in (entry.name, *(alias for state in entry.states.values()
