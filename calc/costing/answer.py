@@ -19,7 +19,7 @@ from calc.costing.power import (
     site_power,
 )
 from calc.costing.rates import card_hour, converted, prices_of
-from calc.costing.tokens import MILLION, energy_per_token, token_costs, user_month
+from calc.costing.tokens import MILLION, agent_costs, energy_per_token, token_costs, user_month
 from calc.costing.ways import api_request, crossover_utilisation
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.propagate import propagate_uncertainty
@@ -29,7 +29,7 @@ from catalogue.reading.units import HOUR, YEAR
 
 PARTS = ("network", "racks", "storage", "hosting", "people", "spares", "upkeep", "residual")
 TOKENS = ("per_million_input", "per_million_output", "per_million_output_whole", "per_request",
-          "per_user_month", "per_hour")
+          "per_million_processed", "per_task", "per_user_month", "per_hour")
 OWNED = ("capital", "yearly", "resale", "tco", "tco_undiscounted", "card_hour_of_parts")
 RETURNS = ("revenue", "npv", "roi", "payback")
 UNITS = {"cards_power": "W", "site_power": "W", "energy_per_token": "J/token",
@@ -334,6 +334,11 @@ def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[
             "per_user_month": user_month(
                 costs["per_input"], costs["per_output"], inputs["input_tokens"],
                 inputs["output_tokens"], asked.requests_per_day)}
+        if (agent := scenario.file.workload.agent) is not None:
+            of_agent = agent_costs(costs["per_request"], agent.turns, inputs["input_tokens"],
+                                   inputs["output_tokens"])
+            found |= {"per_million_processed": MILLION * of_agent["per_processed"],
+                      "per_task": of_agent["per_task"]}
         if api is not None:
             found["crossover"] = crossover_utilisation(costs["per_second"], requests, api)
     if "server" in q and "site_busy" in power and "years" in q:

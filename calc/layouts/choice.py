@@ -24,6 +24,7 @@ from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import KERNEL, cut_of, problems, subject_of
 from catalogue.deployments.admission.starting import ENGINE
 from catalogue.deployments.admission.subject import Cut
+from catalogue.entries.agents import DERIVED
 from catalogue.entries.entry import watched
 from catalogue.entries.models import CSA, Model
 from catalogue.kernels import Kernel, kernel_of
@@ -355,6 +356,11 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
     for path, number in of_pool(choice, demand.input_tokens).items():
         root, _, key = path.partition(".")
         {"workload": workload, "mechanisms": mechanisms}[root][key] = number
+    if demand.agent is not None and choice.pool != "prefill":  # its load follows from it
+        workload, mechanisms = ({key: value for key, value in group.items() if key not in DERIVED}
+                                for group in (workload, mechanisms))
+        parts["workload"] = workload | {"agent": demand.agent.model_dump() | {
+            "pause": f"{demand.agent.pause} s"}}
     promised = {name: {at: f"{limit} s" for at, limit in kept.items()}
                 for name, stated in goal.limits.times.items() if (kept := watched(stated))}
     title = f"{goal.title['en']}: {choice.devices} × {choice.device}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, field_validator, model_validator
 
 from catalogue.entries import models, trees
+from catalogue.entries.agents import Agent, load_of_agent
 from catalogue.entries.entry import (
     Called,
     CatalogueEntry,
@@ -43,6 +45,7 @@ from catalogue.reading.values import (
 
 MOST_DRAFTS = 8  # that the formulas count
 AcceptedLength = Annotated[Value, Unit("1", minimum=1, exclusive=False)]
+HIT_SHARE = "prefix_hit_share"  # a mechanism that follows from an agent
 Drafts = Annotated[Value, Unit("1", integer=True, exclusive=False, spread=False,
                                maximum=MOST_DRAFTS)]
 
@@ -194,6 +197,11 @@ def _may_be_given(schema: dict[str, Any]) -> None:
     schema["required"] = [key for key in schema["required"] if key not in BY_ENGINE]
 
 
+def _derived(load: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """What follows from an agent as a file states it, with the source of the file's numbers."""
+    return {key: {"value": load[key], "kind": "derived"} for key in keys if key in load}
+
+
 class Workload(Entry):
     """What is asked of a deployment, and how its engine is driven.
 
@@ -209,10 +217,14 @@ class Workload(Entry):
     ``arrival_rate`` (``poisson``), where ``concurrency`` is the most that are in flight; absent, a
     closed loop without thinking. What a deployment does not state of ``BY_ENGINE`` is its engine's,
     as are decode steps between two looks for requests and tokens sent together (of none: 1).
+
+    From an ``agent`` follow lengths, a closed loop with its ``think_time``, and the mechanism
+    ``prefix_hit_share``; ``concurrency`` is then the number of agents at work.
     """
 
     model_config = ConfigDict(json_schema_extra=_may_be_given)
 
+    agent: Agent | None = None
     concurrency: Requests
     requests: Requests | None = None
     max_num_seqs: Requests | None = None
@@ -234,6 +246,14 @@ class Workload(Entry):
     memory_utilization: Share
     scheduler_recv_interval: Count | None = None
     stream_interval: Length | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_agent(cls, raw: Any) -> Any:
+        load = load_of_agent(raw) if isinstance(raw, dict) else {}
+        if not load:
+            return raw
+        return raw | _derived(load, load.keys() - {HIT_SHARE}) | {"arrivals": "closed-loop"}
 
     @model_validator(mode="after")
     def _complete(self) -> Workload:
@@ -392,3 +412,14 @@ class ScenarioFile(Entry):
     measured: MeasurementsName | None = None
     variants: dict[str, dict[str, Any]] = {}
     pools: tuple[str, str] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_agent(cls, raw: Any) -> Any:
+        workload = raw.get("workload") if isinstance(raw, dict) else None
+        agent = workload.get("agent") if isinstance(workload, dict) else None
+        mechanisms = raw.get("mechanisms", {}) if agent is not None else None
+        if not isinstance(mechanisms, dict):
+            return raw
+        load = load_of_agent({"agent": agent} | mechanisms, "mechanisms")
+        return raw | {"mechanisms": mechanisms | _derived(load, (HIT_SHARE,))}

@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from catalogue.entries.agents import Agent, load_of_agent
 from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
 from catalogue.planning.prices import Ownership
 from catalogue.reading import units
@@ -207,14 +208,23 @@ class CardRange(Entry):
         return self
 
 
+def _may_follow(schema: dict[str, Any]) -> None:
+    """Lengths are stated, or follow from an agent."""
+    schema["anyOf"] = [{"required": schema.pop("required")}, {"required": ["agent"]}]
+
+
 class Demand(Entry):
     """What users ask, and how many of them.
 
     ``users`` ask again ``think_time`` after an answer; requests of an ``arrival_rate`` come
     independently; with neither, the deployment is as full as it may be. All lengths in tokens,
-    spread as in a scenario.
+    spread as in a scenario. From an ``agent`` follow lengths, ``prefix_hit_share`` and
+    ``think_time``; ``users`` are then the agents at work.
     """
 
+    model_config = ConfigDict(json_schema_extra=_may_follow)
+
+    agent: Agent | None = None
     input_tokens: Tokens
     output_tokens: Tokens
     context_tokens: Tokens | None = None
@@ -231,8 +241,16 @@ class Demand(Entry):
         """Tokens of the longest request, as it is stated, or of the mean prompt and answer."""
         return int(self.context_tokens or self.input_tokens + self.output_tokens)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_agent(cls, raw: Any) -> Any:
+        return raw | load_of_agent(raw) if isinstance(raw, dict) else raw
+
     @model_validator(mode="after")
     def _consistent(self) -> Demand:
+        if self.agent is not None and self.users is None:
+            raise Misplaced("agents ask again after each pause, expected 'users' beside it: how "
+                            "many are at work", "agent")
         if self.users is not None and self.arrival_rate is not None:
             raise Misplaced("'users' and an 'arrival_rate' are two ways to say how much is asked, "
                             "expected one", "arrival_rate")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
 from calc.commands.printing import listing, said, spoken, text_of, translated
+from calc.costing.tokens import MILLION, agent_costs
 from calc.evidence.classes import axis_label
 from catalogue.caveats import announced, borrowed, marked, underived
 from catalogue.engines.released import stated_release
@@ -50,7 +51,20 @@ def interval(each: SampledRow, name: str) -> str:
     """A quantity with its 80% interval, if it has one."""
     if name not in each.amounts:
         return f"{head(name)} {amount(name, each.row.quantities[name])}"
-    return f"{head(name)} {said(each.amounts[name])}"
+    told = f"{head(name)} {said(each.amounts[name])}"
+    return told + _agent_cost(each) if name == "cost" else told
+
+
+def _agent_cost(each: SampledRow) -> str:
+    """What processed tokens and a task cost where agents are served; empty where none are."""
+    demand, cost = each.goal.demand, each.amounts["cost"]
+    if demand.agent is None:
+        return ""
+    shares = agent_costs(demand.output_tokens / MILLION, demand.agent.turns,
+                         demand.input_tokens, demand.output_tokens)
+    return spoken(say("agent-cost", turns=demand.agent.turns,
+                      processed=said(cost.scaled(MILLION * shares["per_processed"])),
+                      task=said(cost.scaled(shares["per_task"]))))
 
 
 def brief(answer: Answer, row: Row) -> str:

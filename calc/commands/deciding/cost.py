@@ -40,10 +40,10 @@ say = messages("calc/commands/deciding/cost")
 OF_PRICES = "prices."  # what a setting of the prices begins with
 SERVICE, LOAD = "deepseek-api", "azure-conversation"
 AMOUNTS = (
-    "per_million_input", "per_million_output", "per_million_output_whole", "per_hour",
-    "per_user_month", "energy_per_token", "site_energy_per_token", "cards_power", "site_power",
-    "crossover", "capital", "yearly", "resale", "tco", "tco_undiscounted", "card_hour_of_parts",
-    "revenue", "npv", "roi", "payback")
+    "per_million_input", "per_million_output", "per_million_output_whole",
+    "per_million_processed", "per_task", "per_hour", "per_user_month", "energy_per_token",
+    "site_energy_per_token", "cards_power", "site_power", "crossover", "capital", "yearly",
+    "resale", "tco", "tco_undiscounted", "card_hour_of_parts", "revenue", "npv", "roi", "payback")
 """In the order in which they are told."""
 IN_PERCENT, IN_YEARS = ("crossover", "roi"), ("payback",)
 PERCENT = 100

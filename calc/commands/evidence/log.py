@@ -164,10 +164,11 @@ def _plain(number: float) -> str:
 def _deployment(scenario: Scenario) -> dict[str, Any]:
     """A deployment as an entry of ``params/measurements/memory/`` states it."""
     file = scenario.file
+    load = file.workload.model_copy(update={"agent": None})  # with what follows from it
     stated = {"model": scenario.model.id, "device": scenario.device.id,
               "engine": scenario.running.stated if scenario.running else None,
               "cluster": _numbers(file.cluster), "precision": scenario.precision.id,
-              "parallelism": _numbers(file.parallelism), "workload": _numbers(file.workload)}
+              "parallelism": _numbers(file.parallelism), "workload": _numbers(load)}
     moved = {name: value.written for name, value in file.mechanisms.items()}
     return stated | ({"graphs": False} if file.graphs is False else {}) | (
         {"mechanisms": moved} if moved else {})

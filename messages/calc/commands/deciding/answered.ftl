@@ -30,6 +30,13 @@ cost =
     .en = cost
     .zh = 成本
 
+agent-cost =
+    .en = , { $processed } per million processed tokens (input and output), { $task } a task of { $turns ->
+        [one] one turn
+       *[other] { $turns } turns
+    }
+    .zh = ，每百万处理 token（输入与输出）{ $processed }，每个任务（{ $turns } 轮）{ $task }
+
 two-pools =
     .en = { $devices } cards in two pools: prefill { $prefill }; decode { $decode }, { $requests } in flight
     .zh = { $devices } 张卡分两个池：预填充 { $prefill }；解码 { $decode }，并发 { $requests }

@@ -5,6 +5,8 @@ amount =
         [per_million_input] a million input tokens
         [per_million_output] a million output tokens
         [per_million_output_whole] the same, all charged to answers
+        [per_million_processed] a million processed tokens: prompts, cached or not, and answers
+        [per_task] a task of an agent, all its turns
         [per_hour] all cards, an hour
         [per_user_month] a user, a month
         [energy_per_token] energy per output token, cards
@@ -27,6 +29,8 @@ amount =
         [per_million_input] 每百万输入 token
         [per_million_output] 每百万输出 token
         [per_million_output_whole] 每百万输出 token（成本全计入输出）
+        [per_million_processed] 每百万处理 token（输入含命中缓存的部分，加输出）
+        [per_task] 智能体每个任务（含全部轮次）
         [per_hour] 全部卡每小时
         [per_user_month] 每用户每月
         [energy_per_token] 每输出 token 能耗（卡）
