@@ -40,6 +40,7 @@ BLOCKS = {"npu": 128, "gpu": 64, "tpu": 64}
 COMPRESSED = BLOCKS | {"gpu": 256}
 """Those of kernels of compressed attention, which take no others."""
 ASSUMED = {"source": "a search: python -m calc search", "kind": "assumed"}
+PER_MILLE = 1000
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the former is ten times as fast
 
 
@@ -60,6 +61,8 @@ class Choice:
         utilization: share of the memory that the engine may use, in percent.
         concurrency: requests in flight, over all replicas.
         pool: ``prefill`` or ``decode`` of two, None of one that does both.
+        hits: share of prompts that the cache has while others think [per mille]; None for that of
+            the demand.
     """
 
     device: str
@@ -80,6 +83,7 @@ class Choice:
     utilization: int
     concurrency: int
     pool: str | None = None
+    hits: int | None = None
 
     @property
     def nodes(self) -> int:
@@ -352,11 +356,12 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
     mechanisms: dict[str, Any] = {}
     if choice.micro_batches > 1:
         mechanisms["micro_batches"] = choice.micro_batches
-    mechanisms |= {"prefix_hit_share": demand.prefix_hit_share} if demand.prefix_hit_share else {}
+    hits = demand.prefix_hit_share if choice.hits is None else choice.hits / PER_MILLE
+    mechanisms |= {"prefix_hit_share": hits} if hits else {}
     for path, number in of_pool(choice, demand.input_tokens).items():
         root, _, key = path.partition(".")
         {"workload": workload, "mechanisms": mechanisms}[root][key] = number
-    if demand.agent is not None and choice.pool != "prefill":  # its load follows from it
+    if demand.agent is not None and choice.pool != "prefill" and choice.hits is None:
         workload, mechanisms = ({key: value for key, value in group.items() if key not in DERIVED}
                                 for group in (workload, mechanisms))
         parts["workload"] = workload | {"agent": demand.agent.model_dump() | {
@@ -373,7 +378,7 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
 def as_asked(goal: Goal, choice: Choice) -> dict[str, Any]:
     """The same under the load of the goal: of users who think, and of those whose prompts are with
     another pool, not all are in flight in a pool, and its file states all of them."""
-    file, users = contents(goal, choice), goal.demand.users
+    file, users = contents(goal, replace(choice, hits=None)), goal.demand.users
     if users is not None and (choice.pool == "decode" or goal.demand.think_time):
         file["workload"]["concurrency"] = users
     return file

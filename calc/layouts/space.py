@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -14,8 +14,7 @@ import numpy as np
 
 from calc.costing.affordable import cards_within
 from calc.costing.rates import stated
-from calc.layouts.change import changed
-from calc.layouts.choice import UTILIZATION, Choice, of_pool, scenario
+from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.layouts.enumerate import AXES as LAYOUT
 from calc.layouts.enumerate import Sizes, at, card_counts, enumerate_layouts, placement
 from calc.layouts.feasible import KINDS as WHY
@@ -38,8 +37,6 @@ from catalogue.deployments.admission.rules import (
     problems,
 )
 from catalogue.deployments.admission.subject import Cut, Subject
-from catalogue.deployments.layout import SLICES
-from catalogue.deployments.physics_inputs import Placed, placed_inputs
 from catalogue.deployments.resolved import leaves_replica
 from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
@@ -51,9 +48,9 @@ from catalogue.planning.goals import MOST_CARDS, PUBLISHED, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
+HITS = "hits"  # in cells of users who think, as a choice has it
 AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "utilization")
 OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
-MOVED = ("parallelism.", "cluster.nodes", "workload.concurrency", "workload.max_num")
 FAST = 100e9  # of a card's links inside a server, one direction [B/s]: faster than any PCIe 5
 QUALITY = "quality"  # formats of unknown or too low a score
 UNKNOWN = "unknown"  # formats of which no source says that they run
@@ -101,7 +98,6 @@ class Space:
     _judge: Judge = field(default_factory=Judge)
     _cells: dict[tuple[Any, ...], list[Cells]] = field(default_factory=dict, repr=False)
     _left_out: dict[Base, Counter[str]] = field(default_factory=dict, repr=False)
-    _files: dict[tuple[Base, tuple[str, ...]], Scenario] = field(default_factory=dict)
     _inputs: dict[tuple[Base, str | None], tuple[Scenario, dict[str, Any]]] = field(
         default_factory=dict)
 
@@ -347,39 +343,13 @@ class Space:
         Raises ParamsError as :meth:`first` does.
         """
         if (base, pool) not in self._inputs:
-            first = self.first(base, kinds[0], pool)
-            of_first, *rest = self._of_kinds(base, kinds, pool)
-            self._inputs[base, pool] = first, first.inputs() | {
+            firsts = [self.first(base, cells, pool) for cells in kinds]
+            of_first, *rest = (first.inputs() for first in firsts)
+            self._inputs[base, pool] = firsts[0], {
                 name: value if all(other[name] == value for other in rest)
                 else np.array([value, *(other[name] for other in rest)])
                 for name, value in of_first.items()}
         return self._inputs[base, pool]
-
-    def _of_kinds(self, base: Base, kinds: Sequence[Cells], pool: str | None
-                  ) -> list[Mapping[str, float]]:
-        """Inputs of cells of each kind, of those that differ between kinds."""
-        if self.resolve or base.engine:  # what an engine does may depend on more than the layout
-            return [self.first(base, cells, pool).inputs() for cells in kinds]
-        firsts: dict[tuple[str, ...], Scenario] = {}
-        of_kinds = []
-        for cells in kinds:
-            choice = replace(choice_at(base, cells, 0, 1), pool=pool)
-            mode = tuple(of_pool(choice, self.goal.demand.input_tokens))
-            if mode not in firsts:
-                firsts[mode] = self.first(base, cells, pool)
-            of_kinds.append((firsts[mode], Placed(
-                choice.nodes, choice.data, choice.expert,
-                "periodic" if choice.spares else "none")))
-        whole = {id(first): first.inputs() for first in firsts.values()}
-        some, *others = whole.values()
-        moved = [name for name, value in some.items()
-                 if any(other[name] != value for other in others)]
-        placed: dict[tuple[int, Placed], dict[str, float]] = {}
-        for first, cut in of_kinds:
-            if (id(first), cut) not in placed:
-                placed[id(first), cut] = placed_inputs(first, cut)
-        return [{name: whole[id(first)][name] for name in moved} | placed[id(first), cut]
-                for first, cut in of_kinds]
 
     def first(self, base: Base, cells: Cells, pool: str | None = None) -> Scenario:
         """The deployment of the first of some cells of one kind, whose inputs all of them have.
@@ -392,21 +362,7 @@ class Space:
         Raises ParamsError for an offer that cannot be deployed at all.
         """
         choice = replace(choice_at(base, cells, 0, 1), pool=pool)
-        if self.resolve:
-            return self.resolve(choice)
-        if base.engine:  # what it does may depend on more than the layout
-            return scenario(self.goal, choice)
-        kind = base, tuple(of_pool(choice, self.goal.demand.input_tokens))
-        if kind not in self._files:
-            self._files[kind] = scenario(self.goal, choice)
-        moved = {path: value for path, value in choice.settings().items()
-                 if path.startswith(MOVED)}
-        whole = {"cluster.devices": choice.devices, "parallelism.redundant_experts": choice.spares,
-                 f"parallelism.{SLICES}": choice.slices,
-                 "parallelism.decode_context_parallel": choice.context,
-                 "parallelism.balancing": "periodic" if choice.spares else "none",
-                 "workload.draft_tokens": choice.drafts}
-        return changed(self._files[kind], moved | whole)
+        return self.resolve(choice) if self.resolve else scenario(self.goal, choice)
 
 
 def choice_at(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
@@ -418,7 +374,7 @@ def choice_at(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
         row: which.
         concurrency: requests in flight [request].
     """
-    settings = {name: int(cells[name][row]) for name in AXES}
+    settings = {name: int(cells[name][row]) for name in (*AXES, *({HITS} & cells.keys()))}
     return Choice(base.device, base.node, base.engine, base.precision, concurrency=concurrency,
                   pool=None, **settings)
 

@@ -22,12 +22,14 @@ from calc.costing.power import (
     site_power,
 )
 from calc.costing.rates import prices_of
+from calc.layouts.choice import PER_MILLE
 from calc.layouts.enumerate import at
 from calc.layouts.feasible import has_room
-from calc.layouts.space import AXES, Base, Cells, Space
+from calc.layouts.space import AXES, HITS, Base, Cells, Space
 from calc.many import sweeps
 from calc.many.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, distinct, sweep
 from calc.physics.arrays import Inputs, Number, ceil_div
+from calc.physics.memory import kept_share
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Demand
 
@@ -90,7 +92,27 @@ class CandidateCells:
             column = cells[name]
             same = len(column) and column[0] == column[-1] and (column == column[0]).all()
             found[symbol] = column[0] if same and name != "concurrency" else column
+        if HITS in cells:
+            found["prefix_hit_share"] = cells[HITS] / PER_MILLE
         return found | {"memory_utilization": found["memory_utilization"] / PERCENT}
+
+    @property
+    def thinks(self) -> bool:
+        """Whether users think, whose prefixes leave the cache while others fill it."""
+        return bool(self.demand.users and self.demand.think_time and self.demand.prefix_hit_share)
+
+    def with_hits(self, cells: Cells) -> Cells:
+        """Cells with what their cache still has of the prefixes of those who think, where any do.
+
+        Args:
+            cells: their settings, with the requests in flight.
+        """
+        if not self.thinks:
+            return cells
+        inputs = self.columns(cells)
+        held = sweep(inputs, self.attention, ["mean_requests"], decode=False)["mean_requests"]
+        left = hits_left(self.demand, cells["data"] * held, cells["concurrency"])
+        return cells | {HITS: np.floor(left * PER_MILLE).astype(int)}
 
     def spare(self, cells: Cells, longest: np.ndarray | None = None) -> np.ndarray:
         """What each has to spare of its memory, every request at its longest [B], shape (n,).
@@ -194,8 +216,8 @@ class CandidateCells:
         """Quantities of steps, shape (n,) each, computed once of all cells of equal keys."""
         if keys[0] not in cells:
             return self._of_steps(cells, names)
-        some, which = distinct([cells[key] for key in keys])
-        settings = {name: cells[name] for name in ("kind", *SYMBOLS) if name in cells}
+        some, which = distinct([cells[key] for key in (*keys, *({HITS} & cells.keys()))])
+        settings = {name: cells[name] for name in ("kind", HITS, *SYMBOLS) if name in cells}
         found = self._of_steps(at(settings, some), names)
         return {name: column[which] for name, column in found.items()}
 
@@ -232,6 +254,19 @@ class CandidateCells:
         found = self._of_steps(self.prompted(cells), [*wanted.values(), *names])
         seen = {name: rounded(found[symbol]) for name, symbol in wanted.items()}
         return seen | {name: found[name] for name in names}
+
+
+def hits_left(demand: Demand, held: Number, running: Number) -> Number:
+    """Share of prompts that a cache still has where users think [1].
+
+    Args:
+        demand: of the goal.
+        held: requests of mean length that the cache holds [request].
+        running: requests in flight; all others think [request].
+
+    Source: notebooks/memory.md, section What is left for the cache.
+    """
+    return demand.prefix_hit_share * kept_share(held, running, (demand.users or 0) - running)
 
 
 def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deployed: Scenario,

@@ -19,7 +19,7 @@ import numpy as np
 
 from calc.layouts.choice import Choice, Row
 from calc.layouts.feasible import has_room
-from calc.layouts.space import AXES, Base, Cells, Space, choice_at
+from calc.layouts.space import AXES, HITS, Base, Cells, Space, choice_at
 from calc.many.fronts import Best, Front
 from calc.many.processes import Told, mapped, quietly, silent
 from calc.searching.candidates import (
@@ -48,7 +48,7 @@ from catalogue.reading.yamlfile import at_rest
 
 SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
-KEPT = (*AXES, "concurrency")
+KEPT = (*AXES, HITS, "concurrency")
 CELL = (*KEPT, "kind", "steps", "waves", "like")
 MOST_BEATEN = 1 << 18  # cells of a base that are kept to be computed later
 MANY = 4  # bases of each process, fewer are divided
@@ -186,6 +186,7 @@ class SearchResult:
         same = np.all([cells[name] == getattr(choice, name) for name in AXES], axis=0)
         cells = at(cells, np.flatnonzero(same)[:1])
         cells["concurrency"] = np.full(len(cells["data"]), choice.concurrency)
+        cells = tried.with_hits(cells)
         if not len(cells["data"]) or not has_room(tried.spare(cells)[0]):
             return None
         kept = BaseResult.new(self.wishes)
@@ -195,7 +196,7 @@ class SearchResult:
 
     def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
         """One of many rows."""
-        cells = {name: columns[name] for name in AXES}
+        cells = {name: columns[name] for name in (*AXES, HITS) if name in columns}
         choice = choice_at(self.bases[int(columns["base"][number])], cells, number,
                            int(columns["concurrency"][number]))
         quantities = {name: float(columns[name][number]) for name in (
@@ -409,7 +410,7 @@ class _Work:
         some["concurrency"] = some["data"]
         if none.any():
             self._short(some, np.arange(len(some["data"])), -self.tried.spare(some))
-        return cells | self.tried.prefilling(cells), most
+        return cells if self.tried.thinks else cells | self.tried.prefilling(cells), most
 
     def _bounded(self, part: Cells) -> None:
         """Without those that decode too slowly, or could be no better than one that was found."""
@@ -474,6 +475,7 @@ class _Work:
             return
         wanted, name = ((demand.arrival_rate, "steady_request_throughput")
                         if demand.arrival_rate is not None else (demand.users, "steady_users"))
+        part = self.tried.with_hits(part)
         seen = self.tried.served(part, (name,))
         reached = np.flatnonzero(seen[name] >= wanted)
         cells, first = np.unique(part["row"][reached], return_index=True)

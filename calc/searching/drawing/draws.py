@@ -10,17 +10,25 @@ from typing import Any
 
 import numpy as np
 
+from calc.closed_form.evaluate import evaluate
 from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import Own, class_of, own_errors
 from calc.layouts.choice import Choice, Row, scenario
 from calc.many.sweeps import decode_sweep
-from calc.searching.candidates import POWER_NAMES, as_asked, seen_by_users, site_draws
+from calc.searching.candidates import (
+    POWER_NAMES,
+    as_asked,
+    hits_left,
+    seen_by_users,
+    site_draws,
+)
 from calc.searching.drawing.in_flight import DRAWS, ENOUGH, in_flight, least, of_load
 from calc.searching.goal import Wishes
 from calc.searching.pool_pairs import RATED, as_served, combined, rated
 from calc.searching.search import SearchResult
 from catalogue import Scenario
 from catalogue.deployments.knobs import NORMAL_90, Knob, moved
+from catalogue.planning.goals import Demand
 
 SEED = 20_260_101
 AT_ONCE = 20  # pools of one base: the numbers of a pass stay in the cache
@@ -109,6 +117,8 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
         ENOUGH: "steady_request_throughput" if demand.arrival_rate is not None else "steady_users"}
     made = [scenario(found.wishes.goal, choice) for choice in choices]
     inputs = [_inputs(deployed, pool == "prefill" or not (pool or loaded)) for deployed in made]
+    inputs = [_with_hits(demand, each, deployed) if choice.hits is not None else each
+              for choice, each, deployed in zip(choices, inputs, made, strict=True)]
     wanted = [*(names.values() if pool is None else RATED[pool]), *loaded.values(), *powered]
     attention = made[0].model.attention
     swept = decode_sweep(_joined(inputs), attention, wanted, threads=1)
@@ -146,6 +156,13 @@ def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:
     return {name: np.broadcast_to(value, shape) if isinstance(value, np.ndarray) else value
             for name, value in inputs.items()} | {
                 "concurrency": np.broadcast_to(counts[:, np.newaxis], shape)}
+
+
+def _with_hits(demand: Demand, inputs: dict[str, Any], deployed: Scenario) -> dict[str, Any]:
+    """Draws of inputs with what the cache has in each of the prefixes of users who think."""
+    held = evaluate(inputs, deployed.model.attention, decode=False)["mean_requests"]
+    left = hits_left(demand, inputs["data_parallel"] * held, inputs["concurrency"])
+    return inputs | {"prefix_hit_share": np.broadcast_to(left, inputs["concurrency"].shape)}
 
 
 def _joined(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
