@@ -103,7 +103,7 @@ def cuts(goal: Goal, engine: str, fp8: bool) -> Iterator[tuple[int, ...]]:
                 continue
             if fp8 and ((DENSE // tp) % BLOCK or (EXPERT // slices) % BLOCK):
                 continue
-            if pp > 1 and ep > tp and not space.staged_groups:
+            if pp > 1 and (max(tp, ep) % PER_NODE or (ep > tp and not space.staged_groups)):
                 continue
             fewest = -ROUTED % ep
             told = {"none": 0, "per-rank": fewest + ep}
@@ -122,6 +122,8 @@ def deployments(goal: Goal, pool: str | None = None) -> Iterator[Choice]:
     for cards, tp, pp, dp, ep, spares, dealt in cuts(goal, engine, precision == "fp8-block"):
         for drafts, halves in product(goal.space.drafts or [0], goal.space.micro_batches):
             if (drafts and (pp > 1 or pool == "prefill")) or (halves > 1 and ep <= tp):
+                continue
+            if pool == "prefill" and dealt > 1:
                 continue
             yield Choice(device, node, engine, precision, cards, tp, pp, dp, ep, 0, spares, dealt,
                          CHUNK, halves, drafts, SHARE, 1, pool=pool)

@@ -16,7 +16,7 @@ from typing import Any
 from calc.layouts.choice import Choice
 from catalogue.planning.goals import Goal
 
-PROMPTS = 32  # of a rank of a pool that prefills
+PROMPTS = 8, 32  # of a rank of a pool that prefills, at least and at most
 MOST_BUSY = 0.99  # of such a pool
 HALVINGS = 200
 ROUNDING = 1e-9
@@ -35,7 +35,7 @@ def paired(goal: Goal, evaluated: Evaluated, deployments: Deployments
         deployments: pools of a kind, but for their requests in flight.
     """
     first = [q for choice in deployments(goal, "prefill") if (q := _fitting(
-        goal, evaluated, replace(choice, concurrency=PROMPTS * choice.data)))]
+        goal, evaluated, replace(choice, concurrency=_held(goal, choice))))]
     then = [q for choice in deployments(goal, "decode") for batch in goal.space.batches or ()
             if _asked(goal, batch * choice.data, choice.data) and (q := _fitting(
                 goal, evaluated, replace(choice, concurrency=batch * choice.data)))]
@@ -46,6 +46,13 @@ def paired(goal: Goal, evaluated: Evaluated, deployments: Deployments
              if goal.cards.fewest <= one["cards"] + two["cards"] <= int(goal.cards.most or 0))
     rows = [row for one, two in pairs if (row := _together(goal, one, two))]
     return rows, *counts
+
+
+def _held(goal: Goal, choice: Choice) -> int:
+    """Prompts of a pool: of four full chunks on each stage."""
+    new = goal.demand.input_tokens * (1 - goal.demand.prefix_hit_share)
+    return min(max(math.ceil(4 * choice.chunk / new), PROMPTS[0]), PROMPTS[1]) * (
+        choice.pipeline * choice.data)
 
 
 def _unbeaten(pools: list[dict[str, Any]], worth: Worth) -> list[dict[str, Any]]:
@@ -65,7 +72,7 @@ def _prompts(q: dict[str, Any]) -> tuple[float, ...]:
 def _tokens(q: dict[str, Any]) -> tuple[float, ...]:
     """What a decode pool is worth to a pair."""
     return (-q["cards"], q["request_throughput"], -q["tpot"], -q["kv_port_time"],
-            q["data_parallel"] / q["kv_port_time"])
+            q["data_parallel"] / q["kv_port_time"], -q["draft_tokens"])
 
 
 def _asked(goal: Goal, requests: int, ranks: int) -> bool:

@@ -99,6 +99,6 @@ def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
 
     >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
     >>> answer.start(answer.best).text
-    'start with: deploy --engine sglang@0.5.23'
+    'start with: deploy --engine vllm@0.33.0'
     """
     return load_goal.search(goal, settings, workers, start, told)

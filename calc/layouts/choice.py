@@ -172,12 +172,14 @@ class Row:
 
     @property
     def extras(self) -> int:
-        """How many things it does that a plain deployment does not [1]; a cut of attention over
-        ranks that share experts, in parts of several cards each, is one."""
+        """How many things it does that a plain deployment does not [1]; attention in parts of
+        several cards of a server, whose ranks share experts, is one, and so are experts that are
+        cut and dealt at once."""
         return sum(bool(extra) for choice in self.choices for extra in (
             choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.pipeline > 1,
-            choice.context > 1, choice.drafts, 1 < choice.tensor < choice.expert
-        )) + 2 * (self.prefill is not None)
+            choice.context > 1, choice.drafts,
+            1 < choice.tensor < min(choice.expert, _per_node(choice.node)),
+            1 < choice.expert < choice.tensor)) + 2 * (self.prefill is not None)
 
     def worth(self, objectives: Mapping[str, int]) -> tuple[float, ...]:
         """Its objectives, each the larger the better; one that is not known, as a cost without a

@@ -12,7 +12,7 @@ those of its rate (``calc.answer.two_pools.balanced``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +23,7 @@ from calc.answer.two_pools import ROUNDING, balanced
 from calc.closed_form.latencies import PACE
 from calc.closed_form.planning import transfer_time
 from calc.closed_form.waves import front_ends_rate, held_by_decode_pool, prefilled_in, prompts
-from calc.layouts.choice import Choice, Row
+from calc.layouts.choice import Row
 from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
@@ -35,8 +35,8 @@ from calc.searching.goal import Wishes
 from catalogue import Scenario, load_device, load_node
 from catalogue.planning.goals import Demand
 
-PROMPTS = (4, 32)  # of a rank of the prefill pool, at least and at most
-CHUNKS = 2  # of those prompts: enough for full ones without pause
+PROMPTS = (8, 32)  # of a rank of the prefill pool, at least and at most
+CHUNKS = 4  # of those prompts: enough for full ones without pause
 BLOCK = 1 << 14  # pairs that are computed at once: their numbers stay in the cache
 # a pool of smaller chunks, or of fewer drafts, is kept beside one that is better in all else: of it
 # the closed form of a queue is nearer to what is simulated
@@ -48,6 +48,7 @@ SIGNS = FIRST | THEN | {"power": -1, "hour": -1}
 FEW = 64  # pools of each kind that are paired first
 RATED = {"prefill": ("prefill_step_time", "burst_step_time"), "decode": (PACE,)}
 SETTINGS = (*AXES, "concurrency", "base")
+Left = Callable[[str, Cells], np.ndarray]
 
 
 @dataclass
@@ -148,7 +149,7 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
 
 
 def pairs(space: Space, asked: Wishes, before: Pairs | None = None,
-          told: Told = silent, without: Collection[Choice] = ()) -> Pairs:
+          told: Told = silent, left: Left | None = None) -> Pairs:
     """Every pair of pools that a goal allows; when it is interrupted, of those that it has.
 
     Args:
@@ -156,9 +157,9 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None,
         asked: its objectives and limits.
         before: of the same demand and limits, whose pools are paired again.
         told: of ``two`` pools, of how many bases they were computed, and of how many they will be.
-        without: pools that are not to be in any pair.
+        left: of a kind of pool and its cells which may be in a pair; all of them, if absent.
     """
-    every = [_left(pools, without) for pools in before.pools] if before else []
+    every = [_left(pools, left) if left else pools for pools in before.pools] if before else []
     whole, compared = True, 0
     try:
         for found in () if before else pools(space, asked):
@@ -191,19 +192,12 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None,
     return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every, whole)
 
 
-def _left(pools: Pools, without: Collection[Choice]) -> Pools:
-    """The pools of a base but for some, whatever their requests in flight."""
-    if not without:
-        return pools
-    kinds = {replace(choice, concurrency=0) for choice in without}
+def _left(pools: Pools, left: Left) -> Pools:
+    """Those of the pools of a base that may be in a pair."""
+    def of(pool: str, cells: Cells) -> Cells:
+        return at(cells, np.flatnonzero(left(pool, cells))) if cells else cells
 
-    def left(cells: Cells, pool: str) -> Cells:
-        keep = [replace(choice_at(pools.base, cells, row, 0), pool=pool) not in kinds
-                for row in range(len(cells.get("data", ())))]
-        return at(cells, np.flatnonzero(keep))
-
-    return replace(pools, prefill=left(pools.prefill, "prefill"),
-                   decode=left(pools.decode, "decode"))
+    return replace(pools, prefill=of("prefill", pools.prefill), decode=of("decode", pools.decode))
 
 
 def _worth_pairing(one: Pools, others: list[Pools], asked: Wishes, kept: Front, few: int | None

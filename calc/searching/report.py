@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,15 +13,19 @@ import numpy as np
 
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import Row, Start, scenario, unrun
+from calc.layouts.space import UNPUBLISHED
 from calc.physics.breakdown import bound_by
 from calc.searching.percentiles import Simulated
 from calc.searching.result import Answer
 from calc.searching.robust import NEARLY, SURE, SampledRow, extras, sample_rows
-from calc.searching.search import MISS
-from catalogue.planning.goals import OBJECTIVES
+from calc.searching.search import MISS, search
+from catalogue import load_node
+from catalogue.deployments.admission.rules import positions, too_long
+from catalogue.planning.goals import OBJECTIVES, CardRange, Goal
 
 FEWER = (0.9, 0.75, 0.5)  # of the users, that would be surer served
 MOST_REJECTED = 4  # formats
+MOST_WIDER = 64  # cards of a goal that is searched again with one more server
 Later = Literal["seldom", "plainer", "alike"]
 
 
@@ -127,6 +131,25 @@ class Rejected:
 
 
 @dataclass(frozen=True)
+class WayOut:
+    """A wider goal that is met, where the one that was asked is not.
+
+    Attributes:
+        what: ``cards``: one more server, or ``format``: any that the cards multiply.
+        cards: most cards of it [1].
+        each: the first deployment of it, simulated.
+    """
+
+    what: Literal["cards", "format"]
+    cards: int
+    each: SampledRow
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"what": self.what, "cards": self.cards} | self.each.row.as_json()
+
+
+@dataclass(frozen=True)
 class SearchReport:
     """An answer to a goal.
 
@@ -140,18 +163,20 @@ class SearchReport:
         rows: the best first.
         surer: what makes that one surer; nothing where it is sure.
         rejected: other formats.
+        ways: of a goal that nothing meets, wider ones that are met.
     """
 
     answer: Answer
     rows: list[ReportRow]
     surer: list[Surer]
     rejected: list[Rejected]
+    ways: list[WayOut] = field(default_factory=list)
 
     @classmethod
     def of(cls, answer: Answer) -> SearchReport:
         """The report of an answer, computed and simulated."""
         if not answer.met:
-            return cls(answer, [], [], [])
+            return cls(answer, [], [], [], [*_ways_out(answer)])
         first = answer.front[0][0]
         rows = [ReportRow(each, answer.keeps(each), answer.start(each.row),
                           _later(answer, first, each), rest)
@@ -162,7 +187,7 @@ class SearchReport:
         """Plain data, SI units."""
         answer, data = self.answer, self.answer.as_json()
         if not self.rows:
-            return data
+            return data | {"ways_out": [way.as_json() for way in self.ways]}
         return data | {
             "front": [[self._row(row), *(each.row.as_json() for each in row.group)]
                       for row in self.rows],
@@ -179,6 +204,29 @@ class SearchReport:
             "unstarted": [why["en"] for why in unrun(answer.result.wishes.goal, row)],
             "limited_by": {"resource": binds, "share": share}, "memory": asdict(told.memory),
             "near": answer.near(row).as_json(), "simulated": told.seen and told.seen.as_json()}
+
+
+def _ways_out(answer: Answer) -> Iterator[WayOut]:
+    """One more server, and other formats, where they meet the goal."""
+    goal, space = answer.result.wishes.goal, answer.result.space
+    if too_long(goal.demand.longest, positions(space.model)):
+        return
+    wider: dict[Literal["cards", "format"], Goal] = {}
+    if goal.cards.most is not None and space.offers:
+        server = max(int(load_node(base.node).devices_per_node.value) for base in space.bases()
+                     ) if space.bases() else 0
+        most = goal.cards.most + server
+        if server and most <= MOST_WIDER:
+            wider["cards"] = goal.model_copy(update={"cards": CardRange(
+                fewest=goal.cards.fewest, most=most)})
+    formats = {"precisions": None} if goal.precisions else {
+        "space": goal.space.model_copy(update={"any_format": True})}
+    if goal.precisions or (space.dropped[UNPUBLISHED] and not goal.space.any_format):
+        wider["format"] = goal.model_copy(update=formats)
+    for what, asked in wider.items():
+        other = Answer(search(asked), most=1, starts=answer.starts)
+        if other.met:
+            yield WayOut(what, int(asked.cards.most or 0), other.front[0][0])
 
 
 def _later(answer: Answer, first: SampledRow, each: SampledRow) -> Later | None:

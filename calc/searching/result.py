@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import islice
 from typing import Any
 
@@ -17,10 +17,11 @@ import numpy as np
 from calc.answer.two_pools import Pools, combine_pools
 from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness, both
-from calc.layouts.choice import Choice, Row, Start, changes, distance, scenario, usual_chunk
+from calc.layouts.choice import CUT, Choice, Row, Start, changes, distance, scenario, usual_chunk
+from calc.layouts.space import CHUNKS, Cells
 from calc.searching.goal import SHORT, left_out
 from calc.searching.percentiles import Simulated, simulated
-from calc.searching.pool_pairs import pairs
+from calc.searching.pool_pairs import Left, pairs
 from calc.searching.robust import (
     HOLDS,
     SURE,
@@ -47,7 +48,6 @@ MOST_RANKED = 240  # deployments of a front that are drawn, the best at central 
 OF_EACH = 24  # of each precision or device
 OF_BASE = 6  # of each offer, engine and precision besides
 OF_GROUP = 3  # kinds of deployments of a group that are tried, where its first is not to be told
-MOST_REPLACED = 4  # pools that prefill, whose pairs keep no limits simulated
 MOST_SIMULATED = 12  # deployments, before it is said that none was found
 
 Starts = Callable[[Goal, Row], Start]  # which release starts a deployment
@@ -188,9 +188,10 @@ class Answer:
                            key=lambda row: row.devices)
         rows += ranked_rows
         if first.prefill is not None and len(groups) < self.most:
-            rows += self._sorted([row for pool in first.choices for row in pairs(
-                self.result.space, self.result.wishes, self.result.pairs,
-                without={pool}).rows()[:OF_BASE]])
+            rows += self._sorted([row for own, pool in zip(
+                ("prefill", "decode"), first.choices, strict=True) for row in pairs(
+                    self.result.space, self.result.wishes, self.result.pairs,
+                    left=_of_other_cut(own, pool)).rows()[:OF_BASE]])
         rows += self._sorted([self.result.row(kept.layouts, number)
                               for kept in self.result.of_bases if kept.layouts
                               for number in range(len(kept.layouts["base"]))])
@@ -207,21 +208,20 @@ class Answer:
         return found
 
     def _replaced(self) -> list[list[SampledRow]]:
-        """Where no pair of pools that was ranked keeps the limits simulated: the best without the
-        pool that prefills, whose queue is longer than the closed form has it, or without the one
-        that decodes, which keeps it too busy."""
-        found, banned = self.result, set[Choice]()
-        if not found.pairs:
+        """Where no pair of pools that was ranked keeps the limits simulated: the best of smaller
+        chunks, for whose steps a prompt waits less than the closed form has it, and of fewer
+        drafts, with which fewer prompts come."""
+        failed = [each.row for each in self.missed if each.row.prefill]
+        if not (found := self.result).pairs or not failed or failed[0].prefill is None:
             return []
-        for _ in range(MOST_REPLACED):
-            failed = [row for row in (each.row for each in self.missed) if row.prefill]
-            for pool in failed[-1].choices if failed else ():
-                rows = pairs(found.space, found.wishes, found.pairs,
-                             without=banned | {pool}).rows()
-                for group in self._ranked(rows[:MOST_RANKED]) if rows else ():
-                    if leader := self._leader(group):
-                        return [[leader]]
-            banned |= set(failed[-1].choices[1:]) if failed else set()
+        chunk, drafts = failed[0].prefill.chunk, failed[0].choice.drafts
+        while chunk > CHUNKS[0]:
+            chunk, drafts = chunk // 2, max(drafts - 1, 0)
+            rows = pairs(found.space, found.wishes, found.pairs,
+                         left=partial(_at_most, chunk, drafts)).rows()
+            for group in self._ranked(rows[:MOST_RANKED]) if rows else ():
+                if leader := self._leader(group[:1]):
+                    return [[leader]]
         return []
 
     def start(self, row: Row) -> Start | None:
@@ -248,9 +248,12 @@ class Answer:
         if each.row.prefill is not None:
             return each
         goal, best = self.result.wishes.goal, each
-        for plainer in ({"micro_batches": 1}, {"spares": 0}, {"context": 1},
-                        {"chunk": usual_chunk(goal, each.row.choice)}):
-            choice = replace(best.row.choice, **plainer)
+        plainer: tuple[Callable[[Choice], Choice], ...] = (
+            lambda choice: replace(choice, micro_batches=1),
+            lambda choice: replace(choice, spares=0), lambda choice: replace(choice, context=1),
+            lambda choice: replace(choice, chunk=usual_chunk(goal, choice)))
+        for less in plainer:
+            choice = less(best.row.choice)
             if choice == best.row.choice or (row := self.result.again(choice)) is None:
                 continue
             other, = sample_rows(self.result, [row])
@@ -464,7 +467,8 @@ class Answer:
             return answer | {"nearest_miss": (miss := self.nearest_miss) and (
                 miss.as_json() | {"binds": self.binds(miss)})}
         return answer | {
-            "front_size": len(self.candidates), "official_precision": self.official_precision,
+            "front_size": len(self.candidates), "overloaded": self.overloaded,
+            "official_precision": self.official_precision,
             **({"pairs_tried": list(self.result.pairs.tried)} if self.result.pairs else {})}
 
     def beside_json(self) -> dict[str, Any]:
@@ -485,6 +489,21 @@ class Answer:
             "quality": [known.words[0] for known in self.quality(row)],
             "runs": [kernel and kernel.words[0] for kernel in row.kernels(self.result.space.model)],
             **({"start": start.as_json()} if start else {})}
+
+
+def _at_most(chunk: int, drafts: int, pool: str, cells: Cells) -> np.ndarray:
+    """Pools that prefill in no larger chunks, and that decode with no more drafts."""
+    found: np.ndarray = (cells["chunk"] <= chunk if pool == "prefill"
+                         else cells["drafts"] <= drafts)
+    return found
+
+
+def _of_other_cut(own: str, choice: Choice) -> Left:
+    """Of one of two pools, of any cut but that of a choice; of the other, all."""
+    def left(pool: str, cells: Cells) -> np.ndarray:
+        same = np.all([cells[name] == getattr(choice, name) for name in CUT], axis=0)
+        return np.asarray(~same if pool == own else np.ones(len(same), bool))
+    return left
 
 
 def _cut(row: Row) -> tuple[Any, ...]:

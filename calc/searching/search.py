@@ -228,7 +228,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     >>> from catalogue import load
     >>> found = search(load("goals", "r1-64-users-8xh20"))
     >>> found.rows(found.front)[0].choice.layout
-    'TP8/EP8+8'
+    'TP8/EP8'
 
     Args:
         goal: the goal.

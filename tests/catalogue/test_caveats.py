@@ -50,7 +50,7 @@ def test_answers_carry_both_caveats(card, model, cli, command):
 
 
 def test_search_marks_rows_of_an_announced_card(card, cli):
-    code, out, err = cli("search", "r1-64-users-8xh20", "--json", *(
+    code, out, err = cli("search", "r1-64-users-8xh20", "--all", "--json", *(
         word for key in (*GOAL, f"devices={card}") for word in ("--set", key)))
     assert code == 0, err
     answer = json.loads(out)

@@ -243,6 +243,13 @@ def _print(told: SearchReport, near: Row | None, files: list[Path], wider: list[
         _print_refused(screen, answer)
     else:
         _print_miss(screen, answer)
+    for way in told.ways:
+        row = way.each.row
+        tell(screen, spoken(say(
+            "way-out", what=way.what, cards=way.cards, label=row_label(row),
+            seen=sentences([interval(way.each, name) for name in TOLD
+                            if name in (*answer.result.wishes.chosen, *answer.result.wishes.limits)
+                            and name in row.quantities]))))
     for line in _after(told, files, wider, everything):
         tell(screen, line)
 
@@ -361,7 +368,9 @@ def _limited(answer: Answer, row: ReportRow) -> str:
 
 def _later(row: ReportRow) -> list[str]:
     """Why a deployment that is better in the first objective stands below the first."""
-    return [spoken(say("later", why=row.later))] if row.later else []
+    from calc.searching.robust import LITTLE
+
+    return [spoken(say("later", why=row.later, share=f"{LITTLE:.0%}"))] if row.later else []
 
 
 def _print_refused(screen: Console, answer: Answer) -> None:

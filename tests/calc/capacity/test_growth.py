@@ -138,7 +138,8 @@ def test_a_search_of_the_same_question_has_the_same_answer():
         "devices=nvidia-h200-sxm", "engines=vllm@0.11.0", "cards.most=16", "cards.fewest=16",
         "demand.input_tokens=4000 token", "demand.output_tokens=1000 token",
         "precisions=fp8-block", "space.pools=two", "space.chunks=8192", "space.drafts=0,1",
-        "space.spares=none", "space.decode_context=1", "limits.tpot=50 ms", "limits.ttft=2 s",
+        "space.spares=none", "space.micro_batches=1,2", "space.decode_context=1",
+        "limits.tpot=50 ms", "limits.ttft=2 s",
         "objectives=throughput"])
     best, demand = search(goal).pairs.rows()[0], goal.demand
     asked = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[*SETTINGS[2:], *(

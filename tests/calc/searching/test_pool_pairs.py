@@ -96,9 +96,10 @@ def test_a_limit_keeps_the_pairs_at_it(limit, kept):
     (("devices=nvidia-h20,nvidia-h200-sxm",), (pools(), pools(OTHER, 1)), 20),
     (("devices=nvidia-h20,nvidia-h200-sxm",), (pools(), pools(OTHER, 1, most=16)), 14),
     (("devices=any",), (pools(), pools(OTHER, 1)), 10),  # caches pass between cards of one kind
-    ((), (pools(), pools(replace(BASE, precision="bf16"), 1)), 20),  # caches of both are BF16
+    ((), (pools(), pools(replace(BASE, precision="bf16"), 1)), 10),  # one format serves both
+    ((), (pools(), pools(replace(BASE, engine="vllm@0.33.0"), 1)), 10),  # and one engine
     (("devices=any",), (replace(pools(), prefill={}), replace(pools(OTHER, 1), decode={})), 0)])
-def test_pools_of_several_cards_and_formats(settings, every, compared):
+def test_pools_of_several_cards_formats_and_engines(settings, every, compared):
     assert paired(asked_of(*settings), *every).tried[2] == compared
 
 

@@ -70,17 +70,6 @@ def test_rows_beside_the_best(answer_of):
     assert other != best
 
 
-def test_an_answer_as_data(answer_of):
-    answer = answer_of(*LIMITED)
-    data = json.loads(json.dumps(answer.as_json(), allow_nan=False))
-    assert (data["met"], data["front_size"]) == (True, len(answer.candidates))
-    for (leader, *_), group in zip(data["front"], answer.front, strict=True):
-        assert leader["quantities"]["tpot"] == group[0].row.quantities["tpot"]
-        assert leader["keeps"] == answer.keeps(group[0])
-        near = leader["near"]
-        assert near["distance"] == pytest.approx(sum(axis["beyond"] for axis in near["axes"]))
-
-
 def test_a_kind_that_no_release_starts_is_replaced_by_the_next(answer_of):
     found = answer_of(*LIMITED)
 

@@ -11,6 +11,7 @@ from _middle import BASE, PLAIN
 import calc
 from calc.answer.steady_state import SEEN_STEADILY
 from calc.layouts.choice import Row, scenario
+from calc.layouts.space import Space
 from calc.many.fronts import Front, front
 from calc.searching.drawing.in_flight import DRAWS
 from calc.searching.goal import Wishes
@@ -41,7 +42,7 @@ ONE_POOL = ("r1-64-users-8xh20", "space.pools=one")
 def result_of(objectives, *settings):
     goal = load_goal("r1-80-users-h20", ["limits.ttft=null", *settings]) if settings else GOAL
     asked = Wishes(goal, objectives, len(objectives), {}, ())
-    return SearchResult(asked, [BASE], [], Front(objectives), Funnel(), None)
+    return SearchResult(asked, [BASE], [], Front(objectives), Funnel(), Space(goal))
 
 
 def sampled(quantities=None, scatter=None, central=None, **moved):
@@ -88,7 +89,7 @@ def test_the_share_of_draws_that_keep_all_limits_at_once():
     each = sampled({"tpot": [.05, .04, .051, .01], "ttft": [1.0, 2.1, 1.0, 2.0]},
                    central={"ttft": .5, "tpot": .04})
     assert keeps(result, each) == .5
-    seen = Simulated(each.row, {"ttft": {"p90": .6}}, True, "")  # 1.2 times the mean
+    seen = Simulated(each.row, {"ttft": {"p90": .6}}, True, True, None)  # 1.2 times the mean
     assert keeps(result, each, seen) == .25
     assert keeps(result_of({"tpot": -1}, "limits.tpot=null"), each) is None
 
@@ -173,7 +174,8 @@ def test_deployments_that_cannot_be_told_apart_stand_together(answer_of):
                    for each in group[1:])
     for one, other in itertools.combinations([group[0] for group in answer.ranking], 2):
         assert apart(one, other, chosen)
-    turned = sample_rows(answer.result, answer.candidates[::-1])
+    every = [each.row for group in answer.ranking for each in group]
+    turned = sample_rows(answer.result, every[::-1])
     assert [group[0].row for group in ranked(answer.result, turned, 12)] == [
         group[0].row for group in answer.ranking]
 

@@ -136,12 +136,12 @@ at-percentile =
 later =
     .en = { $why ->
         [seldom] not first: it keeps the limits less often
-        [plainer] not first: it does more, or in a format without published scores, for less than 10% each
+        [plainer] not first: it does more, or in a format without published scores, for less than { $share } each
        *[alike] not first: it cannot be told from the first, which is better in another objective or surer
     }
     .zh = { $why ->
         [seldom] 未列首位：满足约束的样本更少
-        [plainer] 未列首位：多用了机制或无公开分数的格式，每项收益不足 10%
+        [plainer] 未列首位：多用了机制或无公开分数的格式，每项收益不足 { $share }
        *[alike] 未列首位：与首位无法区分，首位在其他目标上更好或把握更大
     }
 
@@ -329,6 +329,16 @@ nearest-miss =
         [yes] 没有部署满足目标。最接近的
        *[no] 其次
     }：{ $sentence }。
+
+way-out =
+    .en = A way out: { $what ->
+        [cards] up to { $cards } cards
+       *[format] another format
+    }: { $label }: { $seen }.
+    .zh = 出路：{ $what ->
+        [cards] 卡数放宽到 { $cards }
+       *[format] 换一种格式
+    }：{ $label }：{ $seen }。
 
 became =
     .en = { $count } { $words }

@@ -1,0 +1,106 @@
+"""What is told of an answer: rows simulated and marked, why none below is first, ways out."""
+
+import json
+
+import pytest
+
+from calc.launching.starting import search
+from calc.searching.report import SearchReport, fewest_of
+from calc.searching.robust import NEARLY, SURE
+from catalogue import names
+
+SMALL = ("r1-80-users-h20", "devices=nvidia-h20", "precisions=w8a8-int8", "cards.most=24",
+         "space.chunks=4096", "space.drafts=0,1", "limits.tpot=60ms", "limits.ttft=1s",
+         "objectives=cards,tpot", "space.pools=one")
+TIGHT = ("limits.tpot=20ms", "cards.most=8")
+
+
+def report_of(goal, *settings):
+    return SearchReport.of(search(goal, settings))
+
+
+@pytest.fixture(scope="module")
+def small():
+    return report_of(*SMALL)
+
+
+def rules(told):
+    """What holds of every row that is told, whatever the goal."""
+    wishes = told.answer.result.wishes
+    first = told.rows[0]
+    for row in told.rows:
+        assert row.start is None or row.start.engine
+        assert (row.seen is None) is (not wishes.goal.limits.times)
+        assert (row.keeps is None) is (not wishes.limits)
+        if row.seen is not None:
+            assert row.seen.keeps
+            for name, stated in row.seen.seen.items():
+                assert all(stated[at] <= limit
+                           for at, limit in wishes.goal.limits.times[name].items())
+                assert all(value >= row.row.quantities[name] * (1 - 1e-9)
+                           for at, value in stated.items() if at != "mean" and float(at[1:]) >= 90)
+        better = [row.row.worth({name: sign}) > first.row.worth({name: sign})
+                  for name, sign in wishes.chosen.items()]
+        assert row.later is not None or not better[0]
+        if all(better) and row.later != "plainer":
+            assert (row.keeps or 0.0) < (first.keeps or 0.0) + NEARLY
+
+
+@pytest.mark.parametrize("goal", ["r1-64-users-8xh20", "r1-80-users-h20", "v4-flash-8xh20",
+                                  "r1-910b2-least", "v4-flash-agents-8xh200"])
+def test_rows_are_started_simulated_and_marked(goal):
+    told = report_of(goal)
+    rules(told)
+    assert len({row.row.choices for row in told.rows}) == len(told.rows) == 4
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("goal", names("goals"))
+def test_rows_of_every_goal_are_started_simulated_and_marked(goal):
+    told = report_of(goal)
+    if told.rows:
+        rules(told)
+
+
+def test_percentiles_and_shares_of_a_row(small):
+    rules(small)
+    data = json.loads(json.dumps(small.as_json(), allow_nan=False))
+    for (leader, *_), row in zip(data["front"], small.rows, strict=True):
+        assert leader["quantities"]["tpot"] == row.row.quantities["tpot"]
+        assert leader["keeps"] == row.keeps
+        held = row.memory
+        assert held.weights + held.cache + held.besides <= held.capacity
+        assert 0 < row.binds[1] <= 1
+        near = leader["near"]
+        assert near["distance"] == pytest.approx(sum(axis["beyond"] for axis in near["axes"]))
+
+
+def test_fewer_cards_stand_below_with_how_often_they_do(small):
+    counts = fewest_of(small.rows)
+    assert counts == sorted(counts)
+    for cards, share in counts:
+        assert share == max(row.keeps for row in small.rows if row.row.devices == cards)
+
+
+def test_a_limit_that_would_do_is_kept_in_nine_of_ten_draws():
+    told = report_of(*SMALL, "cards.most=16")
+    assert told.rows[0].keeps < SURE
+    for each in told.surer:
+        if each.what == "users":
+            assert each.to < told.answer.result.wishes.goal.demand.users
+            continue
+        assert each.to > told.answer.result.wishes.goal.limits.times[each.what][each.at]
+        again = report_of(*SMALL, f"limits.{each.what}={each.to * (1 + 1e-6)} s", "cards.most=16")
+        same = next(row for row in again.rows if row.row.choices == told.rows[0].row.choices)
+        assert same.keeps >= SURE
+
+
+def test_a_miss_shows_one_more_server_or_another_format():
+    told = report_of(*SMALL, *TIGHT)
+    assert not told.rows
+    ways = {way.what: way for way in told.ways}
+    for what, settings in (("cards", ("cards.most=16",)), ("format", ())):
+        other = search(SMALL[0], [*(each for each in (*SMALL[1:], *TIGHT) if what == "cards" or
+                                    "precisions" not in each), *settings])
+        assert (what in ways) is other.met
+    assert told.as_json()["ways_out"] == [way.as_json() for way in told.ways]
