@@ -44,7 +44,7 @@ from catalogue.entries.models import Model
 from catalogue.kernels import quality
 from catalogue.kernels.checkpoints import published
 from catalogue.kernels.releases import known_to_engines
-from catalogue.planning.goals import MOST_CARDS, PUBLISHED, Goal, Offer
+from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
@@ -189,8 +189,8 @@ class Space:
     def _engines(self, device: Device) -> list[str | None]:
         """Engines that are tried on a device; those that do not run on it are left out.
 
-        A goal that names none tries the newest release of each engine whose flags are known; where
-        there is none, or where any engine will do, none is named.
+        A goal that says nothing tries the newest release of each engine whose flags are known;
+        where there is none, or where any engine will do, none is named.
 
         Raises ParamsError for one that is not known, or not in that release.
         """
@@ -199,6 +199,8 @@ class Space:
             known = [] if self.resolve or self.goal.space.any_engine else [
                 name for name in running if profile_of(name).flags]
             return [f"{name}{AT}{release_of(profile_of(name), None)}" for name in known] or [None]
+        if self.goal.engines == [UNNAMED]:
+            return [None]
         for name in self.goal.engines:
             engine_meant(name)
         return [name for name in self.goal.engines if name.partition(AT)[0] in running]

@@ -37,6 +37,7 @@ Objective = Literal["throughput_per_card", "throughput", "tpot", "ttft", "e2e", 
                     "energy", "power", "context"]
 USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")
 MEAN = "mean"
+UNNAMED = "none"  # engine: overheads are averaged over those that are known of the card
 PUBLISHED = "published"  # weights: nothing may be lost
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,2})?)")
 ENGINE = re.compile(r"[\w-]{1,60}(@[\w.+-]{1,40})?")  # a name, and a release if one is meant
@@ -381,7 +382,8 @@ class Goal(Entry):
         devices: offers; a name stands for an offer of it, ``any`` (none of them here) for every
             device of the catalogue that a server of it holds.
         precisions: absent, all that the device multiplies.
-        engines: with a release if one is meant; absent, none is named.
+        engines: with a release if one is meant; absent, the newest of each whose flags are known;
+            ``none`` names none, and overheads are averages over engines.
         objectives: what is best; deployments of which none is better in all are the front.
         have: a deployment of the reader's, whose least change is wanted.
         ownership: how cards are had, for their price.

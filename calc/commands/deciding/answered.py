@@ -11,7 +11,7 @@ from calc.evidence.classes import axis_label
 from catalogue.caveats import announced, borrowed, marked, underived
 from catalogue.engines.released import stated_release
 from catalogue.messages import Pair, messages
-from catalogue.planning.goals import UNITS
+from catalogue.planning.goals import UNITS, UNNAMED
 from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
@@ -191,7 +191,8 @@ def caveats(answer: Answer) -> list[str]:
     told = announced(base.device for base, kept in zip(found.bases, found.of_bases, strict=True)
                      if kept.front.rows or not answer.met)
     missing = underived([found.wishes.goal.model])
-    engines = [stated_release(name) for name in found.wishes.goal.engines or ()]
+    engines = [stated_release(name) for name in found.wishes.goal.engines or ()
+               if name != UNNAMED]
     every = (told, missing, *(borrowed(*each) for each in engines))
     return [spoken(each) for each in every if each]
 
