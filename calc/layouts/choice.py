@@ -381,7 +381,8 @@ def as_asked(goal: Goal, choice: Choice) -> dict[str, Any]:
     """The same under the load of the goal: of users who think, and of those whose prompts are with
     another pool, not all are in flight in a pool, and its file states all of them."""
     file, users = contents(goal, replace(choice, hits=None)), goal.demand.users
-    if users is not None and (choice.pool == "decode" or goal.demand.think_time):
+    if users is not None and (choice.pool == "decode" or (
+            choice.pool is None and goal.demand.think_time)):
         file["workload"]["concurrency"] = users
     return file
 

@@ -37,6 +37,7 @@ from catalogue.deployments.admission.rules import (
     problems,
 )
 from catalogue.deployments.admission.subject import Cut, Subject
+from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.resolved import leaves_replica
 from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
@@ -159,7 +160,7 @@ class Space:
         found = precisions(self.subject(base))
         name = base.engine and base.engine.partition(AT)[0]
         had = [entry for entry in found if self.goal.space.any_format
-               or published(self.model, entry, name)]
+               or published(self.model, entry, name, load_device(base.device))]
         if left := len(found) - len(had):
             self.dropped[UNPUBLISHED] += left
         return [entry.id for entry in had]
@@ -293,8 +294,8 @@ class Space:
                 lambda ranks: _spares(self.goal, self.shapes, ranks, per_node),
                 space.decode_context))
             if space.pipeline is None and joined_fast(node):
-                whole = (rows["pipeline"] == 1) | (
-                    np.maximum(rows["tensor"], rows["expert"]) % per_node == 0)
+                whole = (rows["pipeline"] == 1) | (np.maximum(
+                    rows["tensor"], rows["expert"]) % scale_up_domain(node) == 0)
                 rows, left = at(rows, whole), left + int((~whole).sum())
             self._layouts[key] = rows, left
         return self._layouts[key]
@@ -387,8 +388,8 @@ def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
 
 
 def joined_fast(node: Node) -> bool:
-    """Whether the cards of a server exchange so fast that nobody cuts a model into pipeline stages
-    inside of it: over NVLink, HCCS or xGMI, and not over PCIe."""
+    """Whether the cards of a server or rack exchange so fast that nobody cuts a model into pipeline
+    stages inside of it: over NVLink, HCCS or xGMI, and not over PCIe."""
     link: Link = load("links", node.device_link)
     return link.device_bandwidth.value >= FAST
 

@@ -24,10 +24,12 @@ from calc.searching.percentiles import Simulated, simulated
 from calc.searching.pool_pairs import Left, pairs
 from calc.searching.robust import (
     HOLDS,
+    NEARLY,
     SURE,
     SampledRow,
     Sure,
     excesses,
+    extras,
     firmest,
     keeps,
     little_worse,
@@ -136,8 +138,10 @@ class Answer:
         """Of each group of the ranking the first that a release starts and that keeps the limits
         simulated, with those like it; where they are fewer than ``most``, of other layouts too."""
         groups: list[list[SampledRow]] = []
+        told = set[tuple[Any, ...]]()
         for group in self.ranking:
-            if leader := self._leader(group):
+            if _cut(group[0].row) not in told and (leader := self._leader(group)):
+                told.add(_cut(leader.row))
                 groups.append([leader, *(each for each in group
                                          if each.row.choices != leader.row.choices)])
             if len(groups) >= self.most and (not self.result.wishes.limits or any(
@@ -149,7 +153,25 @@ class Answer:
         objectives = self.result.wishes.chosen
         below = sorted([*groups[1:], *self._others(groups)], reverse=True, key=lambda group: tuple(
             group[0].stands_for(*item) for item in objectives.items()))
-        return firmest([*groups[:1], *below], self.keeps) if groups else []
+        return self._undominated(firmest([*groups[:1], *below], self.keeps)) if groups else []
+
+    def _undominated(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
+        """Rows of which none is better than the first in every objective and no less sure: such a
+        one leads, unless it does more for little and is hardly surer; then it is not told."""
+        found, objectives = self.result, self.result.wishes.chosen
+        leading, rest = dict([next(iter(objectives.items()))]), groups[1:]
+        for group in groups[1:]:
+            first, other = groups[0][0], group[0]
+            share, own = ((self.keeps(each) or 0.0) for each in (other, first))
+            if share < own or not all(more >= less for more, less in zip(
+                    other.row.worth(objectives), first.row.worth(objectives), strict=True)):
+                continue
+            rest = [each for each in rest if each is not group]
+            if share > own + NEARLY or not little_worse(first, other, leading) or (
+                    extras(found, other.row) <= extras(found, first.row)):
+                rest = [groups[0], *rest]
+                groups = [group]
+        return [groups[0], *rest]
 
     def _leader(self, group: Sequence[SampledRow]) -> SampledRow | None:
         """The first of a group that may be told, of those that differ in more than requests."""
@@ -243,13 +265,17 @@ class Answer:
 
     def _plain(self, each: SampledRow) -> SampledRow:
         """A deployment in one pool without what it does besides, step by step, where that wins too
-        little to be told: redundant experts, micro-batches, a dealt cache, and an engine's chunk
-        that is not the usual one."""
+        little to be told: redundant experts, micro-batches, a dealt cache, experts cut and dealt
+        at once, and an engine's chunk that is not the usual one."""
         if each.row.prefill is not None:
             return each
         goal, best = self.result.wishes.goal, each
         plainer: tuple[Callable[[Choice], Choice], ...] = (
             lambda choice: replace(choice, micro_batches=1),
+            lambda choice: replace(choice, expert=1 if choice.expert < choice.tensor
+                                   else choice.expert, spares=0),
+            lambda choice: replace(choice, expert=max(choice.expert, choice.tensor)
+                                   if choice.expert > 1 else 1),
             lambda choice: replace(choice, spares=0), lambda choice: replace(choice, context=1),
             lambda choice: replace(choice, chunk=usual_chunk(goal, choice)))
         for less in plainer:
@@ -258,7 +284,7 @@ class Answer:
                 continue
             other, = sample_rows(self.result, [row])
             if little_worse(other, each, self.result.wishes.chosen) and (
-                    (self.keeps(other) or 1.0) >= min(HOLDS, self.keeps(each) or 1.0)):
+                    (self.keeps(other) or 1.0) >= min(HOLDS, (self.keeps(each) or 1.0) - NEARLY)):
                 best = other
         return best
 

@@ -26,8 +26,9 @@ from calc.searching.drawing.in_flight import of_load
 from calc.searching.percentiles import Simulated
 from calc.searching.search import SearchResult
 from calc.uncertainty.amount import Amount
-from catalogue import Scenario
-from catalogue.kernels import quality
+from catalogue import Scenario, load_precision
+from catalogue.entries.models import Model
+from catalogue.kernels import published_precision, quality
 from catalogue.planning.goals import MEAN, OBJECTIVES, UNITS, Goal
 from catalogue.reading.units import DIMENSIONLESS
 from catalogue.reading.yamlfile import at_rest
@@ -43,6 +44,7 @@ OBSERVED: Literal["inverted_cdf"] = "inverted_cdf"
 LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 
 
+PER_TOKEN = ("cost", "energy")  # which follow from the throughput
 MOST_DRAWN = 1000  # deployments of one answer
 _below = np.vectorize(NormalDist().cdf, otypes=[float])  # shares of a standard normal variable
 
@@ -93,7 +95,9 @@ class SampledRow:
             value = float(self.row.quantities[name])
             found[name] = Amount(value, min(low, value), max(high, value), unit, name=name)
         if self.row.prefill is None and self.deployed is not None:
-            found |= _estimated(self.goal, self.row, self.deployed, self.seen)
+            found |= (told := _estimated(self.goal, self.row, self.deployed, self.seen))
+            slower = self.row.quantities["throughput"] / told["throughput"].value
+            found |= {name: found[name].scaled(slower) for name in PER_TOKEN if name in found}
         return found
 
     @cached_property
@@ -365,11 +369,19 @@ def _least(shares: Iterable[float]) -> float:
 
 
 def extras(found: SearchResult, row: Row) -> int:
-    """How many things a deployment does that a plain one does not, formats of which no score is
-    published among them [1]."""
-    formats = {choice.precision for choice in row.choices}
-    return row.extras + sum(not quality(found.space.model, name).within(math.inf)
-                            for name in formats)
+    """How many things a deployment does that a plain one does not [1]; a format of which no score
+    is published is one, and so are weights that are converted besides."""
+    return row.extras + sum(_unscored(found.space.model, name) for name in {
+        choice.precision for choice in row.choices})
+
+
+def _unscored(model: Model, name: str) -> int:
+    """What of a format is not known to keep the quality: the whole, and weights other than the
+    published [1]."""
+    if quality(model, name).within(math.inf):
+        return 0
+    own = published_precision(model)
+    return 1 + (own is None or load_precision(name).weights != load_precision(own).weights)
 
 
 def _plainer(found: SearchResult, each: SampledRow, best: SampledRow, name: str, sign: int) -> bool:

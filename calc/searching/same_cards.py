@@ -30,7 +30,7 @@ from calc.searching.robust import LEAST
 from calc.searching.search import search
 from catalogue import Scenario
 from catalogue.deployments.admission.rules import longest_request
-from catalogue.planning.goals import OBJECTIVES, CardRange, Demand, Goal, Offer
+from catalogue.planning.goals import OBJECTIVES, UNNAMED, CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 from catalogue.reading.yamlfile import at_rest
 
@@ -344,7 +344,8 @@ def _within(goal: Goal, base: Base, covered: Mapping[str, tuple[Any, ...]]) -> I
     if goal.cards.most is not None and fewest > goal.cards.most:
         return
     cards = goal.cards.model_copy(update={"fewest": fewest})
-    one = {"devices": [offer], "precisions": [base.precision], "cards": cards}
+    one = {"devices": [offer], "precisions": [base.precision], "cards": cards,
+           "engines": [base.engine or UNNAMED]}
     axes = {"expert": expert, "drafts": drafts, "pools": ["one"]}
     if users:
         yield goal.model_copy(update=one | {"space": space.model_copy(

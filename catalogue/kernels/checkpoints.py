@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from catalogue import library
 from catalogue.entries.deployments import Precision
-from catalogue.entries.hardware import Device
+from catalogue.entries.hardware import STACKS, Device
 from catalogue.entries.models import Checkpoint, Model
 
 
@@ -20,24 +20,34 @@ def checkpoints(model: Model) -> Iterator[tuple[Precision, Checkpoint]]:
                 yield precision, checkpoint
 
 
-def published(model: Model, precision: Precision, engine: str | None = None) -> bool:
+def published(model: Model, precision: Precision, engine: str | None = None,
+              device: Device | None = None) -> bool:
     """Whether a model can be had in the weights of a precision, whatever is cached.
 
     So it can in the format of its own weights, and in any where nothing is known of it. Checkpoints
-    that other engines are shown to start, and the one that is named is not, are not had by it.
+    that are shown to start under other engines, or on the cards of other makers, are not had.
 
     Args:
         model: of the catalogue, or a reader's own.
         precision: an entry of ``params/precisions/``.
         engine: of ``params/profiles/``; None for any.
+        device: whose maker's cards they are shown on; None for any.
     """
     found = [*checkpoints(model)]
     own = model.weights and library.load("precisions", model.weights.precision).weights
     if precision.weights == own or not (found or own):
         return True
     of_format = [checkpoint for of, checkpoint in found if of.weights == precision.weights]
-    return any(engine is None or not checkpoint.served or any(
-        served.engine == engine for served in checkpoint.served) for checkpoint in of_format)
+    return any(not checkpoint.served or any(
+        (engine is None or served.engine == engine) and (device is None or _of_one_maker(
+            device, served.cards)) for served in checkpoint.served) for checkpoint in of_format)
+
+
+def _of_one_maker(device: Device, cards: Iterable[str]) -> bool:
+    """Whether the software of a card drives any of some architectures."""
+    return device.software is None or any(
+        card.startswith(begins) for card in cards for begins, stack in STACKS.items()
+        if stack == device.software)
 
 
 def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device

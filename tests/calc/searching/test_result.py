@@ -150,7 +150,7 @@ def test_a_relaxed_limit_gives_what_a_search_with_it_finds(answer_of):
 
 
 def test_the_best_inside_of_what_was_measured():
-    answer = search_started(USERS, ["space.chunks=4096", "space.pools=one"])
+    answer = search_started(USERS, ["space.chunks=4096", "space.pools=one", "engines=sglang"])
     result, wanted = inside(answer), answer.result.wishes.chosen
     assert answer.near(answer.best).outside
     assert not answer.near(result).outside
