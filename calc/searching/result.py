@@ -6,6 +6,7 @@ least of a deployment that the reader has, and of what was found of other layout
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
@@ -25,6 +26,7 @@ from calc.searching.pool_pairs import Left, pairs
 from calc.searching.robust import (
     HOLDS,
     NEARLY,
+    PER_TOKEN,
     SURE,
     SampledRow,
     Sure,
@@ -73,6 +75,7 @@ class Answer:
     most: int = field(default=MOST_TOLD)
     starts: Starts | None = field(default=None, repr=False)
     _refused: list[Row] = field(default_factory=list, repr=False)
+    _rows: dict[tuple[Choice, ...], SampledRow] = field(default_factory=dict, repr=False)
     _overloaded: int = 0
     _started: dict[tuple[Choice, ...], Start] = field(default_factory=dict, repr=False)
     _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict, repr=False)
@@ -181,8 +184,27 @@ class Answer:
                 continue
             tried.add(each.row.kind)
             if self._may_be_told(each.row):
-                return replace(each, seen=self.simulated(each.row))
+                return self._told(each)
         return None
+
+    def _told(self, each: SampledRow) -> SampledRow:
+        """A deployment as it is told: simulated, and of two pools with what an estimate of both
+        together gives, of whose closed loop the search has an approximation."""
+        row, seen = each.row, self.simulated(each.row)
+        if row.prefill is not None:
+            loop, answer = self.loop(row).loop, self.result.wishes.goal.demand.output_tokens
+            rate = loop.rate * answer
+            moved = {"ttft": loop.ttft, "tpot": loop.tpot, "e2e": loop.e2e, "throughput": rate}
+            slower = row.quantities["throughput"] / rate
+            moved |= {name: value * slower for name, value in row.quantities.items()
+                      if name in PER_TOKEN}
+            moved["throughput_per_card"] = rate / row.devices
+            each = replace(each, row=replace(row, quantities=row.quantities | moved), quantities={
+                name: draws * (moved[name] / row.quantities[name])
+                if name in moved and 0 < row.quantities[name] < math.inf else draws
+                for name, draws in each.quantities.items()})
+        self._rows[row.choices] = each = replace(each, seen=seen)
+        return each
 
     def _may_be_told(self, row: Row) -> bool:
         """Whether a release starts a deployment, and it keeps the limits simulated."""
@@ -225,8 +247,7 @@ class Answer:
             if _cut(row) not in told:
                 told.add(_cut(row))
                 if self._may_be_told(row):
-                    each, = sample_rows(self.result, [row])
-                    found.append([replace(each, seen=self.simulated(row))])
+                    found.append([self._told(*sample_rows(self.result, [row]))])
         return found
 
     def _replaced(self) -> list[list[SampledRow]]:
@@ -333,8 +354,7 @@ class Answer:
 
     def amounts(self, row: Row) -> dict[str, Amount]:
         """Reported quantities of a deployment by name, with their 80% intervals."""
-        each, = sample_rows(self.result, [row])
-        return replace(each, seen=self._simulated.get(row.choices)).amounts
+        return (self._rows.get(row.choices) or sample_rows(self.result, [row])[0]).amounts
 
     def keeps(self, each: SampledRow, like: SampledRow | None = None) -> float | None:
         """In which share of draws a deployment keeps all limits, simulated if it was [1].

@@ -20,7 +20,6 @@ from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.views import together
 
 NEAR, SIMULATED = 0.02, 0.12
-BATCHED = 0.03  # a search holds as many requests on each rank of a pool that decodes
 PRICE = 2.0  # USD of a card's hour
 NAMES = {"ttft": "ttft", "tpot": "tpot", "throughput": "output_throughput"}
 ONE_POOL = tuple(name for name in catalogue.deployment_names()
@@ -176,6 +175,5 @@ def test_file_that_a_search_writes_has_the_numbers_of_its_row(capsys, tmp_path, 
     assert ("pools" in yaml.safe_load(path.read_text("utf-8"))) == (row.prefill is not None)
     deployed, found = commands_and_pages(capsys, str(path))
     agree(found)
-    agree({"whole": found["whole"], "row": {name: row.quantities[name] for name in NAMES}},
-          NEAR if row.prefill is None else BATCHED)
+    agree({"whole": found["whole"], "row": {name: row.quantities[name] for name in NAMES}})
     assert row.devices == deployed.devices
