@@ -30,8 +30,8 @@ from catalogue.engines.released import fitting
 ENGINES = ("vllm", "vllm-ascend", "sglang", "tensorrt-llm")
 CARDS = (1, 2, 4, 8, 8, 16, 32, 64)
 ANY_GOAL = "r1-64-users-8xh20"  # of which nothing is left but its form
-WIDE = ("space.staged_groups=true", "space.staged_drafts=true", "space.micro_batches=1,2",
-        "space.spares=none,per-rank", "space.pipeline=1,2,3,4",
+WIDE = ("space.any_format=true", "space.staged_groups=true", "space.staged_drafts=true",
+        "space.micro_batches=1,2", "space.spares=none,per-rank", "space.pipeline=1,2,3,4",
         "space.memory_utilization=0.8,0.9,0.95")
 TRIES = 4  # times as many layouts are looked at as are wanted: some have no room
 Columns = Mapping[str, Any]
