@@ -76,6 +76,12 @@ def test_two_pools_are_candidates_and_keep_their_name(tmp_path: Path) -> None:
     assert ([line.name for line in made[dotted]], refused) == ([f"{dotted}/serve-0"], {})
 
 
+def test_all_servers_of_a_node_say_their_line(tmp_path: Path) -> None:
+    made, _ = lines.written(f"vllm@{WRITTEN}", tmp_path, [name := "v4-flash-8xrtx-pro-6000"])
+    ports = [line.argv[line.argv.index("--port") + 1] for line in made[name]]
+    assert len(set(ports)) == len(ports) == catalogue.load_scenario(name).replicas
+
+
 def test_command_lines_for_sglang(tmp_path: Path) -> None:
     name = "s2-910b1-awq"
     made, refused = lines.written(f"sglang@{parsed.RELEASE}", tmp_path, [name])

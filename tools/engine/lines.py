@@ -23,6 +23,8 @@ from tools.engine.started import started
 ENGINE = "vllm"
 PROGRAMS = ("vllm", "ray", "python", "vllm-router")
 ASKED_OF_EACH = ("r1-matrix",)  # a goal that is asked of each card by itself
+# a stand-in ends at once, which is where a script ends the servers beside it: they say theirs first
+UNENDED = "trap '' TERM; exec bash \"$0\""
 SECONDS = 120  # a script that only says what it would start takes none
 SHIM = """#!{python}
 import json, os, sys
@@ -96,8 +98,8 @@ def _of(script: Path, bin_: Path, checkpoint: Path) -> list[Line]:
     said = bin_ / f"{script.stem}.said"
     around = {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "MODEL": str(checkpoint),
               "SAID": str(said)}
-    done = subprocess.run(["bash", script], env=around, capture_output=True, text=True,
-                          timeout=SECONDS, check=False)
+    done = subprocess.run(["bash", "-c", UNENDED, script], env=around, capture_output=True,
+                          text=True, timeout=SECONDS, check=False)
     if done.returncode:
         raise RuntimeError(f"{script}: {done.stderr.strip()[-300:]}")
     found = []
