@@ -64,6 +64,24 @@ def test_configuration_of_a_model_has_its_parameters(name: str, tmp_path: Path) 
     assert parameters(imported) == parameters(catalogue.load_model(name))
 
 
+def test_configuration_in_a_published_format_is_recognised(tmp_path: Path) -> None:
+    folder = model.write(tmp_path / "one", model.published("kimi-k2.5", "int4-w4a16"))
+    assert import_config(folder / "config.json", "One").published.precision == "int4-w4a16"
+
+
+def test_two_pools_are_candidates_and_keep_their_name(tmp_path: Path) -> None:
+    pair, dotted = "a3-glm51-pd-tp1", "kimi-k2.5-8xh200"
+    assert pair in lines.candidates("vllm-ascend")
+    made, refused = lines.written(f"vllm@{WRITTEN}", tmp_path, [dotted])
+    assert ([line.name for line in made[dotted]], refused) == ([f"{dotted}/serve-0"], {})
+
+
+def test_all_servers_of_a_node_say_their_line(tmp_path: Path) -> None:
+    made, _ = lines.written(f"vllm@{WRITTEN}", tmp_path, [name := "v4-flash-8xrtx-pro-6000"])
+    ports = [line.argv[line.argv.index("--port") + 1] for line in made[name]]
+    assert len(set(ports)) == len(ports) == catalogue.load_scenario(name).replicas
+
+
 def test_command_lines_for_sglang(tmp_path: Path) -> None:
     name = "s2-910b1-awq"
     made, refused = lines.written(f"sglang@{parsed.RELEASE}", tmp_path, [name])

@@ -23,6 +23,8 @@ from tools.engine.started import started
 ENGINE = "vllm"
 PROGRAMS = ("vllm", "ray", "python", "vllm-router")
 ASKED_OF_EACH = ("r1-matrix",)  # a goal that is asked of each card by itself
+# a stand-in ends at once, which is where a script ends the servers beside it: they say theirs first
+UNENDED = "trap '' TERM; exec bash \"$0\""
 SECONDS = 120  # a script that only says what it would start takes none
 SHIM = """#!{python}
 import json, os, sys
@@ -54,7 +56,8 @@ def candidates(engine: str = ENGINE) -> Iterator[str]:
         if engine in fitting(catalogue.load_scenario(name).device):
             yield name
     for name in catalogue.names("scenarios"):
-        if catalogue.load_pools(name) and engine in fitting(catalogue.load_scenario(name).device):
+        pools = catalogue.load_pools(name)
+        if pools and engine in fitting(pools[0].device):
             yield name
 
 
@@ -67,7 +70,7 @@ def answers(python: Path, folder: Path, engine: str = ENGINE) -> Iterator[str]:
         subprocess.run([python, "-m", "calc", "search", goal, "-o", folder, "--workers", "1"],
                        cwd=catalogue.ROOT.parent, capture_output=True, check=False)
     for path in sorted(folder.glob("*-1.yml")):
-        if engine in fitting(catalogue.load_scenario(str(path)).device):
+        if engine in fitting(catalogue.load_deployment(str(path))[0].device):
             yield str(path)
 
 
@@ -95,8 +98,8 @@ def _of(script: Path, bin_: Path, checkpoint: Path) -> list[Line]:
     said = bin_ / f"{script.stem}.said"
     around = {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "MODEL": str(checkpoint),
               "SAID": str(said)}
-    done = subprocess.run(["bash", script], env=around, capture_output=True, text=True,
-                          timeout=SECONDS, check=False)
+    done = subprocess.run(["bash", "-c", UNENDED, script], env=around, capture_output=True,
+                          text=True, timeout=SECONDS, check=False)
     if done.returncode:
         raise RuntimeError(f"{script}: {done.stderr.strip()[-300:]}")
     found = []
@@ -125,8 +128,10 @@ def checked(environment: Environment, of: Iterable[Line]) -> list[dict[str, Any]
     """What the engine's own parser and configuration make of each line."""
     rows = [{"name": each.name, "argv": each.argv, "environment": each.environment}
             for each in of]
+    here = Path(__file__).parent
     done = subprocess.run([environment.python, "-m", "inside"], input=json.dumps(rows), text=True,
-                          env=environment.variables | {"PYTHONPATH": str(Path(__file__).parent)},
+                          env=environment.variables | {"PYTHONPATH": os.pathsep.join(
+                              map(str, (here, here / "cards")))},
                           capture_output=True, check=False)
     if done.returncode:
         raise RuntimeError(f"the engine's configuration cannot be asked: {done.stderr[-500:]}")
@@ -144,11 +149,12 @@ def written(release: str, folder: Path, names: Iterable[str]
     """
     found, refused = {}, {}
     for name in names:
-        why = started(name, release, folder / Path(name).stem)
+        place = folder / Path(name).name.removesuffix(".yml")  # of an identifier, dots and all
+        why = started(name, release, place)
         if why is not None:
             refused[name] = why
             continue
-        scenario = catalogue.load_scenario(name)
+        scenario = catalogue.load_deployment(name)[0]
         try:
             config = model.published(scenario.model.id, scenario.precision.id)
         except (ValueError, ParamsError) as error:
@@ -156,7 +162,7 @@ def written(release: str, folder: Path, names: Iterable[str]
             continue
         checkpoint = model.write(folder / "models" / f"{scenario.model.id}-{scenario.precision.id}",
                                  config, besides=model.sidecar_files(scenario.precision.id))
-        found[name] = lines(folder / Path(name).stem, checkpoint)
+        found[name] = lines(place, checkpoint)
     return found, refused
 
 

@@ -13,6 +13,7 @@ from catalogue.models.known import load_family
 
 NAME = "four-layers"
 WORDS = 1024  # of its vocabulary; each is a token
+MARKS = ("<think>", "</think>")  # beside them where a vocabulary is larger, as of published models
 POSITIONS = 2048
 FULL, LINEAR = "full_attention", "linear_attention"  # words of layer_types
 INDEXED, HEAVY = 4, 128  # compress_ratios of DeepSeek-V4
@@ -41,6 +42,15 @@ FP8_BLOCK = {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic
              "weight_block_size": [128, 128]}
 QUANTIZATION = {
     "fp8-block128": FP8_BLOCK,
+    "int4-group32-sym": {
+        "quant_method": "compressed-tensors", "format": "pack-quantized",
+        "quantization_status": "compressed", "kv_cache_scheme": None,
+        "config_groups": {"group_0": {
+            "targets": ["Linear"], "input_activations": None, "output_activations": None,
+            "weights": {"type": "int", "num_bits": 4, "strategy": "group", "group_size": 32,
+                        "symmetric": True, "dynamic": False}}},
+        "ignore": ["lm_head", "re:.*self_attn.*", "re:.*shared_experts.*",
+                   r"re:.*mlp\.(gate|up|gate_up|down)_proj.*"]},
     "int4-group64": {"quant_method": "awq", "bits": 4, "group_size": 64, "zero_point": True,
                      "version": "gemm"},
     "int4-group128": {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True,
@@ -67,8 +77,11 @@ def write(folder: Path, config: dict[str, Any], tokenizer: bool = True,
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[str, Any] = {"config.json": config, **(besides or {})}
     if tokenizer:
+        marks = [{"id": number, "content": mark, "single_word": False, "lstrip": False,
+                  "rstrip": False, "normalized": False, "special": False}
+                 for number, mark in enumerate(MARKS, WORDS) if number < config["vocab_size"]]
         files["tokenizer.json"] = {
-            "version": "1.0", "truncation": None, "padding": None, "added_tokens": [],
+            "version": "1.0", "truncation": None, "padding": None, "added_tokens": marks,
             "normalizer": None, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None,
             "decoder": None,
             "model": {"type": "WordLevel", "unk_token": "t2",

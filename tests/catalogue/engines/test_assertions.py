@@ -22,6 +22,7 @@ BLOCKS = {"model": {"intermediate_size": 18432, "dense_layers": 3, "moe_intermed
                     "attention": "mla"}, "weights": {"dense_block": 128, "expert_block": 128}}
 V3 = {"model": {"max_position_embeddings": 163_840, "moe": True, "attention": "mla",
                 "num_attention_heads": 128}, "card": {"cuda": True}, "weights": {}}
+INDEXED = {"model": {"attention": "mla", "index_topk": 2048}, "card": {"software": "cuda"}}
 DCP3 = {"--tensor-parallel-size": 8, "--decode-context-parallel-size": 3}
 DCP4, SPARSE = DCP3 | {"--decode-context-parallel-size": 4}, {"model": {"index_topk": 2048}}
 CASES = [  # engine, release, flags, environment, model and card, part of what is refused
@@ -38,6 +39,9 @@ CASES = [  # engine, release, flags, environment, model and card, part of what i
     ("vllm-ascend", "0.26.0rc1", DCP4 | {"--tensor-parallel-size": 4}, {}, SPARSE, None),
     ("sglang", "0.5.23", {"--tp-size": 8, "--dcp-size": 8, "--disaggregation-mode": "decode"}, {},
      SPARSE, "prefill and decode"),
+    ("vllm", "0.18.1", {"--block-size": 16}, {}, INDEXED, "multiple of 64"),
+    ("vllm", "0.16.0", {"--block-size": 16}, {}, INDEXED, None),  # it takes 64 itself
+    ("vllm", "0.33.0", {"--block-size": 128}, {}, INDEXED, None),
     ("vllm", "0.33.0", {"--max-model-len": 200_000}, {}, V3, "within the model's positions")]
 
 

@@ -42,7 +42,7 @@ def by_card(made: Mapping[str, Sequence[Line]],
     """What an engine makes of the lines of deployments; it is asked once for each kind of card."""
     kinds: dict[str, tuple[Card, list[Line]]] = {}
     for name, of in made.items():
-        scenario = catalogue.load_scenario(name)
+        scenario = catalogue.load_deployment(name)[0]
         assert scenario.node is not None
         about = card(scenario.device, int(scenario.node.devices_per_node.value))
         kinds.setdefault(json.dumps(about), (about, []))[1].extend(of)
