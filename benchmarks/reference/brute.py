@@ -123,7 +123,7 @@ def deployments(goal: Goal, pool: str | None = None) -> Iterator[Choice]:
         for drafts, halves in product(goal.space.drafts or [0], goal.space.micro_batches):
             if (drafts and (pp > 1 or pool == "prefill")) or (halves > 1 and ep <= tp):
                 continue
-            if pool == "prefill" and dealt > 1:
+            if pool is not None and dealt > 1:
                 continue
             yield Choice(device, node, engine, precision, cards, tp, pp, dp, ep, 0, spares, dealt,
                          CHUNK, halves, drafts, SHARE, 1, pool=pool)

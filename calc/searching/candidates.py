@@ -436,13 +436,13 @@ def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None =
 
 
 def _of_pool(cells: Cells, pool: str | None) -> Cells:
-    """Cells of a kind that a pool may have: one that prefills drafts nothing and deals no cache, of
-    one that decodes the chunk does not matter."""
+    """Cells of a kind that a pool may have: one that prefills drafts nothing, of one that decodes
+    the chunk does not matter, and of both none deals the cache over more ranks than the other."""
     if pool is None:
         return cells
-    return at(cells, np.flatnonzero(
-        (cells["drafts"] == 0) & (cells["context"] == cells["context"].min())
-        if pool == "prefill" else cells["chunk"] == cells["chunk"].min()))
+    alike = cells["context"] == cells["context"].min()
+    return at(cells, np.flatnonzero(alike & ((cells["drafts"] == 0) if pool == "prefill" else (
+        cells["chunk"] == cells["chunk"].min()))))
 
 
 def _alike(inputs: Mapping[str, Any], kinds: np.ndarray) -> np.ndarray:

@@ -118,12 +118,13 @@ class Rejected:
     Attributes:
         precision: the format.
         row: what came nearest, or the best of it.
-        why: ``limit``, ``memory``, ``start`` or ``worse``.
+        why: ``limit``, ``memory``, ``start``, ``worse``, or ``unscored``: better than the first by
+            less than what formats without a published score have to win.
     """
 
     precision: str
     row: Row
-    why: Literal["limit", "memory", "start", "worse"]
+    why: Literal["limit", "memory", "start", "worse", "unscored"]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -287,13 +288,16 @@ def _rejected(answer: Answer, rows: list[ReportRow]) -> Iterator[Rejected]:
             continue
         one = of.setdefault(base.precision, [])
         if kept.front.rows:
-            row = found.rows(kept.front, 1)[0]
-            one.append(Rejected(base.precision, row, "worse" if answer.offers(row) else "start"))
+            row, leading = found.rows(kept.front, 1)[0], dict([next(iter(
+                found.wishes.chosen.items()))])
+            better = row.worth(leading) > rows[0].row.worth(leading)
+            one.append(Rejected(base.precision, row, "start" if not answer.offers(row) else
+                                "unscored" if better else "worse"))
         elif kept.miss.rows:
             one.append(Rejected(base.precision, found.row(kept.miss.rows, 0), "limit"))
         elif kept.short.rows:
             one.append(Rejected(base.precision, found.row(kept.short.rows, 0), "memory"))
-    order = ("worse", "limit", "memory", "start")
+    order = ("unscored", "worse", "limit", "memory", "start")
     best = [min(each, key=lambda one: (order.index(one.why), _miss(answer, one.row)))
             for each in of.values() if each]
     yield from sorted(best, key=lambda one: (order.index(one.why), _miss(answer, one.row)))[

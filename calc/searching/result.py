@@ -159,15 +159,17 @@ class Answer:
         return self._undominated(firmest([*groups[:1], *below], self.keeps)) if groups else []
 
     def _undominated(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
-        """Rows of which none is better than the first in every objective and no less sure: such a
-        one leads, unless it does more for little and is hardly surer; then it is not told."""
+        """Rows of which none is better than the first in the first objective, or no worse in any,
+        and no less sure: such a one leads, unless it does more for little and is hardly surer; then
+        it is not told."""
         found, objectives = self.result, self.result.wishes.chosen
         leading, rest = dict([next(iter(objectives.items()))]), groups[1:]
         for group in groups[1:]:
             first, other = groups[0][0], group[0]
             share, own = ((self.keeps(each) or 0.0) for each in (other, first))
-            if share < own or not all(more >= less for more, less in zip(
-                    other.row.worth(objectives), first.row.worth(objectives), strict=True)):
+            more, less = (each.row.worth(objectives) for each in (other, first))
+            if share < own or not (more[0] > less[0] or all(
+                    one >= two for one, two in zip(more, less, strict=True))):
                 continue
             rest = [each for each in rest if each is not group]
             if share > own + NEARLY or not little_worse(first, other, leading) or (

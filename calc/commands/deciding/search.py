@@ -46,6 +46,7 @@ from calc.commands.progress import progress
 from calc.layouts.change import set_line
 from catalogue import ParamsError
 from catalogue.messages import Pair, messages
+from catalogue.planning.goals import MEAN
 from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
@@ -340,12 +341,15 @@ def _print_rows(screen: Console, told: SearchReport, files: list[Path]) -> None:
 
 def _seen(told: SearchReport, row: ReportRow) -> str:
     """What users see of a deployment, with intervals and the percentiles that are limited."""
+    from calc.searching.robust import LITTLE
+
     wishes, simulated = told.answer.result.wishes, row.seen
     asked = (*wishes.chosen, *wishes.limits, "tpot", "ttft", "throughput")
     found = []
     for name in (name for name in TOLD if name in asked and name in row.row.quantities):
-        stated = {at: value for at, value in (simulated.seen.get(name, {}) if simulated else {}
-                                              ).items() if at != "mean"}
+        stated = simulated.seen.get(name, {}) if simulated else {}
+        stated = {at: value for at, value in stated.items() if at != MEAN or (
+            value > (1 + LITTLE) * row.row.quantities[name])}
         found.append(listing([interval(row.each, name), *(
             spoken(say("at-percentile", at=at, value=human(value, "s")))
             for at, value in stated.items())]))

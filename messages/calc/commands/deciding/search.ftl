@@ -130,8 +130,14 @@ keeps =
     .zh = { $share } 的样本满足全部约束
 
 at-percentile =
-    .en = { $at } { $value }
-    .zh = { $at } { $value }
+    .en = { $at ->
+        [mean] simulated
+       *[other] { $at }
+    } { $value }
+    .zh = { $at ->
+        [mean] 仿真
+       *[other] { $at }
+    } { $value }
 
 later =
     .en = { $why ->
@@ -188,12 +194,14 @@ rejected-format =
         [limit] { $quantity } { $value } at best (limit { $limit })
         [memory] is { $short } short of memory at best
         [start] is started by no release ({ $cause })
+        [unscored] { $quantity } { $value } with { $layout }: wins too little for what it does besides, or for a format without a published score
        *[worse] { $quantity } { $value } with { $layout } on { $devices } cards
     }
     .zh = { $precision } { $why ->
         [limit] { $quantity }最好 { $value }（上限 { $limit }）
         [memory] 显存至少缺 { $short }
         [start] 没有版本能启动（{ $cause }）
+        [unscored] { $quantity } { $value }（{ $layout }）：收益不足以抵偿多用的机制或没有公开分数的格式
        *[worse] { $quantity } { $value }（{ $devices } 卡，{ $layout }）
     }
 
