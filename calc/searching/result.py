@@ -446,17 +446,6 @@ class Answer:
         """The best in the published weights."""
         return self.of_precision(name) if (name := self.official_precision) else None
 
-    @property
-    def runner_up(self) -> Row | None:
-        """The best of another layout than the best."""
-        if (best := self.best) is None:
-            return None
-        others = [row for kept in self.result.of_bases if kept.layouts
-                  for row in (self.result.row(kept.layouts, number)
-                              for number in range(len(kept.layouts["base"])))
-                  if _cut(row) != _cut(best)]
-        return self._offered(self._sorted(others))
-
     @cached_property
     def least_change(self) -> tuple[Row, dict[str, str | int]] | None:
         """Of what meets the goal the nearest to what the reader has, and what changes."""
