@@ -148,7 +148,10 @@ def test_matrix_cells_are_searches_of_whole_servers(cells, device, per_node):
         alone = Answer(search(load_goal(matrix.GOAL, [
             *MATRIX, f"devices={device}", f"precisions={cell.precision}",
             f"cards.fewest={per_node}", "demand.users=64"])))
-        assert cell.best.row.choice == alone.best.choice
+        best = alone.candidates[0]
+        assert cell.best.row.devices == best.devices
+        assert cell.best.row.quantities["tpot"] >= best.quantities["tpot"]
+        assert cell.engine
         assert cell.best.row.choice.devices % per_node == 0
         low, high = cell.best.amounts["tpot"].ends
         assert low <= cell.pace <= high
