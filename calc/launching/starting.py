@@ -8,7 +8,7 @@ from pathlib import Path
 from calc.launching.deployment import check_start
 from calc.launching.scripts import ENGINES
 from calc.launching.startup_line import POOLS
-from calc.launching.watching.predictions import FASTER
+from calc.launching.watching.predictions import Overloaded
 from calc.layouts.choice import Row, Start, as_asked
 from calc.many.processes import Told, silent
 from calc.searching import load_goal
@@ -39,9 +39,9 @@ def start(goal: Goal, row: Row) -> Start:
         try:
             check_start(started_pools(goal, row, engine))
         except ParamsError as error:
+            if isinstance(error, Overloaded) and not why:
+                return Start(None, str(error).rstrip("."), overloaded=True)
             why = why or str(error).rstrip(".")
-            if FASTER in why:
-                return Start(None, why, overloaded=True)
         else:
             return Start(engine, checkpoint=_checkpoint(goal, row, engine))
     return Start(None, why or f"no engine whose flags are known runs {row.choice.precision} on "

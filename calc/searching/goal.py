@@ -112,6 +112,11 @@ class Wishes:
         return stated_limits(self.goal)
 
     @property
+    def leading(self) -> dict[str, int]:
+        """The first objective, which decides the order."""
+        return dict([next(iter(self.objectives.items()))])
+
+    @property
     def chosen(self) -> dict[str, int]:
         """The objectives of the goal itself."""
         return dict(list(self.objectives.items())[:self.own])

@@ -18,13 +18,14 @@ from calc.physics.breakdown import bound_by
 from calc.searching.percentiles import Simulated
 from calc.searching.result import Answer
 from calc.searching.robust import NEARLY, SURE, SampledRow, extras, sample_rows
-from calc.searching.search import MISS, search
+from calc.searching.search import search
 from catalogue import load_node
 from catalogue.deployments.admission.rules import positions, too_long
 from catalogue.planning.goals import OBJECTIVES, CardRange, Goal
 
 FEWER = (0.9, 0.75, 0.5)  # of the users, that would be surer served
 MOST_REJECTED = 4  # formats
+NEAREST_FIRST = ("unscored", "worse", "limit", "memory", "start")
 MOST_WIDER = 64  # cards of a goal that is searched again with one more server
 Later = Literal["seldom", "plainer", "alike"]
 
@@ -113,11 +114,11 @@ class Surer:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A format of which nothing is told.
+    """A format that no row of the report has, and the reason.
 
     Attributes:
         precision: the format.
-        row: what came nearest, or the best of it.
+        row: its nearest miss, or its best deployment.
         why: ``limit``, ``memory``, ``start``, ``worse``, or ``unscored``: better than the first by
             less than what formats without a published score have to win.
     """
@@ -232,10 +233,8 @@ def _ways_out(answer: Answer) -> Iterator[WayOut]:
 
 def _later(answer: Answer, first: SampledRow, each: SampledRow) -> Later | None:
     """Why a deployment that is better in the first objective stands below the first."""
-    wishes = answer.result.wishes
-    name, sign = next(iter(wishes.chosen.items()))
-    own, best = (of.row.worth({name: sign})[0] for of in (each, first))
-    if each is first or own <= best:
+    leading = answer.result.wishes.leading
+    if each is first or each.row.worth(leading) <= first.row.worth(leading):
         return None
     if (answer.keeps(each) or 0.0) < (answer.keeps(first) or 0.0) - NEARLY:
         return "seldom"
@@ -288,8 +287,7 @@ def _rejected(answer: Answer, rows: list[ReportRow]) -> Iterator[Rejected]:
             continue
         one = of.setdefault(base.precision, [])
         if kept.front.rows:
-            row, leading = found.rows(kept.front, 1)[0], dict([next(iter(
-                found.wishes.chosen.items()))])
+            row, leading = found.rows(kept.front, 1)[0], found.wishes.leading
             better = row.worth(leading) > rows[0].row.worth(leading)
             one.append(Rejected(base.precision, row, "start" if not answer.offers(row) else
                                 "unscored" if better else "worse"))
@@ -297,10 +295,11 @@ def _rejected(answer: Answer, rows: list[ReportRow]) -> Iterator[Rejected]:
             one.append(Rejected(base.precision, found.row(kept.miss.rows, 0), "limit"))
         elif kept.short.rows:
             one.append(Rejected(base.precision, found.row(kept.short.rows, 0), "memory"))
-    order = ("unscored", "worse", "limit", "memory", "start")
-    best = [min(each, key=lambda one: (order.index(one.why), _miss(answer, one.row)))
-            for each in of.values() if each]
-    yield from sorted(best, key=lambda one: (order.index(one.why), _miss(answer, one.row)))[
+
+    def order(one: Rejected) -> tuple[int, float]:
+        return NEAREST_FIRST.index(one.why), _miss(answer, one.row)
+
+    yield from sorted((min(each, key=order) for each in of.values() if each), key=order)[
         :MOST_REJECTED]
 
 
@@ -308,8 +307,6 @@ def _miss(answer: Answer, row: Row) -> float:
     """How far a deployment is over a limit, else how bad it is in the first objective."""
     if row.over:
         return max(row.over.values())
-    if MISS in row.quantities:
-        return row.quantities[MISS]
     name, sign = next(iter(answer.result.wishes.chosen.items()))
     return -sign * row.quantities.get(name, math.inf) if name in OBJECTIVES else 0.0
 

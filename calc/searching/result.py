@@ -76,6 +76,7 @@ class Answer:
     starts: Starts | None = field(default=None, repr=False)
     _refused: list[Row] = field(default_factory=list, repr=False)
     _rows: dict[tuple[Choice, ...], SampledRow] = field(default_factory=dict, repr=False)
+    _loops: dict[tuple[Choice, ...], Pools] = field(default_factory=dict, repr=False)
     _overloaded: int = 0
     _started: dict[tuple[Choice, ...], Start] = field(default_factory=dict, repr=False)
     _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict, repr=False)
@@ -163,7 +164,7 @@ class Answer:
         and no less sure: such a one leads, unless it does more for little and is hardly surer; then
         it is not told."""
         found, objectives = self.result, self.result.wishes.chosen
-        leading, rest = dict([next(iter(objectives.items()))]), groups[1:]
+        leading, rest = found.wishes.leading, groups[1:]
         for group in groups[1:]:
             first, other = groups[0][0], group[0]
             share, own = ((self.keeps(each) or 0.0) for each in (other, first))
@@ -229,7 +230,7 @@ class Answer:
         ranked_rows = [each.row for group in (*groups, *self.ranking) for each in group]
         rows = [] if self.official_precision in {of.precision for of in first.choices} else [
             row for row in ranked_rows if row.choice.precision == self.official_precision]
-        if next(iter(self.result.wishes.chosen)) == "cards":
+        if "cards" in self.result.wishes.leading:
             rows += sorted((row for row in ranked_rows if row.devices < first.devices),
                            key=lambda row: row.devices)
         rows += ranked_rows
@@ -388,8 +389,10 @@ class Answer:
 
     def loop(self, row: Row) -> Pools:
         """What a closed loop of users sees of two pools."""
-        pools = (scenario(self.result.wishes.goal, choice) for choice in row.choices)
-        return combine_pools(*pools, users=row.quantities["users"])
+        if row.choices not in self._loops:
+            pools = (scenario(self.result.wishes.goal, choice) for choice in row.choices)
+            self._loops[row.choices] = combine_pools(*pools, users=row.quantities["users"])
+        return self._loops[row.choices]
 
     @property
     def best(self) -> Row | None:

@@ -28,7 +28,7 @@ from calc.searching.search import SearchResult
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario, load_precision
 from catalogue.entries.models import Model
-from catalogue.kernels import published_precision, quality
+from catalogue.kernels import quality
 from catalogue.planning.goals import MEAN, OBJECTIVES, UNITS, Goal
 from catalogue.reading.units import DIMENSIONLESS
 from catalogue.reading.yamlfile import at_rest
@@ -149,14 +149,14 @@ def excesses(found: SearchResult, each: SampledRow, seen: Simulated | None = Non
         seen: it simulated, if it was: each mean or percentile that is limited is then as many times
             the draws' mean as it is of the mean at central values.
     """
-    limited = {name: excess for name, excess in found.wishes.excess(each.fitted).items()
-               if seen is None or name not in seen.seen}
-    over = {(name, MEAN): excess for name, excess in limited.items()}
-    for name, stated in (seen.seen if seen else {}).items():
-        central = seen.row.quantities[name] if seen else 1.0
-        over |= {(name, at): each.fitted[name] * (told / central)
-                 / found.wishes.goal.limits.times[name][at] - 1 for at, told in stated.items()}
-    return over
+    over = {(name, MEAN): excess for name, excess in found.wishes.excess(each.fitted).items()
+            if seen is None or name not in seen.seen}
+    if seen is None:
+        return over
+    limits = found.wishes.goal.limits.times
+    return over | {
+        (name, at): each.fitted[name] * (time / seen.row.quantities[name]) / limits[name][at] - 1
+        for name, stated in seen.seen.items() for at, time in stated.items()}
 
 
 def keeps(found: SearchResult, each: SampledRow, seen: Simulated | None = None) -> float | None:
@@ -192,7 +192,7 @@ def surely(found: SearchResult, share: float,
     front: list[SampledRow] = []
 
     def candidates() -> Iterator[Row]:
-        if next(iter(wanted)) == "cards":
+        if "cards" in found.wishes.leading:
             for row in found.on_fewest_cards:
                 if front and row.devices > front[0].row.devices:
                     break
@@ -285,8 +285,8 @@ def near_best(found: SearchResult, row: Row, best: Row | None) -> bool:
         row: the deployment.
         best: the best, whatever it can stand for.
     """
-    first = dict([next(iter(found.wishes.objectives.items()))])
-    (own, *_), (most, *_) = row.worth(first), (best or row).worth(first)
+    leading = found.wishes.leading
+    (own,), (most,) = row.worth(leading), (best or row).worth(leading)
     return own == most or abs(own - most) <= LITTLE * abs(most)
 
 
@@ -325,6 +325,7 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
     """
     objectives, left = found.wishes.chosen, list(deployments)
     shares = {id(each): keeps(found, each) or 0.0 for each in left}
+    more = {id(each): extras(found, each.row) for each in left}
     if not found.wishes.limits:
         shares = dict.fromkeys(shares, 1.0)
     result: list[list[SampledRow]] = []
@@ -334,10 +335,10 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
         for name, sign in objectives.items():
             best = max(some, key=lambda each: (each.stands_for(name, sign), _order(each)))
             some = [each for each in some if not _told(best, each, name)
-                    or _plainer(found, each, best, name, sign)]
+                    or _plainer(each, best, more[id(best)] - more[id(each)], name, sign)]
         surest = max(shares[id(each)] for each in some)
         leader = max((each for each in some if shares[id(each)] >= surest - NEARLY),
-                     key=lambda each: (-extras(found, each.row), *(each.stands_for(*item)
+                     key=lambda each: (-more[id(each)], *(each.stands_for(*item)
                                        for item in objectives.items()), _order(each)))
         alike = [each for each in left if each is not leader and (
             each.row.layout == leader.row.layout or not apart(leader, each, objectives))]
@@ -378,16 +379,16 @@ def extras(found: SearchResult, row: Row) -> int:
 def _unscored(model: Model, name: str) -> int:
     """What of a format is not known to keep the quality: the whole, and weights other than the
     published [1]."""
-    if quality(model, name).within(math.inf):
+    known = quality(model, name)
+    if known.within(math.inf):
         return 0
-    own = published_precision(model)
+    own = known.published
     return 1 + (own is None or load_precision(name).weights != load_precision(own).weights)
 
 
-def _plainer(found: SearchResult, each: SampledRow, best: SampledRow, name: str, sign: int) -> bool:
-    """Whether a deployment does less than the best, and is so little worse for it that what the
-    best does besides is not worth its trouble."""
-    more = extras(found, best.row) - extras(found, each.row)
+def _plainer(each: SampledRow, best: SampledRow, more: int, name: str, sign: int) -> bool:
+    """Whether a deployment, of which the best has so many ``more`` extras, is worse by less than
+    ``LITTLE`` for each of them."""
     own, most = each.stands_for(name, sign), best.stands_for(name, sign)
     return more > 0 and name != "cards" and most - own <= more * LITTLE * abs(most)
 

@@ -56,7 +56,7 @@ def interval(each: SampledRow, name: str) -> str:
 
 
 def _agent_cost(each: SampledRow) -> str:
-    """What processed tokens and a task cost where agents are served; empty where none are."""
+    """Cost of a million processed tokens and of an agent's task; empty for other loads."""
     demand, cost = each.goal.demand, each.amounts["cost"]
     if demand.agent is None:
         return ""

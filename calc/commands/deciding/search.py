@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
         _tell_stopped(stopped, args.json)
         return INTERRUPTED
     met = told.answer.met
-    files = _written(told.answer, near, Path(args.out)) if args.out and met else []
+    files = _written(told, near, Path(args.out)) if args.out and met else []
     if args.json:
         print_json(_data(told, near, wider, args) | (
             {"files": [str(path) for path in files]} if files else {}))
@@ -189,19 +189,19 @@ def _missing(answer: Answer) -> dict[str, Any]:
         "binds": answer.binds(rows[0])}}
 
 
-def _written(answer: Answer, near: Row | None, folder: Path) -> list[Path]:
-    """Scenario files of the deployments that are told, in their order, and of the best that lies
-    inside of what was measured.
+def _written(told: SearchReport, near: Row | None, folder: Path) -> list[Path]:
+    """Scenario files of the rows of a report, in their order, and of the best that lies inside of
+    what was measured.
 
     Raises ParamsError for a folder that cannot be written to, or that holds another such file.
     """
     from calc.layouts.choice import family, text
 
-    goal = answer.result.wishes.goal
+    goal = told.answer.result.wishes.goal
     texts = {f"{goal.id}-{number}.yml": text(goal, row.choice) if row.prefill is None
              else family(goal, row.prefill, row.choice)
-             for number, row in [*enumerate(_told(answer), 1),
-                                 *([(INSIDE, near)] if near and _outside(answer) else [])]}
+             for number, row in [*enumerate((each.row for each in told.rows), 1),
+                                 *([(INSIDE, near)] if near and _outside(told.answer) else [])]}
     files = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -219,10 +219,6 @@ def _written(answer: Answer, near: Row | None, folder: Path) -> list[Path]:
 def _outside(answer: Answer) -> bool:
     """Whether the first that is told lies outside of what was measured."""
     return answer.best is not None and bool(answer.near(answer.best).outside)
-
-
-def _told(answer: Answer) -> list[Row]:
-    return [group[0].row for group in answer.front]
 
 
 def _print(told: SearchReport, near: Row | None, files: list[Path], wider: list[Relaxed],
@@ -284,7 +280,7 @@ def _after(told: SearchReport, files: list[Path], wider: list[Relaxed], everythi
 
 
 def _rejected(answer: Answer, each: Rejected) -> str:
-    """A format of which nothing is told, and why not."""
+    """One rejected format and the reason, in words."""
     row, at = each.row, answer.binds(each.row)
     name = next(name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
     value = "" if each.why in ("memory", "start") else amount(
@@ -340,7 +336,7 @@ def _print_rows(screen: Console, told: SearchReport, files: list[Path]) -> None:
 
 
 def _seen(told: SearchReport, row: ReportRow) -> str:
-    """What users see of a deployment, with intervals and the percentiles that are limited."""
+    """Latency, throughput and cost of a row: means with intervals, and the limited percentiles."""
     from calc.searching.robust import LITTLE
 
     wishes, simulated = told.answer.result.wishes, row.seen
@@ -408,7 +404,7 @@ def _print_sure(screen: Console, told: SearchReport) -> None:
         tell(screen, spoken(say("drawn", tried=answer.sure.tried,
                                 share=f"{answer.sure.share:.0%}")))
     counts = fewest_of(told.rows)
-    if next(iter(answer.result.wishes.chosen)) == "cards" and len(counts) > 1:
+    if "cards" in answer.result.wishes.leading and len(counts) > 1:
         tell(screen, spoken(say("fewest", counts=sentences([spoken(say(
             "cards-kept", cards=cards, share=f"{share:.0%}")) for cards, share in counts]))))
     first = told.rows[0]

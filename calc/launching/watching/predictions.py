@@ -26,6 +26,10 @@ FASTER = ("requests arrive faster than they are answered, the queue grows withou
           "be predicted of it.")
 
 
+class Overloaded(ParamsError):
+    """A deployment of which more is asked than it serves."""
+
+
 @dataclass(frozen=True)
 class Predicted:
     """What is predicted of a pool under the load that its scenario states.
@@ -79,7 +83,7 @@ def runs(scenario: Scenario, answer: Estimate) -> None:
         raise ParamsError(f"'{scenario.id}' does not say how long its requests are, expected "
                           "--set workload.input_tokens=N --set workload.output_tokens=N.")
     if not answer.lasting.keeps_up and not unasked(scenario.inputs()):
-        raise ParamsError(f"'{scenario.id}': {FASTER}")
+        raise Overloaded(f"'{scenario.id}': {FASTER}")
 
 
 def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
@@ -121,7 +125,7 @@ def predicted_pools(of: Whole) -> tuple[Predicted, ...]:
     for scenario, answer in zip(of.pools, of.answers, strict=True):
         runs(scenario, answer)
     if (seen := of.seen) is None:
-        raise ParamsError(f"'{of.last.id}': {FASTER}")
+        raise Overloaded(f"'{of.last.id}': {FASTER}")
     decoding = pair.loop.decoding
     requests = seen.throughput.scaled(1 / pair.answer, "request/s")
     found = []
