@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calc.costing.affordable import cards_within
-from calc.costing.rates import stated
+from calc.costing.rates import card_hour, prices_of, stated
 from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.layouts.enumerate import AXES as LAYOUT
 from calc.layouts.enumerate import Sizes, at, card_counts, enumerate_layouts, placement
@@ -55,6 +55,7 @@ OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
 FAST = 100e9  # of a card's links inside a server, one direction [B/s]: faster than any PCIe 5
 QUALITY = "quality"  # formats of unknown or too low a score
 UNKNOWN = "unknown"  # formats of which no source says that they run
+UNPRICED = "unpriced"  # cards without a price, where the cost decides
 UNPUBLISHED = "unpublished"  # formats of which no checkpoint of the model is known
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
@@ -140,6 +141,9 @@ class Space:
         for offer in self.offers:
             device = load_device(offer.device)
             node = node_of(offer, device)
+            if not self.goal.devices and self._unpriced(offer):
+                self.dropped[UNPRICED] += 1
+                continue
             for engine in self._engines(device):
                 base = Base(offer.device, offer.node or node.id, engine, "bf16")
                 for name in self.goal.precisions or self._formats(base):
@@ -153,6 +157,13 @@ class Space:
                         yield one
                     else:
                         self.dropped[problem.kind if problem else UNKNOWN] += 1
+
+    def _unpriced(self, offer: Offer) -> bool:
+        """Whether the cost comes first, or is limited, and a card has no price."""
+        goal = self.goal
+        return ((goal.limits.cost is not None or (goal.objectives or [""])[0] == "cost")
+                and card_hour(offer.device, goal.ownership, prices_of(offer.device), offer.price
+                              ) is None)
 
     def _formats(self, base: Base) -> list[str]:
         """Precisions that run on a card, of those that the model is published in, if any is, for

@@ -92,6 +92,7 @@ class Wishes:
         unpriced: devices without a price.
         margins: objectives, and whatever else is limited: of two the one that is farther from a
             limit keeps it more surely.
+        least: further limits by name, where what is worse is of no use.
     """
 
     goal: Goal
@@ -100,6 +101,7 @@ class Wishes:
     hours: Mapping[str, Amount]
     unpriced: tuple[str, ...]
     margins: dict[str, int] = field(default_factory=dict)
+    least: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def powered(self) -> bool:
@@ -108,8 +110,8 @@ class Wishes:
 
     @property
     def limits(self) -> dict[str, float]:
-        """Limits by name, of those that the goal states."""
-        return stated_limits(self.goal)
+        """Limits by name, of those that the goal states, and further ones."""
+        return {**self.least, **stated_limits(self.goal)}
 
     @property
     def leading(self) -> dict[str, int]:
@@ -198,6 +200,16 @@ class Wishes:
             paid = columns["prefill devices"] * prefill + columns["decode devices"] * decode
             with np.errstate(divide="ignore"):  # as of one pool
                 found["cost"] = MILLION * paid / columns["throughput"]
+        return found
+
+    def over_least(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Which are over one of the limits in ``least``, shape (n,).
+
+        Args:
+            columns: quantities by name, shape (n,).
+        """
+        over = [value > 0 for name, value in self.excess(columns).items() if name in self.least]
+        found: np.ndarray = np.any(over, axis=0)
         return found
 
     def excess(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -168,12 +168,14 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None,
     except KeyboardInterrupt:
         whole = False
     bases = [each.base for each in every]
+    mates = dict[tuple[str | None, ...], list[Pools]]()
+    for each in every:
+        if each.decode:
+            mates.setdefault(_mated(each.base, asked), []).append(each)
     front, alone = Front(asked.objectives, ties=False), dict[str, Front]()
     for few in (FEW, None):  # first some of each, to hold the others against
         for one in every:
-            decode = [two for two in every if two.decode and _exchange(one.base, two.base)
-                      # of any card, caches pass between cards of one kind only
-                      and (asked.goal.devices or one.base.device == two.base.device)]
+            decode = mates.get(_mated(one.base, asked), [])
             if not (one.prefill and decode):
                 continue
             own = one.base.precision
@@ -288,11 +290,11 @@ def _of_one(space: Space) -> Space:
     return Space(space.goal.model_copy(update={"cards": cards}), space.resolve, space.share)
 
 
-def _exchange(one: Base, two: Base) -> bool:
-    """Whether two pools serve one model: in one format, under one engine, on cards that run the
-    same software."""
-    return (one.engine, one.precision, load_device(one.device).software) == (
-        two.engine, two.precision, load_device(two.device).software)
+def _mated(base: Base, asked: Wishes) -> tuple[str | None, ...]:
+    """What two pools that serve one model have in common: format, engine and software of the cards;
+    where any card will do, the card too, since caches pass between cards of one kind only."""
+    card = None if asked.goal.devices else base.device
+    return base.engine, base.precision, load_device(base.device).software, card
 
 
 def _able(pools: Cells, asked: Wishes) -> Cells:

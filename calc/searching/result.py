@@ -20,7 +20,7 @@ from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness, both
 from calc.layouts.choice import CUT, Choice, Row, Start, changes, distance, scenario, usual_chunk
 from calc.layouts.space import CHUNKS, Cells
-from calc.searching.goal import SHORT, left_out
+from calc.searching.goal import SHORT, UNBOUNDED, left_out
 from calc.searching.percentiles import Simulated, simulated
 from calc.searching.pool_pairs import Left, pairs
 from calc.searching.robust import (
@@ -108,7 +108,7 @@ class Answer:
                 and self._stands(groups[0][0])):
             return groups
         known = {row.choices for row in rows}
-        others = [row for row in self._farther if row.choices not in known]
+        others = [row for row in self._farther(groups) if row.choices not in known]
         return self._ranked(rows[:MOST_RANKED] + self._beside(rows)
                             + rows_with_margin(found, others, MOST_RANKED))
 
@@ -120,13 +120,18 @@ class Answer:
             row for kept in found.of_bases if kept.front.rows
             for row in found.rows(kept.front, OF_BASE) if row.choices not in known]
 
-    @cached_property
-    def _farther(self) -> list[Row]:
-        """Deployments that are farther from a limit, the best at central values first."""
+    def _farther(self, groups: Sequence[Sequence[SampledRow]]) -> list[Row]:
+        """Deployments that are farther from a limit, the best at central values first; of those no
+        worse, at central values, than what the best of some groups stands for that keeps its limits
+        for sure."""
         found = self.result
-        asked = replace(found.wishes, objectives=found.wishes.margins)
+        name, sign = next(iter(found.wishes.leading.items()))
+        firm = next((each for each, *_ in groups[:OF_GROUP]
+                     if self._stands(each) and self.offers(each.row)), None)
+        least = {name: sign * firm.stands_for(name, sign)} if firm and name not in UNBOUNDED else {}
+        asked = replace(found.wishes, objectives=found.wishes.margins, least=least)
         two = pairs(found.space, asked, found.pairs).rows() if found.pairs else []
-        return self._sorted(found.rows(farther(found)) + two)
+        return self._sorted(found.rows(farther(found, asked)) + two)
 
     def _ranked(self, rows: Sequence[Row]) -> list[list[SampledRow]]:
         return ranked(self.result, sample_rows(self.result, rows[:2 * MOST_RANKED]), MOST_SIMULATED)

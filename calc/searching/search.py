@@ -49,7 +49,7 @@ from catalogue.reading.yamlfile import at_rest
 SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
 KEPT = (*AXES, HITS, "concurrency")
-CELL = (*KEPT, "kind", "steps", "waves", "like")
+CELL = (*KEPT, "kind", "steps", "waves", "like", PACE)
 MOST_BEATEN = 1 << 18  # cells of a base that are kept to be computed later
 MANY = 4  # bases of each process, fewer are divided
 GROUP = 1 << 12  # deployments that are computed whole first, to hold the others against
@@ -273,15 +273,18 @@ def _ended(found: SearchResult) -> SearchResult:
 
 
 @at_rest()
-def farther(found: SearchResult) -> Front:
+def farther(found: SearchResult, asked: Wishes) -> Front:
     """The front of all deployments with whatever is limited among the objectives.
 
     Args:
         found: a search; what it left out as no better at best is computed now.
+        asked: its wishes with those objectives, and further limits on the first of them.
     """
-    asked = replace(found.wishes, objectives=found.wishes.margins)
     front = Front(asked.objectives, ties=False)
     for number, (base, own) in enumerate(zip(found.bases, found.of_bases, strict=True)):
+        best = at(own.front.rows, slice(1))
+        if asked.least and best and asked.over_least(best).all():
+            continue
         front.merge(own.farther)
         if own.beaten != [] and (joined := candidate_cells(
                 found.space, base, asked.goal.demand)):
@@ -444,6 +447,9 @@ class _Work:
     def served(self, parts: list[Cells]) -> None:
         """Take in cells that fit, computed whole."""
         for part in parts:
+            if self.asked.least:
+                best = self.asked.at_best(part, part[PACE], self.base.device)
+                part = at(part, np.flatnonzero(~self.asked.over_least(best)))
             self._served(part)
 
     def _may_be_served(self, part: Cells, rows: np.ndarray, bounds: Mapping[str, np.ndarray]

@@ -40,6 +40,10 @@ precisions-unpublished =
     .en = precisions in which no checkpoint of the model is known to be published (--any-format tries them)
     .zh = 未见有公开权重的精度（--any-format 可纳入）
 
+cards-unpriced =
+    .en = cards without a price, which no cost can be told of
+    .zh = 没有价格、无法计算成本的卡
+
 precisions-unknown =
     .en = precisions of which no source says that an engine runs them on the card
     .zh = 没有来源说明有引擎能在该卡上运行的精度
