@@ -205,7 +205,7 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
         steps_ahead=int(inputs["steps_ahead"]), step_tokens=1 + int(inputs["draft_tokens"]),
         tokens_per_step=float(quantities["tokens_per_step"]))
     shapes = lengths_of(scenario).shapes(inputs, _longest(inputs, limits.longest))
-    clock = Clock(inputs, scenario.model.attention, drafting=True,
+    clock = Clock(inputs, scenario.model.attention, drafting=True, alike=True,
                   expected=((prompt - sum(cached), sum(cached)) for prompt, _, *cached in shapes))
     delay = scenario.file.prefill_delay_steps
     ranks = ranks_in_step(inputs)

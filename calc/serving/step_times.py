@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +31,8 @@ from calc.physics.step import step
 from calc.physics.work import Composition
 from calc.serving.requests import Contexts, Step
 
-ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
+ROUNDING = 16  # contexts are rounded up to as many tokens, so that steps repeat; and longer ones to
+EXACT_BITS = 8  # a power of two of these, less than their 256th part [1]
 COUNTS, CONTEXTS = 32, 8  # whose times are computed at once: it takes little longer than one
 SHARED = 32  # numbers of tokens of all ranks, and of the busiest, likewise
 BESIDE = 8  # numbers of requests beside a prompt for which all expected ones are computed at once
@@ -94,14 +97,16 @@ class Clock:
         drafting: whether a step of answers drafts the next ones, where they are drafted.
         expected: prompts that many steps will have, whole and alone: new tokens of each, and those
             cached before it [token]. Their times are computed together.
+        alike: whether chunks of prompts are rounded as contexts are, so that those of many
+            different prompts repeat.
 
     Attributes:
         tokens_per_step: that a step yields for a request that decodes [1].
     """
 
     def __init__(self, inputs: Mapping[str, float], attention: str, drafting: bool = False,
-                 expected: Iterable[tuple[int, int]] = ()) -> None:
-        self.inputs = inputs
+                 expected: Iterable[tuple[int, int]] = (), alike: bool = False) -> None:
+        self.inputs, self._alike = inputs, alike
         self._passes = (ceil_div(inputs["draft_tokens"], inputs["draft_block"])
                         if drafting else 0.0)
         self._q = Inputs({name: np.float64(value) for name, value in inputs.items()})
@@ -116,6 +121,7 @@ class Clock:
         self._known: dict[tuple[int, int], list[list[float]]] = {}
         self._rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(expected))}
         self._expected: dict[tuple[int, bool], np.ndarray] = {}
+        self._chunked: dict[tuple[int, int, int, bool], np.ndarray] = {}
         self._prompts: dict[tuple[object, ...], _Part] = {}
         self._cores: dict[tuple[int, int], list[list[list[float]]]] = {}
         self._answering: dict[tuple[int, int], list[list[list[float]]]] = {}
@@ -149,7 +155,7 @@ class Clock:
         each = np.array([[len(contexts)] for contexts in going])
         total = np.array([[_total(contexts)] for contexts in going])
         further = each * self.tokens_per_step * np.arange(1, count + 1)
-        blocks = (-(-(total + further) // (each * ROUNDING))).astype(int)
+        blocks = _rung(np.ceil((total + further) / (each * ROUNDING)))
         if len(steps) == 1:
             alike = zip(*np.unique(blocks[0], return_counts=True), strict=True)
             return [time for block, times in alike
@@ -230,22 +236,55 @@ class Clock:
         key = (*step.prefill, len(step.decode), in_group)
         if key not in self._prompts:
             row = self._rows.get(step.prefill[0]) if len(step.prefill) == 1 else None
-            if row is None:
-                new, cached = np.array(step.prefill, float).T
-                self._prompts[key] = self._prefill(new, cached, float(len(step.decode)), in_group)
+            block, column = divmod(len(step.decode), BESIDE)
+            if row is not None:
+                part = _part_of(self._block_of_prompts(block, in_group)[row, column])
+            elif self._alike and len(step.prefill) == 1:
+                part = self._chunk(*step.prefill[0], block, column, in_group)
             else:
-                block, column = divmod(len(step.decode), BESIDE)
-                self._prompts[key] = _part_of(self._block_of_prompts(block, in_group)[row, column])
+                new, cached = np.array(step.prefill, float).T
+                part = self._prefill(new, cached, float(len(step.decode)), in_group)
+            self._prompts[key] = part
         return self._prompts[key]
+
+    def _chunk(self, new: int, cached: int, block: int, column: int, in_group: bool) -> _Part:
+        """A chunk of one prompt, as rounded as contexts are, and its own tokens from 513 on; with it
+        those of about as many tokens.
+
+        Args:
+            new, cached: tokens of the chunk and before it [token].
+            block, column: of the requests that decode beside it.
+            in_group: whether the experts are left to what all ranks of a group have.
+        """
+        (rows, row), (places, place) = (divmod(rung, CONTEXTS) for rung in (
+            _rung(new), _rung(math.ceil(cached / ROUNDING))))
+        key = rows, places, block, in_group
+        if key not in self._chunked:
+            own, before = (_height(start * CONTEXTS + np.arange(CONTEXTS))[:, np.newaxis, np.newaxis]
+                           for start in (rows, places))
+            self._chunked[key] = self._numbers_beside(
+                np.maximum(1.0, own[:, np.newaxis]), ROUNDING * before, block, in_group)
+        return _part_of(self._chunked[key][row, place, column])
 
     def _block_of_prompts(self, block: int, in_group: bool) -> np.ndarray:
         """Numbers of every expected prompt beside so many requests, shape (prompts, beside, n)."""
         if (block, in_group) not in self._expected:
             new, cached = np.array(list(self._rows), float).T[:, :, np.newaxis, np.newaxis]
-            part = self._prefill(new, cached, np.arange(BESIDE) + float(block * BESIDE), in_group)
-            self._expected[block, in_group] = np.stack(np.broadcast_arrays(
-                *_numbers(part), np.empty((len(self._rows), BESIDE)))[:-1], axis=-1)
+            self._expected[block, in_group] = self._numbers_beside(new, cached, block, in_group)
         return self._expected[block, in_group]
+
+    def _numbers_beside(self, new: np.ndarray, cached: np.ndarray, block: int, in_group: bool
+                        ) -> np.ndarray:
+        """Numbers of steps of a chunk each beside so many requests, shape (..., beside, n).
+
+        Args:
+            new, cached: tokens of the chunk and before it, shape (..., 1, 1) [token].
+            block: of the requests beside it.
+            in_group: whether the experts are left to what all ranks of a group have.
+        """
+        part = self._prefill(new, cached, np.arange(BESIDE) + float(block * BESIDE), in_group)
+        shape = (*np.broadcast_shapes(new.shape, cached.shape)[:-2], BESIDE)
+        return np.stack(np.broadcast_arrays(*_numbers(part), np.empty(shape))[:-1], axis=-1)
 
     def _prefill(self, new: Number, cached: Number, riding: Number, in_group: bool) -> _Part:
         """A step of chunks, as :meth:`_chunks` has them, alone or in a group."""
@@ -310,9 +349,9 @@ class Clock:
 
     @staticmethod
     def _rounded(step: Step) -> tuple[int, int]:
-        """Requests that decode, and their mean context, rounded up to ``ROUNDING`` tokens [1]."""
+        """Requests that decode, and their mean context, rounded up, as :func:`_rung` has it [1]."""
         count = len(step.decode)
-        return count, int(-(-_total(step.decode) // (count * ROUNDING)))
+        return count, _rung(int(-(-_total(step.decode) // (count * ROUNDING))))
 
     def _answers(self, batch: Number, rounded: Number) -> Composition:
         """A token each of so many requests of such a context, and their drafts."""
@@ -353,7 +392,7 @@ class Clock:
         """Answers of so many requests and of such contexts, shape (``COUNTS``, ``CONTEXTS``)."""
         return self._answers(
             counts * COUNTS + np.arange(1, COUNTS + 1)[:, np.newaxis],
-            ROUNDING * (contexts * CONTEXTS + np.arange(1.0, CONTEXTS + 1)))
+            ROUNDING * _height(contexts * CONTEXTS + np.arange(1, CONTEXTS + 1)))
 
     def _timed(self, composition: Composition) -> Timed:
         return step(self._attention, self._q, self._counted, self._weights, self._cache,
@@ -365,6 +404,30 @@ def _place(count: int, contexts: int) -> tuple[tuple[int, int], tuple[int, int]]
     counts, row = divmod(count - 1, COUNTS)
     contexts, column = divmod(contexts - 1, CONTEXTS)
     return (counts, contexts), (row, column)
+
+
+def _rung(number: Any) -> Any:
+    """Place of a number, rounded up, on a ladder on which a number is apart from the next one by
+    less than its 256th part, or by one.
+
+    >>> [_rung(number) for number in (0, 512, 513, 514, 1024, 1025)]
+    [0, 512, 513, 513, 768, 769]
+    """
+    if isinstance(number, int):
+        more = max(0, (number - 1).bit_length() - 1 - EXACT_BITS) if number else 0
+        return (more << EXACT_BITS) - (-number >> more)
+    more = np.maximum(0, np.frexp(np.maximum(number - 1, 0))[1] - 1 - EXACT_BITS)
+    return (more * 2 ** EXACT_BITS + np.ceil(number / 2.0 ** more)).astype(int)
+
+
+def _height(rung: Any) -> Any:
+    """The largest number of a place, as :func:`_rung` has it.
+
+    >>> _height(np.array([0, 512, 513, 768, 769])).tolist()
+    [0.0, 512.0, 514.0, 1024.0, 1028.0]
+    """
+    more = np.maximum(0, (rung - 1) // 2 ** EXACT_BITS - 1)
+    return (rung - more * 2 ** EXACT_BITS) * 2.0 ** more
 
 
 def _total(contexts: Sequence[int]) -> float:
