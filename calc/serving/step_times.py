@@ -248,8 +248,8 @@ class Clock:
         return self._prompts[key]
 
     def _chunk(self, new: int, cached: int, block: int, column: int, in_group: bool) -> _Part:
-        """A chunk of one prompt, as rounded as contexts are, and its own tokens from 513 on; with it
-        those of about as many tokens.
+        """A chunk of one prompt, rounded as contexts are, its own tokens from 513 on; with it those
+        of about as many tokens.
 
         Args:
             new, cached: tokens of the chunk and before it [token].
@@ -260,10 +260,10 @@ class Clock:
             _rung(new), _rung(math.ceil(cached / ROUNDING))))
         key = rows, places, block, in_group
         if key not in self._chunked:
-            own, before = (_height(start * CONTEXTS + np.arange(CONTEXTS))[:, np.newaxis, np.newaxis]
+            own, before = (_height(start * CONTEXTS + np.arange(CONTEXTS))[:, None, None]
                            for start in (rows, places))
             self._chunked[key] = self._numbers_beside(
-                np.maximum(1.0, own[:, np.newaxis]), ROUNDING * before, block, in_group)
+                np.maximum(1.0, own[:, None]), ROUNDING * before, block, in_group)
         return _part_of(self._chunked[key][row, place, column])
 
     def _block_of_prompts(self, block: int, in_group: bool) -> np.ndarray:
