@@ -52,6 +52,7 @@ KEPT = (*AXES, HITS, "concurrency")
 CELL = (*KEPT, "kind", "steps", "waves", "like", PACE)
 MOST_BEATEN = 1 << 18  # cells of a base that are kept to be computed later
 MANY = 4  # bases of each process, fewer are divided
+MANY_BASES = 32  # of which plain deployments are tried first, to hold the others against
 GROUP = 1 << 12  # deployments that are computed whole first, to hold the others against
 WORTH_IT = 100_000  # cells, of which several processes are started
 MOST_OF_CARDS = 64  # deployments on a number of cards that are drawn, where the fewest are wanted
@@ -244,11 +245,15 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     """
     asked = wishes(space := space or Space(goal), goal)
     bases = space.bases() if "one" in goal.space.pools else []
-    kept = [BaseResult.new(asked) for _ in bases]
+    kept = ([_plain(space, asked, bases, number) for number in range(len(bases))]
+            if len(bases) >= MANY_BASES else [BaseResult.new(asked) for _ in bases])
+    plain = Front(asked.objectives, ties=False)
+    for each in kept:
+        plain.merge(each.front)
     found = SearchResult(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
     done = set()
     try:
-        for number, part, funnel in _done(space, asked, bases, workers, slab):
+        for number, part, funnel in _done(space, asked, bases, plain, workers, slab):
             kept[number].merge(part)
             found.funnel.merge(funnel)
             done.add(number)
@@ -302,12 +307,26 @@ def farther(found: SearchResult, asked: Wishes) -> Front:
 Part = tuple[int, BaseResult, Funnel]  # number of a base, results of some of its cells, the rest
 
 
-def _done(space: Space, asked: Wishes, bases: list[Base], workers: int, slab: int
+def _plain(space: Space, asked: Wishes, bases: list[Base], number: int) -> BaseResult:
+    """What is kept of the cells of a base in the middle chunk, as many drafts as it has, and
+    nothing besides."""
+    kept, chunks = BaseResult.new(asked), space.chunks()
+    if joined := candidate_cells(space, bases[number], asked.goal.demand):
+        tried, first, cells = joined
+        some = ((cells["chunk"] == chunks[len(chunks) // 2]) & (cells["spares"] == 0)
+                & (cells["micro_batches"] == 1) & (cells["drafts"] == cells["drafts"].max()))
+        _Work(asked, bases[number], number, tried, first, SLAB, Funnel(), kept).run(
+            at(cells, np.flatnonzero(some)))
+    kept.beaten = []  # all of them are tried again
+    return kept
+
+
+def _done(space: Space, asked: Wishes, bases: list[Base], plain: Front, workers: int, slab: int
           ) -> Iterator[Part]:
     """What becomes of the cells of each base, by this process or by several."""
     shares = 1 if len(bases) >= MANY * workers else workers
     tasks = [(number, share, shares) for number in range(len(bases)) for share in range(shares)]
-    given = space, asked, bases, slab
+    given = space, asked, bases, plain, slab
     if workers == 1 or sum(map(space.size, bases)) < WORTH_IT or space.resolve is not None:
         _begin(*given)
         yield from map(_part, tasks)
@@ -319,7 +338,7 @@ def _done(space: Space, asked: Wishes, bases: list[Base], workers: int, slab: in
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-_given: list[Any] = []  # of this process: space, wishes, bases, slab
+_given: list[Any] = []  # of this process: space, wishes, bases, plain deployments, slab
 
 
 def _begin(*given: Any) -> None:
@@ -329,7 +348,7 @@ def _begin(*given: Any) -> None:
 def _part(task: tuple[int, int, int]) -> Part:
     """One of so many shares of a base: every so manieth kind of its cells."""
     number, share, shares = task
-    space, asked, bases, slab = _given
+    space, asked, bases, plain, slab = _given
     base = bases[number]
     kept, funnel = BaseResult.new(asked), Funnel()
     if share == 0:
@@ -338,7 +357,7 @@ def _part(task: tuple[int, int, int]) -> Part:
         tried, first, cells = joined
         if shares > 1:
             cells = at(cells, np.flatnonzero(cells["kind"] % shares == share))
-        _Work(asked, base, number, tried, first, slab, funnel, kept).run(cells)
+        _Work(asked, base, number, tried, first, slab, funnel, kept, plain).run(cells)
     return number, kept, funnel
 
 
@@ -354,6 +373,7 @@ class _Work:
     slab: int
     funnel: Funnel
     kept: BaseResult
+    others: Front | None = None  # deployments of any base, none that they beat is computed
 
     def run(self, cells: Cells) -> None:
         """Take all of them in."""
@@ -467,8 +487,10 @@ class _Work:
             for excess in self.asked.excess(bounds).values():
                 keep &= excess <= near[0]
             self.funnel.counts["pace"] += int((~keep).sum())
-        if bounds and self.kept.front.rows:
-            beaten = keep & self.kept.front.beats(bounds)
+        for front in (self.kept.front, self.others) if bounds else ():
+            if front is None or not front.rows:
+                continue
+            beaten = keep & front.beats(bounds)
             self.funnel.counts["objective"] += int(beaten.sum())
             self.kept.beat(part, rows[beaten])
             keep &= ~beaten
