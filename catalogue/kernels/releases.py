@@ -116,6 +116,13 @@ class Kernel:
                    source=self.experts.source)
 
 
+    @property
+    def brief(self) -> Pair:
+        """The same without notes: kernel of the experts, engine, releases."""
+        return say("kernel-of", releases=self.release_words, kernel=self.kernel,
+                   widened=self.weight_only)
+
+
 @dataclass(frozen=True)
 class Refusal:
     """That an engine refuses a part of a precision, or a card altogether.
