@@ -69,7 +69,7 @@ class StartupLine:
             return say("does-not-start", engine=self.engine, pool=pool, low=low, high=high,
                        tokens=f"{self.tokens.value:,.0f}", length=f"{self.length:,}")
         return say("engine-prints", engine=self.engine, pool=pool, line=self.text, low=low,
-                   high=high, least=least, most=most, length=f"{self.length:,}", rule=self.rule)
+                   high=high, least=least, most=most, rule=self.rule)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data, SI units."""

@@ -342,10 +342,10 @@ def _rejected(answer: Answer, rows: list[ReportRow]) -> Iterator[Rejected]:
 
 def _beaten(answer: Answer, first: ReportRow, precision: str, row: Row) -> Rejected:
     """Why the best deployment of a format is not told, which is within the limits."""
-    leading = answer.result.wishes.leading
+    chosen = answer.result.wishes.chosen
     if not answer.offers(row):
         return Rejected(precision, row, "start")
-    if row.worth(leading) <= first.row.worth(leading):
+    if row.worth(chosen) <= first.row.worth(chosen):
         return Rejected(precision, row, "worse")
     often = answer.keeps(*sample_rows(answer.result, [row]))
     seldom = first.keeps is not None and (often or 0.0) < first.keeps - NEARLY
@@ -358,8 +358,9 @@ def _usual(answer: Answer, rows: list[ReportRow]) -> Iterator[Usual]:
     if not found.bases or len({choice.device for choice in first.choices}) > 1:
         return
     left = [(cut, experts) for cut, experts in _plain_cuts(answer, first) if not any(
-        choice.pool is None and (choice.devices, choice.tensor, choice.pipeline) == (
-            cut.tensor * cut.data, cut.tensor, 1) and choice.expert in experts
+        choice.pool is None and choice.expert in experts and (
+            choice.devices, choice.tensor, choice.pipeline, choice.context) == (
+            cut.tensor * cut.data, cut.tensor, 1, 1)
         for row in rows for choice in row.row.choices)]
     card = load_device(first.choice.device).memory_capacity.value
     every = (_became(answer, rows[0], cut, experts) for cut, experts in left)

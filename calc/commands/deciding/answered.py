@@ -48,12 +48,11 @@ def row_label(row: Row) -> str:
     decode, requests = row.choice, f"{row.choice.concurrency:,}"
     if row.prefill is None:
         return spoken(say("one-pool", pool=_brief_pool(decode), requests=requests))
-    alike = (row.prefill.engine, row.prefill.precision) == (decode.engine, decode.precision)
-    first, then = (_brief_pool(choice, alike) for choice in row.choices)
-    shared = say("shared", named=bool(decode.engine), engine=decode.engine or "",
-                 precision=decode.precision) if alike else ("", "")
-    return spoken(say("two-pools", devices=row.devices, shared=shared, prefill=first, decode=then,
-                      requests=requests))
+    alike = len({(choice.engine, choice.precision, choice.device) for choice in row.choices}) == 1
+    first, then = (_own(choice) if alike else _brief_pool(choice) for choice in row.choices)
+    cards = say("pools-alike", first=row.prefill.devices, then=decode.devices,
+                on=_brief_cards(decode)) if alike else say("pools-apart", devices=row.devices)
+    return spoken(say("two-pools", cards=cards, prefill=first, decode=then, requests=requests))
 
 
 def short_label(row: Row) -> str:
@@ -165,11 +164,20 @@ def qualities(answer: Answer, row: Row) -> list[str]:
         for name, each in zip(names, told, strict=True)]
 
 
-def _brief_pool(choice: Choice, shared: bool = False) -> Pair:
-    return say("brief-pool", devices=choice.devices, device=marked(choice.device),
-               named=bool(choice.engine) and not shared, engine=choice.engine or "",
-               formatted=not shared, precision=choice.precision,
-               layout=translated(choice.layouts), chunked=choice.pool != "decode",
+def _brief_pool(choice: Choice) -> Pair:
+    """A pool by its cards, engine, format and layout."""
+    return say("brief-pool", devices=choice.devices, on=_brief_cards(choice), own=_own(choice))
+
+
+def _brief_cards(choice: Choice) -> Pair:
+    """The kind of cards, the engine and the format of a pool."""
+    return say("brief-cards", device=marked(choice.device), named=bool(choice.engine),
+               engine=choice.engine or "", precision=choice.precision)
+
+
+def _own(choice: Choice) -> Pair:
+    """The layout of a pool, and what else it has of its own."""
+    return say("own", layout=translated(choice.layouts), chunked=choice.pool != "decode",
                chunk=f"{choice.chunk:,}", steps=steps(choice.drafts, choice.micro_batches))
 
 
@@ -186,7 +194,7 @@ def unrun_words(answer: Answer, row: Row) -> list[str]:
                               for why in unrun(answer.result.wishes.goal, row)))
 
 
-def formats(answer: Answer, rows: Sequence[Row]) -> list[tuple[str, str]]:
+def formats(answer: Answer, rows: Sequence[Row]) -> dict[str, list[str]]:
     """Each format of some deployments by name: its quality, kernels and checkpoints."""
     model, kernels, names = answer.result.space.model, defaultdict[str, list[str]](list), (
         defaultdict[str, list[str]](list))
@@ -195,10 +203,11 @@ def formats(answer: Answer, rows: Sequence[Row]) -> list[tuple[str, str]]:
         for choice, kernel in zip(row.choices, row.kernels(model), strict=True):
             kernels[choice.precision] += [spoken(kernel.brief)] if kernel else []
             names[choice.precision] += [start.checkpoint] if start and start.checkpoint else []
-    return [(name, sentences([spoken(quality(model, name).words), *(
-        spoken(say("kernels-and-checkpoints", part=part, names=listing(dict.fromkeys(of[name]))))
-        for part, of in (("kernel", kernels), ("checkpoint", names)) if of[name])]))
-        for name in dict.fromkeys(choice.precision for row in rows for choice in row.choices)]
+    return {name: [spoken(quality(model, name).words), *(
+        spoken(say("kernels-and-checkpoints", part=part, first=not number, name=each))
+        for part, of in (("kernel", kernels), ("checkpoint", names))
+        for number, each in enumerate(dict.fromkeys(of[name])))]
+        for name in dict.fromkeys(choice.precision for row in rows for choice in row.choices)}
 
 
 def near(answer: Answer, row: Row) -> str:

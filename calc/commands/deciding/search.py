@@ -46,6 +46,7 @@ from calc.commands.printing import (
     said,
     spoken,
     tell,
+    text_of,
     translated,
 )
 from calc.commands.printing import amount as human
@@ -279,10 +280,10 @@ def _after(told: SearchReport, files: list[Path], wider: list[Relaxed], everythi
     """What was left out, tried and written; sentences."""
     answer = told.answer
     found, lines = answer.result, []
-    lines += packed(say("usual"), [_usual(answer, each) for each in told.usual])
-    lines += packed(say("rejected"), [_rejected(answer, each) for each in told.rejected])
+    lines += packed(spoken(say("usual")), [_usual(answer, each) for each in told.usual])
+    lines += packed(spoken(say("rejected")), [_rejected(answer, each) for each in told.rejected])
     if answer.left_out:
-        names = [spoken(say("pools", name=name)) for name in answer.left_out]
+        names = [spoken(say("pools", name=name.partition(" pool")[0])) for name in answer.left_out]
         lines.append(spoken(say("left-out", names=listing(names))))
     lines += [_relaxed(answer, each) for each in wider]
     if found.pairs and (everything or not answer.met):
@@ -292,24 +293,24 @@ def _after(told: SearchReport, files: list[Path], wider: list[Relaxed], everythi
         lines.append(_funnel(answer))
     if found.funnel.counts["drafts"] and everything:
         lines.append(_undrafted(answer))
-    if found.wishes.unpriced and found.funnel.deployments:
+    priced = {"cost"} & {*found.wishes.chosen, *(found.wishes.goal.objectives or ("cost",))}
+    if found.wishes.unpriced and found.funnel.deployments and priced:
         lines.append(spoken(say("no-price", devices=listing(found.wishes.unpriced))))
     if answer.met and not everything:
         tried = found.funnel.deployments + (found.pairs.tried[2] if found.pairs else 0)
         lines.append(spoken(say("checked", tried=f"{tried:,}", rows=len(told.rows),
                                 written=bool(files))))
     lines += [spoken(say("wrote", path=str(path))) for path in files]
-    return lines + (packed(say("signs"), legend(told)) if told.rows else [])
+    return lines + (packed(spoken(say("signs")), legend(told)) if told.rows else [])
 
 
-def packed(title: Pair, parts: Sequence[str]) -> list[str]:
+def packed(title: str, parts: Sequence[str], indent: str = "     ") -> list[str]:
     """Parts after a title, several to a line of at most ``WIDE`` columns; nothing of none."""
-    lines = [f"{spoken(title)}{spoken((': ', '：'))}"]
-    between = spoken(("; ", "；"))
+    lines, between = [title], spoken(("; ", "；"))
     for number, part in enumerate(parts):
         if number and cell_len(lines[-1] + part) > WIDE:
             lines[-1] = lines[-1].rstrip()
-            lines.append("     ")
+            lines.append(indent)
         lines[-1] += part + (between if number + 1 < len(parts) else spoken((".", "。")))
     return lines if parts else []
 
@@ -320,14 +321,20 @@ def _usual(answer: Answer, each: Usual) -> str:
         name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
     if row is None:
         return spoken(say("usual-layout", why=each.why, layout=translated(written(each.cut)),
-                          cards="", quantity="", value="", limit="", short="", share=""))
+                          cards="", quantity="", value="", limit="", short="", kept=False,
+                          share=""))
     at, value, limit = _over(answer, each) if each.why == "limit" else (
-        head(name), amount(name, row.quantities[name]) if name in row.quantities else "", "")
+        head(name), _value(answer, row, name) if each.why in ("seldom", "beaten") else "", "")
     return spoken(say(
         "usual-layout", why=each.why, cards=row.devices, quantity=at, value=value, limit=limit,
         layout=translated(row.choice.layouts) + spoken(steps(row.choice.drafts, 1)),
         short=human(row.quantities["short"], "B") if each.why == "memory" else "",
-        share="" if each.keeps is None else f"{each.keeps:.0%}"))
+        kept=each.keeps is not None, share=_percent(each.keeps)))
+
+
+def _percent(share: float | None) -> str:
+    """A share of draws; empty of none."""
+    return "" if share is None else f"{share:.0%}"
 
 
 def _over(answer: Answer, each: Usual) -> tuple[str, str, str]:
@@ -348,9 +355,8 @@ def _rejected(answer: Answer, each: Rejected) -> str:
     """One rejected format and the reason, in words."""
     row, at = each.row, answer.binds(each.row)
     name = next(name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
-    value = "" if each.why in ("memory", "start") else amount(
-        *((at, row.quantities[at]) if each.why == "limit" else
-          (name, row.quantities[name])))
+    value = ("" if each.why in ("memory", "start") else amount(at, row.quantities[at])
+             if each.why == "limit" else _value(answer, row, name))
     start = answer.start(row) if each.why == "start" else None
     return spoken(say(
         "rejected-format", why=each.why, precision=each.precision, value=value,
@@ -358,8 +364,13 @@ def _rejected(answer: Answer, each: Rejected) -> str:
         limit=amount(at, answer.result.wishes.limits[at]) if each.why == "limit" else "",
         short=human(row.quantities["short"], "B") if each.why == "memory" else "",
         layout=translated(row.choice.layouts), devices=row.devices,
-        share="" if each.keeps is None else f"{each.keeps:.0%}",
-        cause=_cause(answer, start.why) if start else ""))
+        share=_percent(each.keeps), cause=_cause(answer, start.why) if start else ""))
+
+
+def _value(answer: Answer, row: Row, name: str) -> str:
+    """A quantity of a deployment that is no row, as rows have it."""
+    told = answer.amounts(row)
+    return text_of(told[name]) if name in told else amount(name, row.quantities[name])
 
 
 def _cause(answer: Answer, why: str) -> str:
@@ -398,17 +409,19 @@ def _print_rows(screen: Console, told: SearchReport, files: list[Path]) -> None:
             name = spoken(say("part", name=part))
             tell(screen, f"     {name}{' ' * (INDENT - cell_len(name))}{text}")
     of_formats = formats(answer, [row.row for row in told.rows])
-    width = max(cell_len(name) for name, _ in of_formats)
-    for name, text in of_formats:
-        tell(screen, f"     {name:<{width}}  {text}")
+    width = max(map(cell_len, of_formats))
+    for name, told_of in of_formats.items():
+        for line in packed(f"     {name:<{width}}  ", told_of, " " * (width + 7)):
+            tell(screen, line)
     for line in (*_routed(told), *stood_in(answer)):
         tell(screen, line)
     _print_sure(screen, told)
     if answer.refused:
         first = answer.refused[0]
         start = answer.start(first)
-        tell(screen, spoken(say("refused", count=len(answer.refused), label=short_label(first),
-                                why=_cause(answer, start.why) if start else "")))
+        for line in packed(spoken(say("refused", count=len(answer.refused))), [
+                short_label(first), _cause(answer, start.why) if start else ""]):
+            tell(screen, line)
     if answer.missed or answer.overloaded:
         tell(screen, spoken(say("missed", count=len(answer.missed), missed=bool(answer.missed),
                                 behind=answer.overloaded, late=bool(answer.overloaded))))
@@ -450,8 +463,8 @@ def _seen(told: SearchReport, row: ReportRow) -> str:
             value > (1 + LITTLE) * row.row.quantities[name])}
         told_of = said(row.each.amounts[name]) if name == "throughput" else interval(row.each, name)
         if name == "throughput" and "throughput_per_card" in asked:
-            told_of = spoken(say("of-all-and-card", whole=told_of, card=amount(
-                name, row.row.quantities["throughput_per_card"])))
+            told_of = spoken(say("of-all-and-card", whole=told_of, card=text_of(
+                row.each.amounts["throughput_per_card"])))
         found.append(listing([told_of, *(
             spoken(say("at-percentile", at=at, value=human(value, "s")))
             for at, value in stated.items())]))

@@ -5,13 +5,13 @@ rule =
         [stated] the longest request, as the workload states it
         [positions] the model's positions
         [longest] the longest prompt and answer of the demand
-       *[cache] one request in a cache at the lower end of its interval
+       *[cache] all that the cache surely holds
     }
     .zh = { $rule ->
         [stated] 负载写明的最长请求
         [positions] 模型的最大位置数
         [longest] 需求中最长的 prompt 与输出
-       *[cache] 缓存取区间下端时恰好容纳一个请求
+       *[cache] 缓存区间下端所能容纳的长度
     }
 
 longer-than-positions =

@@ -6,12 +6,12 @@ engine-prints =
         [prefill] { " " }in the prefill pool
         [decode] { " " }in the decode pool
        *[none] { "" }
-    } (a replica; 80% interval { $low } to { $high } tokens, { $least } to { $most } requests of { $length }, { $rule }).
+    } (a replica; 80%: { $low } to { $high } tokens, { $least } to { $most } requests of that length, { $rule }).
     .zh = { $engine } 启动时打印{ $pool ->
         [prefill] （预填充池）
         [decode] （解码池）
        *[none] { "" }
-    } { $line }（单副本；80% 区间 { $low } 至 { $high } token，即 { $least } 至 { $most } 个 { $length } token 的请求，{ $rule }）。
+    } { $line }（单副本；80% 区间 { $low } 至 { $high } token，即 { $least } 至 { $most } 个该长度的请求；该长度为{ $rule }）。
 
 # number: the intervals of all answers
 does-not-start =

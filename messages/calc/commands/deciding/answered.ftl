@@ -44,41 +44,41 @@ agent-cost =
     .zh = 每百万处理 token（输入与输出）{ $processed }，每个任务（{ $turns } 轮）{ $task }
 
 two-pools =
-    .en = { $devices } cards in two pools{ $shared }: prefill { $prefill }; decode { $decode }, { $requests } in flight
-    .zh = { $devices } 张卡分两个池{ $shared }：预填充 { $prefill }；解码 { $decode }，并发 { $requests }
+    .en = { $cards }: prefill { $prefill }; decode { $decode }, { $requests } in flight
+    .zh = { $cards }：预填充 { $prefill }；解码 { $decode }，并发 { $requests }
 
-shared =
-    .en = { $named ->
-        [yes] { " " }under { $engine }
-       *[no] { "" }
-    }, { $precision }
-    .zh = { $named ->
-        [yes] ，{ $engine }
-       *[no] { "" }
-    }，{ $precision }
+pools-alike =
+    .en = { $first } + { $then } × { $on } in two pools
+    .zh = { $first } + { $then } × { $on }，分两个池
+
+pools-apart =
+    .en = { $devices } cards in two pools
+    .zh = { $devices } 张卡分两个池
 
 one-pool =
     .en = { $pool }, { $requests } in flight
     .zh = { $pool }，并发 { $requests }
 
 brief-pool =
-    .en = { $devices } × { $device }{ $named ->
+    .en = { $devices } × { $on }, { $own }
+    .zh = { $devices } × { $on }，{ $own }
+
+brief-cards =
+    .en = { $device }{ $named ->
         [yes] { " " }under { $engine }
        *[no] { "" }
-    }{ $formatted ->
-        [yes] , { $precision }
+    }, { $precision }
+    .zh = { $device }{ $named ->
+        [yes] ，{ $engine }
        *[no] { "" }
-    }, { $layout }{ $chunked ->
+    }，{ $precision }
+
+own =
+    .en = { $layout }{ $chunked ->
         [yes] , chunks of { $chunk }
        *[no] { "" }
     }{ $steps }
-    .zh = { $devices } × { $device }{ $named ->
-        [yes] ，{ $engine }
-       *[no] { "" }
-    }{ $formatted ->
-        [yes] ，{ $precision }
-       *[no] { "" }
-    }，{ $layout }{ $chunked ->
+    .zh = { $layout }{ $chunked ->
         [yes] ，分块 { $chunk }
        *[no] { "" }
     }{ $steps }
@@ -121,14 +121,20 @@ none-starts =
     .zh = 没有版本能启动它：{ $why }
 
 kernels-and-checkpoints =
-    .en = { $part ->
-        [kernel] kernel
-       *[checkpoint] checkpoint
-    } { $names }
-    .zh = { $part ->
-        [kernel] 算子
-       *[checkpoint] 权重仓库
-    } { $names }
+    .en = { $first ->
+        [yes] { $part ->
+            [kernel] kernel
+           *[checkpoint] checkpoint
+        }{ " " }
+       *[no] { "" }
+    }{ $name }
+    .zh = { $first ->
+        [yes] { $part ->
+            [kernel] 算子
+           *[checkpoint] 权重仓库
+        }{ " " }
+       *[no] { "" }
+    }{ $name }
 
 of-format =
     .en = { $name }: { $told }
@@ -145,11 +151,11 @@ nothing-near =
 outside-of =
     .en = { $axis } { $value }{ $named ->
         [yes] { "" }
-       *[no] { " " }({ $ends })
+       *[no] { " " }(measured { $ends })
     }
     .zh = { $axis } { $value }{ $named ->
         [yes] { "" }
-       *[no] （{ $ends }）
+       *[no] （实测 { $ends }）
     }
 
 near =
@@ -157,13 +163,13 @@ near =
         [yes] { " " }(another model, { $model })
        *[no] { "" }
     }; { $beyond ->
-        [yes] not measured: { $outside }
+        [yes] outside: { $outside }
        *[no] load, layout, drafts, format and card are within what was measured
     }
     .zh = 最近的实测：{ $nearest }{ $other ->
         [yes] （其他模型：{ $model }）
        *[no] { "" }
     }；{ $beyond ->
-        [yes] 未实测：{ $outside }
+        [yes] 超出实测：{ $outside }
        *[no] 负载、切分、投机、格式与卡型均在实测范围内
     }

@@ -250,12 +250,12 @@ none-sure =
     .zh = 所列各项均不能在 { $share } 的样本中满足约束；可用 --sure { $sure } 或增加卡数继续查找。
 
 signs =
-    .en = Signs
-    .zh = 符号
+    .en = Signs:{ " " }
+    .zh = 符号：
 
 usual =
-    .en = Usual layouts
-    .zh = 常见切分
+    .en = Usual layouts:{ " " }
+    .zh = 常见切分：
 
 at =
     .en = { $quantity } { $at ->
@@ -279,9 +279,9 @@ usual-layout =
         }: { $short } per card short of memory
         [start] is started by no release
         [unloaded] is loaded by no engine
-       *[other] on { $cards } cards: { $quantity } { $value }{ $share ->
-            [0] { "" }
-           *[other] , limits kept in { $share }
+       *[other] on { $cards } cards: { $quantity } { $value }{ $kept ->
+            [yes] , limits kept in { $share }
+           *[no] { "" }
         }
     }
     .zh = { $layout }{ $why ->
@@ -289,15 +289,15 @@ usual-layout =
         [memory] （{ $cards } 卡）：每卡显存缺 { $short }
         [start] ：没有版本能启动
         [unloaded] ：没有引擎能加载
-       *[other] （{ $cards } 卡）：{ $quantity } { $value }{ $share ->
-            [0] { "" }
-           *[other] ，{ $share } 的样本满足约束
+       *[other] （{ $cards } 卡）：{ $quantity } { $value }{ $kept ->
+            [yes] ，{ $share } 的样本满足约束
+           *[no] { "" }
         }
     }
 
 rejected =
-    .en = Rejected
-    .zh = 未入选
+    .en = Rejected:{ " " }
+    .zh = 未入选：
 
 rejected-format =
     .en = { $precision } { $why ->
@@ -309,7 +309,7 @@ rejected-format =
        *[worse] { $quantity } { $value } with { $layout } on { $devices } cards
     }
     .zh = { $precision } { $why ->
-        [limit] { $quantity }最好 { $value }（上限 { $limit }）
+        [limit] { $quantity } 最好 { $value }（上限 { $limit }）
         [memory] 显存至少缺 { $short }
         [start] 没有版本能启动（{ $cause }）
         [seldom] { $quantity } { $value }（{ $devices } 卡，{ $layout }），{ $share } 的样本满足约束
@@ -319,10 +319,10 @@ rejected-format =
 
 refused =
     .en = { $count ->
-        [one] One kind is left out, which no release starts
-       *[other] { $count } kinds are left out, which no release starts
-    }: { $label }: { $why }.
-    .zh = 已排除 { $count } 种没有版本能启动的部署，如 { $label }：{ $why }。
+        [one] One kind is left out, which no release starts:
+       *[other] { $count } kinds are left out, which no release starts, such as
+    }{ " " }
+    .zh = 已排除 { $count } 种没有版本能启动的部署，如{ " " }
 
 missed =
     .en = { $missed ->
