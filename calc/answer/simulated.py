@@ -19,6 +19,7 @@ from calc.serving.scheduling import Transfer
 from calc.serving.simulation import Pool
 from calc.serving.step_times import Clock, ranks_in_step
 from catalogue import ParamsError, Scenario, load
+from catalogue.deployments.admission.rules import positions
 from catalogue.deployments.resolved import DELAY_STEPS
 from catalogue.reading.amounts import plain
 
@@ -78,6 +79,31 @@ def lengths_of(scenario: Scenario) -> Lengths:
     stated = workload.length_variation
     both = float(stated.value) if stated else float(distribution == "exponential")
     return Lengths(distribution, both, both, True)
+
+
+def stated_longest(scenario: Scenario) -> int | None:
+    """Tokens of the longest request as the workload states it [token]; None where it does not."""
+    workload, inputs = scenario.file.workload, scenario.inputs()
+    stated = workload.context_tokens
+    if stated is None or (workload.output_tokens is not None and (
+            stated.value <= inputs["input_tokens"] + inputs["output_tokens"])):
+        return None
+    return int(stated.value)
+
+
+def longest_served(scenario: Scenario) -> int:
+    """Tokens of prompt and answer of the longest request that is not refused [token]: as the
+    workload states it, else the longest of its lengths, at most the positions of the model.
+
+    Args:
+        scenario: the deployment, or the pool.
+    """
+    if (stated := stated_longest(scenario)) is not None:
+        return stated
+    inputs = scenario.inputs()
+    most = max(prompt + answer for prompt, answer, *_ in lengths_of(scenario).shapes(inputs))
+    return int(max(inputs["input_tokens"] + inputs["output_tokens"],
+                   min(most, positions(scenario.model))))
 
 
 @dataclass(frozen=True)

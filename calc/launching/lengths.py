@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from calc.answer.simulated import USUAL_LENGTHS, lengths_of
+from calc.answer.simulated import (
+    USUAL_LENGTHS,
+    lengths_of,
+    longest_served,
+    stated_longest,
+)
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission.rules import positions
@@ -21,13 +27,24 @@ class Longest:
 
     Attributes:
         tokens: of prompt and answer together [token].
-        why: what it follows from, one clause.
+        rule: what it follows from: ``stated``, the ``positions`` of the model, the ``longest``
+            prompt and answer of the demand, or the ``cache`` at the lower end of its interval.
         refused: share of the requests that are longer, refused or cut off by the engine [1].
     """
 
     tokens: int
-    why: str
+    rule: Literal["stated", "positions", "longest", "cache"]
     refused: float
+
+    @property
+    def words(self) -> Pair:
+        """What it follows from, one clause."""
+        return say("rule", rule=self.rule)
+
+    @property
+    def why(self) -> str:
+        """The clause in English, as scripts have it."""
+        return self.words[0]
 
 
 def longest(scenario: Scenario, blocks: Amount, state: float = 0,
@@ -35,8 +52,9 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0,
     """What a server is told of the longest request.
 
     A limit costs nothing by itself; an engine only refuses to start where its cache does not hold
-    one request of that length. So it is what the workload states, else the model's own positions,
-    or what is left of the cache at the lower end of its interval.
+    one request of that length. So it is what the workload states; else the model's own positions or
+    what the cache holds at the lower end of its interval, but no less than the longest prompt and
+    answer of the demand, if the cache holds these.
 
     >>> import calc, catalogue
     >>> plan = catalogue.load_scenario("h200-r1-vllm-tp8")
@@ -51,28 +69,23 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0,
 
     Raises ParamsError, one sentence, for a request that the cache of a replica does not hold.
     """
-    numbers, workload = scenario.inputs(), scenario.file.workload
+    numbers, asked = scenario.inputs(), stated_longest(scenario)
     mean = int(numbers["input_tokens"] + numbers["output_tokens"])
     together = int((size or numbers["block_size"]) * numbers["decode_context_parallel"])
     room, surely = (max(0, int(number - state)) * together
                     for number in (blocks.value, blocks.low))
-    stated = workload.context_tokens
-    asked = int(stated.value) if stated is not None and (
-        workload.output_tokens is None or stated.value > mean) else None
     needed = mean if asked is None else max(asked, mean)
     if needed > room:
         raise ParamsError(f"'{scenario.id}': a request of {needed:,} tokens, and the cache of a "
                           f"replica holds {room:,}: no engine starts so, expected a "
                           f"context_tokens of at most {room:,}, or more memory for the cache.")
     if asked is not None:
-        return Longest(asked, "the longest request, as the workload states it",
-                       _beyond(scenario, asked))
-    most = positions(scenario.model)
-    found = int(max(mean, min(most, surely)))
-    why = ("positions of the model; the workload sets no maximum length" if found == most
-           else "one request in a cache at the lower end of its interval; the workload sets no "
-                "maximum length")
-    return Longest(found, why, _beyond(scenario, found))
+        return Longest(asked, "stated", _beyond(scenario, asked))
+    most, served = positions(scenario.model), longest_served(scenario)
+    least = served if served <= room else mean
+    found = int(max(least, min(most, surely)))
+    return Longest(found, "positions" if found == most else "longest" if found == least
+                   else "cache", _beyond(scenario, found))
 
 
 def longer_words(scenario: Scenario) -> Pair | None:

@@ -45,6 +45,7 @@ class StartupLine:
         tokens: of the cache, with the 80% interval [token].
         requests: of the longest length that it holds, not a whole number, likewise [request].
         length: tokens of the longest request, as ``deploy`` tells the engine [token].
+        rule: what the length follows from, in words.
         starts: whether the cache holds one request of that length; else the engine stops.
     """
 
@@ -53,6 +54,7 @@ class StartupLine:
     tokens: Amount
     requests: Amount
     length: int
+    rule: Pair
     starts: bool
 
     def words(self, pool: str = "none") -> Pair:
@@ -67,13 +69,13 @@ class StartupLine:
             return say("does-not-start", engine=self.engine, pool=pool, low=low, high=high,
                        tokens=f"{self.tokens.value:,.0f}", length=f"{self.length:,}")
         return say("engine-prints", engine=self.engine, pool=pool, line=self.text, low=low,
-                   high=high, least=least, most=most)
+                   high=high, least=least, most=most, rule=self.rule)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data, SI units."""
         return {"engine": self.engine, "text": self.text if self.starts else None,
                 "tokens": self.tokens.as_json(), "requests": self.requests.as_json(),
-                "length": self.length, "starts": self.starts}
+                "length": self.length, "rule": self.rule[0], "starts": self.starts}
 
 
 def startup_line(scenario: Scenario) -> StartupLine | None:
@@ -95,18 +97,19 @@ def startup_line(scenario: Scenario) -> StartupLine | None:
     asked = longest_request(scenario)
     if form is None or (asked is not None and too_long(asked, positions(scenario.model))):
         return None
-    inputs, starts = scenario.inputs(), True
+    inputs, starts, rule = scenario.inputs(), True, ("", "")
     everything = evaluate(inputs, scenario.model.attention, decode=False)
     try:
-        length = longest(scenario, counted(predicted(scenario, ["kv_blocks"])["kv_blocks"]),
-                         beside_tokens(everything), everything["block_tokens"]).tokens
+        most = longest(scenario, counted(predicted(scenario, ["kv_blocks"])["kv_blocks"]),
+                       beside_tokens(everything), everything["block_tokens"])
+        length, rule = most.tokens, most.words
     except ParamsError:  # the cache holds none
         length, starts = int(inputs["context_tokens"]), False
     of = predicted(scenario, OF_LINE, inputs=inputs | {"context_tokens": length})
     tokens, requests, memory = counted(of[OF_LINE[0]]), *(of[name] for name in OF_LINE[1:])
     return StartupLine(scenario.running.stated if scenario.running else "", form.format(
         tokens=tokens.value, requests=requests.value, length=length,
-        memory=memory.value / GIB), tokens, requests, length, starts)
+        memory=memory.value / GIB), tokens, requests, length, rule, starts)
 
 
 def startup_lines(pools: Mapping[str, Scenario]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -15,17 +16,21 @@ from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import Row, Start, scenario, unrun
 from calc.layouts.space import UNPUBLISHED
 from calc.physics.breakdown import bound_by
-from calc.searching.percentiles import Simulated
+from calc.searching.goal import SHORT
+from calc.searching.percentiles import Simulated, simulated
 from calc.searching.result import Answer
-from calc.searching.robust import NEARLY, SURE, SampledRow, extras, sample_rows
+from calc.searching.robust import NEARLY, SURE, SampledRow, extras, keeps, sample_rows
 from calc.searching.search import search
-from catalogue import load_node
+from catalogue import load_device, load_node
+from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import positions, too_long
-from catalogue.planning.goals import OBJECTIVES, CardRange, Goal
+from catalogue.deployments.admission.subject import Cut
+from catalogue.planning.goals import CardRange, Goal
 
 FEWER = (0.9, 0.75, 0.5)  # of the users, that would be surer served
 MOST_REJECTED = 4  # formats
-NEAREST_FIRST = ("unscored", "worse", "limit", "memory", "start")
+MOST_USUAL = 3  # layouts
+NEAREST_FIRST = ("seldom", "unscored", "worse", "limit", "memory", "start")
 MOST_WIDER = 64  # cards of a goal that is searched again with one more server
 Later = Literal["seldom", "plainer", "alike"]
 
@@ -119,17 +124,45 @@ class Rejected:
     Attributes:
         precision: the format.
         row: its nearest miss, or its best deployment.
-        why: ``limit``, ``memory``, ``start``, ``worse``, or ``unscored``: better than the first by
-            less than what formats without a published score have to win.
+        why: ``limit``, ``memory``, ``start``, ``worse``, ``seldom``: better than the first, and
+            within the limits less often, or ``unscored``: better than the first by less than what
+            formats without a published score have to win.
+        keeps: share of draws in which it keeps all limits, of one that is better [1].
     """
 
     precision: str
     row: Row
-    why: Literal["limit", "memory", "start", "worse", "unscored"]
+    why: Literal["limit", "memory", "start", "worse", "seldom", "unscored"]
+    keeps: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {"precision": self.precision, "why": self.why} | self.row.as_json()
+
+
+@dataclass(frozen=True)
+class Usual:
+    """A layout that engineers expect and no row of the report has.
+
+    Attributes:
+        cut: it.
+        why: as of ``Rejected``, ``unloaded``: no engine loads it, or ``beaten``: within the limits
+            and no better than the first.
+        row: the best of it, or its nearest miss; None of what no engine loads.
+        seen: it simulated, if it was.
+        keeps: share of draws in which it keeps all limits [1]; None where that is not drawn.
+    """
+
+    cut: Cut
+    why: Literal["limit", "memory", "start", "unloaded", "seldom", "beaten"]
+    row: Row | None = None
+    seen: Simulated | None = None
+    keeps: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"layout": written(self.cut)["en"], "why": self.why, "keeps": self.keeps,
+                **(self.row.as_json() if self.row else {})}
 
 
 @dataclass(frozen=True)
@@ -165,6 +198,7 @@ class SearchReport:
         rows: the best first.
         surer: what makes that one surer; nothing where it is sure.
         rejected: other formats.
+        usual: plain layouts that none of the rows has.
         ways: of a goal that nothing meets, wider ones that are met.
     """
 
@@ -172,18 +206,20 @@ class SearchReport:
     rows: list[ReportRow]
     surer: list[Surer]
     rejected: list[Rejected]
+    usual: list[Usual] = field(default_factory=list)
     ways: list[WayOut] = field(default_factory=list)
 
     @classmethod
     def of(cls, answer: Answer) -> SearchReport:
         """The report of an answer, computed and simulated."""
         if not answer.met:
-            return cls(answer, [], [], [], [*_ways_out(answer)])
+            return cls(answer, [], [], [], ways=[*_ways_out(answer)])
         first = answer.front[0][0]
         rows = [ReportRow(each, answer.keeps(each), answer.start(each.row),
                           _later(answer, first, each), rest)
                 for each, *rest in answer.front]
-        return cls(answer, rows, _surer(answer, first), [*_rejected(answer, rows)])
+        return cls(answer, rows, _surer(answer, first), [*_rejected(answer, rows)],
+                   [*_usual(answer, rows)])
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -195,6 +231,7 @@ class SearchReport:
                       for row in self.rows],
             "surer": [asdict(each) for each in self.surer],
             "rejected": [each.as_json() for each in self.rejected],
+            "usual": [each.as_json() for each in self.usual],
             "refused": [answer.beside(row) for row in answer.refused]}
 
     def _row(self, told: ReportRow) -> dict[str, Any]:
@@ -287,28 +324,84 @@ def _rejected(answer: Answer, rows: list[ReportRow]) -> Iterator[Rejected]:
             continue
         one = of.setdefault(base.precision, [])
         if kept.front.rows:
-            row, leading = found.rows(kept.front, 1)[0], found.wishes.leading
-            better = row.worth(leading) > rows[0].row.worth(leading)
-            one.append(Rejected(base.precision, row, "start" if not answer.offers(row) else
-                                "unscored" if better else "worse"))
+            one.append(_beaten(answer, rows[0], base.precision, found.rows(kept.front, 1)[0]))
         elif kept.miss.rows:
             one.append(Rejected(base.precision, found.row(kept.miss.rows, 0), "limit"))
         elif kept.short.rows:
             one.append(Rejected(base.precision, found.row(kept.short.rows, 0), "memory"))
 
-    def order(one: Rejected) -> tuple[int, float]:
-        return NEAREST_FIRST.index(one.why), _miss(answer, one.row)
+    def order(one: Rejected) -> tuple[float, ...]:
+        """Nearest misses by how near they are, all others by the objectives of the goal."""
+        missed = max(one.row.over.values(), default=one.row.quantities.get(SHORT, 0.0))
+        return (NEAREST_FIRST.index(one.why), missed,
+                *(-worth for worth in one.row.worth(found.wishes.chosen)))
 
     yield from sorted((min(each, key=order) for each in of.values() if each), key=order)[
         :MOST_REJECTED]
 
 
-def _miss(answer: Answer, row: Row) -> float:
-    """How far a deployment is over a limit, else how bad it is in the first objective."""
-    if row.over:
-        return max(row.over.values())
-    name, sign = next(iter(answer.result.wishes.chosen.items()))
-    return -sign * row.quantities.get(name, math.inf) if name in OBJECTIVES else 0.0
+def _beaten(answer: Answer, first: ReportRow, precision: str, row: Row) -> Rejected:
+    """Why the best deployment of a format is not told, which is within the limits."""
+    chosen = answer.result.wishes.chosen
+    if not answer.offers(row):
+        return Rejected(precision, row, "start")
+    if row.worth(chosen) <= first.row.worth(chosen):
+        return Rejected(precision, row, "worse")
+    often = answer.keeps(*sample_rows(answer.result, [row]))
+    seldom = first.keeps is not None and (often or 0.0) < first.keeps - NEARLY
+    return Rejected(precision, row, "seldom" if seldom else "unscored", often)
+
+
+def _usual(answer: Answer, rows: list[ReportRow]) -> Iterator[Usual]:
+    """Plain layouts in one pool on as many cards as the first row has, of which no row has one."""
+    first, found = rows[0].row, answer.result
+    if not found.bases or len({choice.device for choice in first.choices}) > 1:
+        return
+    left = [(cut, experts) for cut, experts in _plain_cuts(answer, first) if not any(
+        choice.pool is None and choice.expert in experts and (
+            choice.devices, choice.tensor, choice.pipeline, choice.context) == (
+            cut.tensor * cut.data, cut.tensor, 1, 1)
+        for row in rows for choice in row.row.choices)]
+    card = load_device(first.choice.device).memory_capacity.value
+    every = (_became(answer, rows[0], cut, experts) for cut, experts in left)
+    near = (each for each in every if each.why != "memory" or each.row is None
+            or each.row.quantities[SHORT] < card)  # not a large model on one card
+    yield from islice(near, MOST_USUAL)
+
+
+def _plain_cuts(answer: Answer, first: Row) -> Iterator[tuple[Cut, tuple[int, ...]]]:
+    """Plain layouts, and over how many ranks each may share its experts: one server, if so few
+    cards are allowed, then all cards: tensor parallelism in each server, with experts over all
+    cards, attention by request with experts over all cards; at last one card."""
+    total, fewest = first.devices, answer.result.wishes.goal.cards.fewest
+    server = min(total, int(load_node(first.choice.node).devices_per_node.value))
+    for cards in dict.fromkeys([*([server] if fewest <= server else []), total]):
+        if cards % server == 0:
+            yield Cut(server, 1, cards // server, 1), (1, server)
+        if answer.result.space.model.is_moe and cards > 1:
+            if cards > server and cards % server == 0:
+                yield Cut(server, 1, cards // server, cards), (cards,)
+            yield Cut(1, 1, cards, cards), (cards,)
+    if fewest == 1 < total:
+        yield Cut(), (1,)
+
+
+def _became(answer: Answer, first: ReportRow, cut: Cut, experts: tuple[int, ...]) -> Usual:
+    """What became of a layout."""
+    rows = answer.result.of_cut(first.row.choice.device, cut.tensor * cut.data, cut.tensor, experts)
+    if not rows:
+        return Usual(cut, "unloaded")
+    if rows[0].over or SHORT in rows[0].quantities:
+        return Usual(cut, "limit" if rows[0].over else "memory", rows[0])
+    row = next((each for each in rows[:MOST_REJECTED] if answer.offers(each)), None)
+    if row is None:
+        return Usual(cut, "start", rows[0])
+    seen = simulated(answer.result.wishes.goal, row)
+    often = keeps(answer.result, sample_rows(answer.result, [row])[0], seen)
+    if seen and not seen.keeps:
+        return Usual(cut, "limit", row, seen, often)
+    seldom = first.keeps is not None and (often or 0.0) < first.keeps - NEARLY
+    return Usual(cut, "seldom" if seldom else "beaten", row, seen, often)
 
 
 def fewest_of(rows: list[ReportRow]) -> list[tuple[int, float]]:

@@ -20,8 +20,9 @@ import numpy as np
 from calc.answer.estimate import predicted, steadily
 from calc.evidence.classes import errors_of_class
 from calc.layouts.choice import Choice, Row
+from calc.layouts.feasible import MEMORY
 from calc.searching.candidates import as_asked, seen_by_users
-from calc.searching.drawing.draws import OWN, draws_of
+from calc.searching.drawing.draws import OWN, Drawn, draws_of
 from calc.searching.drawing.in_flight import of_load
 from calc.searching.percentiles import Simulated
 from calc.searching.search import SearchResult
@@ -62,6 +63,8 @@ class SampledRow:
             share, and which is drawn with the rest [1].
         deployed: it as a scenario, of two pools the one that decodes.
         seen: it simulated, if it was.
+        held: requests at their longest that the cache of a replica holds, shape (DRAWS,) [request];
+            None where that is not drawn.
     """
 
     goal: Goal
@@ -70,6 +73,7 @@ class SampledRow:
     scatter: Mapping[str, float] = field(default_factory=dict)
     deployed: Scenario | None = field(default=None, repr=False, compare=False)
     seen: Simulated | None = field(default=None, repr=False, compare=False)
+    held: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     def stands_for(self, name: str, sign: int) -> float:
         """What holds in ``HOLDS`` of the draws, the larger the better; the worst if unknown.
@@ -142,7 +146,7 @@ class Sure:
 def excesses(found: SearchResult, each: SampledRow, seen: Simulated | None = None
              ) -> dict[tuple[str, str], np.ndarray]:
     """How far each draw is over each limit, as a factor less one, shape (DRAWS,), by quantity and
-    ``mean`` or percentile.
+    ``mean`` or percentile; one limit is the memory, which has to hold a request at its longest.
 
     Args:
         found: the search that it comes from.
@@ -152,6 +156,9 @@ def excesses(found: SearchResult, each: SampledRow, seen: Simulated | None = Non
     """
     over = {(name, MEAN): excess for name, excess in found.wishes.excess(each.fitted).items()
             if seen is None or name not in seen.seen}
+    if each.held is not None:
+        with np.errstate(divide="ignore"):
+            over[MEMORY, ""] = 1 / np.maximum(each.held, 0) - 1
     if seen is None:
         return over
     limits = found.wishes.goal.limits.times
@@ -234,14 +241,14 @@ def sample_rows(found: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
     lacking = [row for row in rows if (each := found.draws.get(row.choices)) is None
                or each.row != row]
     for row, drawn in zip(lacking, draws_of(found, lacking), strict=True):
-        found.draws[row.choices] = _sampled(found, row, *drawn)
+        found.draws[row.choices] = _sampled(found, row, drawn)
     return [found.draws[row.choices] for row in rows]
 
 
-def _sampled(found: SearchResult, row: Row, draws: Mapping[str, np.ndarray],
-             deployed: Scenario) -> SampledRow:
-    known = {name: made for name, made in draws.items() if name in row.quantities}
-    return SampledRow(found.wishes.goal, row, known, _scatter(deployed), deployed)
+def _sampled(found: SearchResult, row: Row, drawn: Drawn) -> SampledRow:
+    known = {name: made for name, made in drawn.quantities.items() if name in row.quantities}
+    return SampledRow(found.wishes.goal, row, known, _scatter(drawn.deployed), drawn.deployed,
+                      held=drawn.held)
 
 
 def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:

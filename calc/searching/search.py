@@ -9,7 +9,7 @@ tried: where nobody says how many users there are, batches stand on a grid (``tr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -194,6 +194,38 @@ class SearchResult:
         _Work(self.wishes, self.bases[number], number, tried, first, SLAB, Funnel(), kept
               )._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
         return self.row(kept.front.rows, 0) if kept.front.rows else None
+
+    def of_cut(self, device: str, devices: int, tensor: int, experts: Collection[int]
+               ) -> list[Row]:
+        """Deployments in one pool of one cut in every format and engine that is tried, without
+        pipeline stages: those within the limits, the best first; where there are none, the one that
+        is least over a limit, else the one that is least short of memory. Empty if nothing loads
+        it.
+
+        Args:
+            device: the cards.
+            devices: how many [1].
+            tensor: ranks that share the attention of a request [1].
+            experts: ranks that share the experts [1], any of these.
+        """
+        whole = BaseResult.new(self.wishes)
+        wanted = {"devices": devices, "tensor": tensor, "data": devices // tensor, "context": 1}
+        for number, base in enumerate(self.bases):
+            if base.device != device or not (joined := candidate_cells(
+                    self.space, base, self.wishes.goal.demand)):
+                continue
+            tried, first, cells = joined
+            same = np.isin(cells["expert"], list(experts)) & np.all(
+                [cells[name] == value for name, value in wanted.items()], axis=0)
+            if same.any():
+                kept = BaseResult.new(self.wishes)
+                _Work(self.wishes, base, number, tried, first, SLAB, Funnel(), kept).run(
+                    at(cells, np.flatnonzero(same)))
+                whole.merge(kept)
+        return sorted(
+            self.rows(whole.front), key=lambda row: row.worth(self.wishes.objectives),
+            reverse=True) or self.rows(whole.miss) or self.rows(
+            whole.short)
 
     def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
         """One of many rows."""

@@ -65,7 +65,8 @@ class Kernel:
 
     Attributes:
         engine: name of its table.
-        since, until: first and last release that is known to; None for an engine without releases.
+        since, until: first and last release that is known to, widening the same classes; None for
+            an engine without releases.
         experts: the cell of the routed experts, of a model without them that of attention.
         cells: by class of tensors; ``cache`` is that of the cache.
         widened: classes for which there is a kernel of wider products alone, and what they are.
@@ -113,6 +114,13 @@ class Kernel:
         return say("runs-on", releases=self.release_words, kernel=self.kernel,
                    widened=self.weight_only, noted=bool(known), note=(en, zh),
                    source=self.experts.source)
+
+
+    @property
+    def brief(self) -> Pair:
+        """The same without notes: kernel of the experts, engine, releases."""
+        return say("kernel-of", releases=self.release_words, kernel=self.kernel,
+                   widened=self.weight_only)
 
 
 @dataclass(frozen=True)
@@ -333,9 +341,11 @@ def _judge(name: str, parts: tuple[Part, ...], asked: Asked, release: str | None
     if run(release):
         chosen = {part.name: (cell, asked.wide if widened else "") for part in parts
                   for cell, widened in (at(part, release),) if cell}
+        widened = [at(part, release)[1] for part in parts]
         return Support(_kernel(name, {part: cell for part, (cell, _) in chosen.items()},
                                {part: dtype for part, (_, dtype) in chosen.items() if dtype},
-                               _span(known, release, run)))
+                               _span(known, release, lambda each: run(each) and [
+                                   at(part, each)[1] for part in parts] == widened)))
     if _before(release, first):
         return Support(refusals=(Refusal(name, release, None, say(
             "no-class", model_class=str(asked.model_class), first=str(first)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -22,7 +21,16 @@ from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, Prec
 from catalogue.planning.prices import Ownership
 from catalogue.reading import units
 from catalogue.reading.amounts import human
-from catalogue.reading.values import LARGEST_COUNT, Flag, Identifier, Misplaced, Text, Words
+from catalogue.reading.values import (
+    LARGEST_COUNT,
+    Flag,
+    Identifier,
+    Misplaced,
+    Text,
+    Unit,
+    Words,
+    si_number,
+)
 
 ANY = "any"  # device of the catalogue
 MOST_CARDS = 1 << 14  # that are searched: more than any scale-up or rail-aligned fabric has
@@ -53,32 +61,19 @@ def _engine(name: str) -> str:
 EngineName = Annotated[str, AfterValidator(_engine)]
 
 
-@dataclass(frozen=True)
-class _Amount:
+def _number(raw: Any, unit: str = "1", least: float = 0.0, exclusive: bool = False,
+            most: float = LARGEST_COUNT, integer: bool = False) -> float | int:
     """A number of a wish, in SI units: it needs no source, nobody else's word is quoted."""
-
-    unit: str
-    least: float = 0.0
-    exclusive: bool = True
-    most: float = LARGEST_COUNT
-
-    def __call__(self, raw: Any) -> float | int:
-        if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
-            raise ValueError("expected a number or a quantity such as '50 ms'")
-        number = units.parse(raw, self.unit)
-        if number < self.least or (self.exclusive and number == self.least):
-            bound = "more than" if self.exclusive else "at least"
-            raise ValueError(f"'{raw}' is out of range, expected {bound} {self.least:g}")
-        if number > self.most:
-            raise ValueError(f"'{raw}' is out of range, expected at most {self.most:g}")
-        return number
+    return si_number(raw, Unit(unit, least, exclusive, most, integer))
 
 
 def _whole(raw: Any, unit: str = "1", least: int = 1, most: float = LARGEST_COUNT) -> int:
-    number = _Amount(unit, least, False, most)(raw)
-    if number != int(number):
-        raise ValueError(f"'{raw}' is not a whole number")
-    return int(number)
+    return int(_number(raw, unit, least, most=most, integer=True))
+
+
+def _read(unit: str = "1", exclusive: bool = False, most: float = LARGEST_COUNT) -> BeforeValidator:
+    """Annotation of a number in a unit, from 0, or above it."""
+    return BeforeValidator(lambda raw: _number(raw, unit, exclusive=exclusive, most=most))
 
 
 def _percent(raw: Any) -> int:
@@ -94,7 +89,7 @@ def _quality(raw: Any) -> float | str:
         return PUBLISHED
     words = re.sub(r"\s*points?$", "", raw.strip()) if isinstance(raw, str) else raw
     try:
-        return _Amount("1", exclusive=False)(words)
+        return _number(words)
     except ValueError:
         raise ValueError(f"'{str(raw)[:40]}' is no bound on quality, expected points that a "
                          f"benchmark may lose, such as '1 point', or '{PUBLISHED}'") from None
@@ -124,9 +119,8 @@ def percentile(name: str) -> float:
 
 def _times(raw: Any) -> Any:
     """A time, which is a mean, or times by percentile."""
-    amount = _Amount("s")
     if not isinstance(raw, dict):
-        return amount(raw)
+        return _number(raw, "s", exclusive=True)
     if not raw:
         raise ValueError("expected a time, or times by percentile such as {p90: 2 s}")
     for name in raw:
@@ -138,7 +132,7 @@ def _times(raw: Any) -> Any:
     found = {}
     for name, each in raw.items():
         try:
-            found[str(name)] = amount(each)
+            found[str(name)] = _number(each, "s", exclusive=True)
         except ValueError as error:
             raise Misplaced(str(error), str(name)) from None
     stated = sorted((percentile(name), name) for name in found if name != MEAN)
@@ -152,27 +146,24 @@ def _times(raw: Any) -> Any:
 
 Points = Annotated[float | Literal["published"], BeforeValidator(_quality),
                    _shown("points that a benchmark may lose, such as '1 point', or 'published'")]
-Seconds = Annotated[float, BeforeValidator(_Amount("s")), _shown("a time, such as '50 ms'")]
+Seconds = Annotated[float, _read("s", True), _shown("a time, such as '50 ms'")]
 Times = Annotated[float | dict[str, float], BeforeValidator(_times), WithJsonSchema({"anyOf": [
     {"type": ["number", "string"], "description": "a mean time, such as '50 ms'"},
     {"type": "object", "description": "times by percentile, such as {p90: 2 s}",
      "propertyNames": {"pattern": f"^({MEAN}|p[0-9]+(\\.[0-9]+)?)$"},
      "additionalProperties": {"type": ["number", "string"]}}]})]
-SecondsOrZero = Annotated[float, BeforeValidator(_Amount("s", exclusive=False)),
-                          _shown("a time, such as '20 s'")]
-Watts = Annotated[float, BeforeValidator(_Amount("W")), _shown("a power, such as '1 MW'")]
+SecondsOrZero = Annotated[float, _read("s"), _shown("a time, such as '20 s'")]
+Watts = Annotated[float, _read("W", True), _shown("a power, such as '1 MW'")]
 Tokens = Annotated[int, BeforeValidator(lambda raw: _whole(raw, "token")),
                    _shown("a number of tokens")]
-TokenRate = Annotated[float, BeforeValidator(_Amount("token/s")), _shown("tokens per second")]
-RequestRate = Annotated[float, BeforeValidator(_Amount("request/s")), _shown("requests per second")]
+TokenRate = Annotated[float, _read("token/s", True), _shown("tokens per second")]
+RequestRate = Annotated[float, _read("request/s", True), _shown("requests per second")]
 Users = Annotated[int, BeforeValidator(lambda raw: _whole(raw, "request")), _shown("users at once")]
-Part = Annotated[float, BeforeValidator(_Amount("1", exclusive=False, most=1)),
-                 _shown("a share, 0 to 1")]
+Part = Annotated[float, _read(most=1), _shown("a share, 0 to 1")]
 Percent = Annotated[int, BeforeValidator(lambda raw: _percent(raw)),
                     _shown("a share in whole percents, such as 0.9")]
-Ratio = Annotated[float, BeforeValidator(_Amount("1", exclusive=False)), _shown("a plain number")]
-Money = Annotated[float, BeforeValidator(_Amount("1", exclusive=False)),
-                  _shown("an amount of money, a plain number")]
+Ratio = Annotated[float, _read(), _shown("a plain number")]
+Money = Annotated[float, _read(), _shown("an amount of money, a plain number")]
 Cards = Annotated[int, BeforeValidator(lambda raw: _whole(raw, most=MOST_CARDS)),
                   _shown("a number of cards")]
 Degree = Annotated[int, BeforeValidator(_whole), _shown("a whole number")]

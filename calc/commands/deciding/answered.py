@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
 from calc.commands.printing import listing, said, spoken, text_of, translated
 from calc.costing.tokens import MILLION, agent_costs
 from calc.evidence.classes import axis_label
+from calc.evidence.nearness import NAMES
+from catalogue import load_scenario
 from catalogue.caveats import announced, borrowed, marked, underived
 from catalogue.engines.released import stated_release
+from catalogue.kernels import quality
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import UNITS, UNNAMED
 from catalogue.reading.units import DIMENSIONLESS
@@ -39,26 +44,40 @@ def short_head(name: str) -> str:
 
 
 def row_label(row: Row) -> str:
-    """A deployment, as engines are told it; of two pools each."""
-    requests = f"{row.choice.concurrency:,}"
+    """A deployment, as engines are told it; of two pools each, what both share once."""
+    decode, requests = row.choice, f"{row.choice.concurrency:,}"
     if row.prefill is None:
-        return spoken(say("one-pool", pool=_brief_pool(row.choice), requests=requests))
-    return spoken(say("two-pools", devices=row.devices, prefill=_brief_pool(row.prefill),
-                      decode=_brief_pool(row.choice), requests=requests))
+        return spoken(say("one-pool", pool=_brief_pool(decode), requests=requests))
+    alike = len({(choice.engine, choice.precision, choice.device) for choice in row.choices}) == 1
+    first, then = (_own(choice) if alike else _brief_pool(choice) for choice in row.choices)
+    cards = say("pools-alike", first=row.prefill.devices, then=decode.devices,
+                on=_brief_cards(decode)) if alike else say("pools-apart", devices=row.devices)
+    return spoken(say("two-pools", cards=cards, prefill=first, decode=then, requests=requests))
+
+
+def short_label(row: Row) -> str:
+    """The format and the layout of a deployment, of two pools each."""
+    formats = " + ".join(dict.fromkeys(choice.precision for choice in row.choices))
+    return f"{formats} {' + '.join(_layout(choice) for choice in row.choices)}"
+
+
+def _layout(choice: Choice) -> str:
+    """A layout with what it drafts."""
+    return translated(choice.layouts) + spoken(steps(choice.drafts, choice.micro_batches))
 
 
 def interval(each: SampledRow, name: str) -> str:
     """A quantity with its 80% interval, if it has one."""
     if name not in each.amounts:
         return f"{head(name)} {amount(name, each.row.quantities[name])}"
-    told = f"{head(name)} {said(each.amounts[name])}"
-    return told + _agent_cost(each) if name == "cost" else told
+    told = said(each.amounts[name])
+    return spoken(say("cost-is", cost=told)) if name == "cost" else f"{head(name)} {told}"
 
 
-def _agent_cost(each: SampledRow) -> str:
+def agent_cost(each: SampledRow) -> str:
     """Cost of a million processed tokens and of an agent's task; empty for other loads."""
-    demand, cost = each.goal.demand, each.amounts["cost"]
-    if demand.agent is None:
+    demand, cost = each.goal.demand, each.amounts.get("cost")
+    if demand.agent is None or cost is None:
         return ""
     shares = agent_costs(demand.output_tokens / MILLION, demand.agent.turns,
                          demand.input_tokens, demand.output_tokens)
@@ -85,16 +104,21 @@ def sentences(parts: list[str]) -> str:
     return spoken(("; ", "；")).join(parts)
 
 
-def starts(answer: Answer, row: Row, file: str = "") -> str:
-    """Which release starts a deployment, and with which command if its file has a name."""
+def starts(answer: Answer, row: Row) -> str:
+    """Which release starts a deployment."""
     start = answer.start(row)
     if start is None:
         return ""
-    if start.engine is None:
-        return spoken(say("none-starts", why=start.why))
-    return spoken(say("start-with", file=file, engine=start.engine, known=bool(start.checkpoint),
-                      checkpoint=start.checkpoint or "") if file
+    return spoken(say("none-starts", why=start.why) if start.engine is None
                   else common("starts-under", engine=start.engine))
+
+
+def start_command(answer: Answer, row: Row, file: str) -> str:
+    """The command that writes what starts a deployment of a file, or why no release does."""
+    start = answer.start(row)
+    if start is None or start.engine is None:
+        return starts(answer, row)
+    return f"python -m calc deploy {file} --engine {start.engine} -o DIR"
 
 
 def started(answer: Answer, row: Row) -> dict[str, Scenario]:
@@ -141,10 +165,20 @@ def qualities(answer: Answer, row: Row) -> list[str]:
 
 
 def _brief_pool(choice: Choice) -> Pair:
-    return say("brief-pool", devices=choice.devices, device=marked(choice.device),
-               named=bool(choice.engine), engine=choice.engine or "", precision=choice.precision,
-               layout=translated(choice.layouts), chunk=f"{choice.chunk:,}",
-               steps=steps(choice.drafts, choice.micro_batches))
+    """A pool by its cards, engine, format and layout."""
+    return say("brief-pool", devices=choice.devices, on=_brief_cards(choice), own=_own(choice))
+
+
+def _brief_cards(choice: Choice) -> Pair:
+    """The kind of cards, the engine and the format of a pool."""
+    return say("brief-cards", device=marked(choice.device), named=bool(choice.engine),
+               engine=choice.engine or "", precision=choice.precision)
+
+
+def _own(choice: Choice) -> Pair:
+    """The layout of a pool, and what else it has of its own."""
+    return say("own", layout=translated(choice.layouts), chunked=choice.pool != "decode",
+               chunk=f"{choice.chunk:,}", steps=steps(choice.drafts, choice.micro_batches))
 
 
 def amount(name: str, value: float) -> str:
@@ -152,17 +186,28 @@ def amount(name: str, value: float) -> str:
     return human(value, UNITS.get(name, DIMENSIONLESS))
 
 
-def runs(answer: Answer, row: Row) -> str:
-    """Which engine runs a deployment, or why none does."""
+def unrun_words(answer: Answer, row: Row) -> list[str]:
+    """Why no engine runs a deployment; nothing where one does."""
     from calc.layouts.choice import unrun
 
-    why = unrun(answer.result.wishes.goal, row)
-    kernels = {choice.precision: kernel for choice, kernel in zip(
-        row.choices, row.kernels(answer.result.space.model), strict=True) if kernel}
-    told = [spoken(say("format-runs", alone=len(kernels) == 1, name=name, told=kernel.words))
-            for name, kernel in kernels.items()]
-    return sentences(list(dict.fromkeys(
-        [spoken(say("none-runs", why=translated(each))) for each in why] or told)))
+    return list(dict.fromkeys(spoken(say("none-runs", why=translated(why)))
+                              for why in unrun(answer.result.wishes.goal, row)))
+
+
+def formats(answer: Answer, rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Each format of some deployments by name: its quality, kernels and checkpoints."""
+    model, kernels, names = answer.result.space.model, defaultdict[str, list[str]](list), (
+        defaultdict[str, list[str]](list))
+    for row in rows:
+        start = answer.start(row)
+        for choice, kernel in zip(row.choices, row.kernels(model), strict=True):
+            kernels[choice.precision] += [spoken(kernel.brief)] if kernel else []
+            names[choice.precision] += [start.checkpoint] if start and start.checkpoint else []
+    return {name: [spoken(quality(model, name).words), *(
+        spoken(say("kernels-and-checkpoints", part=part, first=not number, name=each))
+        for part, of in (("kernel", kernels), ("checkpoint", names))
+        for number, each in enumerate(dict.fromkeys(of[name])))]
+        for name in dict.fromkeys(choice.precision for row in rows for choice in row.choices)}
 
 
 def near(answer: Answer, row: Row) -> str:
@@ -170,12 +215,11 @@ def near(answer: Answer, row: Row) -> str:
     found = answer.near(row)
     if found.nearest is None:
         return spoken(say("nothing-near"))
-    inside = [spoken(axis_label(axis.name)) for axis in found.axes if axis.inside]
-    outside = [spoken(say("outside-of", axis=axis_label(axis.name),
-                          value=_amount_of(axis.value), ends=_ends(axis)))
-               for axis in found.outside]
+    model = load_scenario(found.nearest).model
+    outside = [spoken(say("outside-of", axis=axis_label(axis.name), value=_amount_of(axis.value),
+                          named=axis.name in NAMES, ends=_ends(axis))) for axis in found.outside]
     return spoken(say("near", nearest=found.nearest, beyond=bool(outside), outside=listing(outside),
-                      also=bool(outside and inside), inside=listing(inside)))
+                      other=model.id != answer.result.space.model.id, model=model.id))
 
 
 def stood_in(answer: Answer) -> list[str]:
@@ -202,7 +246,5 @@ def _amount_of(value: Any) -> str:
 
 
 def _ends(axis: Any) -> str:
-    if axis.name in ("precision", "device", "pools"):
-        return " ".join(map(str, axis.covered))
     low, *high = dict.fromkeys(_amount_of(each) for each in axis.covered)
     return spoken(common("from-low-to-high", low=low, high=high[0])) if high else low

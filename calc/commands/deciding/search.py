@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
 
 from calc.commands.arguments import add_settings
 from calc.commands.deciding.answered import (
     TOLD,
+    agent_cost,
     amount,
     brief,
     caveats,
+    formats,
     head,
     interval,
     longer,
     near,
     prints,
-    qualities,
     row_label,
-    runs,
     sentences,
     short_head,
+    short_label,
+    start_command,
     started,
-    starts,
+    steps,
     stood_in,
+    unrun_words,
 )
+from calc.commands.deciding.legend import cut_of_choice, legend
 from calc.commands.deciding.missing import nearest, sentence, why_none
 from calc.commands.printing import (
     INTERRUPTED,
@@ -37,14 +43,17 @@ from calc.commands.printing import (
     console,
     listing,
     print_json,
+    said,
     spoken,
     tell,
+    text_of,
     translated,
 )
 from calc.commands.printing import amount as human
 from calc.commands.progress import progress
 from calc.layouts.change import set_line
 from catalogue import ParamsError
+from catalogue.deployments.admission.notation import written
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import MEAN
 from catalogue.reading.files import write_whole
@@ -52,7 +61,7 @@ from catalogue.reading.yamlfile import at_rest
 
 if TYPE_CHECKING:
     from calc.layouts.choice import Row
-    from calc.searching.report import Rejected, ReportRow, SearchReport, Surer
+    from calc.searching.report import Rejected, ReportRow, SearchReport, Surer, Usual
     from calc.searching.result import Answer
     from calc.searching.robust import SampledRow
     from calc.searching.same_cards import Relaxed
@@ -66,6 +75,9 @@ FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "dem
          "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
          "have": "have", "sure": "limits.sure"}
 INSIDE = "inside"  # of what was measured: how that file's name ends
+INDENT = 12  # columns of a label before its words
+WIDE = 240  # columns of a line that is made of several parts
+SEEN = ("ttft", "tpot", "e2e", "throughput", "cost", "power", "energy", "longest_context")
 MOST_WORKERS = 8  # processes of one search, by default
 
 
@@ -226,7 +238,9 @@ def _print(told: SearchReport, near: Row | None, files: list[Path], wider: list[
            everything: bool) -> None:
     answer = told.answer
     screen, goal = console(), answer.result.wishes.goal
-    tell(screen, translated(goal.title))
+    tell(screen, spoken(say("title", title=translated(goal.title), limits=_limits(answer),
+                            limited=bool(answer.result.wishes.limits or goal.limits.times),
+                            best=listing(map(head, answer.result.wishes.chosen)))))
     for line in (*caveats(answer), *longer(answer)):
         tell(screen, line)
     if answer.sure and not answer.met and answer.sure.surest:
@@ -252,16 +266,25 @@ def _print(told: SearchReport, near: Row | None, files: list[Path], wider: list[
         tell(screen, line)
 
 
+def _limits(answer: Answer) -> str:
+    """Limits of a goal, one after the other."""
+    wishes = answer.result.wishes
+    times = wishes.goal.limits.times
+    return listing([*(spoken(say("limit", quantity=head(name), at=at, value=human(limit, "s")))
+                      for name, stated in times.items() for at, limit in stated.items()),
+                    *(f"{head(name)} {amount(name, limit)}"
+                      for name, limit in wishes.limits.items() if name not in times)])
+
+
 def _after(told: SearchReport, files: list[Path], wider: list[Relaxed], everything: bool
            ) -> list[str]:
     """What was left out, tried and written; sentences."""
     answer = told.answer
     found, lines = answer.result, []
-    if told.rejected:
-        lines.append(spoken(say("rejected", rows=sentences(
-            [_rejected(answer, each) for each in told.rejected]))))
+    lines += packed(spoken(say("usual")), [_usual(answer, each) for each in told.usual])
+    lines += packed(spoken(say("rejected")), [_rejected(answer, each) for each in told.rejected])
     if answer.left_out:
-        names = [spoken(say("pools", name=name)) for name in answer.left_out]
+        names = [spoken(say("pools", name=name.partition(" pool")[0])) for name in answer.left_out]
         lines.append(spoken(say("left-out", names=listing(names))))
     lines += [_relaxed(answer, each) for each in wider]
     if found.pairs and (everything or not answer.met):
@@ -271,29 +294,89 @@ def _after(told: SearchReport, files: list[Path], wider: list[Relaxed], everythi
         lines.append(_funnel(answer))
     if found.funnel.counts["drafts"] and everything:
         lines.append(_undrafted(answer))
-    if found.wishes.unpriced and found.funnel.deployments:
+    priced = {"cost"} & {*found.wishes.chosen, *(found.wishes.goal.objectives or ("cost",))}
+    if found.wishes.unpriced and found.funnel.deployments and priced:
         lines.append(spoken(say("no-price", devices=listing(found.wishes.unpriced))))
     if answer.met and not everything:
         tried = found.funnel.deployments + (found.pairs.tried[2] if found.pairs else 0)
-        lines.append(spoken(say("checked", tried=f"{tried:,}")))
+        lines.append(spoken(say("checked", tried=f"{tried:,}", rows=len(told.rows),
+                                written=bool(files))))
     lines += [spoken(say("wrote", path=str(path))) for path in files]
-    return lines + [spoken(say("writes-files"))] * bool(answer.met and not files)
+    return lines + (packed(spoken(say("signs")), legend(told)) if told.rows else [])
+
+
+def packed(title: str, parts: Sequence[str], indent: str = "     ") -> list[str]:
+    """Parts after a title, several to a line of at most ``WIDE`` columns; nothing of none."""
+    lines, between = [title], spoken(("; ", "；"))
+    for number, part in enumerate(parts):
+        if number and cell_len(lines[-1] + part) > WIDE:
+            lines[-1] = lines[-1].rstrip()
+            lines.append(indent)
+        lines[-1] += part + (between if number + 1 < len(parts) else spoken((".", "。")))
+    return lines if parts else []
+
+
+def _usual(answer: Answer, each: Usual) -> str:
+    """What became of a plain layout, in words."""
+    row, name = each.row, next(
+        name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
+    if row is None:
+        return spoken(say("usual-layout", why=each.why, layout=translated(written(each.cut)),
+                          cards="", quantity="", value="", limit="", short="", kept=False,
+                          share=""))
+    at, value, limit = _over(answer, each) if each.why == "limit" else (
+        head(name), _value(answer, row, name) if each.why in ("seldom", "beaten") else "", "")
+    return spoken(say(
+        "usual-layout", why=each.why, cards=row.devices, quantity=at, value=value, limit=limit,
+        layout=translated(row.choice.layouts) + spoken(steps(row.choice.drafts, 1)),
+        short=human(row.quantities["short"], "B") if each.why == "memory" else "",
+        kept=each.keeps is not None, share=_percent(each.keeps)))
+
+
+def _percent(share: float | None) -> str:
+    """A share of draws; empty of none."""
+    return "" if share is None else f"{share:.0%}"
+
+
+def _over(answer: Answer, each: Usual) -> tuple[str, str, str]:
+    """The limit that a layout breaks most, what it comes to and the limit, in words."""
+    assert each.row
+    if each.seen is None:
+        at = answer.binds(each.row)
+        return (head(at), amount(at, each.row.quantities[at]),
+                amount(at, answer.result.wishes.limits[at]))
+    limits = answer.result.wishes.goal.limits.times
+    _, name, at = max((value / limits[name][at], name, at)
+                      for name, stated in each.seen.seen.items() for at, value in stated.items())
+    return (spoken(say("at", quantity=head(name), at=at)),
+            human(each.seen.seen[name][at], "s"), human(limits[name][at], "s"))
 
 
 def _rejected(answer: Answer, each: Rejected) -> str:
     """One rejected format and the reason, in words."""
     row, at = each.row, answer.binds(each.row)
     name = next(name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
-    value = "" if each.why in ("memory", "start") else amount(
-        *((at, row.quantities[at]) if each.why == "limit" else
-          (name, row.quantities[name])))
+    value = ("" if each.why in ("memory", "start") else amount(at, row.quantities[at])
+             if each.why == "limit" else _value(answer, row, name))
+    start = answer.start(row) if each.why == "start" else None
     return spoken(say(
         "rejected-format", why=each.why, precision=each.precision, value=value,
         quantity=short_head(at if each.why == "limit" else name),
         limit=amount(at, answer.result.wishes.limits[at]) if each.why == "limit" else "",
         short=human(row.quantities["short"], "B") if each.why == "memory" else "",
         layout=translated(row.choice.layouts), devices=row.devices,
-        cause=start.why if each.why == "start" and (start := answer.start(row)) else ""))
+        share=_percent(each.keeps), cause=_cause(answer, start.why) if start else ""))
+
+
+def _value(answer: Answer, row: Row, name: str) -> str:
+    """A quantity of a deployment that is no row, as rows have it."""
+    told = answer.amounts(row)
+    return text_of(told[name]) if name in told else amount(name, row.quantities[name])
+
+
+def _cause(answer: Answer, why: str) -> str:
+    """Why no release starts a deployment, without the name that its file would have."""
+    return why.removeprefix(f"'{answer.result.wishes.goal.id}': ")
 
 
 def _undrafted(answer: Answer) -> str:
@@ -312,28 +395,60 @@ def _print_rows(screen: Console, told: SearchReport, files: list[Path]) -> None:
     """What is told, the first that can stand for most: what it is, comes to, and rests on."""
     answer = told.answer
     for number, row in enumerate(told.rows, 1):
-        kept = [] if row.keeps is None else [spoken(say("keeps", share=f"{row.keeps:.0%}"))]
-        label = [row_label(row.row), *qualities(answer, row.row), *kept]
-        tell(screen, f"{number:>3}. {sentences(label)}")
-        lines = [_seen(told, row), *_later(row), starts(
-            answer, row.row, _file(answer, number, files))]
+        tell(screen, f"{number:>3}. {row_label(row.row)}{_kept(row)}")
+        parts = [("users", _seen(told, row)), *(("runs", why) for why in unrun_words(
+            answer, row.row))]
         if number == 1:
-            lines[1:1] = [_limited(answer, row)]
-            lines += [runs(answer, row.row), *prints(answer, row.row), near(answer, row.row)]
-        for line in lines:
-            tell(screen, f"     {line}")
-    for line in stood_in(answer):
+            costs = agent_cost(row.each)
+            parts += [*([("costs", costs)] if costs else []), ("limited", _limited(answer, row)),
+                      *(("cache", line) for line in prints(answer, row.row)),
+                      ("evidence", near(answer, row.row))]
+        command = start_command(answer, row.row, _file(answer, number, files))
+        if command and (number == 1 or row.start is None or row.start.engine is None):
+            parts.append(("start", command))
+        for part, text in parts:
+            name = spoken(say("part", name=part))
+            tell(screen, f"     {name}{' ' * (INDENT - cell_len(name))}{text}")
+    of_formats = formats(answer, [row.row for row in told.rows])
+    width = max(map(cell_len, of_formats))
+    for name, told_of in of_formats.items():
+        for line in packed(f"     {name:<{width}}  ", told_of, " " * (width + 7)):
+            tell(screen, line)
+    for line in (*_routed(told), *stood_in(answer)):
         tell(screen, line)
     _print_sure(screen, told)
     if answer.refused:
         first = answer.refused[0]
         start = answer.start(first)
-        tell(screen, spoken(say("refused", count=len(answer.refused), label=row_label(first),
-                                why=start.why if start else "")))
-    if answer.overloaded:
-        tell(screen, spoken(say("overloaded", count=answer.overloaded)))
-    if answer.missed:
-        tell(screen, spoken(say("missed", count=len(answer.missed))))
+        for line in packed(spoken(say("refused", count=len(answer.refused))), [
+                short_label(first), _cause(answer, start.why) if start else ""]):
+            tell(screen, line)
+    if answer.missed or answer.overloaded:
+        tell(screen, spoken(say("missed", count=len(answer.missed), missed=bool(answer.missed),
+                                behind=answer.overloaded, late=bool(answer.overloaded))))
+
+
+def _kept(row: ReportRow) -> str:
+    """How often a row keeps the limits, and why one that is better stands below the first."""
+    from calc.searching.robust import LITTLE
+
+    later = spoken(say("later", why=row.later, share=f"{LITTLE:.0%}")) if row.later else ""
+    if row.keeps is None:
+        return later and f" ({later})"
+    return spoken(say("keeps", share=f"{row.keeps:.0%}", below=bool(later), later=later))
+
+
+def _routed(told: SearchReport) -> list[str]:
+    """Which rows find prefixes only behind a router that knows them, or on the rank of before."""
+    demand = told.answer.result.wishes.goal.demand
+    if not demand.prefix_hit_share:
+        return []
+    cuts = {number: cut_of_choice(row.row.choice) for number, row in enumerate(told.rows, 1)
+            if row.row.prefill is None}
+    apart = [f"{number}" for number, cut in cuts.items() if cut.data > cut.joined]
+    ranks = [f"{number}" for number, cut in cuts.items() if cut.joined > 1]
+    return [*([spoken(say("router", rows=listing(apart), count=len(apart)))] if apart else []),
+            *([spoken(say("ranks", rows=listing(ranks), count=len(ranks)))] if ranks else [])]
 
 
 def _seen(told: SearchReport, row: ReportRow) -> str:
@@ -343,35 +458,33 @@ def _seen(told: SearchReport, row: ReportRow) -> str:
     wishes, simulated = told.answer.result.wishes, row.seen
     asked = (*wishes.chosen, *wishes.limits, "tpot", "ttft", "throughput")
     found = []
-    for name in (name for name in TOLD if name in asked and name in row.row.quantities):
+    for name in (name for name in SEEN if name in asked and name in row.row.quantities):
         stated = simulated.seen.get(name, {}) if simulated else {}
         stated = {at: value for at, value in stated.items() if at != MEAN or (
             value > (1 + LITTLE) * row.row.quantities[name])}
-        found.append(listing([interval(row.each, name), *(
+        told_of = said(row.each.amounts[name]) if name == "throughput" else interval(row.each, name)
+        if name == "throughput" and "throughput_per_card" in asked:
+            told_of = spoken(say("of-all-and-card", whole=told_of, card=text_of(
+                row.each.amounts["throughput_per_card"])))
+        found.append(listing([told_of, *(
             spoken(say("at-percentile", at=at, value=human(value, "s")))
             for at, value in stated.items())]))
     binds = row.row.prefill and spoken(say(
         "pool-binds", pool=row.row.binds,
         users=f"{told.answer.loop(row.row).loop.users:,.0f}"))
-    return spoken(say("users-see", seen=sentences([*found, *([binds] if binds else [])])))
+    return sentences([*found, *([binds] if binds else [])])
 
 
 def _limited(answer: Answer, row: ReportRow) -> str:
     """What binds a decode step, and what a card holds."""
     resource, share = row.binds
     held, tight = row.memory, answer.binds(row.row)
+    whole = held.weights + held.cache + held.besides
     return spoken(say(
         "limited-by", resource=resource, share=f"{share:.0%}", weights=human(held.weights, "B"),
-        cache=human(held.cache, "B"), besides=human(held.besides, "B"),
+        cache=human(held.cache, "B"), besides=human(held.besides, "B"), whole=human(whole, "B"),
         capacity=human(held.capacity, "B"), near=bool(tight),
         quantity=head(tight) if tight else ""))
-
-
-def _later(row: ReportRow) -> list[str]:
-    """Why a deployment that is better in the first objective stands below the first."""
-    from calc.searching.robust import LITTLE
-
-    return [spoken(say("later", why=row.later, share=f"{LITTLE:.0%}"))] if row.later else []
 
 
 def _print_refused(screen: Console, answer: Answer) -> None:
@@ -379,7 +492,7 @@ def _print_refused(screen: Console, answer: Answer) -> None:
     first = answer.refused[0]
     start = answer.start(first)
     tell(screen, spoken(say("nothing-starts", label=row_label(first),
-                            why=start.why if start else "")))
+                            why=_cause(answer, start.why) if start else "")))
 
 
 def _print_missed(screen: Console, answer: Answer) -> None:
@@ -462,7 +575,7 @@ def _print_all(screen: Console, answer: Answer, near: Row | None, files: list[Pa
             "inside-best", brief=brief(answer, near), nearest=answer.near(near).nearest or ""))))
         if near is not None:
             file = files[-1] if files else f"{answer.result.wishes.goal.id}-{INSIDE}.yml"
-            lines.append(f"    {starts(answer, near, str(file))}")
+            lines.append(f"    {start_command(answer, near, str(file))}")
     lines.append(spoken(_published(answer)))
     if answer.least_change is not None:
         row, changed = answer.least_change

@@ -6,15 +6,16 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from calc.answer.simulated import longest_served
 from calc.closed_form.evaluate import evaluate
 from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import Own, class_of, own_errors
 from calc.layouts.choice import Choice, Row, scenario
-from calc.many.sweeps import decode_sweep
+from calc.many.sweeps import decode_sweep, sweep
 from calc.searching.candidates import (
     POWER_NAMES,
     as_asked,
@@ -32,13 +33,30 @@ from catalogue.planning.goals import Demand
 
 SEED = 20_260_101
 AT_ONCE = 20  # pools of one base: the numbers of a pass stay in the cache
-Drawn = tuple[dict[str, np.ndarray], Scenario]  # quantities by name, and whose they are
+HELD = "longest_requests"
+
+
+class Drawn(NamedTuple):
+    """Draws of a deployment, or of a pool.
+
+    Attributes:
+        quantities: name -> draws, SI units.
+        deployed: whose they are.
+        held: requests of the longest length that is not refused that the cache of a replica holds,
+            shape (DRAWS,) [request].
+    """
+
+    quantities: dict[str, np.ndarray]
+    deployed: Scenario
+    held: np.ndarray
+
+
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 
 
 def draws_of(found: SearchResult, rows: Sequence[Row]) -> list[Drawn]:
-    """Draws of all quantities of deployments by name, shape (DRAWS,) each, SI units, and the
-    deployment, of two pools the one that decodes."""
+    """Draws of all quantities of deployments by name, shape (DRAWS,) each; of two pools with the
+    one that decodes, and the requests that the cache of either holds."""
     pools = _pools(found, [choice for row in rows for choice in row.choices])
     return [_of_row(found, row, [pools[choice] for choice in row.choices]) for row in rows]
 
@@ -47,7 +65,7 @@ def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
     """Draws of one deployment, of those of its pools."""
     goal, wishes = found.wishes.goal, found.wishes
     if row.prefill is None:
-        (quantities, deployed), = pools
+        (quantities, deployed, held), = pools
         prefills = deployed
         served = np.ones((1, DRAWS), bool)
         if ENOUGH in quantities:
@@ -55,7 +73,8 @@ def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
         quantities = least({name: column for name, column in quantities.items()
                             if name != ENOUGH}, served)
     else:
-        (first, prefills), (then, deployed) = pools
+        (first, prefills, one), (then, deployed, other) = pools
+        held = np.minimum(one, other)
         shape = np.broadcast_shapes(*map(np.shape, then.values()))
         whole = ({name: np.broadcast_to(value, shape) for name, value in pool.items()}
                  for pool in (first, then))
@@ -68,7 +87,7 @@ def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
     quantities |= _own_errors(of, own, first_own, quantities, row.prefill is None)
     if row.prefill is None and of_load(goal.demand):
         quantities = as_asked(goal.demand, quantities)
-    return _priced(wishes, row, quantities), deployed
+    return Drawn(_priced(wishes, row, quantities), deployed, held)
 
 
 def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
@@ -125,7 +144,8 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
     ends = np.cumsum([each["concurrency"].size for each in inputs])[:-1]
     parts = zip(*(np.split(column, ends) for column in swept.values()), strict=True)
     drawn: dict[Choice, Drawn] = {}
-    for choice, deployed, own, part in zip(choices, made, inputs, parts, strict=True):
+    every = zip(choices, made, inputs, parts, _held(made[0], inputs), strict=True)
+    for choice, deployed, own, part, held in every:
         shape = own["concurrency"].shape
         seen = {name: column.reshape(shape) for name, column in zip(swept, part, strict=True)}
         if pool is None:
@@ -140,8 +160,31 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
             shares = {name: Knob(name, share, ()).at(scores_of(f"{device} {name}"))
                       for name, share in shares_of(powers_of(device)).items()}
             quantities["power"] = site_draws(own, seen, deployed, rate, shares)
-        drawn[choice] = quantities, deployed
+        drawn[choice] = Drawn(quantities, deployed, held)
     return drawn
+
+
+def _held(deployed: Scenario, inputs: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """Requests at their longest that the cache of a replica of each pool holds, shape (n, DRAWS)
+    [request]; at their mean length where it does not hold the longest at the median.
+
+    Args:
+        deployed: one of the pools, which serve the same requests.
+        inputs: draws of each, shape (k, DRAWS), those with the fewest requests in flight first.
+    """
+    first = [{name: value[:1] if isinstance(value, np.ndarray) else value
+              for name, value in each.items()} for each in inputs]
+    joined, attention = _joined(first), deployed.model.attention
+
+    def of(length: float) -> np.ndarray:
+        found = sweep(joined | {"context_tokens": length}, attention, [HELD], decode=False)[HELD]
+        return found.reshape(len(inputs), DRAWS)
+
+    held, mean = of(longest_served(deployed)), deployed.inputs()
+    short = np.median(held, axis=1) < 1
+    if short.any():
+        held[short] = of(mean["input_tokens"] + mean["output_tokens"])[short]
+    return held
 
 
 def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:

@@ -1,11 +1,25 @@
 ### How long a request may be.
 
+rule =
+    .en = { $rule ->
+        [stated] the longest request, as the workload states it
+        [positions] the model's positions
+        [longest] the longest prompt and answer of the demand
+       *[cache] all that the cache surely holds
+    }
+    .zh = { $rule ->
+        [stated] 负载写明的最长请求
+        [positions] 模型的最大位置数
+        [longest] 需求中最长的 prompt 与输出
+       *[cache] 缓存区间下端所能容纳的长度
+    }
+
 longer-than-positions =
-    .en = { $share } of the requests{ $stated ->
+    .en = { $share } of the requests are longer than the { $most } positions of '{ $of }' and are refused{ $stated ->
         [yes] { "" }
-       *[no] , if lengths vary as in { $usual } (nothing is stated),
-    } are longer than the { $most } positions of '{ $of }' and are refused: shorten input_tokens + output_tokens, or state context_tokens.
-    .zh = { $stated ->
+       *[no] { " " }(no lengths are stated: they vary as in { $usual })
+    }. Shorten input_tokens + output_tokens, or state context_tokens.
+    .zh = { $share } 的请求超过 '{ $of }' 的 { $most } 个位置，会被拒绝{ $stated ->
         [yes] { "" }
-       *[no] 若长度分布如 { $usual }（未说明），
-    }{ $share } 的请求超过 '{ $of }' 的 { $most } 个位置，会被拒绝：请缩短 input_tokens + output_tokens，或写明 context_tokens。
+       *[no] （未写明长度分布，按 { $usual } 变化）
+    }。请缩短 input_tokens + output_tokens，或写明 context_tokens。

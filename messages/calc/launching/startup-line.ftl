@@ -2,16 +2,16 @@
 
 # number: the intervals of all answers
 engine-prints =
-    .en = What { $engine } prints of the cache of a replica{ $pool ->
-        [prefill] { " " }of the prefill pool
-        [decode] { " " }of the decode pool
+    .en = { $engine } prints { $line }{ $pool ->
+        [prefill] { " " }in the prefill pool
+        [decode] { " " }in the decode pool
        *[none] { "" }
-    }: { $line } (80% interval { $low } to { $high } tokens, { $least } to { $most } requests of that length).
-    .zh = { $engine } 启动时打印的{ $pool ->
-        [prefill] 预填充池
-        [decode] 解码池
+    } (a replica; 80%: { $low } to { $high } tokens, { $least } to { $most } requests of that length, { $rule }).
+    .zh = { $engine } 启动时打印{ $pool ->
+        [prefill] （预填充池）
+        [decode] （解码池）
        *[none] { "" }
-    }单副本缓存：{ $line }（80% 区间 { $low } 至 { $high } token，{ $least } 至 { $most } 个该长度的请求）。
+    } { $line }（单副本；80% 区间 { $low } 至 { $high } token，即 { $least } 至 { $most } 个该长度的请求；该长度为{ $rule }）。
 
 # number: the intervals of all answers
 does-not-start =

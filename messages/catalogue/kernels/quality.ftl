@@ -17,8 +17,8 @@ quality-against-points =
     .zh = 质量：{ $benchmark } { $solved }，官方权重 { $reference }，{ $difference } 分{ $of }
 
 none-beside-published-weights-is =
-    .en = no published score compares it with the original weights
-    .zh = 未见与官方权重对照的公开分数
+    .en = no published score against the original weights
+    .zh = 无与官方权重对照的公开分数
 
 quality =
     .en = quality: { $none }

@@ -31,6 +31,17 @@ runs-on =
        *[no] { "" }
     }
 
+# number: bits of the format that weights are widened to
+kernel-of =
+    .en = { $kernel } ({ $releases }{ $widened ->
+        [yes] , weights dequantised to 16 bits
+       *[no] { "" }
+    })
+    .zh = { $kernel }（{ $releases }{ $widened ->
+        [yes] ，权重展开为 16 位
+       *[no] { "" }
+    }）
+
 # stacks: software of cards, such as cuda
 written-for =
     .en = written for { $stacks }

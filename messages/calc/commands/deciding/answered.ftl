@@ -2,12 +2,13 @@
 
 head =
     .en = { $name ->
-        [throughput_per_card] per card
+        [throughput_per_card] throughput per card
         [throughput] throughput
         [ttft] TTFT
         [tpot] TPOT
         [e2e] latency
-        [cost] cost per million output tokens (all charged to them, cards always busy)
+        [cost] cost per million output tokens
+        [cards] cards
         [power] power
         [energy] energy
         [longest_context] longest context
@@ -19,7 +20,8 @@ head =
         [ttft] TTFT
         [tpot] TPOT
         [e2e] 端到端延迟
-        [cost] 每百万输出 token 成本（全计入输出，卡满载）
+        [cost] 每百万输出 token 成本
+        [cards] 卡数
         [power] 功率
         [energy] 能耗
         [longest_context] 最长上下文
@@ -30,30 +32,56 @@ cost =
     .en = cost
     .zh = 成本
 
+cost-is =
+    .en = cost { $cost } per million output tokens
+    .zh = 每百万输出 token 成本 { $cost }
+
 agent-cost =
-    .en = , { $processed } per million processed tokens (input and output), { $task } a task of { $turns ->
+    .en = { $processed } per million processed tokens (input and output), { $task } a task of { $turns ->
         [one] one turn
        *[other] { $turns } turns
     }
-    .zh = ，每百万处理 token（输入与输出）{ $processed }，每个任务（{ $turns } 轮）{ $task }
+    .zh = 每百万处理 token（输入与输出）{ $processed }，每个任务（{ $turns } 轮）{ $task }
 
 two-pools =
-    .en = { $devices } cards in two pools: prefill { $prefill }; decode { $decode }, { $requests } in flight
-    .zh = { $devices } 张卡分两个池：预填充 { $prefill }；解码 { $decode }，并发 { $requests }
+    .en = { $cards }: prefill { $prefill }; decode { $decode }, { $requests } in flight
+    .zh = { $cards }：预填充 { $prefill }；解码 { $decode }，并发 { $requests }
+
+pools-alike =
+    .en = { $first } + { $then } × { $on } in two pools
+    .zh = { $first } + { $then } × { $on }，分两个池
+
+pools-apart =
+    .en = { $devices } cards in two pools
+    .zh = { $devices } 张卡分两个池
 
 one-pool =
     .en = { $pool }, { $requests } in flight
     .zh = { $pool }，并发 { $requests }
 
 brief-pool =
-    .en = { $devices } × { $device }{ $named ->
+    .en = { $devices } × { $on }, { $own }
+    .zh = { $devices } × { $on }，{ $own }
+
+brief-cards =
+    .en = { $device }{ $named ->
         [yes] { " " }under { $engine }
        *[no] { "" }
-    }, { $precision }, { $layout }, chunks of { $chunk }{ $steps }
-    .zh = { $devices } × { $device }{ $named ->
+    }, { $precision }
+    .zh = { $device }{ $named ->
         [yes] ，{ $engine }
        *[no] { "" }
-    }，{ $precision }，{ $layout }，分块 { $chunk }{ $steps }
+    }，{ $precision }
+
+own =
+    .en = { $layout }{ $chunked ->
+        [yes] , chunks of { $chunk }
+       *[no] { "" }
+    }{ $steps }
+    .zh = { $layout }{ $chunked ->
+        [yes] ，分块 { $chunk }
+       *[no] { "" }
+    }{ $steps }
 
 steps =
     .en = { $drafting ->
@@ -92,15 +120,21 @@ none-starts =
     .en = no release starts it: { $why }
     .zh = 没有版本能启动它：{ $why }
 
-start-with =
-    .en = start with: python -m calc deploy { $file } --engine { $engine } -o DIR{ $known ->
-        [yes] { " " }(checkpoint: { $checkpoint })
+kernels-and-checkpoints =
+    .en = { $first ->
+        [yes] { $part ->
+            [kernel] kernel
+           *[checkpoint] checkpoint
+        }{ " " }
        *[no] { "" }
-    }
-    .zh = 启动：python -m calc deploy { $file } --engine { $engine } -o DIR{ $known ->
-        [yes] （权重：{ $checkpoint }）
+    }{ $name }
+    .zh = { $first ->
+        [yes] { $part ->
+            [kernel] 算子
+           *[checkpoint] 权重仓库
+        }{ " " }
        *[no] { "" }
-    }
+    }{ $name }
 
 of-format =
     .en = { $name }: { $told }
@@ -110,36 +144,32 @@ none-runs =
     .en = NO ENGINE RUNS IT: { $why }
     .zh = 没有引擎能运行它：{ $why }
 
-format-runs =
-    .en = { $alone ->
-        [yes] its format
-       *[no] { $name }
-    } { $told }
-    .zh = { $alone ->
-        [yes] 其格式
-       *[no] { $name }{ " " }
-    }{ $told }
-
 nothing-near =
-    .en = Nothing was measured of its kind.
-    .zh = 同类系统没有实测。
+    .en = nothing was measured of its kind
+    .zh = 同类系统没有实测
 
 outside-of =
-    .en = { $axis } ({ $value }; measured { $ends })
-    .zh = { $axis }（{ $value }；实测 { $ends }）
+    .en = { $axis } { $value }{ $named ->
+        [yes] { "" }
+       *[no] { " " }(measured { $ends })
+    }
+    .zh = { $axis } { $value }{ $named ->
+        [yes] { "" }
+       *[no] （实测 { $ends }）
+    }
 
 near =
-    .en = Measured nearest: { $nearest }; { $beyond ->
-        [yes] outside the measured range: { $outside }
-       *[no] within the measured range on every axis
-    }{ $also ->
-        [yes] ; inside: { $inside }
+    .en = nearest measured: { $nearest }{ $other ->
+        [yes] { " " }(another model, { $model })
        *[no] { "" }
-    }.
-    .zh = 最近的实测：{ $nearest }；{ $beyond ->
-        [yes] 超出实测范围：{ $outside }
-       *[no] 各轴均在实测范围内
-    }{ $also ->
-        [yes] ；在范围内：{ $inside }
+    }; { $beyond ->
+        [yes] outside: { $outside }
+       *[no] load, layout, drafts, format and card are within what was measured
+    }
+    .zh = 最近的实测：{ $nearest }{ $other ->
+        [yes] （其他模型：{ $model }）
        *[no] { "" }
-    }。
+    }；{ $beyond ->
+        [yes] 超出实测：{ $outside }
+       *[no] 负载、切分、投机、格式与卡型均在实测范围内
+    }

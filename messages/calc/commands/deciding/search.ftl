@@ -47,6 +47,26 @@ another-file =
     .en = { $path }: there is another file of this name, expected a new folder.
     .zh = { $path }：已有同名的其他文件，应换一个新目录。
 
+title =
+    .en = { $title }{ $limited ->
+        [yes] ; limits: { $limits }
+       *[no] { "" }
+    }; best: { $best }
+    .zh = { $title }{ $limited ->
+        [yes] ；约束：{ $limits }
+       *[no] { "" }
+    }；目标：{ $best }
+
+limit =
+    .en = { $quantity } { $at ->
+        [mean] { $value }
+       *[other] { $at } { $value }
+    }
+    .zh = { $quantity } { $at ->
+        [mean] { $value }
+       *[other] { $at } { $value }
+    }
+
 left-out =
     .en = Left out by the goal: { $names }.
     .zh = 被目标排除：{ $names }。
@@ -76,10 +96,6 @@ wrote =
     .en = wrote { $path }
     .zh = 已写入 { $path }
 
-writes-files =
-    .en = -o DIR writes the files.
-    .zh = 用 -o DIR 写出文件。
-
 without-drafts =
     .en = Without drafts ({ $count } layouts): no layer that drafts is published with '{ $model }'; --any-engine tries them.
     .zh = 不做投机解码（{ $count } 种切分）：'{ $model }' 没有公开 MTP 层；--any-engine 可一并尝试。
@@ -92,17 +108,59 @@ help-all =
     .en = also the best of each format and card, inside of what was measured, and what became of everything that was tried
     .zh = 另列各格式、各卡型的最优，实测范围内的最优，以及全部尝试的去向
 
-# number: an example
 checked =
-    .en = { $tried } deployments were checked. Not among them: experts on the host, cards of several kinds in one pool. --all lists formats and cards.
-    .zh = 共检查 { $tried } 个部署，未包括：专家放在主机侧、一个池中混用多种卡。--all 列出各格式与卡型。
+    .en = { $tried } deployments checked; not tried: experts on the host, cards of several kinds in one pool. --all lists formats and cards{ $written ->
+        [yes] { "" }
+       *[no] ; -o DIR writes a file of each row, { $rows ->
+            [one] for deploy
+           *[other] for deploy with the engine of the row
+        }
+    }.
+    .zh = 共检查 { $tried } 个部署，未尝试：专家放在主机侧、一个池中混用多种卡。--all 列出各格式与卡型{ $written ->
+        [yes] { "" }
+       *[no] ；-o DIR 写出各行的文件，供 deploy 以该行的引擎启动
+    }。
 
-users-see =
-    .en = users see { $seen }
-    .zh = 用户所见：{ $seen }
+part =
+    .en = { $name ->
+        [users] users see
+        [runs] runs
+        [costs] costs
+        [limited] limited by
+        [cache] cache
+        [evidence] evidence
+       *[start] start
+    }
+    .zh = { $name ->
+        [users] 用户所见
+        [runs] 运行
+        [costs] 成本
+        [limited] 瓶颈
+        [cache] 缓存
+        [evidence] 依据
+       *[start] 启动
+    }
+
+of-all-and-card =
+    .en = { $whole }, { $card } per card
+    .zh = { $whole }，每卡 { $card }
+
+router =
+    .en = { $count ->
+        [one] Row
+       *[other] Rows
+    } { $rows }: prefix hits need a router that sends each prompt to the replica that has its prefix; deploy writes it (router/router.sh, --policy cache_aware).
+    .zh = 第 { $rows } 行：前缀命中需要前缀感知的路由，把 prompt 送到已有其前缀的实例；deploy 会写出（router/router.sh，--policy cache_aware）。
+
+ranks =
+    .en = { $count ->
+        [one] Row
+       *[other] Rows
+    } { $rows }: each DP rank has a cache of its own; prefix hits need each session to return to its rank, and engines balance by load alone.
+    .zh = 第 { $rows } 行：各 DP rank 的缓存独立，前缀命中需要会话回到原来的 rank；引擎自身只按负载均衡。
 
 limited-by =
-    .en = limited by { $resource ->
+    .en = { $resource ->
         [memory_bandwidth] reading memory
         [l2_bandwidth] reading the L2 cache
         [compute] computing
@@ -112,8 +170,8 @@ limited-by =
     } ({ $share } of a decode step){ $near ->
         [yes] ; { $quantity } near its limit
        *[no] { "" }
-    }; the fullest card holds { $weights } of weights, { $cache } of cache and { $besides } besides, of { $capacity }
-    .zh = 瓶颈：{ $resource ->
+    }; fullest card: { $weights } weights + { $cache } cache + { $besides } rest = { $whole } of { $capacity }
+    .zh = { $resource ->
         [memory_bandwidth] 读显存
         [l2_bandwidth] 读 L2 缓存
         [compute] 计算
@@ -123,11 +181,17 @@ limited-by =
     }（占解码步 { $share }）{ $near ->
         [yes] ；{ $quantity }接近上限
        *[no] { "" }
-    }；最满的卡：权重 { $weights }、缓存 { $cache }、其余 { $besides }，共 { $capacity }
+    }；最满的卡：权重 { $weights } + 缓存 { $cache } + 其余 { $besides } = { $whole }，共 { $capacity }
 
 keeps =
-    .en = keeps all limits in { $share } of draws
-    .zh = { $share } 的样本满足全部约束
+    .en = : keeps all limits in { $share } of draws{ $below ->
+        [yes] { " " }({ $later })
+       *[no] { "" }
+    }
+    .zh = ：{ $share } 的样本满足全部约束{ $below ->
+        [yes] （{ $later }）
+       *[no] { "" }
+    }
 
 at-percentile =
     .en = { $at ->
@@ -141,14 +205,14 @@ at-percentile =
 
 later =
     .en = { $why ->
-        [seldom] not first: it keeps the limits less often
-        [plainer] not first: it does more, or in a format without published scores, for less than { $share } each
-       *[alike] not first: it cannot be told from the first, which is better in another objective or surer
+        [seldom] less often than the first
+        [plainer] better by less than { $share } for each thing that it does besides
+       *[alike] not told apart from the first, which is better in another objective or surer
     }
     .zh = { $why ->
-        [seldom] 未列首位：满足约束的样本更少
-        [plainer] 未列首位：多用了机制或无公开分数的格式，每项收益不足 { $share }
-       *[alike] 未列首位：与首位无法区分，首位在其他目标上更好或把握更大
+        [seldom] 把握小于首位
+        [plainer] 每多一项机制收益不足 { $share }
+       *[alike] 与首位无法区分，首位在其他目标上更好或把握更大
     }
 
 fewest =
@@ -164,61 +228,120 @@ surer =
     .zh = 要更有把握：{ $ways }。
 
 surer-users =
-    .en = { $users } users: { $share }
-    .zh = { $users } 个用户：{ $share }
+    .en = { $users } users: { $share } of draws
+    .zh = { $users } 个用户：{ $share } 的样本
 
 surer-limit =
     .en = { $quantity } { $at ->
         [mean] mean
        *[other] { $at }
-    } up to { $value }: { $share }
+    } limit { $value }: { $share } of draws
     .zh = { $quantity } { $at ->
         [mean] 均值
        *[other] { $at }
-    }放宽到 { $value }：{ $share }
+    } 放宽到 { $value }：{ $share } 的样本
 
 surer-row =
-    .en = row { $number }: { $share }
-    .zh = 第 { $number } 行：{ $share }
+    .en = row { $number }: { $share } of draws
+    .zh = 第 { $number } 行：{ $share } 的样本
 
 none-sure =
     .en = Nothing here keeps its limits in { $share } of draws; --sure { $sure } and more cards look further.
     .zh = 所列各项均不能在 { $share } 的样本中满足约束；可用 --sure { $sure } 或增加卡数继续查找。
 
+signs =
+    .en = Signs:{ " " }
+    .zh = 符号：
+
+usual =
+    .en = Usual layouts:{ " " }
+    .zh = 常见切分：
+
+at =
+    .en = { $quantity } { $at ->
+        [mean] mean
+       *[other] { $at }
+    }
+    .zh = { $quantity } { $at ->
+        [mean] 均值
+       *[other] { $at }
+    }
+
+usual-layout =
+    .en = { $layout } { $why ->
+        [limit] on { $cards } { $cards ->
+            [one] card
+           *[other] cards
+        }: { $quantity } { $value } (limit { $limit })
+        [memory] on { $cards } { $cards ->
+            [one] card
+           *[other] cards
+        }: { $short } per card short of memory
+        [start] is started by no release
+        [unloaded] is loaded by no engine
+       *[other] on { $cards } cards: { $quantity } { $value }{ $kept ->
+            [yes] , limits kept in { $share }
+           *[no] { "" }
+        }
+    }
+    .zh = { $layout }{ $why ->
+        [limit] （{ $cards } 卡）：{ $quantity } { $value }（上限 { $limit }）
+        [memory] （{ $cards } 卡）：每卡显存缺 { $short }
+        [start] ：没有版本能启动
+        [unloaded] ：没有引擎能加载
+       *[other] （{ $cards } 卡）：{ $quantity } { $value }{ $kept ->
+            [yes] ，{ $share } 的样本满足约束
+           *[no] { "" }
+        }
+    }
+
 rejected =
-    .en = Rejected: { $rows }.
-    .zh = 未入选：{ $rows }。
+    .en = Rejected:{ " " }
+    .zh = 未入选：
 
 rejected-format =
     .en = { $precision } { $why ->
         [limit] { $quantity } { $value } at best (limit { $limit })
         [memory] is { $short } short of memory at best
         [start] is started by no release ({ $cause })
-        [unscored] { $quantity } { $value } with { $layout }: wins too little for what it does besides, or for a format without a published score
+        [seldom] { $quantity } { $value } with { $layout } on { $devices } cards, limits kept in { $share }
+        [unscored] { $quantity } { $value } with { $layout }, gains too little for an unscored format or more mechanisms
        *[worse] { $quantity } { $value } with { $layout } on { $devices } cards
     }
     .zh = { $precision } { $why ->
-        [limit] { $quantity }最好 { $value }（上限 { $limit }）
+        [limit] { $quantity } 最好 { $value }（上限 { $limit }）
         [memory] 显存至少缺 { $short }
         [start] 没有版本能启动（{ $cause }）
-        [unscored] { $quantity } { $value }（{ $layout }）：收益不足以抵偿多用的机制或没有公开分数的格式
+        [seldom] { $quantity } { $value }（{ $devices } 卡，{ $layout }），{ $share } 的样本满足约束
+        [unscored] { $quantity } { $value }（{ $layout }），收益不足以抵偿无公开分数的格式或更多机制
        *[worse] { $quantity } { $value }（{ $devices } 卡，{ $layout }）
     }
 
 refused =
     .en = { $count ->
-        [one] One kind is left out, no release starts it
-       *[other] { $count } kinds are left out, no release starts them; the first
-    }: { $label }: { $why }.
-    .zh = 已排除 { $count } 种没有版本能启动的部署，第一种：{ $label }：{ $why }。
-
-overloaded =
-    .en = { $count } more answer requests more slowly than they arrive.
-    .zh = 另有 { $count } 个答复慢于请求到达。
+        [one] One kind is left out, which no release starts:
+       *[other] { $count } kinds are left out, which no release starts, such as
+    }{ " " }
+    .zh = 已排除 { $count } 种没有版本能启动的部署，如{ " " }
 
 missed =
-    .en = { $count } before one of these are left out: simulated, they do not keep the limits.
-    .zh = 排在其前的 { $count } 个已排除：仿真表明不满足约束。
+    .en = { $missed ->
+        [yes] Left out after simulation: { $count } that { $count ->
+            [one] breaks
+           *[other] break
+        } a limit{ $late ->
+            [yes] , { $behind } that cannot keep up
+           *[no] { "" }
+        }.
+       *[no] Left out: { $behind } that cannot keep up with what arrives.
+    }
+    .zh = { $missed ->
+        [yes] 仿真后排除：{ $count } 个不满足约束{ $late ->
+            [yes] ，{ $behind } 个跟不上请求
+           *[no] { "" }
+        }。
+       *[no] 已排除：{ $behind } 个跟不上到达的请求。
+    }
 
 pool-binds =
     .en = { $pool ->
