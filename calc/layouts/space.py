@@ -161,7 +161,8 @@ class Space:
     def _unpriced(self, offer: Offer) -> bool:
         """Whether the cost comes first, or is limited, and a card has no price."""
         goal = self.goal
-        return ((goal.limits.cost is not None or (goal.objectives or [""])[0] == "cost")
+        first = goal.objectives[0] if goal.objectives else None
+        return ((goal.limits.cost is not None or first == "cost")
                 and card_hour(offer.device, goal.ownership, prices_of(offer.device), offer.price
                               ) is None)
 

@@ -169,9 +169,9 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None,
         whole = False
     bases = [each.base for each in every]
     mates = dict[tuple[str | None, ...], list[Pools]]()
-    for each in every:
-        if each.decode:
-            mates.setdefault(_mated(each.base, asked), []).append(each)
+    for other in every:
+        if other.decode:
+            mates.setdefault(_mated(other.base, asked), []).append(other)
     front, alone = Front(asked.objectives, ties=False), dict[str, Front]()
     for few in (FEW, None):  # first some of each, to hold the others against
         for one in every:
