@@ -289,8 +289,8 @@ class Answer:
 
     def _plain(self, each: SampledRow) -> SampledRow:
         """A deployment in one pool without what it does besides, step by step, where that wins too
-        little to be told: redundant experts, micro-batches, a dealt cache, experts cut and dealt
-        at once, and an engine's chunk that is not the usual one."""
+        little to be told: redundant experts, micro-batches, a dealt cache, one in host memory,
+        experts cut and dealt at once, and an engine's chunk that is not the usual one."""
         if each.row.prefill is not None:
             return each
         goal, best = self.result.wishes.goal, each
@@ -301,6 +301,8 @@ class Answer:
             lambda choice: replace(choice, expert=max(choice.expert, choice.tensor)
                                    if choice.expert > 1 else 1),
             lambda choice: replace(choice, spares=0), lambda choice: replace(choice, context=1),
+            lambda choice: replace(choice, host_cache=None, loaded=None, concurrency=0)
+            if choice.host_cache else choice,
             lambda choice: replace(choice, chunk=usual_chunk(goal, choice)))
         for less in plainer:
             choice = less(best.row.choice)

@@ -178,6 +178,8 @@ Cards = Annotated[int, BeforeValidator(lambda raw: _whole(raw, most=MOST_CARDS))
 Degree = Annotated[int, BeforeValidator(_whole), _shown("a whole number")]
 DegreeOrZero = Annotated[int, BeforeValidator(lambda raw: _whole(raw, least=0)),
                          _shown("a whole number")]
+BytesOrZero = Annotated[float, BeforeValidator(lambda raw: 0.0 if raw == 0 else _Amount(
+    "B", exclusive=False)(raw)), _shown("an amount of memory, such as '512 GB', or 0")]
 Degrees = Annotated[list[Degree], Field(min_length=1)]
 
 
@@ -345,6 +347,9 @@ class Space(Entry):
         pools: one pool that does both, or two that prefill and decode; absent, either.
         block_size: of the cache [token].
         memory_utilization: shares that the engine may use, in percent here [1].
+        host_cache: memory of each server for caches that its cards have dropped [B], tried beside
+            none where users think and the cards do not keep all of their prefixes; 0 alone: none.
+            Absent, what the server's memory has left. Of one pool, under engines that keep such.
     """
 
     tensor: Degrees | None = None
@@ -365,6 +370,7 @@ class Space(Entry):
     pools: Annotated[list[Literal["one", "two"]], Field(min_length=1)] = ["one", "two"]
     block_size: Tokens | None = None
     memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
+    host_cache: Annotated[list[BytesOrZero], Field(min_length=1)] | None = None
 
 
 def _may_be_names(schema: dict[str, Any]) -> None:

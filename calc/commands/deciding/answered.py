@@ -72,7 +72,7 @@ def brief(answer: Answer, row: Row) -> str:
     seen, pools = answer.amounts(row), " + ".join(
         spoken(say("of-a-choice", devices=choice.devices, device=marked(choice.device),
                    precision=choice.precision, layout=translated(choice.layouts),
-                   steps=steps(choice.drafts, choice.micro_batches))) for choice in row.choices)
+                   steps=_steps_of(choice))) for choice in row.choices)
     pace, first, rate, cost = (
         text_of(seen[name]) if name in seen else ""
         for name in ("tpot", "ttft", "throughput_per_card", "cost"))
@@ -125,10 +125,15 @@ def longer(answer: Answer) -> list[str]:
     return [spoken(told)] if told else []
 
 
-def steps(drafts: int, micro_batches: int) -> Pair:
-    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two micro-batches``."""
+def steps(drafts: int, micro_batches: int, host_cache: int = 0) -> Pair:
+    """How a step runs, where it drafts or is cut in two, and what a server's memory caches [GB]:
+    ``, 1 draft, two micro-batches, host cache 512 GB a server``."""
     return say("steps", drafting=drafts > 0, drafts=drafts, one=drafts == 1,
-               halves=micro_batches > 1)
+               halves=micro_batches > 1, hosted=host_cache > 0, size=f"{host_cache:,}")
+
+
+def _steps_of(choice: Choice) -> Pair:
+    return steps(choice.drafts, choice.micro_batches, choice.host_cache or 0)
 
 
 def qualities(answer: Answer, row: Row) -> list[str]:
@@ -144,7 +149,7 @@ def _brief_pool(choice: Choice) -> Pair:
     return say("brief-pool", devices=choice.devices, device=marked(choice.device),
                named=bool(choice.engine), engine=choice.engine or "", precision=choice.precision,
                layout=translated(choice.layouts), chunk=f"{choice.chunk:,}",
-               steps=steps(choice.drafts, choice.micro_batches))
+               steps=_steps_of(choice))
 
 
 def amount(name: str, value: float) -> str:
