@@ -364,7 +364,8 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
     mechanisms: dict[str, Any] = {}
     if choice.micro_batches > 1:
         mechanisms["micro_batches"] = choice.micro_batches
-    hits = demand.prefix_hit_share if choice.hits is None else choice.hits / PER_MILLE
+    stated = demand.prefill_hit_share if choice.pool == "prefill" else demand.prefix_hit_share
+    hits = stated if choice.hits is None else choice.hits / PER_MILLE
     mechanisms |= {"prefix_hit_share": hits} if hits else {}
     if choice.loaded and choice.hits is not None:
         mechanisms["host_prefix_share"] = choice.loaded / PER_MILLE

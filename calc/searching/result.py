@@ -359,7 +359,10 @@ class Answer:
 
     def amounts(self, row: Row) -> dict[str, Amount]:
         """Reported quantities of a deployment by name, with their 80% intervals."""
-        return (self._rows.get(row.choices) or sample_rows(self.result, [row])[0]).amounts
+        return self._sampled(row).amounts
+
+    def _sampled(self, row: Row) -> SampledRow:
+        return self._rows.get(row.choices) or sample_rows(self.result, [row])[0]
 
     def keeps(self, each: SampledRow, like: SampledRow | None = None) -> float | None:
         """In which share of draws a deployment keeps all limits, simulated if it was [1].
@@ -525,9 +528,10 @@ class Answer:
 
     def beside(self, row: Row) -> dict[str, Any]:
         """A deployment with what its format costs and runs on, and how it starts; plain data."""
-        start, taken = self.start(row), self.stand_ins(row)
+        start, taken, each = self.start(row), self.stand_ins(row), self._sampled(row)
         return row.as_json() | ({"stand_ins": taken[0]} if taken else {}) | {
-            "amounts": {name: told.as_json() for name, told in self.amounts(row).items()},
+            "amounts": {name: told.as_json() for name, told in (
+                each.amounts | each.agent_costs).items()},
             "quality": [known.words[0] for known in self.quality(row)],
             "runs": [kernel and kernel.words[0] for kernel in row.kernels(self.result.space.model)],
             **({"start": start.as_json()} if start else {})}

@@ -49,13 +49,18 @@ def test_task_costs_its_turns_and_a_processed_token_its_share_of_a_request():
 def test_search_prints_the_cost_of_a_task_beside_that_of_output_tokens():
     goal = load_goal("v4-flash-agents-8xh200", ["space.tensor=8", "space.spares=none",
                                                 "precisions=fp8-mxfp4"])
-    best, demand = search(goal).front[0][0], goal.demand
+    answer, demand = search(goal), goal.demand
+    best = answer.front[0][0]
     request = best.amounts["cost"].scaled(demand.output_tokens / MILLION)
     line = interval(best, "cost")
     assert request.scaled(demand.agent.turns).said("en") in line
     tokens = demand.input_tokens + demand.output_tokens
     assert request.scaled(MILLION / tokens).said("en") in line
     assert "\n" not in line
+    amounts = answer.beside(best.row)["amounts"]
+    assert amounts["per_task"]["value"] == pytest.approx(request.value * demand.agent.turns)
+    assert amounts["per_million_processed"]["value"] == pytest.approx(
+        request.value * MILLION / tokens)
 
 
 def test_histories_that_a_cache_has_no_room_for_are_prefilled_again():

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
 from calc.commands.printing import listing, said, spoken, text_of, translated
-from calc.costing.tokens import MILLION, agent_costs
 from calc.evidence.classes import axis_label
 from catalogue.caveats import announced, borrowed, marked, underived
 from catalogue.engines.released import stated_release
@@ -57,14 +56,12 @@ def interval(each: SampledRow, name: str) -> str:
 
 def _agent_cost(each: SampledRow) -> str:
     """Cost of a million processed tokens and of an agent's task; empty for other loads."""
-    demand, cost = each.goal.demand, each.amounts["cost"]
-    if demand.agent is None:
+    agent, costs = each.goal.demand.agent, each.agent_costs
+    if agent is None or not costs:
         return ""
-    shares = agent_costs(demand.output_tokens / MILLION, demand.agent.turns,
-                         demand.input_tokens, demand.output_tokens)
-    return spoken(say("agent-cost", turns=demand.agent.turns,
-                      processed=said(cost.scaled(MILLION * shares["per_processed"])),
-                      task=said(cost.scaled(shares["per_task"]))))
+    return spoken(say("agent-cost", turns=agent.turns,
+                      processed=said(costs["per_million_processed"]),
+                      task=said(costs["per_task"])))
 
 
 def brief(answer: Answer, row: Row) -> str:
