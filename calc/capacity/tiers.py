@@ -265,7 +265,8 @@ class Population:
 
         Args:
             in_flight: requests that hold blocks, on average [request].
-            host: memory of a server for caches [B]; what :func:`host_room` leaves unless given.
+            host: memory of a server for caches [B]; unless given what the deployment states, or
+                :func:`host_room` leaves.
             storage: of a server's drives for caches [B].
         """
         held = in_flight * (
@@ -277,7 +278,8 @@ class Population:
                 or load_link(HOST_LINK).device_bandwidth)
         drive = load_link(STORAGE_LINK).device_bandwidth
         if host is None:
-            host = float(host_room(self.scenario).left)
+            stated = self.scenario.file.workload.host_cache
+            host = float(stated.value if stated else host_room(self.scenario).left)
         found = [Tier("device", max(0.0, self.blocks - held))]
         for name, size, read in (("host", host, link), ("storage", storage, drive)):
             if size:

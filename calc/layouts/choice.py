@@ -130,7 +130,7 @@ class Choice:
         if self.context > 1:
             found["parallelism.decode_context_parallel"] = self.context
         if self.host_cache:
-            found["workload.host_cache"] = f"{self.host_cache} GB"
+            found["workload.host_cache"] = f"{self.host_cache}GB"
         found |= {"workload.concurrency": self.concurrency,
                   "workload.max_num_batched_tokens": self.chunk,
                   "workload.memory_utilization": f"{self.utilization / 100:g}"}

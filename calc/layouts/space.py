@@ -239,7 +239,8 @@ class Space:
         """
         sizes, node = self.goal.space.host_cache, load_node(base.node)
         of_engine = self.subject(base).engines if base.engine else ()
-        if node.host_memory is None or (sizes is not None and not any(sizes)) or not any(
+        if self.resolve or node.host_memory is None or (
+                sizes is not None and not any(sizes)) or not any(
                 engine.starts.get("host_cache", False) for engine in of_engine):
             return None
         return HostCaches(load_device(base.device), node, None if sizes is None else tuple(
