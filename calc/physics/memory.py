@@ -17,6 +17,7 @@ from calc.physics.arrays import (
     clip,
     either,
     floor_div,
+    is_absent,
     maximum,
     minimum,
     plus,
@@ -566,12 +567,12 @@ def found_shares(q: Any, held: Number, on_host: Number, running: Number, idle: N
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
-    on_cards = kept_share(q.data_parallel * held, running, idle)
-    kept = either(on_host > held, lambda: kept_share(
-        q.data_parallel * maximum(held, on_host), running, idle), lambda: on_cards)
-    stated = q.prefix_hit_share
-    return stated * kept, plus(q.host_prefix_share * on_cards, either(
-        on_host > held, lambda: stated * (kept - on_cards), lambda: 0.0))
+    on_cards, stated = kept_share(q.data_parallel * held, running, idle), q.prefix_hit_share
+    loaded = either(q.host_prefix_share > 0, lambda: q.host_prefix_share * on_cards, lambda: 0.0)
+    if is_absent(on_host):
+        return stated * on_cards, loaded
+    kept = kept_share(q.data_parallel * maximum(held, on_host), running, idle)
+    return stated * kept, plus(stated * (kept - on_cards), loaded)
 
 
 def served_requests(q: Any, most: Number, held: Number) -> Number:

@@ -9,6 +9,7 @@ import pytest
 
 from calc.answer.steady_state import STEADY, lasting
 from calc.closed_form.evaluate import evaluate
+from calc.launching.starting import start
 from calc.layouts.choice import scenario, text
 from calc.searching.load_goal import load_goal, search
 from catalogue import ParamsError, load_scenario, read_scenario
@@ -143,6 +144,12 @@ class TestSearch:
         assert inputs["host_cache_memory"] == row.choice.host_cache * 1e9 / 8
         assert 0.8 * row.choice.concurrency < found.in_flight <= row.choice.concurrency * 1.001
         assert found.values["steady_ttft"] == pytest.approx(row.quantities["ttft"], rel=0.1)
+
+    def test_it_starts_where_those_in_flight_have_room(self):
+        """Not all users at once, each at the longest: most of them think."""
+        answer = searched()
+        row = answer.result.rows(answer.result.front)[0]
+        assert start(answer.result.wishes.goal, row).engine == "sglang@0.5.23"
 
     def test_without_it_fewer_are_served(self):
         without = searched("space.host_cache=0")
