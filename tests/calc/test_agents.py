@@ -13,7 +13,7 @@ from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of
 from calc.costing.tokens import MILLION
 from calc.launching.starting import search
-from calc.layouts.choice import Choice, scenario, text
+from calc.layouts.choice import Choice, contents, scenario, text
 from calc.searching.load_goal import load_goal
 from catalogue import load_deployment
 from catalogue.entries.agents import BLOCK, Agent, turn_load
@@ -72,6 +72,13 @@ def test_histories_that_a_cache_has_no_room_for_are_prefilled_again():
 
     assert ttft(10) < 1.5 * ttft(5)
     assert ttft(20) > 4 * ttft(10)
+
+
+def test_a_prefill_pool_states_hits_without_answers():
+    prefill, both = (contents(GOAL, replace(LAYOUT, pool=pool, drafts=0, hits=hits))["mechanisms"][
+        "prefix_hit_share"] for pool, hits in (("prefill", None), (None, 950)))
+    assert prefill == GOAL.demand.prefill_hit_share < GOAL.demand.prefix_hit_share
+    assert both == 0.95
 
 
 def test_written_file_states_the_agent_and_loads_as_the_goal_asks(tmp_path):
