@@ -50,7 +50,7 @@ def paired(goal: Goal, evaluated: Evaluated, deployments: Deployments
 
 def _held(goal: Goal, choice: Choice) -> int:
     """Prompts of a pool: of four full chunks on each stage."""
-    new = goal.demand.input_tokens * (1 - goal.demand.prefix_hit_share)
+    new = goal.demand.input_tokens * (1 - goal.demand.prefill_hit_share)
     return min(max(math.ceil(4 * choice.chunk / new), PROMPTS[0]), PROMPTS[1]) * (
         choice.pipeline * choice.data)
 

@@ -164,9 +164,13 @@ class Estimate:
         """Whether it only lacks room for all requests at their longest at once.
 
         So it is where requests differ or come one by one, the longest fits, and what all of them
-        take on average does.
+        take on average does; of users who think those in flight.
         """
-        if self.fits or self.waiting or self.lasting is None or not self.lasting.cache:
+        if self.fits or self.lasting is None or not self.lasting.cache:
+            return False
+        flight = (self.lasting.in_flight if self.lasting.arrivals == "closed-loop"
+                  else self.in_flight)
+        if flight > self.served:
             return False
         apart = self.varied or self.lasting.arrivals in ("closed-loop", "poisson")
         return bool(apart and all(reason.kind == MEMORY for reason in self.reasons)

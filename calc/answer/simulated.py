@@ -118,7 +118,8 @@ class System:
         shapes: of the requests, each as likely as any other.
         lengths: how they vary; None where they are listed one by one.
         longest: of prompt and answer together that its context and its cache allow [token].
-        overhead: before a request reaches the scheduler [s].
+        overhead: before a request reaches the scheduler, the mean load of a cache from host memory
+            included [s].
         front_end_rate: at which all front ends together let requests in at most [request/s].
         closed_form: requests per second with as many in work as the replicas hold [request/s].
         reasons: why it does not run as written: a dtype that the device lacks.
@@ -181,12 +182,14 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     limits, why = pool.limits, reasons(scenario, quantities)
     stages, room = int(inputs["pipeline_parallel"]), limits.longest
     let_in, decode, transfer = float(front_ends_rate(Inputs(inputs))), None, None
+    overhead = float(quantities["admission_time"])
     if inputs["separate_pools"]:
         decode, sending = pool, float(quantities["kv_transfer_time"])
         if prefill is not None:
             asked = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
             pool, prompts = _pool(prefill, asked, shape[0] + 1, max_num_seqs, policy, coordination)
             sending += max(0.0, float(prompts["kv_port_time"] - quantities["kv_port_time"]))
+            overhead += float(prompts["cache_load_wait"])
             room = min(room, pool.limits.longest)
             let_in = min(let_in, float(front_ends_rate(Inputs(asked))))
         else:
@@ -201,8 +204,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
     lengths = lengths_of(scenario)
     return System(pool, decode, transfer, (*shape, cached), lengths.shapes(inputs, longest),
-                  lengths, longest, float(inputs["request_overhead"]),
-                  let_in,
+                  lengths, longest, overhead, let_in,
                   float(evaluate(full, attention)["request_throughput"]),
                   tuple(reason for reason in why if reason.kind != MEMORY))
 

@@ -15,7 +15,7 @@ from calc.closed_form.planning import pool_replicas
 from calc.closed_form.validity import doubts
 from calc.physics.arrays import Inputs, double
 from calc.physics.experts import ranks_in_step
-from calc.physics.memory import kept_share
+from calc.physics.memory import found_shares
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.scenario import unasked
@@ -102,9 +102,9 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
     counts = 1 + np.append(0.0, np.geomspace(FEWEST, max(FEWEST, others), POINTS))
     swept = {**inputs, "concurrency": counts} | _planned(inputs, everything)
     if rate is None and inputs["prefix_hit_share"]:  # those who think keep what the cache has left
-        held = inputs["data_parallel"] * everything["mean_requests"]
-        swept["prefix_hit_share"] = inputs["prefix_hit_share"] * kept_share(
-            held, counts, most - counts)
+        swept["prefix_hit_share"], swept["host_prefix_share"] = found_shares(
+            Inputs(inputs), everything["mean_requests"], everything["host_requests"], counts,
+            most - counts)
     found = evaluate(swept, attention)
     wanted, name = ((most, "steady_users") if rate is None else
                     (float(rate.value), "steady_request_throughput"))

@@ -198,7 +198,7 @@ def combine_pools(prefill: Scenario, decode: Scenario, *, users: float | None = 
         decode.devices, rates, min(rates, key=lambda name: rates[name]),
         min(float(found["pools_rate"]), *let_in), float(found["kv_transfer_time"]),
         float(found["best_prefill_devices"]), float(found["best_pools_rate"]), whole, whole_rate,
-        _loop(decode, asked, float(prompts["prefill_time"]), found,
+        _loop(decode, asked, float(prompts["cache_load_wait"] + prompts["prefill_time"]), found,
               first["data_parallel"] / given * (1 + first["prompt_variation"] ** 2), users,
               min(let_in)))
 
@@ -232,7 +232,7 @@ def _loop(decode: Scenario, inputs: Mapping[str, Any], prefill_time: float,
     Args:
         decode: the pool, for what its workload says of arrivals.
         inputs: its own, with what the prefill pool finishes.
-        prefill_time: of a prompt alone in the prefill pool [s].
+        prefill_time: of a prompt alone in the prefill pool, loads of its cache included [s].
         found: quantities of the decode pool.
         service: of a prefill replica, per prompt: second moment over mean [s].
         asking: users; as many as the decode pool states, if None [request].

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from calc.closed_form.evaluate import evaluate
+from calc.layouts import host_memory
+from calc.layouts.host_memory import HostRoom
 from catalogue import ParamsError, Scenario, load_link
-from catalogue.deployments.physics_inputs import HOST_LINK, STORAGE_LINK, priors_of
+from catalogue.deployments.physics_inputs import HOST_LINK, STORAGE_LINK
 
 HALVINGS = 80  # of the time for which a cache is kept
 SHORT, LONG = 4096, 32768  # tokens of the prompts through which recomputing is laid [token]
@@ -200,28 +202,6 @@ def first_prompt(mean: float, answer: float, turns: int, prefix: float = 0.0) ->
     return (2 * mean + (turns - 1) * (prefix - answer)) / (turns + 1)
 
 
-@dataclass(frozen=True)
-class HostRoom:
-    """A server's memory [B]: who holds how much of it, and what is left for caches.
-
-    Attributes:
-        total: as built in; 0 where it is not known.
-        system: of the operating system and what runs beside the engine.
-        processes: of the engine, of all cards of the server, pinned buffers included.
-        files: of the weights, from which a process starts again; experts that stay on the host.
-    """
-
-    total: float
-    system: float
-    processes: float
-    files: float
-
-    @property
-    def left(self) -> float:
-        """What a tier of caches may take [B]."""
-        return max(0.0, self.total - self.system - self.processes - self.files)
-
-
 def host_room(scenario: Scenario) -> HostRoom:
     """The one budget of a server's memory.
 
@@ -230,14 +210,11 @@ def host_room(scenario: Scenario) -> HostRoom:
 
     Source: notebooks/day.md, section Fetch or compute again.
     """
-    node, inputs = scenario.node, scenario.inputs()
-    priors = priors_of(scenario.device)
-    cards = min(scenario.devices, float(node.devices_per_node.value))
-    found = evaluate(inputs, scenario.model.attention, decode=True)
-    files = float(found["weights_per_device"]) * cards + float(found["host_expert_weights"])
-    return HostRoom(float(node.host_memory.value) if node.host_memory else 0.0,
-                    float(priors.host_system_memory.value),
-                    cards * float(priors.host_process_memory.value), files)
+    found = evaluate(scenario.inputs(), scenario.model.attention, decode=True)
+    return host_memory.host_room(
+        scenario.device, scenario.node,
+        min(scenario.devices, float(scenario.node.devices_per_node.value)),
+        float(found["weights_per_device"]), float(found["host_expert_weights"]))
 
 
 class Population:
@@ -288,7 +265,8 @@ class Population:
 
         Args:
             in_flight: requests that hold blocks, on average [request].
-            host: memory of a server for caches [B]; what :func:`host_room` leaves unless given.
+            host: memory of a server for caches [B]; unless given what the deployment states, or
+                :func:`host_room` leaves.
             storage: of a server's drives for caches [B].
         """
         held = in_flight * (
@@ -300,7 +278,8 @@ class Population:
                 or load_link(HOST_LINK).device_bandwidth)
         drive = load_link(STORAGE_LINK).device_bandwidth
         if host is None:
-            host = host_room(self.scenario).left
+            stated = self.scenario.file.workload.host_cache
+            host = float(stated.value if stated else host_room(self.scenario).left)
         found = [Tier("device", max(0.0, self.blocks - held))]
         for name, size, read in (("host", host, link), ("storage", storage, drive)):
             if size:

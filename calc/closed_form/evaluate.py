@@ -17,6 +17,7 @@ from calc.closed_form.waves import (
     chunk,
     decode_step,
     fullest_cache,
+    loads,
     prefill_throughput,
     prompts,
     serving,
@@ -149,30 +150,30 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     waiting = numbers["concurrency"] - memory.served_requests
     if np.any(waiting > 0):
         q = Inputs(numbers | {"concurrency": double(memory.served_requests),
-                              "prefix_hit_share": double(memory.found_hit_share)})
+                              "prefix_hit_share": double(memory.found_hit_share),
+                              "host_prefix_share": double(memory.loaded_hit_share)})
     requests = memory.served_per_rank
     floor = decode_floor(q, counted, stored, cached, requests)
     cut = prompts(q, requests)
-    compositions = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
-            chunk(q, cut, cut.burst_tokens))
-    steps = [step(attention, q, counted, stored, cached, composition)
-             for composition in compositions]
-    decoding, alone, rest = steps
-    through_ports, transfer = transfer_time(q, cached)
+    compositions = (decode_step(q, floor), *(
+        chunk(q, cut, tokens) for tokens in (cut.prefill_tokens, cut.burst_tokens)))
+    decoding, alone, rest = steps = [step(attention, q, counted, stored, cached, composition)
+                                     for composition in compositions]
+    (through_ports, transfer), loaded = transfer_time(q, cached), loads(q, cached, alone)
     ratio = pool_ratio(q, floor.decode_batch, cut, decoding, alone)
-    lasting = steady(q, cut, requests, waiting, decoding, alone, rest, transfer, ratio)
+    lasting = steady(q, cut, requests, waiting, decoding, alone, rest, transfer, ratio, loaded)
     served = serving(q, cut, requests, waiting, lasting.prompt_work, lasting.steady_pace,
-                     decoding, alone, rest, transfer)
+                     decoding, alone, rest, transfer, loaded.admission_time)
     planned = planning(q, counted, stored, memory, cut, ratio, served, through_ports, transfer)
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
-                   "expert_fixed_time": expert_fixed_time(q),
-                   "fullest_cache": fullest_cache(q, floor),
-                   "prefill_throughput": prefill_throughput(q, cut, rest)}
-    for phase, done in zip(PHASES, steps, strict=True):
-        quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}
+                   "fullest_cache": fullest_cache(q, floor), "expert_fixed_time":
+                   expert_fixed_time(q), "prefill_throughput": prefill_throughput(q, cut, rest)}
+    quantities |= {f"{phase}_{name}": value for phase, done in zip(PHASES, steps, strict=True)
+                   for name, value in _named(done).items()}
     bench = benched(q, cut, waiting, served, lasting, decoding, rest)
-    return quantities | _named(floor, cut, served, bench, distances(q, counted), token_fanout(q),
-                               planned, lasting, occupancy(q, memory, floor, lasting))
+    return quantities | _named(floor, cut, loaded, served, bench, distances(q, counted),
+                               token_fanout(q), planned, lasting,
+                               occupancy(q, memory, floor, lasting))
 
 
 def _named(*parts: Any) -> dict[str, Number]:

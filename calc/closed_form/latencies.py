@@ -18,6 +18,7 @@ from calc.closed_form.waves import (
     Serving,
     chunk,
     decode_step,
+    loads,
     prefill_throughput,
     prompts,
     serving,
@@ -145,17 +146,19 @@ def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cache
     _, transfer = transfer_time(q, cached)
     if names.isdisjoint(_OF_WAVE | STEADY_NAMES):
         return quantities
+    loaded = loads(q, cached, prefill)
     # of ranks that step together a burst takes the work of a prompt on one of them, too
     if not names.isdisjoint(STEADY_NAMES) or np.any(ranks_in_step(q) > 1):
         ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
-        lasting = steady(q, cut, requests, NOBODY, decode, prefill, burst, transfer, ratio)
+        lasting = steady(q, cut, requests, NOBODY, decode, prefill, burst, transfer, ratio, loaded)
         quantities |= vars(lasting)
         work, pace = lasting.prompt_work, lasting.steady_pace
     else:
         work, pace = NOBODY, steady_pace(q, requests, decode)
     bench = not BENCH_NAMES.isdisjoint(names)
     if bench or not _OF_WAVE.isdisjoint(names):
-        wave = serving(q, cut, requests, NOBODY, work, pace, decode, prefill, burst, transfer)
+        wave = serving(q, cut, requests, NOBODY, work, pace, decode, prefill, burst, transfer,
+                       loaded.admission_time)
         quantities |= vars(wave)
     return quantities | (vars(benched(
         q, cut, NOBODY, wave, lasting, decode, burst)) if bench else {})

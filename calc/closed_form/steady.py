@@ -31,7 +31,14 @@ from calc.closed_form.bunches import (
 from calc.closed_form.dealing import others_in_turn, shorter_of_two
 from calc.closed_form.overlaps import Among, decoding_among, overlapping
 from calc.closed_form.planning import pool_replicas
-from calc.closed_form.waves import Prompts, first_held, front_ends_rate, prefill_time, token_pace
+from calc.closed_form.waves import (
+    Loads,
+    Prompts,
+    first_held,
+    front_ends_rate,
+    prefill_time,
+    token_pace,
+)
 from calc.physics.arrays import (
     Number,
     anywhere,
@@ -134,8 +141,8 @@ class _Stay:
     decode_random: Number
 
 
-def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone: Number
-          ) -> _Stay:
+def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone: Number,
+          h: Number) -> _Stay:
     """Waits and decoding; a share of the others that is not lone delays.
 
     Prompts on one's own rank are a queue: whoever comes while one stays is worked on meanwhile.
@@ -144,8 +151,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    after, later = s.after, s.later
-    h, at_once = q.request_overhead, (s.ranks > 1) & (r.hold <= 0)
+    after, later, at_once = s.after, s.later, (s.ranks > 1) & (r.hold <= 0)
     longer = r.group * (k.busy - pace)
     mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
 
@@ -357,29 +363,40 @@ def _pace_of(q: Any, c: Number, decode: Step, decoding: Number, lighter: Number
                                 lambda: plus(steps, stall))
 
 
-def _at_random(q: Any, apart: Number) -> Number:
-    """Share of prompts that come at random: whose users think longer than so long [s]."""
-    return either(q.open_arrivals > 0, lambda: 1.0, lambda: minimum(
-        1, (q.think_time + q.request_overhead) / apart))
+def _at_random(q: Any, away: Number, apart: Number) -> Number:
+    """Share of prompts that come at random: whose users are away longer than so long [s]."""
+    return either(q.open_arrivals > 0, lambda: 1.0, lambda: minimum(1, away / apart))
 
 
-def _thought(q: Any, apart: Number) -> Number:
+def _random_shares(q: Any, s: Pieces, r: Rates, k: Chunks, pace: Number, away: Number
+                   ) -> tuple[Number, Number]:
+    """Shares of prompts that come at random, and that meet others at random; see ``Steady``."""
+    mixing = _at_random(q, away, pace + k.prefill)
+    return mixing, either((s.ranks > 1) & (r.hold <= 0), lambda: _at_random(
+        q, away, pace + k.busy * np.exp(-s.ranks * r.prompts)), lambda: mixing)
+
+
+def _thought(q: Any, away: Number, apart: Number) -> Number:
     """The part of it that is due to thinking: what a front end takes is the same for everybody."""
-    thinking = either(q.think_time > 0, lambda: q.think_time / maximum(
-        apart, q.think_time + q.request_overhead), lambda: 0.0)
+    thinking = either(q.think_time > 0, lambda: q.think_time / maximum(apart, away),
+                      lambda: 0.0)
     return select(q.open_arrivals > 0, 1, thinking)
 
 
-def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> Number:
-    """What a stay lacks of what prompts, or front ends, need for all in flight [s].
+def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, loading: Number, stay: Number
+           ) -> Number:
+    """What a stay lacks of what prompts, loads or front ends need for all in flight [s].
 
-    Chunks of one's own prompt are in all stages of a pipeline at once.
+    Chunks of one's own prompt are in all stages of a pipeline at once, and so are its loads, each
+    through its card's link.
     """
     apart = q.separate_pools > 0
     each = either(apart, lambda: a.least / a.replicas, lambda: k.least)
     own = select(apart, 1, 1 / q.pipeline_parallel)
-    return maximum(0, maximum(
-        q.concurrency / front_ends_rate(q), (own + others) * each) - stay)
+    needed = maximum(q.concurrency / front_ends_rate(q), (own + others) * each)
+    if not is_absent(loading):
+        needed = maximum(needed, q.concurrency / q.data_parallel * loading)
+    return maximum(0, needed - stay)
 
 
 def _sent(q: Any, first: Number, tpot: Number, accepted: Number
@@ -412,7 +429,8 @@ def _little(q: Any, others: Number, waiting: Number, inside: Number
 
 
 def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decode: Step,
-           prefill: Step, burst: Step, transfer: Number, pool_ratio: Number) -> Steady:
+           prefill: Step, burst: Step, transfer: Number, pool_ratio: Number, loaded: Loads
+           ) -> Steady:
     """What a request sees among others that come and go at other times than it does.
 
     Args:
@@ -423,15 +441,15 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
         decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and a full one.
         transfer: of a request's cache to the decode pool [s].
         pool_ratio: prefill replicas per decode replica [1].
+        loaded: caches from host memory, and how long a request is outside the steps [s].
 
     Source: notebooks/serving.md, section A steady state.
     """
     apart, c, after = q.separate_pools > 0, requests_per_rank, q.output_tokens - 1
     (draft, accepted, token), ranks = token_pace(q, decode), ranks_in_step(q)
-    pace = plus(decode.step_time, draft)
-    units = q.data_parallel * q.pipeline_parallel / ranks
-    total = maximum(0, q.concurrency - 1)
-    through = q.request_overhead + prefill_time(q, p, prefill)
+    pace, total = plus(decode.step_time, draft), maximum(0, q.concurrency - 1)
+    units, h = q.data_parallel * q.pipeline_parallel / ranks, loaded.admission_time
+    through, away = h + prefill_time(q, p, prefill), q.think_time + h
     shorter = shorter_of_two(through, maximum(1, after) * token,
                              (q.prompt_variation, q.answer_variation))
     beside = others_in_turn(total, units, shorter)
@@ -441,28 +459,27 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     span = p.new_tokens / s.room
     riding = either(s.mixed, lambda: plus(
         scaled(u, 1 + q.draft_tokens) * s.token, s.riding), lambda: 0.0)
-    first_step = pace + scaled(s.chunk, p.prompt_chunks)
-    r = rates_of(q, p, s, u, span, _at_random(q, first_step), _thought(q, first_step))
+    r = rates_of(q, p, s, u, span, *(share(
+        q, away, pace + scaled(s.chunk, p.prompt_chunks)) for share in (_at_random, _thought)))
     k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
-    t, mixing = _stay(q, s, r, k, u, pace, minimum(1, others)), _at_random(q, pace + k.prefill)
-    meeting = either((s.ranks > 1) & (r.hold <= 0), lambda: _at_random(
-        q, pace + k.busy * np.exp(-s.ranks * r.prompts)), lambda: mixing)
-    sent = through + transfer
-    a = _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
+    t = _stay(q, s, r, k, u, pace, minimum(1, others), h)
+    mixing, meeting = _random_shares(q, s, r, k, pace, away)
+    sent, a = through + transfer, _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
     pool = _shared_pool_wait(q, p, a, others, sent + after * token)
     queue = either(apart, lambda: pool, lambda: (1 - mixing) * t.back + mixing * t.random)
     decoding = either(apart, lambda: after * token, lambda: (
         (1 - meeting) * t.decode_back + meeting * t.decode_random))
-    first = queue + either(apart, lambda: sent, lambda: q.request_overhead + k.prefill)
+    first = queue + either(apart, lambda: sent, lambda: h + k.prefill)
     lighter = _lighter(q, c, u * decoding / (first + decoding), decode, accepted)
     steps, stall, tpot = _pace_of(q, c, decode, decoding, lighter)
-    short = _short(q, k, a, select(apart, total, per(total, units)), first + after * tpot)
+    short = _short(q, k, a, select(apart, total, per(total, units)), loaded.cache_load_time,
+                   first + after * tpot)
     ttft, tpot, gap = _sent(q, first + short, tpot, accepted)
     inside = ttft + after * tpot
     among, rate, place = _little(q, total, waiting, inside)
     ttft, e2e = plus(ttft, place), plus(inside, place)
     return Steady(
-        shorter, beside, others, q.think_time + q.request_overhead, s.exposed,
+        shorter, beside, others, away, s.exposed,
         s.alone / prefill.step_time, per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel),
         s.token * p.new_tokens, span, s.riding, maximum(0, riding - s.waiting), r.chunks,
         r.filled, r.queued, r.random, r.between, r.unheld, r.coming, r.arrivals, r.prompts, r.rank,

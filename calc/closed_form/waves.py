@@ -12,6 +12,7 @@ from typing import Any
 
 from calc.physics.arrays import (
     Number,
+    anywhere,
     both,
     ceil_div,
     either,
@@ -24,6 +25,7 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
+from calc.physics.cache import Cache
 from calc.physics.decode_floor import Decode, biased, mean_attended, mean_context, tokens_per_step
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile, ranks_in_step
 from calc.physics.positions import (
@@ -200,6 +202,46 @@ def token_pace(q: Any, decode: Step) -> tuple[Number, Number, Number]:
 
 
 @dataclass(frozen=True)
+class Loads:
+    """Mean times of a prompt's cache from host memory, and of a request outside the steps [s]."""
+
+    cache_load_time: Number
+    cache_load_wait: Number
+    admission_time: Number
+
+
+NOTHING_LOADED = 0.0
+
+
+def loads(q: Any, c: Cache, prefill: Step) -> Loads:
+    """How long caches in host memory take to the cards, and when a request is ready for a step [s].
+
+    Every card loads what it has of a stage through its own link. In ``k`` parts, one for each layer
+    where an engine loads them in turn, a part is computed while the next one is loaded: loads of w
+    and a first chunk of t take max(w, t) + min(w, t)/k. Loads of others go on meanwhile.
+
+    Args:
+        q: input symbols as attributes; ``host_prefix_share`` is what is loaded.
+        c: cache per token [B/token].
+        prefill: the mean chunk of a prompt alone.
+
+    Source: notebooks/serving.md, section Prefixes in host memory.
+    """
+    if not anywhere(q.host_prefix_share > 0):
+        return Loads(NOTHING_LOADED, NOTHING_LOADED, q.request_overhead)
+    layers = ceil_div(q.num_hidden_layers, q.pipeline_parallel)
+    tokens = q.input_tokens / q.decode_context_parallel
+    states = q.host_prefix_share / select(q.prefix_hit_share > 0, q.prefix_hit_share, 1)
+    time = layers * (
+        q.host_prefix_share * tokens * c.kv_layer_bytes_per_token_per_device
+        + states * c.state_bytes_per_device / q.num_hidden_layers) / q.host_link_bandwidth
+    chunk_time = per(prefill.step_time, q.pipeline_parallel)
+    parts = select(q.layered_loads > 0, layers, 1)
+    wait = maximum(0, time - chunk_time) + minimum(time, chunk_time) / parts
+    return Loads(time, wait, q.request_overhead + wait)
+
+
+@dataclass(frozen=True)
 class Serving:
     """What a wave of requests sees: times [s], tokens per step [1], rates per second."""
 
@@ -304,7 +346,8 @@ def _first_prompts(q: Any, p: Prompts, work: Number, alone: Number) -> Number:
 
 
 def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, work: Number,
-            pace: Number, decode: Step, prefill: Step, burst: Step, transfer: Number) -> Serving:
+            pace: Number, decode: Step, prefill: Step, burst: Step, transfer: Number,
+            admission: Number) -> Serving:
     """TTFT, TPOT, latency and throughput of a wave of requests.
 
     Args:
@@ -317,6 +360,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, work
         decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and that of the
             rest of a burst.
         transfer: of a request's cache to the decode pool [s].
+        admission: of a request outside the steps, ``admission_time`` [s].
 
     Source: notebooks/serving.md.
     """
@@ -332,7 +376,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, work
                    lambda: begun + (c - 1) / c * wait)
     apart = q.separate_pools > 0
     let_in = (q.concurrency - 1) / front_ends_rate(q)
-    ttft = q.request_overhead + plus(first, select(apart, transfer, 0))
+    ttft = admission + plus(first, select(apart, transfer, 0))
     later = maximum(1, q.output_tokens - 1)
     stall = either(apart, lambda: 0.0, lambda: (prefilled - first) / later)
     draft, accepted, _ = token_pace(q, decode)
@@ -342,7 +386,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, work
     # the whole wave, whose prompts every request waits for, before its first token or after it
     rate = q.concurrency / either(
         apart, lambda: held_by_decode_pool(q, tpot),
-        lambda: q.request_overhead + prefilled + (q.output_tokens - 1) * pace)
+        lambda: admission + prefilled + (q.output_tokens - 1) * pace)
     # the last of those who wait does so while all others of them begin
     place = either(waiting > 0, lambda: waiting * waiting / (
         2 * rate * (q.concurrency + waiting)), lambda: 0.0)

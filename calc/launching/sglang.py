@@ -42,7 +42,8 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
             *formats(scenario, release, role),
             *_rounded(scenario, release),
             *_limits(scenario, of, release, most), *_steps(scenario, release),
-            *drafts(scenario, release), *_pool(scenario, of, part, release, role),
+            *drafts(scenario, release), *_host_cache(scenario, release),
+            *_pool(scenario, of, part, release, role),
             *spoken(scenario, release),
             release.take("--enable-metrics", None, "without it there is nothing to watch"),
             *answering(scenario, part, release)]
@@ -324,6 +325,21 @@ def drafts(scenario: Scenario, release: Release) -> list[Setting]:
             release.take("--speculative-num-steps", count, "tokens drafted per step"),
             release.take("--speculative-eagle-topk", 1, "one draft at a time"),
             release.take("--speculative-num-draft-tokens", count + 1, "and the step's own")]
+
+
+def _host_cache(scenario: Scenario, release: Release) -> list[Setting]:
+    """A cache in host memory, whose size SGLang takes for each rank, in whole GB.
+
+    Source: SGLang's page HiCache System Design and Optimization.
+    """
+    each = scenario.inputs()["host_cache_memory"]
+    if not each:
+        return []
+    why = f"{scenario.file.workload.host_cache} of a server for caches that the cards drop"
+    return [release.take("--enable-hierarchical-cache", None, why),
+            release.take("--hicache-size", max(1, int(each / 1e9)), "GB of a card"),
+            release.take("--hicache-write-policy", "write_through",
+                         "every prefix is copied when it is computed")]
 
 
 def between_npus(scenario: Scenario, release: Release) -> bool:

@@ -59,7 +59,8 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
              *_options(scenario, release),
              *formats(scenario, release, role),
              *_limits(scenario, release, most), *_steps(scenario, release),
-             *drafts(scenario, release), *_pool(release, role), *spoken(scenario, release)]
+             *drafts(scenario, release), *_host_cache(scenario, of, release, role),
+             *_pool(release, role), *spoken(scenario, release)]
     return [*found, *answering(scenario, part, release)]
 
 
@@ -325,6 +326,29 @@ def _limits(scenario: Scenario, release: Release, most: Longest) -> list[Setting
         release.take("--block-size", workload.block_size.value, "tokens of a block of the cache"),
         release.take("--gpu-memory-utilization", scenario.share.value,
                      WHOLE_MEMORY)]
+
+
+def _host_cache(scenario: Scenario, of: Layout, release: Release, role: str) -> list[Setting]:
+    """A cache in host memory, of which each server's replicas have parts of their own.
+
+    Source: vLLM's KV Offloading Usage Guide; ``_post_init_kv_transfer_config`` of vLLM 0.33.0,
+    which adds the size to what is configured.
+
+    Raises ParamsError, one sentence, for vLLM Ascend, whose connector takes other settings, and for
+    a pool of two, whose caches another connector moves.
+    """
+    each = scenario.inputs()["host_cache_memory"] * of.tp * of.pp
+    if not each:
+        return []
+    if release.name == ASCEND or role != "both":
+        raise ParamsError(f"{release}: no flag is known that keeps caches in host memory "
+                          f"{'on Ascend' if release.name == ASCEND else 'beside another connector'}"
+                          ", expected a deployment without workload.host_cache.")
+    why = f"{scenario.file.workload.host_cache} of a server for caches that the cards drop"
+    return [release.take("--kv-offloading-backend", "native", why),
+            release.take("--kv-offloading-size", round(each / 2**30, 3), "GiB of a replica"),
+            release.take("--kv-transfer-config", {"kv_connector_extra_config": {
+                "offload_prompt_only": False}}, "answers are prompts of the next turn")]
 
 
 def _steps(scenario: Scenario, release: Release) -> list[Setting]:

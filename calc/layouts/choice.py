@@ -63,6 +63,8 @@ class Choice:
         pool: ``prefill`` or ``decode`` of two, None of one that does both.
         hits: share of prompts that the cache has while others think [per mille]; None for that of
             the demand.
+        host_cache: memory of each server for caches that the cards have dropped [GB]; None without.
+        loaded: share of prompts that comes from there, of ``hits`` [per mille].
     """
 
     device: str
@@ -84,6 +86,8 @@ class Choice:
     concurrency: int
     pool: str | None = None
     hits: int | None = None
+    host_cache: int | None = None
+    loaded: int | None = None
 
     @property
     def nodes(self) -> int:
@@ -125,6 +129,8 @@ class Choice:
                       "parallelism.balancing": "periodic"}
         if self.context > 1:
             found["parallelism.decode_context_parallel"] = self.context
+        if self.host_cache:
+            found["workload.host_cache"] = f"{self.host_cache}GB"
         found |= {"workload.concurrency": self.concurrency,
                   "workload.max_num_batched_tokens": self.chunk,
                   "workload.memory_utilization": f"{self.utilization / 100:g}"}
@@ -177,7 +183,7 @@ class Row:
         cut and dealt at once."""
         return sum(bool(extra) for choice in self.choices for extra in (
             choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.pipeline > 1,
-            choice.context > 1, choice.drafts,
+            choice.context > 1, choice.drafts, choice.host_cache,
             1 < choice.tensor < min(choice.expert, _per_node(choice.node)),
             1 < choice.expert < choice.tensor)) + 2 * (self.prefill is not None)
 
@@ -358,8 +364,11 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
     mechanisms: dict[str, Any] = {}
     if choice.micro_batches > 1:
         mechanisms["micro_batches"] = choice.micro_batches
-    hits = demand.prefix_hit_share if choice.hits is None else choice.hits / PER_MILLE
+    stated = demand.prefill_hit_share if choice.pool == "prefill" else demand.prefix_hit_share
+    hits = stated if choice.hits is None else choice.hits / PER_MILLE
     mechanisms |= {"prefix_hit_share": hits} if hits else {}
+    if choice.loaded and choice.hits is not None:
+        mechanisms["host_prefix_share"] = choice.loaded / PER_MILLE
     for path, number in of_pool(choice, demand.input_tokens).items():
         root, _, key = path.partition(".")
         {"workload": workload, "mechanisms": mechanisms}[root][key] = number

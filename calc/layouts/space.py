@@ -19,6 +19,7 @@ from calc.layouts.enumerate import AXES as LAYOUT
 from calc.layouts.enumerate import Sizes, at, card_counts, enumerate_layouts, placement
 from calc.layouts.feasible import KINDS as WHY
 from calc.layouts.feasible import Judge, rejection_counts
+from calc.layouts.host_memory import HostCaches
 from catalogue import (
     ParamsError,
     Scenario,
@@ -49,7 +50,8 @@ from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
-HITS = "hits"  # in cells of users who think, as a choice has it
+# in cells of users who think, as a choice has them: what caches have, and the one in host memory
+HITS, LOADED, HOST = "hits", "loaded", "host_cache"
 AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "utilization")
 OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
 FAST = 100e9  # of a card's links inside a server, one direction [B/s]: faster than any PCIe 5
@@ -240,6 +242,22 @@ class Space:
         return [{name: column[start:end] for name, column in cells.items()}
                 for start, end in pairwise(ends)]
 
+    def host_caches(self, base: Base) -> HostCaches | None:
+        """Caches in host memory that are tried of a base: in servers whose memory is known, under
+        engines of which a source says that they keep such.
+
+        Args:
+            base: an offer in a precision.
+        """
+        sizes, node = self.goal.space.host_cache, load_node(base.node)
+        of_engine = self.subject(base).engines if base.engine else ()
+        if self.resolve or node.host_memory is None or (
+                sizes is not None and not any(sizes)) or not any(
+                engine.starts.get("host_cache", False) for engine in of_engine):
+            return None
+        return HostCaches(load_device(base.device), node, None if sizes is None else tuple(
+            size for size in sizes if size))
+
     def size(self, base: Base) -> int:
         """Deployments of a base but for their requests, those that no engine loads included [1]."""
         return len(self.layouts(base)["data"]) * math.prod(map(len, self._axes()))
@@ -389,7 +407,10 @@ def choice_at(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
         row: which.
         concurrency: requests in flight [request].
     """
-    settings = {name: int(cells[name][row]) for name in (*AXES, *({HITS} & cells.keys()))}
+    settings: dict[str, Any] = {
+        name: int(cells[name][row]) for name in (*AXES, *({HITS, HOST, LOADED} & cells.keys()))}
+    if not settings.get(HOST):
+        settings |= {HOST: None, LOADED: None}
     return Choice(base.device, base.node, base.engine, base.precision, concurrency=concurrency,
                   pool=None, **settings)
 

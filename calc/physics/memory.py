@@ -17,8 +17,10 @@ from calc.physics.arrays import (
     clip,
     either,
     floor_div,
+    is_absent,
     maximum,
     minimum,
+    plus,
     select,
 )
 from calc.physics.cache import Cache
@@ -441,9 +443,11 @@ class Memory:
     longest_requests: Number
     max_concurrency: Number
     mean_requests: Number
+    host_requests: Number
     served_requests: Number
     served_per_rank: Number
     found_hit_share: Number
+    loaded_hit_share: Number
     stage_workload_kv: np.ndarray
     kv_per_device: Number
     headroom_per_device: Number
@@ -521,12 +525,17 @@ def places(q: Any, blocks: Number, p: Pages) -> Number:
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
+    return maximum(0, blocks - p.prompt_blocks) / _place_blocks(q, p)
+
+
+def _place_blocks(q: Any, p: Pages) -> Number:
+    """Blocks of a request of mean length, at least one [block]."""
     mixed = (q.mixed_steps > 0) & (q.separate_pools <= 0)
     answer = q.output_tokens * (1 + q.answer_variation * q.answer_variation)
     held = q.input_tokens + select(mixed, answer / 2, answer)
     each = (np.ceil(held / (p.block_tokens * q.decode_context_parallel))
             + p.state_blocks_per_request)
-    return maximum(0, blocks - p.prompt_blocks) / maximum(1, each)
+    return maximum(1, each)
 
 
 def kept_share(held: Number, running: Number, idle: Number) -> Number:
@@ -540,6 +549,30 @@ def kept_share(held: Number, running: Number, idle: Number) -> Number:
     Source: notebooks/memory.md, section What is left for the cache.
     """
     return select(idle > 0, clip((held - running) / maximum(1, idle), 0, 1), 1)
+
+
+def found_shares(q: Any, held: Number, on_host: Number, running: Number, idle: Number
+                 ) -> tuple[Number, Number]:
+    """Share of a prompt that a full cache still has, and the part of it in host memory only [1].
+
+    Host memory has a copy of what the cards compute, so that it adds nothing up to the size of
+    their cache, and replaces it beyond.
+
+    Args:
+        q: input symbols as attributes.
+        held, on_host: requests that the cache of a replica's cards, and their host memory, hold at
+            once [request]; 0 without a cache there.
+        running: requests that are being served [request].
+        idle: others whose prefixes were cached [request].
+
+    Source: notebooks/memory.md, section What is left for the cache.
+    """
+    on_cards, stated = kept_share(q.data_parallel * held, running, idle), q.prefix_hit_share
+    loaded = either(q.host_prefix_share > 0, lambda: q.host_prefix_share * on_cards, lambda: 0.0)
+    if is_absent(on_host):
+        return stated * on_cards, loaded
+    kept = kept_share(q.data_parallel * maximum(held, on_host), running, idle)
+    return stated * kept, plus(stated * (kept - on_cards), loaded)
 
 
 def served_requests(q: Any, most: Number, held: Number) -> Number:
@@ -597,22 +630,22 @@ def budget(attention: str, q: Any, w: Weights, a: Added, c: Cache, stage: np.nda
     blocks = stage_blocks.min(axis=0)
     workload = cached * pool + block * (
         requests_per_rank * p.request_blocks + p.prompt_blocks)
-    most = q.data_parallel * floor_div(
-        maximum(0, blocks - p.prompt_blocks), p.request_blocks)
+    most = q.data_parallel * floor_div(maximum(0, blocks - p.prompt_blocks), p.request_blocks)
     held = places(q, blocks, p)
+    on_host = either(q.host_cache_memory > 0, lambda: q.host_cache_memory / (
+        block.max(axis=0) * _place_blocks(q, p)), lambda: 0.0)
     served = served_requests(q, most, held)
+    found, loaded = found_shares(q, held, on_host, served, q.concurrency - served)
     return Memory(
         requests_per_rank=requests_per_rank, **vars(p), window_blocks_per_request=in_window,
         **vars(beside), usable_memory=usable, loaded_weights=kept.max(axis=0),
         stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
         stage_cache_layers=cached, stage_window_layers=windowed,
         layer_block_bytes=of_layer, stage_block_bytes=block, layer_state_pool=pool,
-        stage_kv_blocks=stage_blocks,
-        kv_blocks=blocks, cache_tokens=_cache_tokens(q, p, blocks),
+        stage_kv_blocks=stage_blocks, kv_blocks=blocks, cache_tokens=_cache_tokens(q, p, blocks),
         longest_requests=blocks / (p.request_blocks + p.prompt_blocks),
-        max_concurrency=most, mean_requests=held, served_requests=served,
-        found_hit_share=q.prefix_hit_share * kept_share(
-            q.data_parallel * held, served, q.concurrency - served),
+        max_concurrency=most, mean_requests=held, host_requests=on_host, served_requests=served,
+        found_hit_share=found, loaded_hit_share=loaded,
         served_per_rank=ceil_div(served, q.data_parallel),
         stage_workload_kv=workload, kv_per_device=workload.max(axis=0),
         headroom_per_device=(free - workload).min(axis=0),

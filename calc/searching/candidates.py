@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,11 +26,12 @@ from calc.costing.rates import prices_of
 from calc.layouts.choice import PER_MILLE
 from calc.layouts.enumerate import at
 from calc.layouts.feasible import has_room
-from calc.layouts.space import AXES, HITS, Base, Cells, Space
+from calc.layouts.host_memory import GIGA, HostCaches
+from calc.layouts.space import AXES, HITS, HOST, LOADED, Base, Cells, Space
 from calc.many import sweeps
 from calc.many.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, distinct, sweep
 from calc.physics.arrays import Inputs, Number, ceil_div
-from calc.physics.memory import kept_share
+from calc.physics.memory import found_shares
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Demand
 
@@ -73,11 +75,13 @@ class CandidateCells:
             in which the column ``kind`` of a cell says the place.
         attention: ``mla`` or ``gqa``.
         demand: of the goal.
+        host: caches in host memory that are tried beside none; None where none are.
     """
 
     inputs: Mapping[str, Any]
     attention: str
     demand: Demand
+    host: HostCaches | None = None
 
     def columns(self, cells: Cells) -> dict[str, Any]:
         """Inputs of cells: their settings, those that all share as one number."""
@@ -94,6 +98,8 @@ class CandidateCells:
             found[symbol] = column[0] if same and name != "concurrency" else column
         if HITS in cells:
             found["prefix_hit_share"] = cells[HITS] / PER_MILLE
+        if LOADED in cells:
+            found["host_prefix_share"] = cells[LOADED] / PER_MILLE
         return found | {"memory_utilization": found["memory_utilization"] / PERCENT}
 
     @property
@@ -109,10 +115,58 @@ class CandidateCells:
         """
         if not self.thinks:
             return cells
-        inputs = self.columns(cells)
-        held = sweep(inputs, self.attention, ["mean_requests"], decode=False)["mean_requests"]
-        left = hits_left(self.demand, cells["data"] * held, cells["concurrency"])
-        return cells | {HITS: np.floor(left * PER_MILLE).astype(int)}
+        held = sweep(self.columns(cells), self.attention, ["mean_requests"], decode=False)
+        return cells | self._hits(cells, held["mean_requests"]) | {
+            HOST: np.zeros_like(cells["data"])}
+
+    def with_host_caches(self, cells: Cells) -> Cells:
+        """The same, and then those of them with caches in host memory that keep more prefixes than
+        their cards do.
+
+        Args:
+            cells: their settings, with the requests in flight, and ``row``.
+        """
+        plain = self.with_hits(cells)
+        if not self.thinks or self.host is None or not len(plain["data"]):
+            return plain
+        whole = math.floor(self.demand.prefix_hit_share * PER_MILLE)
+        some = at(plain, np.flatnonzero((plain[HITS] < whole) & (plain["context"] == 1)))
+        if not len(some["data"]):
+            return plain
+        parts, found = [plain], self._in_host_memory(some)
+        for number, size in enumerate(self.host.tried(some["devices"], found["weights"]), 1):
+            more = some | {HOST: size, "row": some["row"] + number * (1 + plain["row"].max())}
+            more |= self._hits(more, found["held"], size * found["of_giga"])
+            parts.append(at(more, np.flatnonzero(more[HITS] > some[HITS])))
+        return {name: np.concatenate([part[name] for part in parts]) for name in plain}
+
+    def with_host_cache(self, cells: Cells) -> Cells:
+        """Cells that have a cache in host memory with what both caches still have.
+
+        Args:
+            cells: their settings, with the requests in flight and the size, ``HOST``.
+        """
+        if not self.thinks or self.host is None:
+            return self.with_hits(cells)
+        found = self._in_host_memory(cells)
+        return cells | self._hits(cells, found["held"], cells[HOST] * found["of_giga"])
+
+    def _in_host_memory(self, cells: Cells) -> Cells:
+        """Weights of a card [B], requests that the cards' cache holds, and those that a GB of a
+        server's memory holds, of a replica each [request], shape (n,)."""
+        assert self.host is not None
+        inputs = self.columns(cells) | {"host_cache_memory": GIGA / self.host.cards(
+            cells["devices"])}
+        found = sweep(inputs, self.attention, [
+            "weights_per_device", "mean_requests", "host_requests"], decode=False)
+        return dict(zip(("weights", "held", "of_giga"), found.values(), strict=True))
+
+    def _hits(self, cells: Cells, held: Number, on_host: Number = 0.0) -> Cells:
+        """Found shares of prompts, and the part of them in host memory, in whole per mille."""
+        found, loaded = hits_left(self.demand, cells["data"], held, on_host, cells["concurrency"])
+        whole = np.floor(found * PER_MILLE).astype(int)
+        on_hosts = np.broadcast_to(np.ceil(loaded * PER_MILLE), whole.shape).astype(int)
+        return {HITS: whole, LOADED: np.minimum(on_hosts, whole)}
 
     def spare(self, cells: Cells, longest: np.ndarray | None = None) -> np.ndarray:
         """What each has to spare of its memory, every request at its longest [B], shape (n,).
@@ -256,17 +310,22 @@ class CandidateCells:
         return seen | {name: found[name] for name in names}
 
 
-def hits_left(demand: Demand, held: Number, running: Number) -> Number:
-    """Share of prompts that a cache still has where users think [1].
+def hits_left(demand: Demand, replicas: Number, held: Number, on_host: Number, running: Number
+              ) -> tuple[Number, Number]:
+    """Share of prompts that caches still have where users think, and that in host memory only [1].
 
     Args:
         demand: of the goal.
-        held: requests of mean length that the cache holds [request].
+        replicas: data-parallel [1].
+        held, on_host: requests of mean length that the cache of a replica's cards holds, and their
+            host memory [request].
         running: requests in flight; all others think [request].
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
-    return demand.prefix_hit_share * kept_share(held, running, (demand.users or 0) - running)
+    stated = SimpleNamespace(prefix_hit_share=demand.prefix_hit_share, host_prefix_share=0.0,
+                             data_parallel=replicas)
+    return found_shares(stated, held, on_host, running, (demand.users or 0) - running)
 
 
 def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deployed: Scenario,
@@ -432,7 +491,8 @@ def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None =
     cells = {**cells, "like": _alike(inputs, cells["kind"])}
     if inputs["fetched_share"] > 0:  # every card of a deployment reads from the same host
         cells["like"] = distinct([cells["like"], cells["data"]])[1]
-    return CandidateCells(inputs, first.model.attention, demand), first, cells
+    return CandidateCells(inputs, first.model.attention, demand,
+                          None if pool else space.host_caches(base)), first, cells
 
 
 def _of_pool(cells: Cells, pool: str | None) -> Cells:

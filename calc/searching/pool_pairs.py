@@ -7,7 +7,9 @@ limits leave to be in any pair; the front of the pairs is that of all pairs. Use
 the exception: those who wait longer for a prompt or for their tokens ask less often and load the
 other pool less. Nobody buys the slower pool for that, so it is left out there too. Each pair is a
 steady state: what waits for prefill is in its TTFT, and the requests that its decode pool holds are
-those of its rate (``calc.answer.two_pools.balanced``).
+those of its rate (``calc.answer.two_pools.balanced``). No caches in host memory are tried for two
+pools, and no prefixes leave that of the prefill pool while users think; answers are not in it,
+which the decode pool computed (``Demand.prefill_hit_share``).
 """
 
 from __future__ import annotations
@@ -331,7 +333,7 @@ def _needed(asked: Wishes, tpot: Number) -> Number:
 
 def _prefilling(tried: CandidateCells, cells: Cells) -> tuple[int, Iterable[Cells]]:
     """How many prefill pools hold their requests, and those."""
-    new = tried.demand.input_tokens * (1 - tried.demand.prefix_hit_share)
+    new = tried.demand.input_tokens * (1 - tried.demand.prefill_hit_share)
     each = np.clip(np.ceil(CHUNKS * cells["chunk"] / max(new, 1.0)), *PROMPTS).astype(int)
     cells = cells | {"concurrency": each * cells["pipeline"] * cells["data"]}
     fit = at(cells, np.flatnonzero(has_room(tried.spare(cells))))

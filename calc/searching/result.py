@@ -294,8 +294,8 @@ class Answer:
 
     def _plain(self, each: SampledRow) -> SampledRow:
         """A deployment in one pool without what it does besides, step by step, where that wins too
-        little to be told: redundant experts, micro-batches, a dealt cache, experts cut and dealt
-        at once, and an engine's chunk that is not the usual one."""
+        little to be told: redundant experts, micro-batches, a dealt cache, one in host memory,
+        experts cut and dealt at once, and an engine's chunk that is not the usual one."""
         if each.row.prefill is not None:
             return each
         goal, best = self.result.wishes.goal, each
@@ -306,6 +306,8 @@ class Answer:
             lambda choice: replace(choice, expert=max(choice.expert, choice.tensor)
                                    if choice.expert > 1 else 1),
             lambda choice: replace(choice, spares=0), lambda choice: replace(choice, context=1),
+            lambda choice: replace(choice, host_cache=None, loaded=None, concurrency=0)
+            if choice.host_cache else choice,
             lambda choice: replace(choice, chunk=usual_chunk(goal, choice)))
         for less in plainer:
             choice = less(best.row.choice)
@@ -362,7 +364,10 @@ class Answer:
 
     def amounts(self, row: Row) -> dict[str, Amount]:
         """Reported quantities of a deployment by name, with their 80% intervals."""
-        return (self._rows.get(row.choices) or sample_rows(self.result, [row])[0]).amounts
+        return self._sampled(row).amounts
+
+    def _sampled(self, row: Row) -> SampledRow:
+        return self._rows.get(row.choices) or sample_rows(self.result, [row])[0]
 
     def keeps(self, each: SampledRow, like: SampledRow | None = None) -> float | None:
         """In which share of draws a deployment keeps all limits, simulated if it was [1].
@@ -528,9 +533,10 @@ class Answer:
 
     def beside(self, row: Row) -> dict[str, Any]:
         """A deployment with what its format costs and runs on, and how it starts; plain data."""
-        start, taken = self.start(row), self.stand_ins(row)
+        start, taken, each = self.start(row), self.stand_ins(row), self._sampled(row)
         return row.as_json() | ({"stand_ins": taken[0]} if taken else {}) | {
-            "amounts": {name: told.as_json() for name, told in self.amounts(row).items()},
+            "amounts": {name: told.as_json() for name, told in (
+                each.amounts | each.agent_costs).items()},
             "quality": [known.words[0] for known in self.quality(row)],
             "runs": [kernel and kernel.words[0] for kernel in row.kernels(self.result.space.model)],
             **({"start": start.as_json()} if start else {})}

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calc.answer.estimate import predicted, steadily
+from calc.costing.tokens import MILLION, agent_costs
 from calc.evidence.classes import errors_of_class
 from calc.layouts.choice import Choice, Row
 from calc.layouts.feasible import MEMORY
@@ -104,6 +105,18 @@ class SampledRow:
             slower = self.row.quantities["throughput"] / told["throughput"].value
             found |= {name: found[name].scaled(slower) for name in PER_TOKEN if name in found}
         return found
+
+    @property
+    def agent_costs(self) -> dict[str, Amount]:
+        """Cost of a million processed tokens and of an agent's task; nothing for other loads, or
+        where no price is known."""
+        demand, cost = self.goal.demand, self.amounts.get("cost")
+        if demand.agent is None or cost is None:
+            return {}
+        of_one = agent_costs(demand.output_tokens / MILLION, demand.agent.turns,
+                             demand.input_tokens, demand.output_tokens)
+        return {"per_million_processed": cost.scaled(MILLION * of_one["per_processed"]),
+                "per_task": cost.scaled(of_one["per_task"])}
 
     @cached_property
     def fitted(self) -> dict[str, np.ndarray]:

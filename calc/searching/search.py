@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from calc.layouts.choice import Choice, Row
 from calc.layouts.feasible import has_room
-from calc.layouts.space import AXES, HITS, Base, Cells, Space, choice_at
+from calc.layouts.space import AXES, HITS, HOST, LOADED, Base, Cells, Space, choice_at
 from calc.many.fronts import Best, Front
 from calc.many.processes import Told, mapped, quietly, silent
 from calc.searching.candidates import (
@@ -48,7 +48,7 @@ from catalogue.reading.yamlfile import at_rest
 
 SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
-KEPT = (*AXES, HITS, "concurrency")
+KEPT = (*AXES, HITS, HOST, LOADED, "concurrency")
 CELL = (*KEPT, "kind", "steps", "waves", "like", PACE)
 MOST_BEATEN = 1 << 18  # cells of a base that are kept to be computed later
 MANY = 4  # bases of each process, fewer are divided
@@ -175,7 +175,7 @@ class SearchResult:
         """A deployment of the space computed by itself; None where the space has none such.
 
         Args:
-            choice: its settings.
+            choice: its settings; with 0 requests in flight, as many as its users keep there.
         """
         number = next((number for number, base in enumerate(self.bases) if (
             base.device, base.node, base.engine, base.precision) == (
@@ -186,13 +186,19 @@ class SearchResult:
         tried, first, cells = joined
         same = np.all([cells[name] == getattr(choice, name) for name in AXES], axis=0)
         cells = at(cells, np.flatnonzero(same)[:1])
-        cells["concurrency"] = np.full(len(cells["data"]), choice.concurrency)
-        cells = tried.with_hits(cells)
-        if not len(cells["data"]) or not has_room(tried.spare(cells)[0]):
+        if not len(cells["data"]):
             return None
         kept = BaseResult.new(self.wishes)
-        _Work(self.wishes, self.bases[number], number, tried, first, SLAB, Funnel(), kept
-              )._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
+        work = _Work(self.wishes, self.bases[number], number, replace(tried, host=None), first,
+                     SLAB, Funnel(), kept)
+        if not choice.concurrency:
+            work.run(cells)
+        else:
+            cells["concurrency"] = np.full(1, choice.concurrency)
+            cells = tried.with_host_cache(cells | {HOST: np.full(1, choice.host_cache or 0)})
+            if not has_room(tried.spare(cells)[0]):
+                return None
+            work._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
         return self.row(kept.front.rows, 0) if kept.front.rows else None
 
     def of_cut(self, device: str, devices: int, tensor: int, experts: Collection[int]
@@ -229,7 +235,7 @@ class SearchResult:
 
     def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
         """One of many rows."""
-        cells = {name: columns[name] for name in (*AXES, HITS) if name in columns}
+        cells = {name: columns[name] for name in (*AXES, HITS, HOST, LOADED) if name in columns}
         choice = choice_at(self.bases[int(columns["base"][number])], cells, number,
                            int(columns["concurrency"][number]))
         quantities = {name: float(columns[name][number]) for name in (
@@ -535,7 +541,7 @@ class _Work:
             return
         wanted, name = ((demand.arrival_rate, "steady_request_throughput")
                         if demand.arrival_rate is not None else (demand.users, "steady_users"))
-        part = self.tried.with_hits(part)
+        part = self.tried.with_host_caches(part)
         seen = self.tried.served(part, (name,))
         reached = np.flatnonzero(seen[name] >= wanted)
         cells, first = np.unique(part["row"][reached], return_index=True)

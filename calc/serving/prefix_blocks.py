@@ -5,6 +5,10 @@ more stays until its space is needed, and of those the least recently used goes 
 request its end before its beginning. So what is left of a text is always its beginning, and a
 request that has a block has all those before it.
 
+What is evicted is lost: a cache in host memory (``workload.host_cache``) is not simulated block by
+block. Where hits are stated or follow from the closed form, a simulation delays each request by the
+mean time that its load is waited for (``calc.answer.simulated.System.overhead``).
+
 Source: automatic prefix caching, https://github.com/vllm-project/vllm,
 vllm/v1/core/kv_cache_manager.py (``get_computed_blocks``, ``allocate_slots``, ``free``) and
 vllm/v1/core/block_pool.py (``get_new_blocks``, ``touch``, ``free_blocks``). There empty blocks

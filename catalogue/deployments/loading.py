@@ -408,6 +408,28 @@ def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
         raise LayoutError(f"{where('parallelism', problem.key)}: {problem.text['en']}.")
 
 
+def _check_host_cache(scenario: Scenario, where: Callable[..., str]) -> None:
+    """Refuse a cache in host memory that its servers do not have room for, or that nobody fills."""
+    stated, memory = scenario.file.workload.host_cache, scenario.node.host_memory
+    own = scenario.mechanisms
+    if stated and stated.value:
+        at = where("workload", "host_cache")
+        if memory is None:
+            raise ParamsError(f"{at}: nobody says how much memory a server '{scenario.node.id}' "
+                              "has, expected a node with 'host_memory'.")
+        if stated.value > memory.value:
+            raise ParamsError(f"{at}: '{stated.written}' is more than the {memory.written} of a "
+                              f"server '{scenario.node.id}'.")
+        if (apart := own.get("separate_pools")) and apart.value:
+            raise ParamsError(f"{at}: a pool that only decodes finds no prompts in a cache, "
+                              "expected it with the pool that prefills.")
+    shares = [float(own[name].value) if name in own else 0.0
+              for name in ("host_prefix_share", "prefix_hit_share")]
+    if shares[0] > shares[1]:
+        raise ParamsError(f"{where('mechanisms', 'host_prefix_share')}: {shares[0]:g} of a prompt "
+                          f"in host memory is more than the {shares[1]:g} of it that is cached.")
+
+
 def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse links that do not reach, peaks that are missing, and mechanisms that are misused."""
     inside = library.load("links", scenario.node.device_link)
@@ -417,6 +439,7 @@ def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
         raise LayoutError(f"{where(missing[0])}: {missing[1]}.")
     for name, problem in layout.mechanism_problems(scenario.file.mechanisms):
         raise ParamsError(f"{where('mechanisms', name)}: {problem}.")
+    _check_host_cache(scenario, where)
     stated, its = scenario.file.mechanisms.get(DEALT_PROMPTS), scenario.model
     if stated and stated.value and (its.index_topk is None or its.linear_layers):
         raise LayoutError(

@@ -357,6 +357,10 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
         found["draft_tokens"] = workload.draft_tokens.value
     if workload.length_accepted:
         found["accepted_length"] = workload.length_accepted.value
+    if workload.host_cache:
+        cards, of_server = scenario.file.cluster.devices, scenario.node.devices_per_node.value
+        found["host_cache_memory"] = workload.host_cache.value / min(
+            cards.value if cards else of_server, of_server)
     return found | _variations(scenario)
 
 
@@ -386,6 +390,8 @@ def _compute(scenario: Resolved) -> dict[str, float]:
         "open_arrivals": float(scenario.file.workload.arrivals == "poisson"),
         "prefill_delay_steps": scenario.delay_steps,
         "storage_bandwidth": library.load("links", STORAGE_LINK).device_bandwidth.value,
+        "host_link_bandwidth": (scenario.device.host_bandwidth or library.load(
+            "links", HOST_LINK).device_bandwidth).value,
     }
 
 
@@ -393,8 +399,6 @@ def _host(scenario: Resolved) -> dict[str, float]:
     offload, host = scenario.file.offload, scenario.host
     if offload is None or host is None:
         return {}
-    link = (scenario.device.host_bandwidth
-            or library.load("links", HOST_LINK).device_bandwidth)
     share = offload.routed_experts.value
     peaks = host_peaks(host, offload.format)  # one that only holds experts needs none
     peak = {"host_peak": offload.hosts.value * max(peaks)} if peaks else {}
@@ -404,5 +408,4 @@ def _host(scenario: Resolved) -> dict[str, float]:
         "offloaded_weight_bytes": library.load("formats", offload.format).bytes_per_element,
         "host_memory_bandwidth": offload.hosts.value * host.memory_bandwidth.value,
         "host_group_tokens": offload.group_tokens.value if offload.group_tokens else 0,
-        "host_link_bandwidth": link.value,
     }

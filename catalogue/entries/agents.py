@@ -65,7 +65,7 @@ class Agent(Entry):
         return self
 
 
-def turn_load(agent: Agent) -> dict[str, float]:
+def turn_load(agent: Agent, answers_cached: bool = True) -> dict[str, float]:
     """Mean request of an agent, by the keys of a goal's demand: lengths [token], the share of the
     prompts that a prefix cache can find [1], and the time between two requests [s].
 
@@ -81,15 +81,20 @@ def turn_load(agent: Agent) -> dict[str, float]:
     {'input_tokens': 1536, 'output_tokens': 56, 'context_tokens': 1848, 'prefix_hit_share': \
 0.6111111111111112, 'think_time': 0.0}
 
+    A pool that only prefills has its own prompts, and computes the answers of the decode pool again
+    when they come back: it finds P_(k-1) = P_k - a - o.
+
     Args:
         agent: its turns.
+        answers_cached: whether the cache that prompts are looked up in has the answers, too.
     """
+    new = agent.tool_output + (0 if answers_cached else agent.answer)
     prompts = range(agent.first_prompt,
                     agent.first_prompt + agent.turns * (agent.answer + agent.tool_output),
                     agent.answer + agent.tool_output)
     mean = -(-sum(prompts) // agent.turns)
     found = [min(agent.shared_prefix, agent.first_prompt - 1),
-             *(prompt - agent.tool_output for prompt in prompts[1:])]
+             *(prompt - new for prompt in prompts[1:])]
     hits = sum(tokens // BLOCK * BLOCK for tokens in found)
     return {"input_tokens": mean, "output_tokens": agent.answer,
             "context_tokens": prompts[-1] + agent.answer,

@@ -28,6 +28,7 @@ from catalogue.entries.models import Checkpoint, TextKind
 from catalogue.reading import units
 from catalogue.reading.values import (
     AnyQuantity,
+    BytesOrZero,
     Count,
     CountOrZero,
     Flag,
@@ -217,6 +218,7 @@ class Workload(Entry):
     ``arrival_rate`` (``poisson``), where ``concurrency`` is the most that are in flight; absent, a
     closed loop without thinking. What a deployment does not state of ``BY_ENGINE`` is its engine's,
     as are decode steps between two looks for requests and tokens sent together (of none: 1).
+    ``host_cache``: memory of each server for caches that the cards have dropped (absent: none).
 
     From an ``agent`` follow lengths, a closed loop with its ``think_time``, and the mechanism
     ``prefix_hit_share``; ``concurrency`` is then the number of agents at work.
@@ -244,6 +246,7 @@ class Workload(Entry):
     max_num_batched_tokens: Tokens
     block_size: Length
     memory_utilization: Share
+    host_cache: BytesOrZero | None = None
     scheduler_recv_interval: Count | None = None
     stream_interval: Length | None = None
 

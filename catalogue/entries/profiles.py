@@ -115,6 +115,7 @@ class Starting(Sourced):
         any_vocabulary: the vocabulary filled up until tensor parallelism divides it; else only up
             to a multiple of 64.
         spread_replicas: replicas of more than one node in a server of several.
+        host_cache: caches that the cards have dropped, in host memory.
     """
 
     divided_experts: Flag | None = None
@@ -124,6 +125,7 @@ class Starting(Sourced):
     dealt_cache: Flag | None = None
     any_vocabulary: Flag | None = None
     spread_replicas: Flag | None = None
+    host_cache: Flag | None = None
 
 
 Block = Literal["norm", "attention", "indexer", "all_reduce", "dense_mlp", "router",

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from catalogue.entries.agents import Agent, load_of_agent
+from catalogue.entries.agents import Agent, load_of_agent, turn_load
 from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
 from catalogue.planning.prices import Ownership
 from catalogue.reading import units
@@ -34,6 +34,7 @@ from catalogue.reading.values import (
 
 ANY = "any"  # device of the catalogue
 MOST_CARDS = 1 << 14  # that are searched: more than any scale-up or rail-aligned fabric has
+MOST_MEMORY = 1e14  # of a server [B], as ``catalogue.reading.plausible`` has it
 OBJECTIVES: dict[str, int] = {
     "throughput_per_card": 1, "throughput": 1, "tpot": -1, "ttft": -1, "e2e": -1, "cards": -1,
     "cost": -1, "energy": -1, "power": -1, "context": 1}
@@ -93,6 +94,10 @@ def _quality(raw: Any) -> float | str:
     except ValueError:
         raise ValueError(f"'{str(raw)[:40]}' is no bound on quality, expected points that a "
                          f"benchmark may lose, such as '1 point', or '{PUBLISHED}'") from None
+
+
+def _host_memory(raw: Any) -> float:
+    return 0.0 if raw in (0, "0") else _number(raw, "B", most=MOST_MEMORY)
 
 
 def _shown(meant: str) -> WithJsonSchema:
@@ -169,6 +174,8 @@ Cards = Annotated[int, BeforeValidator(lambda raw: _whole(raw, most=MOST_CARDS))
 Degree = Annotated[int, BeforeValidator(_whole), _shown("a whole number")]
 DegreeOrZero = Annotated[int, BeforeValidator(lambda raw: _whole(raw, least=0)),
                          _shown("a whole number")]
+HostMemory = Annotated[float, BeforeValidator(_host_memory),
+                       _shown("an amount of memory, such as '512 GB', or 0")]
 Degrees = Annotated[list[Degree], Field(min_length=1)]
 
 
@@ -232,6 +239,14 @@ class Demand(Entry):
     def longest(self) -> int:
         """Tokens of the longest request, as it is stated, or of the mean prompt and answer."""
         return int(self.context_tokens or self.input_tokens + self.output_tokens)
+
+    @property
+    def prefill_hit_share(self) -> float:
+        """Share of prompts that a pool which only prefills has in its cache [1]: of agents their
+        answers are with the pool that decodes, and engines send caches from prefill to decode."""
+        if self.agent is None:
+            return self.prefix_hit_share
+        return turn_load(self.agent, answers_cached=False)["prefix_hit_share"]
 
     @model_validator(mode="before")
     @classmethod
@@ -336,6 +351,9 @@ class Space(Entry):
         pools: one pool that does both, or two that prefill and decode; absent, either.
         block_size: of the cache [token].
         memory_utilization: shares that the engine may use, in percent here [1].
+        host_cache: memory of each server for caches that its cards have dropped [B], tried beside
+            none where users think and the cards do not keep all of their prefixes; 0 alone: none.
+            Absent, what the server's memory has left. Of one pool, under engines that keep such.
     """
 
     tensor: Degrees | None = None
@@ -356,6 +374,7 @@ class Space(Entry):
     pools: Annotated[list[Literal["one", "two"]], Field(min_length=1)] = ["one", "two"]
     block_size: Tokens | None = None
     memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
+    host_cache: Annotated[list[HostMemory], Field(min_length=1)] | None = None
 
 
 def _may_be_names(schema: dict[str, Any]) -> None:

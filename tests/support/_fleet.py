@@ -90,6 +90,7 @@ def fleet(attention: str, seed: int, of: Callable[[str], Inputs] = sampled) -> I
         **dict.fromkeys(("scheduler_recv_interval", "stream_interval"), np.ones(SIZE)),
         **dict.fromkeys(("steps_ahead", "first_token_held", "bench_requests"), np.zeros(SIZE)),
         PREFILL: between(0.05, 1),
+        "host_prefix_share": np.zeros(SIZE), "host_cache_memory": np.zeros(SIZE),
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from calc.closed_form.planning import pool_ratio
 from calc.closed_form.steady import Steady, steady
-from calc.closed_form.waves import Serving, prompts, serving
+from calc.closed_form.waves import NOTHING_LOADED, Loads, Serving, prompts, serving
 from calc.physics.arrays import Inputs, ceil_div
 from calc.physics.step import Step
 
@@ -83,7 +83,7 @@ def wave_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any =
     requests = ceil_div(q.concurrency, q.data_parallel)
     lasting = steady_of(q, decode, prefill, burst, transfer)
     return serving(q, prompts(q, requests), requests, 0.0, lasting.prompt_work,
-                   lasting.steady_pace, decode, prefill, burst, transfer)
+                   lasting.steady_pace, decode, prefill, burst, transfer, q.request_overhead)
 
 
 def steady_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any = 0.0) -> Steady:
@@ -91,4 +91,5 @@ def steady_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any
     requests = ceil_div(q.concurrency, q.data_parallel)
     cut = prompts(q, requests)
     ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
-    return steady(q, cut, requests, 0.0, decode, prefill, burst, transfer, ratio)
+    return steady(q, cut, requests, 0.0, decode, prefill, burst, transfer, ratio,
+                  Loads(NOTHING_LOADED, NOTHING_LOADED, q.request_overhead))

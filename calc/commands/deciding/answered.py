@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
 from calc.commands.printing import listing, said, spoken, text_of, translated
-from calc.costing.tokens import MILLION, agent_costs
 from calc.evidence.classes import axis_label
 from calc.evidence.nearness import NAMES
 from catalogue import load_scenario
@@ -63,7 +62,7 @@ def short_label(row: Row) -> str:
 
 def _layout(choice: Choice) -> str:
     """A layout with what it drafts."""
-    return translated(choice.layouts) + spoken(steps(choice.drafts, choice.micro_batches))
+    return translated(choice.layouts) + spoken(_steps_of(choice))
 
 
 def interval(each: SampledRow, name: str) -> str:
@@ -76,14 +75,12 @@ def interval(each: SampledRow, name: str) -> str:
 
 def agent_cost(each: SampledRow) -> str:
     """Cost of a million processed tokens and of an agent's task; empty for other loads."""
-    demand, cost = each.goal.demand, each.amounts.get("cost")
-    if demand.agent is None or cost is None:
+    agent, costs = each.goal.demand.agent, each.agent_costs
+    if agent is None or not costs:
         return ""
-    shares = agent_costs(demand.output_tokens / MILLION, demand.agent.turns,
-                         demand.input_tokens, demand.output_tokens)
-    return spoken(say("agent-cost", turns=demand.agent.turns,
-                      processed=said(cost.scaled(MILLION * shares["per_processed"])),
-                      task=said(cost.scaled(shares["per_task"]))))
+    return spoken(say("agent-cost", turns=agent.turns,
+                      processed=said(costs["per_million_processed"]),
+                      task=said(costs["per_task"])))
 
 
 def brief(answer: Answer, row: Row) -> str:
@@ -91,7 +88,7 @@ def brief(answer: Answer, row: Row) -> str:
     seen, pools = answer.amounts(row), " + ".join(
         spoken(say("of-a-choice", devices=choice.devices, device=marked(choice.device),
                    precision=choice.precision, layout=translated(choice.layouts),
-                   steps=steps(choice.drafts, choice.micro_batches))) for choice in row.choices)
+                   steps=_steps_of(choice))) for choice in row.choices)
     pace, first, rate, cost = (
         text_of(seen[name]) if name in seen else ""
         for name in ("tpot", "ttft", "throughput_per_card", "cost"))
@@ -149,10 +146,15 @@ def longer(answer: Answer) -> list[str]:
     return [spoken(told)] if told else []
 
 
-def steps(drafts: int, micro_batches: int) -> Pair:
-    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two micro-batches``."""
+def steps(drafts: int, micro_batches: int, host_cache: int = 0) -> Pair:
+    """How a step runs, where it drafts or is cut in two, and what a server's memory caches [GB]:
+    ``, 1 draft, two micro-batches, host cache 512 GB a server``."""
     return say("steps", drafting=drafts > 0, drafts=drafts, one=drafts == 1,
-               halves=micro_batches > 1)
+               halves=micro_batches > 1, hosted=host_cache > 0, size=f"{host_cache:,}")
+
+
+def _steps_of(choice: Choice) -> Pair:
+    return steps(choice.drafts, choice.micro_batches, choice.host_cache or 0)
 
 
 def qualities(answer: Answer, row: Row) -> list[str]:
@@ -178,7 +180,7 @@ def _brief_cards(choice: Choice) -> Pair:
 def _own(choice: Choice) -> Pair:
     """The layout of a pool, and what else it has of its own."""
     return say("own", layout=translated(choice.layouts), chunked=choice.pool != "decode",
-               chunk=f"{choice.chunk:,}", steps=steps(choice.drafts, choice.micro_batches))
+               chunk=f"{choice.chunk:,}", steps=_steps_of(choice))
 
 
 def amount(name: str, value: float) -> str:

@@ -203,9 +203,12 @@ def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:
 
 def _with_hits(demand: Demand, inputs: dict[str, Any], deployed: Scenario) -> dict[str, Any]:
     """Draws of inputs with what the cache has in each of the prefixes of users who think."""
-    held = evaluate(inputs, deployed.model.attention, decode=False)["mean_requests"]
-    left = hits_left(demand, inputs["data_parallel"] * held, inputs["concurrency"])
-    return inputs | {"prefix_hit_share": np.broadcast_to(left, inputs["concurrency"].shape)}
+    held = evaluate(inputs, deployed.model.attention, decode=False)
+    shares = hits_left(demand, inputs["data_parallel"], held["mean_requests"],
+                       held["host_requests"], inputs["concurrency"])
+    names = ("prefix_hit_share", "host_prefix_share")
+    return inputs | {name: np.broadcast_to(share, inputs["concurrency"].shape)
+                     for name, share in zip(names, shares, strict=True)}
 
 
 def _joined(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -51,6 +51,7 @@ COUNTED_ANEW = {
     "stream_gap": "tokens that are sent together are those of one request",
     "pool_ratio": "a request leaves the decode pool after its output tokens",
     "kv_port_time": "the prompt is that of one request",
+    "cache_load_time": "the prompt is that of one request",
     "loading_time": "devices of a node load together",
     "prompt_chunks": "the prompt is that of one request",
     "e2e": "the output tokens are those of one request",

@@ -96,6 +96,16 @@ CHANGED = [  # release, overrides of DeepSeek-R1 on eight H200, flags
     (SGLANG, (), {"--attention-backend": ABSENT, "--page-size": 1}),
     (SGLANG, ("precision=fp8-block-fp8-cache",), {  # which FlashMLA reads as it is
         "--kv-cache-dtype": "fp8_e4m3", "--attention-backend": "flashmla", "--page-size": 64})]
+HOSTED = ("workload.host_cache=512 GB",)  # of eight cards, 64 GB each
+CHANGED += [
+    (VLLM, HOSTED, {"--kv-offloading-backend": "native", "--kv-offloading-size": 476.837,
+                    "--kv-transfer-config": {"kv_connector_extra_config": {
+                        "offload_prompt_only": False}}}),
+    (VLLM, (*WIDE, *HOSTED), {"--kv-offloading-size": 59.605}),  # of each replica
+    (SGLANG, HOSTED, {"--enable-hierarchical-cache": None, "--hicache-size": 64,
+                      "--hicache-write-policy": "write_through"}),
+    (SGLANG, (*WIDE, *HOSTED), {"--hicache-size": 64}),
+    (SGLANG, (), {"--enable-hierarchical-cache": ABSENT})]
 STATED = [  # release, key of a scenario's file, flags or refusal
     (VLLM, {"graphs": False}, {"--enforce-eager": None}),
     (SGLANG, {"graphs": False}, {"--cuda-graph-backend-decode": "disabled"}),
@@ -144,6 +154,11 @@ def test_launch_has_what_the_published_recipe_starts_with(name, expected):
 def test_flags_follow_the_deployment(engine, overrides, expected):
     flags, _ = started(R1, engine, overrides)
     assert {flag: flags.get(flag, ABSENT) for flag in expected} == expected
+
+
+def test_no_flag_of_ascend_keeps_caches_in_host_memory():
+    assert "without workload.host_cache" in sentence(
+        pools, "v4-flash-8x910b2", "vllm-ascend@0.30.0rc2", HOSTED)
 
 
 @pytest.mark.parametrize(("name", "engine", "overrides", "expected"), MXFP4)

@@ -93,12 +93,18 @@ steps =
     }{ $halves ->
         [yes] , two micro-batches
        *[no] { "" }
+    }{ $hosted ->
+        [yes] , host cache { $size } GB a server
+       *[no] { "" }
     }
     .zh = { $drafting ->
         [yes] ，MTP 投机 { $drafts }
        *[no] { "" }
     }{ $halves ->
         [yes] ，双 micro-batch 交替
+       *[no] { "" }
+    }{ $hosted ->
+        [yes] ，主机缓存每台 { $size } GB
        *[no] { "" }
     }
 
