@@ -180,12 +180,13 @@ class Row:
     def extras(self) -> int:
         """How many things it does that a plain deployment does not [1]; attention in parts of
         several cards of a server, whose ranks share experts, is one, and so are experts that are
-        cut and dealt at once."""
+        cut and dealt at once; stages and a second pool, which most recipes do without, are two."""
         return sum(bool(extra) for choice in self.choices for extra in (
-            choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.pipeline > 1,
-            choice.context > 1, choice.drafts, choice.host_cache,
+            choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.context > 1,
+            choice.drafts, choice.host_cache,
             1 < choice.tensor < min(choice.expert, _per_node(choice.node)),
-            1 < choice.expert < choice.tensor)) + 2 * (self.prefill is not None)
+            1 < choice.expert < choice.tensor)) + 2 * (self.prefill is not None) + 2 * any(
+            choice.pipeline > 1 for choice in self.choices)
 
     def worth(self, objectives: Mapping[str, int]) -> tuple[float, ...]:
         """Its objectives, each the larger the better; one that is not known, as a cost without a

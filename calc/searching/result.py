@@ -25,6 +25,7 @@ from calc.searching.percentiles import Simulated, simulated
 from calc.searching.pool_pairs import Left, pairs
 from calc.searching.robust import (
     HOLDS,
+    LITTLE,
     NEARLY,
     PER_TOKEN,
     SURE,
@@ -114,11 +115,18 @@ class Answer:
 
     def _beside(self, rows: Sequence[Row]) -> list[Row]:
         """The best few of every offer, engine and precision, where they are not among some rows:
-        of what leads, no release may start anything."""
+        of what leads, no release may start anything; and plainer ones that are little worse."""
+        if self.sure:
+            return []
         known, found = {row.choices for row in rows}, self.result
-        return [] if self.sure else [
-            row for kept in found.of_bases if kept.front.rows
-            for row in found.rows(kept.front, OF_BASE) if row.choices not in known]
+        beside = [row for kept in found.of_bases if kept.front.rows
+                  for row in found.rows(kept.front, OF_BASE)]
+        plainer = [row for kept in found.of_bases if kept.layouts
+                   for number in range(len(kept.layouts["base"]))
+                   if (row := found.row(kept.layouts, number)).extras < rows[0].extras
+                   and near_best(found, row, rows[0])] if rows else []
+        some = {row.choices: row for row in (*beside, *plainer)}
+        return [row for choices, row in some.items() if choices not in known]
 
     def _farther(self, groups: Sequence[Sequence[SampledRow]]) -> list[Row]:
         """Deployments that are farther from a limit, the best at central values first; of those no
@@ -178,7 +186,7 @@ class Answer:
                     one >= two for one, two in zip(more, less, strict=True))):
                 continue
             rest = [each for each in rest if each is not group]
-            if share > own + NEARLY or not little_worse(first, other, leading) or (
+            if share > own + LITTLE or not little_worse(first, other, leading) or (
                     extras(found, other.row) <= extras(found, first.row)):
                 rest = [groups[0], *rest]
                 groups = [group]

@@ -336,8 +336,8 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
     Of those that keep all limits in ``HOLDS`` of the draws (if none does, of those in which the
     surest keeps them: where nothing would, no choice matters) the best in the first objective by
     what holds in so many draws, and all that cannot be told from it, are looked at by the next
-    objective, and so on. Of what is left the surest leads,
-    of equally sure ones the one with the fewest extras.
+    objective, and so on. Of what is left the surest leads, of equally sure ones the one with the
+    fewest extras; with fewer it may be less sure by ``LITTLE``.
 
     Args:
         found: the search that they come from.
@@ -357,8 +357,9 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
             best = max(some, key=lambda each: (each.stands_for(name, sign), _order(each)))
             some = [each for each in some if not _told(best, each, name)
                     or _plainer(each, best, more[id(best)] - more[id(each)], name, sign)]
-        surest = max(shares[id(each)] for each in some)
-        leader = max((each for each in some if shares[id(each)] >= surest - NEARLY),
+        surest = max(some, key=lambda each: (shares[id(each)], -more[id(each)]))
+        leader = max((each for each in some if shares[id(each)] >= shares[id(surest)] - (
+                         LITTLE if more[id(each)] < more[id(surest)] else NEARLY)),
                      key=lambda each: (-more[id(each)], *(each.stands_for(*item)
                                        for item in objectives.items()), _order(each)))
         alike = [each for each in left if each is not leader and (
