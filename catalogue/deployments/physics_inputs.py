@@ -355,9 +355,32 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
         found["bench_requests"] = workload.requests.value
     if workload.draft_tokens:
         found["draft_tokens"] = workload.draft_tokens.value
+    found |= drafter_inputs(scenario)
     if workload.length_accepted:
         found["accepted_length"] = workload.length_accepted.value
     return found | _variations(scenario)
+
+
+def drafter_inputs(scenario: Resolved) -> dict[str, float]:
+    """Shapes of the drafter that a deployment names apart from its model; nothing of none [1]."""
+    drafter = scenario.drafter
+    if drafter is None:
+        return {}
+    head = drafter.vocab_size.value * scenario.model.hidden_size.value
+    return {"drafter_parameters": drafter.parameters.value,
+            "drafter_whole_parameters": drafter.whole_parameters.value,
+            "drafter_head_parameters": 0 if drafter.shares_head else head,
+            "drafter_vocab_size": drafter.vocab_size.value}
+
+
+def drafter_problem(scenario: Resolved) -> str | None:
+    """Why a deployment cannot draft as it says, a clause; None where it can."""
+    method, drafters = scenario.file.workload.draft_method, scenario.model.drafters
+    if method is None or method in drafters:
+        return None
+    return (f"no drafter '{method}' of '{scenario.model.id}' is known, expected "
+            + (" or ".join(drafters) + ", or nothing" if drafters else "nothing")
+            + " for its own layer")
 
 
 def _variations(scenario: Resolved) -> dict[str, float]:

@@ -24,7 +24,7 @@ from catalogue.entries.entry import (
 )
 from catalogue.entries.hardware import Dtype
 from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
-from catalogue.entries.models import Checkpoint, TextKind
+from catalogue.entries.models import Checkpoint, DraftMethod, TextKind
 from catalogue.reading import units
 from catalogue.reading.values import (
     AnyQuantity,
@@ -206,8 +206,8 @@ class Workload(Entry):
     """What is asked of a deployment, and how its engine is driven.
 
     ``requests`` are sent at once, of which ``concurrency`` are in flight (absent: all of them);
-    ``draft_tokens`` are proposed per request and step (absent: none), ``draft_block`` of them in
-    one pass of the drafting layers (absent: one). What comes of them hangs on the kind of ``text``
+    ``draft_tokens`` are proposed per request and step (absent: none) by the drafter ``draft_method``
+    of the model (absent: its own layer), ``draft_block`` of them in one pass (absent: one). What comes of them hangs on the kind of ``text``
     (absent: any), or is stated: tokens of a step, its own included (``accepted_length``), or how
     often the first draft counts, … (``acceptance``). Lengths are distributed about their means as
     ``length_distribution`` says; absent, formulas take equal ones, a simulation public traffic's.
@@ -229,6 +229,7 @@ class Workload(Entry):
     requests: Requests | None = None
     max_num_seqs: Requests | None = None
     draft_tokens: Drafts | None = None
+    draft_method: DraftMethod | None = None
     draft_block: Count | None = None
     text: TextKind | None = None
     accepted_length: AcceptedLength | None = None
@@ -276,6 +277,9 @@ class Workload(Entry):
             raise ValueError("'arrival_rate' is given with 'arrivals: poisson', and only with it")
         if self.requests is not None and self.requests.value < self.concurrency.value:
             raise ValueError("'requests' is less than concurrency")
+        if self.draft_method and not (self.draft_tokens and self.draft_tokens.value):
+            raise Misplaced("'draft_method' says who drafts, expected 'draft_tokens' beside it",
+                            "draft_method")
         models.check_drafts(self.draft_tokens, self.accepted_length, self.acceptance)
         return self
 

@@ -23,6 +23,7 @@ from catalogue.entries.entry import (
     Sourced,
 )
 from catalogue.entries.hardware import Architecture
+from catalogue.entries.profiles import Version
 from catalogue.reading.values import (
     Bytes,
     Count,
@@ -145,6 +146,48 @@ class PublishedTotals(Entry):
 
 
 TextKind = Literal["chat", "code", "reasoning", "random"]
+DraftMethod = Literal["eagle3"]
+OWN_LAYER = "own"  # the prediction layer that a model is published with
+DRAFTERS: tuple[str, ...] = (OWN_LAYER, *get_args(DraftMethod))  # as numbers in arrays say them
+Parameters = Annotated[Value, Unit("1")]
+
+
+class ServedDrafter(Sourced):
+    """An engine that is shown to draft with a drafter: a recipe, a model card.
+
+    Attributes:
+        engine: of ``params/profiles/``.
+        since: its first release that does; absent, any.
+    """
+
+    engine: ProfileName
+    since: Version | None = None
+
+
+class Drafter(Entry):
+    """A drafter that is published apart from its model: one dense layer in 16 bits, which attends
+    to every position with heads and cache as its model's layers without a window.
+
+    Attributes:
+        repository: where it is published.
+        draft_tokens: that those who publish or start it let it draft in a step [token].
+        parameters: matrices of its layer that are cut over tensor-parallel ranks [1].
+        whole_parameters: matrices that every rank has whole: of the hidden states that it joins,
+            and down-projections of MLA [1].
+        vocab_size: tokens that it chooses among [1].
+        shares_head: whether engines give it the model's output head.
+        acceptance: how often its drafts are right, an entry of ``params/acceptances/``.
+        served: engines that draft with it.
+    """
+
+    repository: Words
+    draft_tokens: Count
+    parameters: Parameters
+    whole_parameters: Parameters
+    vocab_size: Count
+    shares_head: Flag = False
+    acceptance: AcceptanceName
+    served: Annotated[list[ServedDrafter], Field(min_length=1)]
 
 
 class Acceptance(CatalogueEntry):
@@ -302,6 +345,7 @@ class Model(Called):
         fp16_overflow: stated of a model whose activations exceed FP16.
         draft_acceptance: of which kind its layer is that drafts; absent, one that was trained to
             draft a single token.
+        drafters: published apart from it, by how they draft.
     """
 
     family: Words | None = None
@@ -375,6 +419,7 @@ class Model(Called):
     full_attention_layers: CountOrZero | None = None
     num_nextn_predict_layers: CountOrZero | None = None
     draft_acceptance: AcceptanceName | None = None
+    drafters: dict[DraftMethod, Drafter] = {}
     tie_word_embeddings: Flag = False
     max_position_embeddings: Count | None = None
     published: PublishedTotals | None = None
@@ -429,6 +474,10 @@ class Model(Called):
         if not self.is_moe and (extra := [n for n in (*moe, *GROUPS, "router_bias", "expert_bias")
                                           if getattr(self, n)]):
             raise ValueError(f"'{extra[0]}' is given, but the model has no routed experts")
+        if self.drafters and self.attention == CSA:
+            raise ValueError("'drafters' attend to every position, which csa attention does not")
+        if any(_over(drafter.vocab_size, self.vocab_size) for drafter in self.drafters.values()):
+            raise ValueError("'vocab_size' of a drafter exceeds that of the model")
         if self.is_moe:
             if _over(self.num_experts_per_tok, self.n_routed_experts):
                 raise ValueError("'num_experts_per_tok' exceeds 'n_routed_experts'")
