@@ -320,7 +320,12 @@ def drafts(scenario: Scenario, release: Release) -> list[Setting]:
                              "drafts of a pass"),
                 release.take("--speculative-num-draft-tokens", count + 1,
                              "tokens drafted per step, and the step's own")]
-    return [release.take("--speculative-algorithm", "EAGLE", "the model's own layer drafts"),
+    drafter = scenario.drafter
+    who = [release.take("--speculative-algorithm", "EAGLE", "the model's own layer drafts")
+           ] if drafter is None else [
+        release.take("--speculative-algorithm", "EAGLE3", "a drafter apart from the model drafts"),
+        release.take("--speculative-draft-model-path", drafter.repository, "the drafter")]
+    return [*who,
             release.take("--speculative-num-steps", count, "tokens drafted per step"),
             release.take("--speculative-eagle-topk", 1, "one draft at a time"),
             release.take("--speculative-num-draft-tokens", count + 1, "and the step's own")]

@@ -366,6 +366,10 @@ def drafts(scenario: Scenario, release: Release) -> list[Setting]:
     count, block = (getattr(scenario.file.workload, key) for key in ("draft_tokens", "draft_block"))
     if not count or not count.value:
         return []
+    if (drafter := scenario.drafter) is not None:
+        return [release.take("--speculative-config", {
+            "method": scenario.file.workload.draft_method, "model": drafter.repository,
+            "num_speculative_tokens": int(count.value)}, "tokens drafted per step")]
     layers = scenario.model.num_nextn_predict_layers
     if not layers or not layers.value:
         raise ParamsError(f"'{scenario.model.id}' has no layer that drafts, name a draft model "

@@ -26,7 +26,7 @@ from catalogue.deployments.admission.starting import ENGINE
 from catalogue.deployments.admission.subject import Cut
 from catalogue.entries.agents import DERIVED
 from catalogue.entries.entry import watched
-from catalogue.entries.models import CSA, Model
+from catalogue.entries.models import CSA, DRAFTERS, Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.messages import by_language, messages
 from catalogue.planning.goals import Goal
@@ -63,6 +63,7 @@ class Choice:
         pool: ``prefill`` or ``decode`` of two, None of one that does both.
         hits: share of prompts that the cache has while others think [per mille]; None for that of
             the demand.
+        drafter: who drafts, a place in ``catalogue.entries.models.DRAFTERS``.
     """
 
     device: str
@@ -84,6 +85,7 @@ class Choice:
     concurrency: int
     pool: str | None = None
     hits: int | None = None
+    drafter: int = 0
 
     @property
     def nodes(self) -> int:
@@ -101,9 +103,15 @@ class Choice:
         return written(Cut(self.tensor, self.pipeline, self.data, self.expert, self.slices,
                            self.spares, context=self.context))
 
+    @property
+    def draft_method(self) -> str | None:
+        """How a drafter apart from the model drafts; None of its own layer, and without drafts."""
+        return DRAFTERS[self.drafter] if self.drafts and self.drafter else None
+
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        found = asdict(self) | {"drafter": None, "draft_method": self.draft_method}
+        return {name: value for name, value in found.items() if value is not None}
 
     def settings(self) -> dict[str, str | int]:
         """What ``--set`` takes, by path; a scenario of the same model and workload becomes this."""
@@ -128,7 +136,9 @@ class Choice:
         found |= {"workload.concurrency": self.concurrency,
                   "workload.max_num_batched_tokens": self.chunk,
                   "workload.memory_utilization": f"{self.utilization / 100:g}"}
-        return found | ({"workload.draft_tokens": self.drafts} if self.drafts else {})
+        if self.drafts:
+            found["workload.draft_tokens"] = self.drafts
+        return found | ({"workload.draft_method": self.draft_method} if self.draft_method else {})
 
 
 @dataclass(frozen=True)

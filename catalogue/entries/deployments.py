@@ -277,7 +277,7 @@ class Workload(Entry):
             raise ValueError("'arrival_rate' is given with 'arrivals: poisson', and only with it")
         if self.requests is not None and self.requests.value < self.concurrency.value:
             raise ValueError("'requests' is less than concurrency")
-        if self.draft_method and not (self.draft_tokens and self.draft_tokens.value):
+        if self.draft_method and self.draft_tokens is None:
             raise Misplaced("'draft_method' says who drafts, expected 'draft_tokens' beside it",
                             "draft_method")
         models.check_drafts(self.draft_tokens, self.accepted_length, self.acceptance)

@@ -19,6 +19,7 @@ from pydantic import (
 
 from catalogue.entries.agents import Agent, load_of_agent
 from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
+from catalogue.entries.models import DraftMethod
 from catalogue.planning.prices import Ownership
 from catalogue.reading import units
 from catalogue.reading.amounts import human
@@ -337,7 +338,10 @@ class Space(Entry):
             absent, a grid of 8 per doubling up to what the memory holds.
         micro_batches: 2 is two micro-batches, one computing while the other exchanges; absent,
             where experts are on several servers.
-        drafts: tokens that a model's own prediction layer drafts.
+        drafts: tokens that are drafted; absent, up to 3 by a model's own prediction layer, and as
+            many as those who start it by a drafter apart from it.
+        drafters: who drafts them: the model's ``own`` layer, or a drafter of its file; absent, all
+            that the engine is shown to start.
         staged_groups: whether ranks that share experts may be cut into pipeline stages: near
             saturation the closed form of their steady state is too fast.
         staged_drafts: whether a model may draft in pipeline stages, which most engines do not do;
@@ -360,6 +364,7 @@ class Space(Entry):
     batches: Degrees | None = None
     micro_batches: list[Literal[1, 2]] | None = None
     drafts: list[DegreeOrZero] | None = None
+    drafters: Annotated[list[DraftMethod | Literal["own"]], Field(min_length=1)] | None = None
     staged_groups: Flag = False
     staged_drafts: Flag | None = None
     pools: Annotated[list[Literal["one", "two"]], Field(min_length=1)] = ["one", "two"]

@@ -10,6 +10,7 @@ from calc.costing.tokens import MILLION, agent_costs
 from calc.evidence.classes import axis_label
 from catalogue.caveats import announced, borrowed, marked, underived
 from catalogue.engines.released import stated_release
+from catalogue.entries.models import OWN_LAYER
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import UNITS, UNNAMED
 from catalogue.reading.units import DIMENSIONLESS
@@ -72,7 +73,8 @@ def brief(answer: Answer, row: Row) -> str:
     seen, pools = answer.amounts(row), " + ".join(
         spoken(say("of-a-choice", devices=choice.devices, device=marked(choice.device),
                    precision=choice.precision, layout=translated(choice.layouts),
-                   steps=steps(choice.drafts, choice.micro_batches))) for choice in row.choices)
+                   steps=steps(choice.drafts, choice.micro_batches, choice.draft_method)))
+        for choice in row.choices)
     pace, first, rate, cost = (
         text_of(seen[name]) if name in seen else ""
         for name in ("tpot", "ttft", "throughput_per_card", "cost"))
@@ -125,10 +127,10 @@ def longer(answer: Answer) -> list[str]:
     return [spoken(told)] if told else []
 
 
-def steps(drafts: int, micro_batches: int) -> Pair:
-    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two micro-batches``."""
+def steps(drafts: int, micro_batches: int, method: str | None = None) -> Pair:
+    """How a step runs, where it drafts or is cut in two: ``, 1 MTP token, two micro-batches``."""
     return say("steps", drafting=drafts > 0, drafts=drafts, one=drafts == 1,
-               halves=micro_batches > 1)
+               method=method or OWN_LAYER, halves=micro_batches > 1)
 
 
 def qualities(answer: Answer, row: Row) -> list[str]:
@@ -144,7 +146,7 @@ def _brief_pool(choice: Choice) -> Pair:
     return say("brief-pool", devices=choice.devices, device=marked(choice.device),
                named=bool(choice.engine), engine=choice.engine or "", precision=choice.precision,
                layout=translated(choice.layouts), chunk=f"{choice.chunk:,}",
-               steps=steps(choice.drafts, choice.micro_batches))
+               steps=steps(choice.drafts, choice.micro_batches, choice.draft_method))
 
 
 def amount(name: str, value: float) -> str:

@@ -57,9 +57,15 @@ brief-pool =
 
 steps =
     .en = { $drafting ->
-        [yes] , { $drafts } { $one ->
-            [yes] MTP token
-           *[no] MTP tokens
+        [yes] , { $drafts } { $method ->
+            [eagle3] { $one ->
+                [yes] EAGLE-3 draft
+               *[no] EAGLE-3 drafts
+            }
+           *[own] { $one ->
+                [yes] MTP token
+               *[no] MTP tokens
+            }
         }
        *[no] { "" }
     }{ $halves ->
@@ -67,7 +73,10 @@ steps =
        *[no] { "" }
     }
     .zh = { $drafting ->
-        [yes] ，MTP 投机 { $drafts }
+        [yes] ，{ $method ->
+            [eagle3] EAGLE-3
+           *[own] MTP
+        } 投机 { $drafts }
        *[no] { "" }
     }{ $halves ->
         [yes] ，双 micro-batch 交替
