@@ -44,8 +44,9 @@ GATED = 3  # matrices of a feed-forward network: gate, up, down
 # 1 where a model does not have it
 _ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio", "num_nextn_predict_layers")
 # no formula's, or set by the physics
-_NOT_INPUTS = ("requests", "draft_tokens", "draft_method", "text", "accepted_length", "acceptance", "balancing",
-               "length_distribution", "length_variation", "arrivals", "arrival_rate", "agent")
+_NOT_INPUTS = ("requests", "draft_tokens", "draft_method", "text", "accepted_length", "acceptance",
+               "balancing", "length_distribution", "length_variation", "arrivals", "arrival_rate",
+               "agent")
 CUT_OF_SHARE = ("tensor_parallel", "pipeline_parallel", "expert_parallel",
                 "expert_tensor_parallel")
 WORKLOAD_OF_SHARE = ("max_num_batched_tokens", "max_num_seqs", "draft_tokens")

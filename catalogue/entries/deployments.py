@@ -206,11 +206,12 @@ class Workload(Entry):
     """What is asked of a deployment, and how its engine is driven.
 
     ``requests`` are sent at once, of which ``concurrency`` are in flight (absent: all of them);
-    ``draft_tokens`` are proposed per request and step (absent: none) by the drafter ``draft_method``
-    of the model (absent: its own layer), ``draft_block`` of them in one pass (absent: one). What comes of them hangs on the kind of ``text``
-    (absent: any), or is stated: tokens of a step, its own included (``accepted_length``), or how
-    often the first draft counts, … (``acceptance``). Lengths are distributed about their means as
-    ``length_distribution`` says; absent, formulas take equal ones, a simulation public traffic's.
+    ``draft_tokens`` are proposed per request and step (absent: none) by ``draft_method``, a drafter
+    of the model's file (absent: its own layer), ``draft_block`` of them in one pass (absent: one).
+    What comes of them hangs on the kind of ``text`` (absent: any), or is stated: tokens of a step,
+    its own included (``accepted_length``), or how often each counts (``acceptance``). Lengths are
+    distributed about their means as ``length_distribution`` says; absent, formulas take equal ones,
+    a simulation public traffic's.
 
     ``arrivals``: all at once (``burst``), from ``concurrency`` users who each ask again
     ``think_time`` after an answer (``closed-loop``; absent: at once), or independently at an

@@ -31,7 +31,7 @@ from calc.physics.experts import (
 from calc.physics.shapes import Matmuls, Parameters, layers_with_experts, matmuls
 from calc.physics.work import Attention, Composition, Routed, Work
 
-MATMULS_OF_DRAFTER = 5  # joined hidden states, queries with keys and values, outputs, two of the MLP
+MATMULS_OF_DRAFTER = 5  # joined states, queries with keys and values, outputs, two of the MLP
 
 
 def operator_time(compute: Number, memory: Number, exposed: Number) -> Number:

@@ -84,8 +84,8 @@ def padded_vocabulary(subject: Subject) -> int:
 
 
 def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
-    """Why drafts are not made: nothing that drafts is published, no engine that is meant drafts with
-    it, or none does in stages; None if they are."""
+    """Why drafts are not made: nothing that drafts is published, no engine that is meant drafts
+    with it, or none does in stages; None if they are."""
     if cut.drafts and cut.drafter:
         return _drafter_problem(subject, cut)
     if cut.drafts and subject.engines_own and not subject.model.drafts:
@@ -131,7 +131,7 @@ def drafted_by(subject: Subject, method: str) -> bool:
         subject: the model on its card, and the engine if one is meant.
         method: of ``catalogue.entries.models.DRAFTERS``, not the model's own layer.
     """
-    drafter = subject.model.drafters.get(method)
+    drafter = next((each for name, each in subject.model.drafters.items() if name == method), None)
     if drafter is None:
         return False
     if subject.engine is None:
