@@ -211,7 +211,8 @@ class Space:
         """Every deployment of a base but for its requests, by kind: layouts that divide model and
         cards into slices that engines load, each with every chunk, micro-batch and draft."""
         loaded = self._kinds(base) < 0
-        key = base.device, base.node, base.engine, self.most(base), loaded.tobytes()
+        key = (base.device, base.node, base.engine, self.most(base), loaded.tobytes(),
+               tuple(self.drafting(base)))
         if key not in self._cells:  # precisions differ in few rules
             self._cells[key] = self._by_kind(base, loaded)
         return self._cells[key]
@@ -359,7 +360,8 @@ class Space:
         for method, drafter in self.model.drafters.items():
             if (space.any_engine or drafted_by(subject, method)) if asked is None else (
                     method in asked):
-                counts = space.drafts or range(1, int(drafter.draft_tokens.value) + 1)
+                most = int(drafter.draft_tokens.value)
+                counts = space.drafts or ([most] if drafter.draft_block else range(1, most + 1))
                 found += [(DRAFTERS.index(method), count) for count in counts if count]
         if unknown := {*(asked or ())} - {OWN_LAYER, *self.model.drafters}:
             raise ParamsError(f"space.drafters: no drafter '{min(unknown)}' of '{self.model.id}' "

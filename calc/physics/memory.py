@@ -21,7 +21,7 @@ from calc.physics.arrays import (
     minimum,
     select,
 )
-from calc.physics.cache import Cache
+from calc.physics.cache import Cache, drafting_layers
 from calc.physics.experts import (
     exchange_buffers,
     expert_shards,
@@ -300,7 +300,7 @@ def cache_layers(q: Any, w: Weights, stage: np.ndarray) -> np.ndarray:
 
     Source: notebooks/memory.md, section What else engines keep in memory.
     """
-    return w.stage_layers + ((stage == q.pipeline_parallel - 1) & (q.draft_tokens > 0))
+    return w.stage_layers + (stage == q.pipeline_parallel - 1) * drafting_layers(q)
 
 
 def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) -> Added:

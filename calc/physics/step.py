@@ -184,8 +184,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     hidden = hidden_time(q, busy(halves, times))
     device = minus(minus(compute + communication, hidden), saved)
     host = halves * _launched_one_by_one(q, n, batch) * q.host_time_per_operator
-    longer = maximum(device, host)
-    apart = drafter_core_time(attention, q, c, own, core.head_rows, clock)
+    longer, apart = maximum(device, host), drafter_core_time(attention, q, c, own, core, clock)
     draft_pass = _draft_pass_time(q, (longer, host), times, gathered, apart, (batch, own))
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
@@ -406,9 +405,10 @@ def _draft_pass_time(q: Any, longest: tuple[Number, Number], times: dict[str, Nu
                      ) -> Number:
     """A pass of the tokens of a step through the layer that drafts [s].
 
-    A mean layer of the step, of card or host, a projection before it that joins the hidden state
-    with the embedding of the next token, whole on every rank, the head, of which a mean layer has a
-    part already, the gathering of its logits, and the host, which waits for each. A drafter of its
+    A mean layer of the step, of card or host, or as many as a module has that drafts a block, a
+    projection before it that joins the hidden state with the embedding of the next token, whole on
+    every rank, the head, of which a mean layer has a part already, the gathering of its logits, and
+    the host, which waits for each. A drafter of its
     own has a dense layer of its parameters instead, which attends to everything, and a head of its
     own vocabulary.
 
@@ -425,8 +425,9 @@ def _draft_pass_time(q: Any, longest: tuple[Number, Number], times: dict[str, Nu
     (longer, host), (batch, own), layers = longest, batches, q.num_hidden_layers
 
     def of_model() -> Number:
-        around = joining_time(q, own.tokens) + times["head"] * (1 - 1 / layers) + sent
-        return longer / layers + scaled(around, q.micro_batches)
+        passed = select(q.draft_block > 1, q.num_nextn_predict_layers, 1) / layers
+        around = joining_time(q, own.tokens) + times["head"] * (1 - passed) + sent
+        return longer * passed + scaled(around, q.micro_batches)
 
     def apart() -> Number:
         head = times["head"] * q.drafter_vocab_size / q.vocab_size

@@ -269,8 +269,11 @@ class Clock:
 
     @functools.cached_property
     def _drafting_layers(self) -> float:
-        """Layers of which the one that drafts is a mean one [1]; of a drafter of its own, none."""
-        return float(np.inf if self._q.drafter_parameters > 0 else self._q.num_hidden_layers)
+        """Layers of the step over those of a pass that drafts [1]; infinite of a drafter of its
+        own, whose layer is none of the model's."""
+        q = self._q
+        of_pass = q.num_nextn_predict_layers if q.draft_block > 1 else 1
+        return float(np.inf if q.drafter_parameters > 0 else q.num_hidden_layers / of_pass)
 
     @functools.cached_property
     def _without_tokens(self) -> tuple[Busy, Busy]:

@@ -362,15 +362,18 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
 
 
 def drafter_inputs(scenario: Resolved) -> dict[str, float]:
-    """Shapes of the drafter that a deployment names apart from its model; nothing of none [1]."""
+    """Shapes of the drafter that a deployment names, and its block; nothing of none [1]."""
     drafter = scenario.drafter
     if drafter is None:
         return {}
-    head = drafter.vocab_size.value * scenario.model.hidden_size.value
-    return {"drafter_parameters": drafter.parameters.value,
-            "drafter_whole_parameters": drafter.whole_parameters.value,
-            "drafter_head_parameters": 0 if drafter.shares_head else head,
-            "drafter_vocab_size": drafter.vocab_size.value}
+    found = {"draft_block": drafter.draft_block.value} if drafter.draft_block else {}
+    if drafter.layers is not None:
+        return found | {"num_nextn_predict_layers": drafter.layers.value}
+    names = ("parameters", "whole_parameters", "vocab_size")
+    found |= {f"drafter_{name}": getattr(drafter, name).value for name in names}
+    head = 0 if drafter.shares_head else (
+        found["drafter_vocab_size"] * scenario.model.hidden_size.value)
+    return found | {"drafter_head_parameters": head}
 
 
 def drafter_problem(scenario: Resolved) -> str | None:

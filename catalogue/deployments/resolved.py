@@ -121,7 +121,7 @@ class Resolved:
 
     @property
     def drafter(self) -> Drafter | None:
-        """The drafter that it names, apart from its model; None where the model's layer drafts."""
+        """The drafter that it names; None where the model's own layer drafts."""
         method = self.file.workload.draft_method
         return self.model.drafters.get(method) if method else None
 

@@ -220,8 +220,8 @@ class Scenario(Resolved):
                       if name not in _NOT_INPUTS}
         fields["accepted_length"] = self.file.workload.length_accepted
         if self.drafter is not None:
-            fields |= {"drafter_parameters": self.drafter.parameters,
-                       "drafter_whole_parameters": self.drafter.whole_parameters}
+            fields |= {f"drafter_{name}": getattr(self.drafter, name)
+                       for name in ("parameters", "whole_parameters")}
         fields["memory_utilization"] = self.share
         return {name: value for name, value in fields.items() if value is not None}
 

@@ -66,6 +66,10 @@ _ROUTED = ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size")
 _NEEDS = {"window": "sliding_window", "sparse": "index_topk", "shared": "index_topk",
           "experts": "n_routed_experts"}  # kinds of layers -> a field without which there are none
 
+DraftMethod = Literal["eagle3", "dspark"]
+OWN_LAYER = "own"  # the prediction layer that a model is published with
+DRAFTERS: tuple[str, ...] = (OWN_LAYER, *get_args(DraftMethod))  # as numbers in arrays say them
+
 
 def _over(part: Value | None, whole: Value | None) -> bool:
     return part is not None and whole is not None and part.value > whole.value
@@ -91,6 +95,7 @@ class Checkpoint(Entry):
         repository: where it is published, as people call it.
         size: of its weight files, where that is known.
         drafts: whether its files hold the model's prediction layer.
+        drafters: modules that draft in its files, of those of the model.
         served: engines that start it.
     """
 
@@ -98,6 +103,7 @@ class Checkpoint(Entry):
     size: Bytes | None = None
     repository: Words | None = None
     drafts: Flag = True
+    drafters: list[DraftMethod] = []
     served: list[Served] = []
 
     @model_validator(mode="after")
@@ -146,9 +152,6 @@ class PublishedTotals(Entry):
 
 
 TextKind = Literal["chat", "code", "reasoning", "random"]
-DraftMethod = Literal["eagle3"]
-OWN_LAYER = "own"  # the prediction layer that a model is published with
-DRAFTERS: tuple[str, ...] = (OWN_LAYER, *get_args(DraftMethod))  # as numbers in arrays say them
 Parameters = Annotated[Value, Unit("1")]
 
 
@@ -165,12 +168,17 @@ class ServedDrafter(Sourced):
 
 
 class Drafter(Entry):
-    """A drafter that is published apart from its model: one dense layer in 16 bits, which attends
-    to every position with heads and cache as its model's layers without a window.
+    """What drafts besides the prediction layer that a model is published with.
+
+    A drafter published apart from it is one dense layer in 16 bits, which attends to every position
+    with heads and cache as its model's layers without a window. A module in checkpoints of the
+    model, which say so, has layers like those of the model and drafts a block in one pass.
 
     Attributes:
-        repository: where it is published.
+        repository: where it is published apart from its model.
+        layers: of a module, like those of the model.
         draft_tokens: that those who publish or start it let it draft in a step [token].
+        draft_block: of those, in one pass; absent, one [token].
         parameters: matrices of its layer that are cut over tensor-parallel ranks [1].
         whole_parameters: matrices that every rank has whole: of the hidden states that it joins,
             and down-projections of MLA [1].
@@ -180,14 +188,28 @@ class Drafter(Entry):
         served: engines that draft with it.
     """
 
-    repository: Words
+    repository: Words | None = None
+    layers: Count | None = None
     draft_tokens: Count
-    parameters: Parameters
-    whole_parameters: Parameters
-    vocab_size: Count
+    draft_block: Count | None = None
+    parameters: Parameters | None = None
+    whole_parameters: Parameters | None = None
+    vocab_size: Count | None = None
     shares_head: Flag = False
     acceptance: AcceptanceName
     served: Annotated[list[ServedDrafter], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _shaped(self) -> Drafter:
+        apart = ("repository", "parameters", "whole_parameters", "vocab_size")
+        stated = [name for name in apart if getattr(self, name) is not None]
+        if self.layers is not None and stated:
+            raise ValueError(f"'{stated[0]}' is of a drafter apart from its model, 'layers' of a "
+                             "module in its checkpoints, expected one of the two")
+        if self.layers is None and (lacking := [name for name in apart if name not in stated]):
+            raise ValueError(f"'{lacking[0]}' is missing, or 'layers' of a module in checkpoints "
+                             "of the model")
+        return self
 
 
 class Acceptance(CatalogueEntry):
@@ -474,7 +496,7 @@ class Model(Called):
         if not self.is_moe and (extra := [n for n in (*moe, *GROUPS, "router_bias", "expert_bias")
                                           if getattr(self, n)]):
             raise ValueError(f"'{extra[0]}' is given, but the model has no routed experts")
-        if self.drafters and self.attention == CSA:
+        if self.attention == CSA and any(each.layers is None for each in self.drafters.values()):
             raise ValueError("'drafters' attend to every position, which csa attention does not")
         if any(_over(drafter.vocab_size, self.vocab_size) for drafter in self.drafters.values()):
             raise ValueError("'vocab_size' of a drafter exceeds that of the model")

@@ -7,13 +7,14 @@ import pytest
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from calc.launching.deployment import deployed
-from calc.launching.starting import started_pools
+from calc.launching.starting import start, started_pools
 from calc.layouts.choice import Choice, Row, scenario
-from calc.layouts.space import Space
+from calc.layouts.space import Base, Space
 from calc.searching.load_goal import load_goal, search
 from catalogue import ParamsError
+from catalogue.entries.models import DRAFTERS
 
-KIMI = "kimi-k2.5-8xh200"
+KIMI, V4 = "kimi-k2.5-8xh200", "v4-flash-8xh200"
 VLLM, SGLANG = "vllm@0.33.0", "sglang@0.5.23"
 EAGLE = ("workload.draft_tokens=3", "workload.draft_method=eagle3")
 GOAL = ("model=qwen3-235b-a22b", "devices=nvidia-h200-sxm", "cards.most=8", "cards.fewest=8",
@@ -89,6 +90,37 @@ def test_the_cost_is_the_drafters_and_the_acceptance_of_its_kind():
     assert found[0]["stage_cache_layers"].tolist() == found[1]["stage_cache_layers"].tolist()
 
 
+def v4(*settings):
+    return catalogue.load_scenario(V4, overrides=settings)
+
+
+def test_a_block_passes_all_layers_of_a_module_once():
+    """DSpark of DeepSeek-V4: three layers in memory and with a cache, five drafts in one pass."""
+    own, module = (evaluate(v4(*more).inputs(), "csa") for more in (
+        ["workload.draft_tokens=1"], ["workload.draft_tokens=5", "workload.draft_method=dspark"]))
+    plain = evaluate(v4("workload.draft_tokens=0").inputs(), "csa")
+    assert module["mtp_weights"] == pytest.approx(3 * own["mtp_weights"])
+    layers = (found["stage_cache_layers"][-1] for found in (plain, own, module))
+    first, *more = layers
+    assert [float(count - first) for count in more] == [1, 3]
+    assert module["draft_time"] == module["decode_draft_pass_time"]
+    inputs = v4("workload.draft_tokens=5", "workload.draft_method=dspark").inputs()
+    alone = evaluate(inputs | {"num_nextn_predict_layers": 1}, "csa")
+    longer = max(float(alone[f"decode_{name}_time"]) for name in ("device", "host"))
+    head = 2 * inputs["micro_batches"] * alone["decode_head_time"]
+    assert module["draft_time"] - alone["draft_time"] == pytest.approx(
+        (2 * longer - head) / inputs["num_hidden_layers"])
+
+
+@pytest.mark.parametrize(("precision", "engine", "tried"), [
+    ("fp8-mxfp4", SGLANG, True), ("fp8-mxfp4", VLLM, True), ("fp8-mxfp4", "sglang@0.5.9", False),
+    ("bf16", SGLANG, False)])
+def test_modules_are_tried_with_checkpoints_that_hold_them(precision, engine, tried):
+    space = Space(goal("model=deepseek-v4-flash"))
+    base = Base("nvidia-h200-sxm", "hgx-h200", engine, precision)
+    assert ((DRAFTERS.index("dspark"), 5) in space.drafting(base)) is tried
+
+
 def test_prompts_pass_the_drafter_to_fill_its_cache():
     inputs = qwen()
     plain, found = (evaluate(inputs | {"draft_tokens": count}, "gqa") for count in (0, 3))
@@ -159,6 +191,21 @@ def test_flags_name_the_drafter():
         "--speculative-algorithm": "EAGLE3", "--speculative-num-steps": 3,
         "--speculative-eagle-topk": 1, "--speculative-num-draft-tokens": 4,
         "--speculative-draft-model-path": drafter.repository}
+
+
+def test_flags_of_a_module_in_the_checkpoint():
+    wanted = goal("model=deepseek-v4-flash", "precisions=fp8-mxfp4")
+    row = Row(replace(QWEN, precision="fp8-mxfp4", drafts=5, drafter=DRAFTERS.index("dspark")), {})
+    assert of_speculation(flags(wanted, SGLANG, row)["serve"]) == {
+        "--speculative-algorithm": "DSPARK", "--speculative-dspark-block-size": 5,
+        "--speculative-num-draft-tokens": 6}
+    of_vllm = replace(row, choice=replace(row.choice, engine=VLLM))
+    assert of_speculation(flags(wanted, VLLM, of_vllm)["serve"]) == {
+        "--speculative-config": {"method": "dspark", "num_speculative_tokens": 5}}
+    for found in (row, of_vllm):
+        checkpoint = start(wanted, found).checkpoint
+        assert checkpoint in ("deepseek-ai/DeepSeek-V4-Flash-0731",
+                              "deepseek-ai/DeepSeek-V4-Flash-DSpark")
 
 
 def test_both_pools_load_the_same_drafter():

@@ -55,7 +55,7 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
         lambda: either(sparse, lambda: fused, with_rows))
 
 
-def drafter_core_time(attention: str, q: Any, c: Cache, batch: Composition, head_rows: Number,
+def drafter_core_time(attention: str, q: Any, c: Cache, batch: Composition, core: Core,
                       clock: Number) -> Number:
     """Time of the core of a drafter of its own [s]: a layer that attends to every position, with
     heads and cache as the layers of its model without a window; 0 where the model's own drafts.
@@ -65,7 +65,7 @@ def drafter_core_time(attention: str, q: Any, c: Cache, batch: Composition, head
         q: input symbols as attributes.
         c: cache per token [B/token].
         batch: composition of the micro-batch.
-        head_rows: of heads that the core of the model multiplies for a token [1].
+        core: of the model, for the rows of heads that it multiplies for a token.
         clock: of the slowest device over the rated one [1].
 
     Source: notebooks/latency.md, section One step.
@@ -75,8 +75,8 @@ def drafter_core_time(attention: str, q: Any, c: Cache, batch: Composition, head
         seen = either(picking, lambda: batch.indexed, lambda: batch.attended)
         read = either(picking, lambda: batch.read_keys, lambda: batch.read)
         shared = batch.sharing_ranks(q)
-        flops = (q.multiply_add_flops * head_rows * core_width(attention, q, batch.absorbed)
-                 * seen / shared)
+        flops = (q.multiply_add_flops * core.head_rows
+                 * core_width(attention, q, batch.absorbed) * seen / shared)
         reached = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
         fused = maximum(flops / (q.core_peak * reached * clock),
                         c.kv_entry_bytes * read / shared / _cache_rate(q, batch.decoding))

@@ -255,7 +255,8 @@ RULES = (
          engine_kinds),
     Rule(STAGES, ("tensor", "pipeline", "expert", "slices"), ("staged_groups",), staged_problem),
     Rule("drafts", ("pipeline", "drafts", "drafter"),
-         ("device", "model", "engine", "staged_drafts", "engines_own"), draft_problem),
+         ("device", "model", "engine", "precision", "staged_drafts", "engines_own"),
+         draft_problem),
 )
 OF_PRECISION = (HOST_FORMAT, KERNEL)
 LAID_OUT = ("division", "dealt", "blocks")  # without which there is no deployment to compute

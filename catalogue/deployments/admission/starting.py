@@ -12,6 +12,7 @@ from catalogue.deployments.resolved import joined_replicas
 from catalogue.engines.released import engine_meant, fitting
 from catalogue.entries.models import DRAFTERS
 from catalogue.entries.profiles import in_order
+from catalogue.kernels.checkpoints import checkpoint_for
 from catalogue.messages import Pair, messages
 
 say = messages("catalogue/deployments/admission/starting")
@@ -125,14 +126,16 @@ def _engines(subject: Subject) -> Pair:
 
 
 def drafted_by(subject: Subject, method: str) -> bool:
-    """Whether an engine that is meant is shown to draft with a drafter of the model.
+    """Whether an engine that is meant is shown to draft with a drafter of the model, and a
+    checkpoint of its format holds it where it is none apart from the model.
 
     Args:
-        subject: the model on its card, and the engine if one is meant.
+        subject: the model in its precision on its card, and the engine if one is meant.
         method: of ``catalogue.entries.models.DRAFTERS``, not the model's own layer.
     """
     drafter = next((each for name, each in subject.model.drafters.items() if name == method), None)
-    if drafter is None:
+    if drafter is None or (drafter.layers is not None and checkpoint_for(
+            subject.model, subject.precision, "", subject.device, method) is None):
         return False
     if subject.engine is None:
         names = fitting(subject.device)

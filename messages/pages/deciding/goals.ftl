@@ -79,6 +79,7 @@ transfer-of-cache =
 number-of-drafts =
     .en = { $drafts } { $method ->
         [eagle3] EAGLE-3
+        [dspark] DSpark
        *[own] MTP
     } { $drafts ->
         [one] token
@@ -86,6 +87,7 @@ number-of-drafts =
     }
     .zh = { $method ->
         [eagle3] EAGLE-3
+        [dspark] DSpark
        *[own] MTP
     } 投机 { $drafts } 个 token
 

@@ -62,6 +62,10 @@ steps =
                 [yes] EAGLE-3 draft
                *[no] EAGLE-3 drafts
             }
+            [dspark] { $one ->
+                [yes] DSpark draft
+               *[no] DSpark drafts
+            }
            *[own] { $one ->
                 [yes] MTP token
                *[no] MTP tokens
@@ -75,6 +79,7 @@ steps =
     .zh = { $drafting ->
         [yes] ，{ $method ->
             [eagle3] EAGLE-3
+            [dspark] DSpark
            *[own] MTP
         } 投机 { $drafts }
        *[no] { "" }
