@@ -34,6 +34,7 @@ from catalogue.planning.goals import Goal
 say = messages("calc/layouts/choice")
 
 CUT = ("tensor", "pipeline", "data", "expert")
+DEALT = "mechanisms.prefill_context_parallel"
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
 BLOCKS = {"npu": 128, "gpu": 64, "tpu": 64}
 """Tokens of a block likewise: those of the MLA kernels of each; of a TPU as of a GPU."""
@@ -64,6 +65,7 @@ class Choice:
         hits: share of prompts that the cache has while others think [per mille]; None for that of
             the demand.
         drafter: who drafts, a place in ``catalogue.entries.models.DRAFTERS``.
+        prefill_context: 1 where prompts are dealt over tensor-parallel ranks.
     """
 
     device: str
@@ -86,6 +88,7 @@ class Choice:
     pool: str | None = None
     hits: int | None = None
     drafter: int = 0
+    prefill_context: int = 0
 
     @property
     def nodes(self) -> int:
@@ -110,7 +113,8 @@ class Choice:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        found = asdict(self) | {"drafter": None, "draft_method": self.draft_method}
+        found = asdict(self) | {"drafter": None, "draft_method": self.draft_method,
+                                "prefill_context": self.prefill_context or None}
         return {name: value for name, value in found.items() if value is not None}
 
     def settings(self) -> dict[str, str | int]:
@@ -138,7 +142,9 @@ class Choice:
                   "workload.memory_utilization": f"{self.utilization / 100:g}"}
         if self.drafts:
             found["workload.draft_tokens"] = self.drafts
-        return found | ({"workload.draft_method": self.draft_method} if self.draft_method else {})
+        if self.draft_method:
+            found["workload.draft_method"] = self.draft_method
+        return found | ({DEALT: 1} if self.prefill_context else {})
 
 
 @dataclass(frozen=True)
@@ -187,7 +193,7 @@ class Row:
         cut and dealt at once."""
         return sum(bool(extra) for choice in self.choices for extra in (
             choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.pipeline > 1,
-            choice.context > 1, choice.drafts,
+            choice.context > 1, choice.drafts, choice.prefill_context,
             1 < choice.tensor < min(choice.expert, _per_node(choice.node)),
             1 < choice.expert < choice.tensor)) + 2 * (self.prefill is not None)
 
@@ -295,13 +301,16 @@ def changes(have: Scenario, choice: Choice) -> dict[str, str | int]:
            "parallelism.decode_context_parallel": here["context"],
            "workload.max_num_batched_tokens": here["chunk"],
            "cluster.nodes": have.file.cluster.nodes.value,
-           "cluster.node": have.node.id, "workload.concurrency": have.inputs()["concurrency"]}
+           "cluster.node": have.node.id, "workload.concurrency": have.inputs()["concurrency"],
+           DEALT: here["prefill_context"]}
     found = {key: value for key, value in choice.settings().items()
              if old.get(key) != value and key != "workload.memory_utilization"}
     if here["slices"] and not choice.slices:
         found["parallelism.expert_tensor_parallel"] = 0
     if here["context"] > 1 == choice.context:
         found["parallelism.decode_context_parallel"] = 1
+    if here["prefill_context"] and not choice.prefill_context:
+        found[DEALT] = 0
     return found
 
 
@@ -311,7 +320,8 @@ def _here(have: Scenario) -> dict[str, Any]:
             "slices": own["expert_tensor_parallel"],
             "context": own["decode_context_parallel"], "chunk": own["max_num_batched_tokens"],
             "devices": have.devices, "drafts": own["draft_tokens"],
-            "micro_batches": own["micro_batches"]}
+            "micro_batches": own["micro_batches"],
+            "prefill_context": int(own["prefill_context_parallel"])}
 
 
 def _per_node(node: str) -> int:
@@ -365,7 +375,7 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
     if space.block_size is not None:
         workload["block_size"] = space.block_size
     workload |= _arrivals(goal)
-    mechanisms: dict[str, Any] = {}
+    mechanisms = parts.pop("mechanisms", {})
     if choice.micro_batches > 1:
         mechanisms["micro_batches"] = choice.micro_batches
     hits = demand.prefix_hit_share if choice.hits is None else choice.hits / PER_MILLE

@@ -39,7 +39,8 @@ from catalogue.deployments.admission.rules import (
 from catalogue.deployments.admission.starting import drafted_by
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.fabric import scale_up_domain
-from catalogue.deployments.resolved import leaves_replica
+from catalogue.deployments.resolved import joined_replicas, leaves_replica
+from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
@@ -51,7 +52,10 @@ from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
 HITS = "hits"  # in cells of users who think, as a choice has it
-AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "drafter", "utilization")
+AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "drafter", "prefill_context", "utilization")
+DEALING = {"vllm-ascend": "enable_dsa_cp", "sglang": "--enable-prefill-cp"}
+"""Switches by which engines deal prompts over tensor-parallel ranks."""
+ONE_SERVER = 8  # cards over which SGLang deals prompts, of a replica that shares no experts
 OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
 FAST = 100e9  # of a card's links inside a server, one direction [B/s]: faster than any PCIe 5
 QUALITY = "quality"  # formats of unknown or too low a score
@@ -212,7 +216,7 @@ class Space:
         cards into slices that engines load, each with every chunk, micro-batch and draft."""
         loaded = self._kinds(base) < 0
         key = (base.device, base.node, base.engine, self.most(base), loaded.tobytes(),
-               tuple(self.drafting(base)))
+               tuple(self.drafting(base)), tuple(self.prefill_context(base)))
         if key not in self._cells:  # precisions differ in few rules
             self._cells[key] = self._by_kind(base, loaded)
         return self._cells[key]
@@ -264,11 +268,11 @@ class Space:
         """Values of what stands in ``AXES`` behind the layout; who drafts with how much."""
         space = self.goal.space
         return (self.chunks(), list(space.micro_batches or (1, 2)), self.drafting(base),
-                space.memory_utilization or [UTILIZATION])
+                self.prefill_context(base), space.memory_utilization or [UTILIZATION])
 
     def _every(self, layouts: Cells, base: Base) -> Cells:
         """Layouts with every value of the other axes; with drafts in stages only if they may be."""
-        chunks, batches, drafting, shares = axes = self._axes(base)
+        chunks, batches, drafting, dealt, shares = axes = self._axes(base)
         shape = (len(layouts["devices"]), *map(len, axes))
         places = np.unravel_index(np.arange(np.prod(shape)), shape)
         cells = {name: column[places[0]] for name, column in layouts.items()}
@@ -276,7 +280,7 @@ class Space:
         cells |= {name: np.array(values)[place] for name, place, values in (
             ("chunk", places[1], chunks), ("micro_batches", places[2], batches),
             ("drafts", places[3], drafts), ("drafter", places[3], drafters),
-            ("utilization", places[4], shares))}
+            ("prefill_context", places[4], dealt), ("utilization", places[5], shares))}
         # micro-batches hide an exchange, where there is one, by default between servers
         exchanged = leaves_replica(cells["tensor"], cells["expert"], cells["slices"]) & bool(
             self.shapes["n_routed_experts"])
@@ -284,6 +288,8 @@ class Space:
             exchanged &= cells["expert"] > load_node(base.node).devices_per_node.value
         keep = (cells["micro_batches"] == 1) | exchanged
         keep &= ~self._undrafted(base, cells)
+        if self.goal.space.prefill_context is None:
+            keep &= (cells["prefill_context"] == 0) | _deals_prompts(base, cells)
         cells = {name: column[keep] for name, column in cells.items()}
         return cells if self.share is None else cells | {"utilization": self.share(cells)}
 
@@ -369,6 +375,28 @@ class Space:
                               f"{''.join(f' or {name}' for name in self.model.drafters)}.")
         return found
 
+    def prefill_context(self, base: Base) -> list[int]:
+        """Whether prompts are dealt over tensor-parallel ranks [1]: both where the engine of a base
+        has a switch for the model, and a prompt more tokens than its indexer picks.
+
+        Args:
+            base: whose engine it is.
+        """
+        asked, its = self.goal.space.prefill_context, self.shapes
+        if asked is not None:
+            return list(asked)
+        picked = its["index_topk"] * its["compress_ratio"]
+        if base.engine is None or its["linear_layers"] or not (
+                0 < picked < self.goal.demand.input_tokens):
+            return [0]
+        profile, release = engine_meant(base.engine)
+        switch, software = DEALING.get(profile.id), load_device(base.device).software
+        # SGLang's is shown on NVIDIA's cards
+        if switch is None or (profile.id == "sglang" and software != "cuda") or load_engine(
+                str(profile.flags)).judge(switch, True, release) != "accepted":
+            return [0]
+        return [0, 1]
+
     def inputs(self, base: Base, kinds: Sequence[Cells], pool: str | None = None
                ) -> tuple[Scenario, dict[str, Any]]:
         """One deployment of a base, and the input symbols of all of them but for their settings:
@@ -422,6 +450,16 @@ def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     """Of which kind each cell is, part by part of ``KINDS``."""
     drafter = np.where(cells["drafts"] > 0, 1 + cells["drafter"], 0)
     return (*placement(node, cells), cells["spares"] > 0, drafter, cells["slices"] > 1)
+
+
+def _deals_prompts(base: Base, cells: Cells) -> np.ndarray:
+    """Which layouts an engine deals prompts in, of those that have a switch for it: over several
+    ranks that do not deal the cache too, under SGLang in replicas of their own within a server."""
+    found: np.ndarray = (cells["tensor"] > 1) & (cells["context"] == 1)
+    if base.engine is None or not base.engine.startswith("sglang"):
+        return found
+    joined = joined_replicas(cells["tensor"], cells["expert"], cells["slices"])
+    return found & (joined == 1) & (cells["tensor"] <= ONE_SERVER)
 
 
 def joined_fast(node: Node) -> bool:

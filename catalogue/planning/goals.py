@@ -330,6 +330,9 @@ class Space(Entry):
             experts are on several servers.
         decode_context: ranks over which the cache of a request is dealt; absent, all that divide
             the tensor-parallel size.
+        prefill_context: whether prompts are dealt over tensor-parallel ranks, 0 or 1; absent, both
+            where the engine has a switch for the model's attention and prompts are longer than what
+            its indexer picks.
         any_format: whether formats are tried, where none are listed, in which no checkpoint of the
             model is known to be published.
         any_engine: whether layouts are tried that no engine of the catalogue starts.
@@ -358,6 +361,7 @@ class Space(Entry):
     expert_slices: Degrees | None = None
     spares: list[Literal["none", "fewest", "per-rank"] | DegreeOrZero] | None = None
     decode_context: Degrees | None = None
+    prefill_context: Annotated[list[Literal[0, 1]], Field(min_length=1)] | None = None
     any_format: Flag = False
     any_engine: Flag = False
     chunks: Degrees | None = None

@@ -73,8 +73,7 @@ def brief(answer: Answer, row: Row) -> str:
     seen, pools = answer.amounts(row), " + ".join(
         spoken(say("of-a-choice", devices=choice.devices, device=marked(choice.device),
                    precision=choice.precision, layout=translated(choice.layouts),
-                   steps=steps(choice.drafts, choice.micro_batches, choice.draft_method)))
-        for choice in row.choices)
+                   steps=steps_of(choice))) for choice in row.choices)
     pace, first, rate, cost = (
         text_of(seen[name]) if name in seen else ""
         for name in ("tpot", "ttft", "throughput_per_card", "cost"))
@@ -127,10 +126,16 @@ def longer(answer: Answer) -> list[str]:
     return [spoken(told)] if told else []
 
 
-def steps(drafts: int, micro_batches: int, method: str | None = None) -> Pair:
-    """How a step runs, where it drafts or is cut in two: ``, 1 MTP token, two micro-batches``."""
+def steps(drafts: int, micro_batches: int, method: str | None = None, dealt: bool = False) -> Pair:
+    """How a step runs, where it drafts, deals prompts or is cut in two: ``, 1 MTP token``."""
     return say("steps", drafting=drafts > 0, drafts=drafts, one=drafts == 1,
-               method=method or OWN_LAYER, halves=micro_batches > 1)
+               method=method or OWN_LAYER, dealt=dealt, halves=micro_batches > 1)
+
+
+def steps_of(choice: Choice) -> Pair:
+    """The same of a deployment that a search chose."""
+    return steps(choice.drafts, choice.micro_batches, choice.draft_method,
+                 bool(choice.prefill_context))
 
 
 def qualities(answer: Answer, row: Row) -> list[str]:
@@ -146,7 +151,7 @@ def _brief_pool(choice: Choice) -> Pair:
     return say("brief-pool", devices=choice.devices, device=marked(choice.device),
                named=bool(choice.engine), engine=choice.engine or "", precision=choice.precision,
                layout=translated(choice.layouts), chunk=f"{choice.chunk:,}",
-               steps=steps(choice.drafts, choice.micro_batches, choice.draft_method))
+               steps=steps_of(choice))
 
 
 def amount(name: str, value: float) -> str:

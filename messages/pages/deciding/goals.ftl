@@ -91,6 +91,10 @@ number-of-drafts =
        *[own] MTP
     } 投机 { $drafts } 个 token
 
+prompts-dealt =
+    .en = prefill CP
+    .zh = 预填充 CP
+
 two-micro-batches =
     .en = two micro-batches (TBO/DBO)
     .zh = 双 micro-batch

@@ -98,6 +98,8 @@ def plan(choice: Choice) -> Pair:
     if choice.drafts:
         parts.append(say("number-of-drafts", drafts=choice.drafts,
                          method=choice.draft_method or OWN_LAYER))
+    if choice.prefill_context:
+        parts.append(say("prompts-dealt"))
     if choice.micro_batches > 1:
         parts.append(say("two-micro-batches"))
     if choice.utilization != UTILIZATION:

@@ -72,6 +72,9 @@ steps =
             }
         }
        *[no] { "" }
+    }{ $dealt ->
+        [yes] , prefill CP
+       *[no] { "" }
     }{ $halves ->
         [yes] , two micro-batches
        *[no] { "" }
@@ -82,6 +85,9 @@ steps =
             [dspark] DSpark
            *[own] MTP
         } 投机 { $drafts }
+       *[no] { "" }
+    }{ $dealt ->
+        [yes] ，预填充 CP
        *[no] { "" }
     }{ $halves ->
         [yes] ，双 micro-batch 交替
