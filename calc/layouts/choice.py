@@ -26,7 +26,7 @@ from catalogue.deployments.admission.starting import ENGINE
 from catalogue.deployments.admission.subject import Cut
 from catalogue.entries.agents import DERIVED
 from catalogue.entries.entry import watched
-from catalogue.entries.models import CSA, DRAFTERS, Model
+from catalogue.entries.models import CSA, DRAFTERS, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.messages import by_language, messages
 from catalogue.planning.goals import Goal
@@ -89,6 +89,13 @@ class Choice:
     hits: int | None = None
     drafter: int = 0
     prefill_context: int = 0
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Choice:
+        """A choice of what :meth:`as_json` gives."""
+        method = data.get("draft_method", OWN_LAYER)
+        known = {name: value for name, value in data.items() if name != "draft_method"}
+        return cls(**({"engine": None} | known), drafter=DRAFTERS.index(method))
 
     @property
     def nodes(self) -> int:

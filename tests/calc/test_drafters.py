@@ -172,6 +172,7 @@ def test_rows_of_a_search_are_estimates_of_their_files():
     for name, quantity in (("tpot", "steady_tpot"), ("ttft", "steady_ttft")):
         assert row.quantities[name] == pytest.approx(float(found[quantity]), rel=1e-9)
     assert row.as_json()["choice"]["draft_method"] == "eagle3"
+    assert Choice.from_json(row.as_json()["choice"]) == row.choice
 
 
 def flags(wanted, engine, row):
