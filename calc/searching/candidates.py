@@ -51,7 +51,7 @@ SYMBOLS = {
 PACE = "steady_pace"
 KNOWN = (*DECODED, *PREFILLED, *sweeps.PACKED)
 OF_MEMORY = ("chunk", "utilization")  # on which decode steps do not depend
-DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context")
+DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context", "prefill_context")
 # on which the steps of prompts depend, besides what differs by kind and whether there are drafts
 OF_PROMPTS = ("tensor", "pipeline", "expert", "slices", "spares", "context", "chunk",
               "micro_batches", "prefill_context")

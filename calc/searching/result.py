@@ -114,11 +114,18 @@ class Answer:
 
     def _beside(self, rows: Sequence[Row]) -> list[Row]:
         """The best few of every offer, engine and precision, where they are not among some rows:
-        of what leads, no release may start anything."""
+        of what leads, no release may start anything. And of the best that deal prompts those that
+        do not, which may be as good but for little."""
         known, found = {row.choices for row in rows}, self.result
-        return [] if self.sure else [
-            row for kept in found.of_bases if kept.front.rows
-            for row in found.rows(kept.front, OF_BASE) if row.choices not in known]
+        if self.sure:
+            return []
+        beside = [row for kept in found.of_bases if kept.front.rows
+                  for row in found.rows(kept.front, OF_BASE) if row.choices not in known]
+        known |= {row.choices for row in beside}
+        plain = [found.again(replace(each.choice, prefill_context=0))
+                 for each in (*rows[:OF_EACH], *beside)
+                 if each.prefill is None and each.choice.prefill_context]
+        return beside + [row for row in plain if row is not None and row.choices not in known]
 
     @cached_property
     def _farther(self) -> list[Row]:
@@ -249,8 +256,11 @@ class Answer:
                 break
             if _cut(row) not in told:
                 told.add(_cut(row))
-                if self._may_be_told(row):
-                    found.append([self._told(*sample_rows(self.result, [row]))])
+                each, = sample_rows(self.result, [row])
+                if row.choice.prefill_context:  # unless dealing prompts wins too little
+                    each = self._plain(each)
+                if self._may_be_told(each.row):
+                    found.append([self._told(each)])
         return found
 
     def _replaced(self) -> list[list[SampledRow]]:
@@ -289,8 +299,8 @@ class Answer:
 
     def _plain(self, each: SampledRow) -> SampledRow:
         """A deployment in one pool without what it does besides, step by step, where that wins too
-        little to be told: redundant experts, micro-batches, a dealt cache, experts cut and dealt
-        at once, and an engine's chunk that is not the usual one."""
+        little to be told: redundant experts, micro-batches, a dealt cache, dealt prompts, experts
+        cut and dealt at once, and an engine's chunk that is not the usual one."""
         if each.row.prefill is not None:
             return each
         goal, best = self.result.wishes.goal, each
@@ -301,6 +311,7 @@ class Answer:
             lambda choice: replace(choice, expert=max(choice.expert, choice.tensor)
                                    if choice.expert > 1 else 1),
             lambda choice: replace(choice, spares=0), lambda choice: replace(choice, context=1),
+            lambda choice: replace(choice, prefill_context=0),
             lambda choice: replace(choice, chunk=usual_chunk(goal, choice)))
         for less in plainer:
             choice = less(best.row.choice)
