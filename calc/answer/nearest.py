@@ -55,6 +55,7 @@ common = messages("common")
 say = messages("calc/answer/nearest")
 
 TOLD = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "e2e", "output_throughput")
+OF_ALL = ("shared_ranks", "drafts", "drafter")  # of a cut, besides how it is laid out
 LEAST_CHUNK = 512  # tokens of a prompt chunk; shorter ones leave matmuls mostly idle
 MOST_NODES = 128  # that are tried
 Text = dict[str, str]
@@ -155,7 +156,7 @@ class Search:
         rows, _ = enumerate_layouts((devices,), Sizes(
             slices=(self.cut.slices,), spares=lambda _: (self.cut.spares,),
             context=(self.cut.context,)))
-        rest = {"shared_ranks": self.cut.shared_ranks, "drafts": self.cut.drafts}
+        rest = {name: getattr(self.cut, name) for name in OF_ALL}
         rows |= {name: np.full(len(rows["tensor"]), value) for name, value in rest.items()}
         keep = admitted(self.subject, rows, [kind for kind in KINDS if kind not in (
             *OF_PRECISION, "blocks", CONTEXT)])
@@ -171,7 +172,7 @@ class Search:
         quantities = evaluate(self.inputs | columns | degrees | self.scenario.shares(degrees),
                               self.attention, decode=False)
         rows = {name: np.array([getattr(cut, name) for cut in tried])
-                for name in (*AXES[1:], "shared_ranks", "drafts")}
+                for name in (*AXES[1:], *OF_ALL)}
         judge, asked = Judge(), [kind for kind in KINDS if kind != CONTEXT]
         loads = np.array([judge.kinds(replace(self.subject, precision=precision), rows, "cuts",
                                       asked) < 0 for precision in precisions])

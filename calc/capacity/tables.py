@@ -49,7 +49,7 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
     rows, _ = enumerate_layouts((devices,),
                                 Sizes(slices=(own.slices,), spares=lambda _: (own.spares,),
                                       context=(own.context,)))
-    alike = {"shared_ranks": own.shared_ranks, "drafts": own.drafts}
+    alike = {"shared_ranks": own.shared_ranks, "drafts": own.drafts, "drafter": own.drafter}
     rows |= {name: np.full(len(rows["tensor"]), value) for name, value in alike.items()}
     # what it is stored in, and how long its requests are, is the deployment's own
     keep = admitted(replace(subject_of(scenario), staged_groups=not mixed), rows, [

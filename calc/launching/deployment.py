@@ -220,7 +220,8 @@ def _hold_drafts(prefill: Scenario, decode: Scenario) -> None:
 
     Raises ParamsError, one sentence.
     """
-    inputs = prefill.inputs() | {"draft_tokens": decode.inputs()["draft_tokens"]}
+    drafting = {name: value for name, value in decode.inputs().items() if name.startswith("draft")}
+    inputs = prefill.inputs() | drafting
     if not has_room(evaluate(inputs, prefill.model.attention, decode=False)):
         raise ParamsError(f"'{prefill.id}': the layer that drafts for '{decode.id}' is loaded here "
                           "too, to fill its cache, and leaves too little memory; expected more "

@@ -262,7 +262,7 @@ def _loaded(pool: Pool) -> list[str]:
     """What a pool loads: of published checkpoints one that its engine is shown to start."""
     scenario = pool.scenario
     checkpoint = checkpoint_for(scenario.model, scenario.precision, pool.release.name,
-                                scenario.device)
+                                scenario.device, scenario.file.workload.draft_method)
     known = comment(str(checkpoint.repository)) if checkpoint else ""
     shown = next((f" It is started by {comment(one.engine)} in {comment(one.source)}."
                   for one in checkpoint.served if one.engine == pool.release.name), ""

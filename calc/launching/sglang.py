@@ -314,14 +314,19 @@ def drafts(scenario: Scenario, release: Release) -> list[Setting]:
     workload = scenario.file.workload
     if not workload.draft_tokens or not workload.draft_tokens.value:
         return []
-    count, block = int(workload.draft_tokens.value), workload.draft_block
-    if block and block.value > 1:
+    count, block = int(workload.draft_tokens.value), int(scenario.inputs()["draft_block"])
+    if block > 1:
         return [release.take("--speculative-algorithm", "DSPARK", "blocks are drafted"),
-                release.take("--speculative-dspark-block-size", int(block.value),
+                release.take("--speculative-dspark-block-size", block,
                              "drafts of a pass"),
                 release.take("--speculative-num-draft-tokens", count + 1,
                              "tokens drafted per step, and the step's own")]
-    return [release.take("--speculative-algorithm", "EAGLE", "the model's own layer drafts"),
+    drafter = scenario.drafter
+    who = [release.take("--speculative-algorithm", "EAGLE", "the model's own layer drafts")
+           ] if drafter is None or drafter.repository is None else [
+        release.take("--speculative-algorithm", "EAGLE3", "a drafter apart from the model drafts"),
+        release.take("--speculative-draft-model-path", drafter.repository, "the drafter")]
+    return [*who,
             release.take("--speculative-num-steps", count, "tokens drafted per step"),
             release.take("--speculative-eagle-topk", 1, "one draft at a time"),
             release.take("--speculative-num-draft-tokens", count + 1, "and the step's own")]

@@ -51,7 +51,8 @@ def start(goal: Goal, row: Row) -> Start:
 def _checkpoint(goal: Goal, row: Row, engine: str) -> str | None:
     """The repository of what a deployment loads, where one is known to be published."""
     found = checkpoint_for(load_model(goal.model), load_precision(row.choice.precision),
-                           engine.partition(AT)[0], load_device(row.choice.device))
+                           engine.partition(AT)[0], load_device(row.choice.device),
+                           row.choice.draft_method)
     return found.repository if found else None
 
 

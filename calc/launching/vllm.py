@@ -387,14 +387,17 @@ def drafts(scenario: Scenario, release: Release) -> list[Setting]:
 
     Raises ParamsError, one sentence, for a model without a layer that drafts.
     """
-    count, block = (getattr(scenario.file.workload, key) for key in ("draft_tokens", "draft_block"))
+    count = scenario.file.workload.draft_tokens
     if not count or not count.value:
         return []
-    layers = scenario.model.num_nextn_predict_layers
-    if not layers or not layers.value:
+    if (drafter := scenario.drafter) is not None and drafter.repository is not None:
+        return [release.take("--speculative-config", {
+            "method": scenario.file.workload.draft_method, "model": drafter.repository,
+            "num_speculative_tokens": int(count.value)}, "tokens drafted per step")]
+    if drafter is None and not scenario.model.drafts:
         raise ParamsError(f"'{scenario.model.id}' has no layer that drafts, name a draft model "
                           "with --flag=--speculative-config=JSON and set draft_tokens to 0.")
-    config = {"method": "dspark" if block and block.value > 1 else
+    config = {"method": "dspark" if scenario.inputs()["draft_block"] > 1 else
               "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
               "num_speculative_tokens": int(count.value)}
     if release.name == ASCEND and published.beside(scenario):

@@ -26,7 +26,7 @@ from catalogue.deployments.admission.starting import ENGINE
 from catalogue.deployments.admission.subject import Cut
 from catalogue.entries.agents import DERIVED
 from catalogue.entries.entry import watched
-from catalogue.entries.models import CSA, Model
+from catalogue.entries.models import CSA, DRAFTERS, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.messages import by_language, messages
 from catalogue.planning.goals import Goal
@@ -34,6 +34,7 @@ from catalogue.planning.goals import Goal
 say = messages("calc/layouts/choice")
 
 CUT = ("tensor", "pipeline", "data", "expert")
+DEALT = "mechanisms.prefill_context_parallel"
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
 BLOCKS = {"npu": 128, "gpu": 64, "tpu": 64}
 """Tokens of a block likewise: those of the MLA kernels of each; of a TPU as of a GPU."""
@@ -65,6 +66,8 @@ class Choice:
             the demand.
         host_cache: memory of each server for caches that the cards have dropped [GB]; None without.
         loaded: share of prompts that comes from there, of ``hits`` [per mille].
+        drafter: who drafts, a place in ``catalogue.entries.models.DRAFTERS``.
+        prefill_context: 1 where prompts are dealt over tensor-parallel ranks.
     """
 
     device: str
@@ -88,6 +91,15 @@ class Choice:
     hits: int | None = None
     host_cache: int | None = None
     loaded: int | None = None
+    drafter: int = 0
+    prefill_context: int = 0
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Choice:
+        """A choice of what :meth:`as_json` gives."""
+        method = data.get("draft_method", OWN_LAYER)
+        known = {name: value for name, value in data.items() if name != "draft_method"}
+        return cls(**({"engine": None} | known), drafter=DRAFTERS.index(method))
 
     @property
     def nodes(self) -> int:
@@ -105,9 +117,16 @@ class Choice:
         return written(Cut(self.tensor, self.pipeline, self.data, self.expert, self.slices,
                            self.spares, context=self.context))
 
+    @property
+    def draft_method(self) -> str | None:
+        """How a drafter apart from the model drafts; None of its own layer, and without drafts."""
+        return DRAFTERS[self.drafter] if self.drafts and self.drafter else None
+
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        found = asdict(self) | {"drafter": None, "draft_method": self.draft_method,
+                                "prefill_context": self.prefill_context or None}
+        return {name: value for name, value in found.items() if value is not None}
 
     def settings(self) -> dict[str, str | int]:
         """What ``--set`` takes, by path; a scenario of the same model and workload becomes this."""
@@ -134,7 +153,11 @@ class Choice:
         found |= {"workload.concurrency": self.concurrency,
                   "workload.max_num_batched_tokens": self.chunk,
                   "workload.memory_utilization": f"{self.utilization / 100:g}"}
-        return found | ({"workload.draft_tokens": self.drafts} if self.drafts else {})
+        if self.drafts:
+            found["workload.draft_tokens"] = self.drafts
+        if self.draft_method:
+            found["workload.draft_method"] = self.draft_method
+        return found | ({DEALT: 1} if self.prefill_context else {})
 
 
 @dataclass(frozen=True)
@@ -183,7 +206,7 @@ class Row:
         cut and dealt at once; stages and a second pool, which most recipes do without, are two."""
         return sum(bool(extra) for choice in self.choices for extra in (
             choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.context > 1,
-            choice.drafts, choice.host_cache,
+            choice.drafts, choice.prefill_context, choice.host_cache,
             1 < choice.tensor < min(choice.expert, _per_node(choice.node)),
             1 < choice.expert < choice.tensor)) + 2 * (self.prefill is not None) + 2 * any(
             choice.pipeline > 1 for choice in self.choices)
@@ -292,13 +315,16 @@ def changes(have: Scenario, choice: Choice) -> dict[str, str | int]:
            "parallelism.decode_context_parallel": here["context"],
            "workload.max_num_batched_tokens": here["chunk"],
            "cluster.nodes": have.file.cluster.nodes.value,
-           "cluster.node": have.node.id, "workload.concurrency": have.inputs()["concurrency"]}
+           "cluster.node": have.node.id, "workload.concurrency": have.inputs()["concurrency"],
+           DEALT: here["prefill_context"]}
     found = {key: value for key, value in choice.settings().items()
              if old.get(key) != value and key != "workload.memory_utilization"}
     if here["slices"] and not choice.slices:
         found["parallelism.expert_tensor_parallel"] = 0
     if here["context"] > 1 == choice.context:
         found["parallelism.decode_context_parallel"] = 1
+    if here["prefill_context"] and not choice.prefill_context:
+        found[DEALT] = 0
     return found
 
 
@@ -308,7 +334,8 @@ def _here(have: Scenario) -> dict[str, Any]:
             "slices": own["expert_tensor_parallel"],
             "context": own["decode_context_parallel"], "chunk": own["max_num_batched_tokens"],
             "devices": have.devices, "drafts": own["draft_tokens"],
-            "micro_batches": own["micro_batches"]}
+            "micro_batches": own["micro_batches"],
+            "prefill_context": int(own["prefill_context_parallel"])}
 
 
 def _per_node(node: str) -> int:
@@ -362,7 +389,7 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
     if space.block_size is not None:
         workload["block_size"] = space.block_size
     workload |= _arrivals(goal)
-    mechanisms: dict[str, Any] = {}
+    mechanisms = parts.pop("mechanisms", {})
     if choice.micro_batches > 1:
         mechanisms["micro_batches"] = choice.micro_batches
     stated = demand.prefill_hit_share if choice.pool == "prefill" else demand.prefix_hit_share

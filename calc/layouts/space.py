@@ -37,12 +37,14 @@ from catalogue.deployments.admission.rules import (
     precisions,
     problems,
 )
+from catalogue.deployments.admission.starting import drafted_by
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.fabric import scale_up_domain
-from catalogue.deployments.resolved import leaves_replica
+from catalogue.deployments.resolved import joined_replicas, leaves_replica
+from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
-from catalogue.entries.models import Model
+from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
 from catalogue.kernels import quality
 from catalogue.kernels.checkpoints import published
 from catalogue.kernels.releases import known_to_engines
@@ -52,7 +54,10 @@ CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
 # in cells of users who think, as a choice has them: what caches have, and the one in host memory
 HITS, LOADED, HOST = "hits", "loaded", "host_cache"
-AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "utilization")
+AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "drafter", "prefill_context", "utilization")
+DEALING = {"vllm-ascend": "enable_dsa_cp", "sglang": "--enable-prefill-cp"}
+"""Switches by which engines deal prompts over tensor-parallel ranks."""
+ONE_SERVER = 8  # cards over which SGLang deals prompts, of a replica that shares no experts
 OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
 FAST = 100e9  # of a card's links inside a server, one direction [B/s]: faster than any PCIe 5
 QUALITY = "quality"  # formats of unknown or too low a score
@@ -62,10 +67,10 @@ UNPUBLISHED = "unpublished"  # formats of which no checkpoint of the model is kn
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
 
-KINDS = (2, 3, 2, 2, 2, 2, 2)
+KINDS = (2, 3, 2, 2, 2, 1 + len(DRAFTERS), 2)
 """What of a layout the inputs depend on besides its numbers, and in how many ways: more servers
 than one, domains that an exchange leaves, replicas, tokens of more than one, redundant experts,
-drafts, slices. Layouts of one kind differ in their numbers only."""
+who drafts, slices. Layouts of one kind differ in their numbers only."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +229,8 @@ class Space:
         """Every deployment of a base but for its requests, by kind: layouts that divide model and
         cards into slices that engines load, each with every chunk, micro-batch and draft."""
         loaded = self._kinds(base) < 0
-        key = base.device, base.node, base.engine, self.most(base), loaded.tobytes()
+        key = (base.device, base.node, base.engine, self.most(base), loaded.tobytes(),
+               tuple(self.drafting(base)), tuple(self.prefill_context(base)))
         if key not in self._cells:  # precisions differ in few rules
             self._cells[key] = self._by_kind(base, loaded)
         return self._cells[key]
@@ -260,7 +266,7 @@ class Space:
 
     def size(self, base: Base) -> int:
         """Deployments of a base but for their requests, those that no engine loads included [1]."""
-        return len(self.layouts(base)["data"]) * math.prod(map(len, self._axes()))
+        return len(self.layouts(base)["data"]) * math.prod(map(len, self._axes(base)))
 
     def left_out(self, base: Base) -> Counter[str]:
         """Layouts of a base that are not tried, by why, and those with which no draft is."""
@@ -268,10 +274,14 @@ class Space:
             kinds = self._kinds(base)
             found = rejection_counts(kinds)
             found["pipeline"] += self._whole(base)[1]
-            if any(self.drafts()):
+            if drafting := [pair for pair in self.drafting(base) if pair[1]]:
                 of_loaded = at(self.layouts(base), kinds < 0)
-                count = np.full(len(of_loaded["data"]), max(self.drafts()))
-                found["drafts"] += int(self._undrafted(base, of_loaded | {"drafts": count}).sum())
+                none = np.ones(len(of_loaded["data"]), bool)
+                for drafter, count in drafting:
+                    none &= self._undrafted(base, of_loaded | {
+                        "drafts": np.full(len(none), count),
+                        "drafter": np.full(len(none), drafter)})
+                found["drafts"] += int(none.sum())
             self._left_out[base] = found
         return self._left_out[base]
 
@@ -284,20 +294,23 @@ class Space:
         key = base.node, self.most(base)
         return self._judge.kinds(self.subject(base), self.layouts(base), key, OF_LAYOUT)
 
-    def _axes(self) -> tuple[list[int], ...]:
-        """Values of what stands in ``AXES`` behind the layout."""
+    def _axes(self, base: Base) -> tuple[list[Any], ...]:
+        """Values of what stands in ``AXES`` behind the layout; who drafts with how much."""
         space = self.goal.space
-        return (self.chunks(), list(space.micro_batches or (1, 2)), self.drafts(),
-                space.memory_utilization or [UTILIZATION])
+        return (self.chunks(), list(space.micro_batches or (1, 2)), self.drafting(base),
+                self.prefill_context(base), space.memory_utilization or [UTILIZATION])
 
     def _every(self, layouts: Cells, base: Base) -> Cells:
         """Layouts with every value of the other axes; with drafts in stages only if they may be."""
-        axes = self._axes()
+        chunks, batches, drafting, dealt, shares = axes = self._axes(base)
         shape = (len(layouts["devices"]), *map(len, axes))
         places = np.unravel_index(np.arange(np.prod(shape)), shape)
         cells = {name: column[places[0]] for name, column in layouts.items()}
-        cells |= {name: np.array(values)[place] for name, place, values in zip(
-            AXES[len(LAYOUT):], places[1:], axes, strict=True)}
+        drafters, drafts = np.array(drafting).T
+        cells |= {name: np.array(values)[place] for name, place, values in (
+            ("chunk", places[1], chunks), ("micro_batches", places[2], batches),
+            ("drafts", places[3], drafts), ("drafter", places[3], drafters),
+            ("prefill_context", places[4], dealt), ("utilization", places[5], shares))}
         # micro-batches hide an exchange, where there is one, by default between servers
         exchanged = leaves_replica(cells["tensor"], cells["expert"], cells["slices"]) & bool(
             self.shapes["n_routed_experts"])
@@ -305,6 +318,8 @@ class Space:
             exchanged &= cells["expert"] > load_node(base.node).devices_per_node.value
         keep = (cells["micro_batches"] == 1) | exchanged
         keep &= ~self._undrafted(base, cells)
+        if self.goal.space.prefill_context is None:
+            keep &= (cells["prefill_context"] == 0) | _deals_prompts(base, cells)
         cells = {name: column[keep] for name, column in cells.items()}
         return cells if self.share is None else cells | {"utilization": self.share(cells)}
 
@@ -357,11 +372,60 @@ class Space:
         return list(self.goal.space.chunks or CHUNKS)
 
     def drafts(self) -> list[int]:
-        """Drafted tokens that are tried [token]; none of a model that has nothing to draft with."""
+        """Tokens that the model's own layer is tried to draft [token]; none where it has none."""
         layers = self.model.num_nextn_predict_layers
         if self.goal.space.drafts is not None:
             return list(self.goal.space.drafts)
         return list(DRAFTS) if layers and layers.value else [0]
+
+    def drafting(self, base: Base) -> list[tuple[int, int]]:
+        """Who drafts, a place in ``DRAFTERS``, and how many tokens [token]: the model's own layer,
+        and drafters apart from it that an engine of a base is shown to start.
+
+        Args:
+            base: whose engine it is.
+
+        Raises ParamsError for a drafter that is asked for and not known of the model.
+        """
+        space, subject = self.goal.space, self.subject(base)
+        asked = space.drafters
+        if asked is None or OWN_LAYER in asked:
+            found = [(0, count) for count in self.drafts()]
+        else:
+            found = [(0, 0)] if space.drafts is None or 0 in space.drafts else []
+        for method, drafter in self.model.drafters.items():
+            if (space.any_engine or drafted_by(subject, method)) if asked is None else (
+                    method in asked):
+                most = int(drafter.draft_tokens.value)
+                counts = space.drafts or ([most] if drafter.draft_block else range(1, most + 1))
+                found += [(DRAFTERS.index(method), count) for count in counts if count]
+        if unknown := {*(asked or ())} - {OWN_LAYER, *self.model.drafters}:
+            raise ParamsError(f"space.drafters: no drafter '{min(unknown)}' of '{self.model.id}' "
+                              f"is known, expected {OWN_LAYER}"
+                              f"{''.join(f' or {name}' for name in self.model.drafters)}.")
+        return found
+
+    def prefill_context(self, base: Base) -> list[int]:
+        """Whether prompts are dealt over tensor-parallel ranks [1]: both where the engine of a base
+        has a switch for the model, and a prompt more tokens than its indexer picks.
+
+        Args:
+            base: whose engine it is.
+        """
+        asked, its = self.goal.space.prefill_context, self.shapes
+        if asked is not None:
+            return list(asked)
+        picked = its["index_topk"] * its["compress_ratio"]
+        if base.engine is None or its["linear_layers"] or not (
+                0 < picked < self.goal.demand.input_tokens):
+            return [0]
+        profile, release = engine_meant(base.engine)
+        switch, software = DEALING.get(profile.id), load_device(base.device).software
+        # SGLang's is shown on NVIDIA's cards
+        if switch is None or (profile.id == "sglang" and software != "cuda") or load_engine(
+                str(profile.flags)).judge(switch, True, release) != "accepted":
+            return [0]
+        return [0, 1]
 
     def inputs(self, base: Base, kinds: Sequence[Cells], pool: str | None = None
                ) -> tuple[Scenario, dict[str, Any]]:
@@ -417,7 +481,18 @@ def choice_at(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
 
 def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     """Of which kind each cell is, part by part of ``KINDS``."""
-    return (*placement(node, cells), cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1)
+    drafter = np.where(cells["drafts"] > 0, 1 + cells["drafter"], 0)
+    return (*placement(node, cells), cells["spares"] > 0, drafter, cells["slices"] > 1)
+
+
+def _deals_prompts(base: Base, cells: Cells) -> np.ndarray:
+    """Which layouts an engine deals prompts in, of those that have a switch for it: over several
+    ranks that do not deal the cache too, under SGLang in replicas of their own within a server."""
+    found: np.ndarray = (cells["tensor"] > 1) & (cells["context"] == 1)
+    if base.engine is None or not base.engine.startswith("sglang"):
+        return found
+    joined = joined_replicas(cells["tensor"], cells["expert"], cells["slices"])
+    return found & (joined == 1) & (cells["tensor"] <= ONE_SERVER)
 
 
 def joined_fast(node: Node) -> bool:

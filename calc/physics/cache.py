@@ -133,3 +133,15 @@ def compressor_states(q: Any) -> tuple[Number, Number]:
         q.compressed_layers * q.head_dim + q.indexer_layers * q.index_head_dim)
     heavy = q.heavy_compress_ratio * KEY_AND_GATE * q.heavy_layers * q.head_dim
     return q.state_element_bytes * gathered, q.state_element_bytes * heavy
+
+
+def drafting_layers(q: Any) -> Number:
+    """Layers that a pass of the drafting layers goes through, each with a cache [1]: one, or all of
+    a module that drafts a block in one pass; none without drafts.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/memory.md, section What else engines keep in memory.
+    """
+    return (q.draft_tokens > 0) * select(q.draft_block > 1, q.num_nextn_predict_layers, 1)

@@ -23,7 +23,7 @@ from calc.physics.arrays import (
     plus,
     select,
 )
-from calc.physics.cache import Cache
+from calc.physics.cache import Cache, drafting_layers
 from calc.physics.experts import (
     exchange_buffers,
     expert_shards,
@@ -280,7 +280,7 @@ class Added:
     """What engines keep beside the model's weights [B]; ``stage_*`` have the stage first.
 
     Attributes:
-        mtp_weights: the layer that drafts tokens, on the last stage.
+        mtp_weights: the layer that drafts tokens, or a drafter of its own, on the last stage.
         stage_absorbed_copies, absorbed_copies_per_device: MLA's up-projections, rearranged for
             decode.
         exchange_buffers: what dispatch and combine send from and receive in.
@@ -302,7 +302,7 @@ def cache_layers(q: Any, w: Weights, stage: np.ndarray) -> np.ndarray:
 
     Source: notebooks/memory.md, section What else engines keep in memory.
     """
-    return w.stage_layers + ((stage == q.pipeline_parallel - 1) & (q.draft_tokens > 0))
+    return w.stage_layers + (stage == q.pipeline_parallel - 1) * drafting_layers(q)
 
 
 def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) -> Added:
@@ -321,7 +321,12 @@ def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) 
     layer = select(n.moe_layers > 0, w.moe_layer_weights, w.dense_layer_weights)
     joins = 2 * d * d * q.activation_element_bytes + 3 * d * q.norm_weight_bytes
     looked_up = select(q.pipeline_parallel > 1, w.embedding_weights, 0)
-    mtp = select(q.draft_tokens > 0, q.num_nextn_predict_layers * (layer + joins) + looked_up, 0)
+    apart = q.activation_element_bytes * (
+        (q.drafter_parameters + q.drafter_head_parameters) / q.tensor_parallel
+        + q.drafter_whole_parameters)
+    drafting = select(q.drafter_parameters > 0, apart,
+                      q.num_nextn_predict_layers * (layer + joins))
+    mtp = select(q.draft_tokens > 0, drafting + looked_up, 0)
     copies = np.zeros_like(w.stage_weights)
     if attention == MLA:
         copies = copies + (q.absorbed_copies * q.activation_element_bytes * up_projections(q)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calc.physics.arrays import Number, ceil_div, floor_div, maximum, minimum, select
-from calc.physics.cache import Cache, compressor_states
+from calc.physics.cache import Cache, compressor_states, drafting_layers
 from calc.physics.layers.attention import CSA, MLA, attention_layers, window_layers
 from calc.physics.layers.compressed import OVERLAPPING
 
@@ -158,7 +158,7 @@ def _window_pages(q: Any, window: Number, tokens: Number, new: Number) -> Number
 def _compressed_groups(q: Any) -> tuple[Number, Number, Number]:
     """Slots of a page in groups of compressed attention, one full group, groups of windows [1]."""
     widest = maximum(q.compressed_layers, q.heavy_layers)
-    windows = q.num_hidden_layers + (q.draft_tokens > 0)
+    windows = q.num_hidden_layers + drafting_layers(q)
     split = floor_div(2 * windows + widest, 2 * widest)  # to the nearest
     slots = maximum(widest, ceil_div(windows, split))
     return slots, 1, ceil_div(windows, slots)

@@ -45,11 +45,12 @@ from calc.physics.fetching import missing, offload_time
 from calc.physics.layers.attention import layer_halves
 from calc.physics.memory import Weights
 from calc.physics.shapes import Parameters
-from calc.physics.timing.collectives import all_gather, group
-from calc.physics.timing.cores import core_time, index_time
+from calc.physics.timing.collectives import all_gather, all_reduce, group
+from calc.physics.timing.cores import core_time, drafter_core_time, index_time
 from calc.physics.timing.matmuls import (
     busy_time,
     dense_bandwidth,
+    drafter_time,
     joining_time,
     matmul_times,
     slowest_clock,
@@ -70,6 +71,8 @@ from calc.physics.work import (
     shared_expert_work,
     vector_bytes,
 )
+
+SUMS_OF_DRAFTER = 2  # of a layer over tensor-parallel ranks: after attention and after the MLP
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ class Step:
     device_time: Number
     host_time: Number
     draft_gather_time: Number
+    drafter_core_time: Number
     draft_pass_time: Number
     step_time: Number
 
@@ -180,8 +184,8 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     hidden = hidden_time(q, busy(halves, times))
     device = minus(minus(compute + communication, hidden), saved)
     host = halves * _launched_one_by_one(q, n, batch) * q.host_time_per_operator
-    longer = maximum(device, host)
-    draft_pass = _draft_pass_time(q, longer, times["head"], gathered, own.tokens)
+    longer, apart = maximum(device, host), drafter_core_time(attention, q, c, own, core, clock)
+    draft_pass = _draft_pass_time(q, (longer, host), times, gathered, apart, (batch, own))
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
@@ -190,7 +194,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         head_rows=core.head_rows, group_tokens=routed.tokens, shared_tokens=batch.of_shared(q),
         distinct_experts=routed.hit, rank_imbalance=routed.slowest - 1,
         node_imbalance=nodes_load - 1, hidden_time=hidden, device_time=device, host_time=host,
-        draft_gather_time=gathered, draft_pass_time=draft_pass,
+        draft_gather_time=gathered, drafter_core_time=apart, draft_pass_time=draft_pass,
         step_time=_step_time(q, composition, longer, draft_pass))
 
 
@@ -373,27 +377,61 @@ def _launched_one_by_one(q: Any, n: Parameters, batch: Composition) -> Number:
 
 
 def _gather_times(q: Any, batch: Composition, columns: Number) -> tuple[Number, Number]:
-    """Gathering the logits of a step, and those of a draft of each request [s].
+    """Gathering the logits of a step, and what ranks send in a pass of the drafting layer beside
+    the sums of a mean layer [s].
 
-    In decode the latter are one row of those of the step. Source: notebooks/communication.md,
-    section What tensor parallelism sends in a step.
+    The latter are the logits of a draft of each request, in decode one row of those of the step; a
+    drafter of its own has those of its vocabulary, and adds up after its attention and its MLP.
+    Source: notebooks/communication.md, section What tensor parallelism sends in a step.
     """
     payload = columns * q.activation_element_bytes * batch.logit_rows
     g = group(q, q.tensor_parallel)
     logits = all_gather(q, g, payload)
-    return logits, either(batch.decoding & (q.draft_tokens > 0), lambda: all_gather(
-        q, g, payload / (1 + q.draft_tokens)), lambda: logits)
+    of_draft = either(batch.decoding & (q.draft_tokens > 0),
+                      lambda: payload / (1 + q.draft_tokens), lambda: payload)
+
+    def apart() -> Number:
+        hidden = batch.tokens * q.hidden_size * q.activation_element_bytes
+        return (all_gather(q, g, of_draft * q.drafter_vocab_size / q.vocab_size)
+                + SUMS_OF_DRAFTER * all_reduce(q, g, hidden))
+
+    return logits, either(q.drafter_parameters > 0, apart, lambda: either(
+        batch.decoding & (q.draft_tokens > 0), lambda: all_gather(q, g, of_draft),
+        lambda: logits))
 
 
-def _draft_pass_time(q: Any, longer: Number, head_time: Number, gathered: Number, tokens: Number
+def _draft_pass_time(q: Any, longest: tuple[Number, Number], times: dict[str, Number],
+                     sent: Number, core: Number, batches: tuple[Composition, Composition]
                      ) -> Number:
     """A pass of the tokens of a step through the layer that drafts [s].
 
-    A mean layer of the step, of card or host (``longer``), a projection before it that joins the
-    hidden state with the embedding of the next token, whole on every rank, the head, of which a
-    mean layer has a part already, the gathering of its logits, and the host, which waits for each.
+    A mean layer of the step, of card or host, or as many as a module has that drafts a block, a
+    projection before it that joins the hidden state with the embedding of the next token, whole on
+    every rank, the head, of which a mean layer has a part already, the gathering of its logits, and
+    the host, which waits for each. A drafter of its
+    own has a dense layer of its parameters instead, which attends to everything, and a head of its
+    own vocabulary.
+
+    Args:
+        q: input symbols as attributes.
+        longest: time of the step of card or host, and that of the host [s].
+        times: of the classes of the step, a micro-batch [s].
+        sent: between ranks beside the sums of a mean layer [s].
+        core: attention core of a drafter of its own [s].
+        batches: composition of the micro-batch, of all heads and of a rank's own.
+
     Source: notebooks/latency.md, section One step.
     """
-    around = (joining_time(q, tokens)
-              + head_time * (1 - 1 / q.num_hidden_layers) + gathered)
-    return longer / q.num_hidden_layers + scaled(around, q.micro_batches) + q.host_gap_per_draft
+    (longer, host), (batch, own), layers = longest, batches, q.num_hidden_layers
+
+    def of_model() -> Number:
+        passed = select(q.draft_block > 1, q.num_nextn_predict_layers, 1) / layers
+        around = joining_time(q, own.tokens) + times["head"] * (1 - passed) + sent
+        return longer * passed + scaled(around, q.micro_batches)
+
+    def apart() -> Number:
+        head = times["head"] * q.drafter_vocab_size / q.vocab_size
+        alone = drafter_time(q, batch.tokens) + core + head + times["boundary"] / layers + sent
+        return maximum(scaled(alone, q.micro_batches), host / layers)
+
+    return either(q.drafter_parameters > 0, apart, of_model) + q.host_gap_per_draft

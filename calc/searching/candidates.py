@@ -46,16 +46,17 @@ SYMBOLS = {
     "spares": "redundant_experts", "context": "decode_context_parallel",
     "chunk": "max_num_batched_tokens",
     "micro_batches": "micro_batches", "drafts": "draft_tokens",
+    "prefill_context": "prefill_context_parallel",
     "utilization": "memory_utilization", "concurrency": "concurrency"}
 """Settings of a cell and the input symbols that they are."""
 
 PACE = "steady_pace"
 KNOWN = (*DECODED, *PREFILLED, *sweeps.PACKED)
 OF_MEMORY = ("chunk", "utilization")  # on which decode steps do not depend
-DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context")
+DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context", "prefill_context")
 # on which the steps of prompts depend, besides what differs by kind and whether there are drafts
 OF_PROMPTS = ("tensor", "pipeline", "expert", "slices", "spares", "context", "chunk",
-              "micro_batches")
+              "micro_batches", "prefill_context")
 NEAR = 24  # layouts of each offer and precision that are kept besides the front
 POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name in STEP_NAMES),
                "draft_time", "tokens_per_step")
@@ -497,12 +498,14 @@ def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None =
 
 def _of_pool(cells: Cells, pool: str | None) -> Cells:
     """Cells of a kind that a pool may have: one that prefills drafts nothing, of one that decodes
-    the chunk does not matter, and of both none deals the cache over more ranks than the other."""
+    the chunk does not matter and no prompt is dealt, and of both none deals the cache over more
+    ranks than the other."""
     if pool is None:
         return cells
     alike = cells["context"] == cells["context"].min()
     return at(cells, np.flatnonzero(alike & ((cells["drafts"] == 0) if pool == "prefill" else (
-        cells["chunk"] == cells["chunk"].min()))))
+        (cells["chunk"] == cells["chunk"].min())
+        & (cells["prefill_context"] == cells["prefill_context"].min())))))
 
 
 def _alike(inputs: Mapping[str, Any], kinds: np.ndarray) -> np.ndarray:

@@ -125,7 +125,10 @@ class Answer:
                    for number in range(len(kept.layouts["base"]))
                    if (row := found.row(kept.layouts, number)).extras < rows[0].extras
                    and near_best(found, row, rows[0])] if rows else []
-        some = {row.choices: row for row in (*beside, *plainer)}
+        plain = [found.again(replace(each.choice, prefill_context=0))
+                 for each in (*rows[:OF_EACH], *beside)
+                 if each.prefill is None and each.choice.prefill_context]
+        some = {row.choices: row for row in (*beside, *plainer, *plain) if row is not None}
         return [row for choices, row in some.items() if choices not in known]
 
     def _farther(self, groups: Sequence[Sequence[SampledRow]]) -> list[Row]:
@@ -262,8 +265,11 @@ class Answer:
                 break
             if _cut(row) not in told:
                 told.add(_cut(row))
-                if self._may_be_told(row):
-                    found.append([self._told(*sample_rows(self.result, [row]))])
+                each, = sample_rows(self.result, [row])
+                if row.choice.prefill_context:  # unless dealing prompts wins too little
+                    each = self._plain(each)
+                if self._may_be_told(each.row):
+                    found.append([self._told(each)])
         return found
 
     def _replaced(self) -> list[list[SampledRow]]:
@@ -303,7 +309,7 @@ class Answer:
     def _plain(self, each: SampledRow) -> SampledRow:
         """A deployment in one pool without what it does besides, step by step, where that wins too
         little to be told: redundant experts, micro-batches, a dealt cache, one in host memory,
-        experts cut and dealt at once, and an engine's chunk that is not the usual one."""
+        dealt prompts, experts cut and dealt at once, and a chunk that is not the engine's usual."""
         if each.row.prefill is not None:
             return each
         goal, best = self.result.wishes.goal, each
@@ -316,6 +322,7 @@ class Answer:
             lambda choice: replace(choice, spares=0), lambda choice: replace(choice, context=1),
             lambda choice: replace(choice, host_cache=None, loaded=None, concurrency=0)
             if choice.host_cache else choice,
+            lambda choice: replace(choice, prefill_context=0),
             lambda choice: replace(choice, chunk=usual_chunk(goal, choice)))
         for less in plainer:
             choice = less(best.row.choice)

@@ -30,6 +30,7 @@ from calc.searching.robust import LEAST
 from calc.searching.search import search
 from catalogue import Scenario
 from catalogue.deployments.admission.rules import longest_request
+from catalogue.entries.models import OWN_LAYER
 from catalogue.planning.goals import OBJECTIVES, UNNAMED, CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 from catalogue.reading.yamlfile import at_rest
@@ -139,7 +140,8 @@ def goal_of(scenario: Scenario, space: Mapping[str, Any], demand: Mapping[str, A
     """
     file, inputs = scenario.file, scenario.inputs()
     tried = {"chunks": [int(inputs["max_num_batched_tokens"])], "spares": ["none"],
-             "decode_context": [1],
+             "decode_context": [1], "prefill_context": [int(inputs["prefill_context_parallel"])],
+             "drafters": [file.workload.draft_method or OWN_LAYER],
              "memory_utilization": [round(PERCENT * float(inputs["memory_utilization"]))]}
     return Goal.model_construct(
         id=scenario.id, title=scenario.title, model=file.model,

@@ -60,7 +60,8 @@ class _Part:
         busy: card, links and host.
         launch: of all operators by the host.
         tokens: of the rank, in the step [token].
-        beside_layer: of the layer that drafts, what it takes beyond a mean layer of the step.
+        beside_layer: of the layer that drafts, what it takes beyond a mean layer of the step; all
+            of a drafter of its own.
     """
 
     busy: Busy
@@ -206,7 +207,7 @@ class Clock:
         longer = maximum(device, own.launch)
         if is_absent(self._passes if decoding else self._q.draft_tokens):
             return longer
-        draft_pass = longer / self._q.num_hidden_layers + own.beside_layer
+        draft_pass = longer / self._drafting_layers + own.beside_layer
         return longer + (self._passes * draft_pass if decoding
                          else drafted(self._q.draft_tokens, draft_pass))
 
@@ -306,6 +307,14 @@ class Clock:
         return Busy(*(part[row, column] for part in self._groups[key]))
 
     @functools.cached_property
+    def _drafting_layers(self) -> float:
+        """Layers of the step over those of a pass that drafts [1]; infinite of a drafter of its
+        own, whose layer is none of the model's."""
+        q = self._q
+        of_pass = q.num_nextn_predict_layers if q.draft_block > 1 else 1
+        return float(np.inf if q.drafter_parameters > 0 else q.num_hidden_layers / of_pass)
+
+    @functools.cached_property
     def _without_tokens(self) -> tuple[Busy, Busy]:
         """Busy times of a rank in an idle group: in prefill, and in decode."""
         return self._experts(0.0, 0.0, decoding=False), self._experts(0.0, 0.0, decoding=True)
@@ -320,7 +329,7 @@ class Clock:
         return _Part(
             busy_in(self._q, timed), timed.host_time, composition.tokens,
             timed.draft_pass_time - np.maximum(timed.device_time, timed.host_time)
-            / self._q.num_hidden_layers)
+            / self._drafting_layers)
 
     def _chunks(self, new: Number, cached: Number, riding: Number) -> Composition:
         """Chunks of prompts, and the tokens of requests that decode beside them.

@@ -340,7 +340,8 @@ class _Loader:
                 axis, values = columns.get(key, (None, np.array([fixed.get(key, 0)])))
                 rows[name].append(int(values[0 if axis is None else at[axis]]))
         table = {name: np.array(values) for name, values in rows.items()}
-        table["drafts"] = np.full(len(table["tensor"]), own.drafts)
+        table |= {name: np.full(len(table["tensor"]), getattr(own, name))
+                  for name in ("drafts", "drafter")}
         kinds = Judge().kinds(subject, table, asked=OF_CUT)
         whole = table["tensor"] * table["pipeline"] * table["data"]
         for number, places in enumerate(np.ndindex(shape)):

@@ -14,7 +14,7 @@ from catalogue import library, naming
 from catalogue.deployments import family, layout
 from catalogue.deployments.admission.rules import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.documented import as_documented
-from catalogue.deployments.physics_inputs import peak_problem
+from catalogue.deployments.physics_inputs import drafter_problem, peak_problem
 from catalogue.deployments.profiles import launched, refuse_host, running_engine, underlaid
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Documented, ScenarioFile
@@ -435,6 +435,8 @@ def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
     inside = library.load("links", scenario.node.device_link)
     if problem := layout.link_problem(scenario.node, inside):
         raise LayoutError(f"{where('cluster', 'node')}: {problem}.")
+    if unknown := drafter_problem(scenario):
+        raise ParamsError(f"{where('workload', 'draft_method')}: {unknown}.")
     if missing := peak_problem(scenario):
         raise LayoutError(f"{where(missing[0])}: {missing[1]}.")
     for name, problem in layout.mechanism_problems(scenario.file.mechanisms):

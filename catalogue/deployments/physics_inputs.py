@@ -355,6 +355,7 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
         found["bench_requests"] = workload.requests.value
     if workload.draft_tokens:
         found["draft_tokens"] = workload.draft_tokens.value
+    found |= drafter_inputs(scenario)
     if workload.length_accepted:
         found["accepted_length"] = workload.length_accepted.value
     if workload.host_cache:
@@ -362,6 +363,31 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
         found["host_cache_memory"] = workload.host_cache.value / min(
             cards.value if cards else of_server, of_server)
     return found | _variations(scenario)
+
+
+def drafter_inputs(scenario: Resolved) -> dict[str, float]:
+    """Shapes of the drafter that a deployment names, and its block; nothing of none [1]."""
+    drafter = scenario.drafter
+    if drafter is None:
+        return {}
+    found = {"draft_block": drafter.draft_block.value} if drafter.draft_block else {}
+    if drafter.layers is not None:
+        return found | {"num_nextn_predict_layers": drafter.layers.value}
+    names = ("parameters", "whole_parameters", "vocab_size")
+    found |= {f"drafter_{name}": getattr(drafter, name).value for name in names}
+    head = 0 if drafter.shares_head else (
+        found["drafter_vocab_size"] * scenario.model.hidden_size.value)
+    return found | {"drafter_head_parameters": head}
+
+
+def drafter_problem(scenario: Resolved) -> str | None:
+    """Why a deployment cannot draft as it says, a clause; None where it can."""
+    method, drafters = scenario.file.workload.draft_method, scenario.model.drafters
+    if method is None or method in drafters:
+        return None
+    return (f"no drafter '{method}' of '{scenario.model.id}' is known, expected "
+            + (" or ".join(drafters) + ", or nothing" if drafters else "nothing")
+            + " for its own layer")
 
 
 def _variations(scenario: Resolved) -> dict[str, float]:

@@ -13,7 +13,7 @@ from catalogue.deployments.precision_support import on_card
 from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.measurements import Measurements
-from catalogue.entries.models import Model
+from catalogue.entries.models import Drafter, Model
 from catalogue.entries.profiles import Way
 from catalogue.kernels.releases import multiplied
 from catalogue.reading.values import Text, Value
@@ -120,8 +120,15 @@ class Resolved:
         return float(DELAY_STEPS if stated is None else stated.value)
 
     @property
+    def drafter(self) -> Drafter | None:
+        """The drafter that it names; None where the model's own layer drafts."""
+        method = self.file.workload.draft_method
+        return self.model.drafters.get(method) if method else None
+
+    @property
     def acceptance(self) -> dict[str, Value]:
-        """How often drafts are right: of the model's layer that drafts, in the text stated [1]."""
-        table = library.load("acceptances", self.model.draft_acceptance or USUAL_DRAFTS)
+        """How often drafts are right: of the layer or the drafter, in the text stated [1]."""
+        table = library.load("acceptances", self.drafter.acceptance if self.drafter
+                             else self.model.draft_acceptance or USUAL_DRAFTS)
         asked = ACCEPTED | {"mtp_acceptance": self.file.workload.text or "any"}
         return {name: getattr(table, key) for name, key in asked.items()}

@@ -44,9 +44,9 @@ GATED = 3  # matrices of a feed-forward network: gate, up, down
 # 1 where a model does not have it
 _ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio", "num_nextn_predict_layers")
 # no formula's, or set by the physics
-_NOT_INPUTS = ("requests", "draft_tokens", "text", "accepted_length", "acceptance", "balancing",
-               "length_distribution", "length_variation", "arrivals", "arrival_rate", "agent",
-               "host_cache")
+_NOT_INPUTS = ("requests", "draft_tokens", "draft_method", "text", "accepted_length", "acceptance",
+               "balancing", "length_distribution", "length_variation", "arrivals", "arrival_rate",
+               "agent", "host_cache")
 CUT_OF_SHARE = ("tensor_parallel", "pipeline_parallel", "expert_parallel",
                 "expert_tensor_parallel")
 WORKLOAD_OF_SHARE = ("max_num_batched_tokens", "max_num_seqs", "draft_tokens")
@@ -219,6 +219,9 @@ class Scenario(Resolved):
             fields |= {name: getattr(part, name) for name in type(part).model_fields
                       if name not in _NOT_INPUTS}
         fields["accepted_length"] = self.file.workload.length_accepted
+        if self.drafter is not None:
+            fields |= {f"drafter_{name}": getattr(self.drafter, name)
+                       for name in ("parameters", "whole_parameters")}
         fields["memory_utilization"] = self.share
         return {name: value for name, value in fields.items() if value is not None}
 

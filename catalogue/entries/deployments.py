@@ -24,7 +24,7 @@ from catalogue.entries.entry import (
 )
 from catalogue.entries.hardware import Dtype
 from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
-from catalogue.entries.models import Checkpoint, TextKind
+from catalogue.entries.models import Checkpoint, DraftMethod, TextKind
 from catalogue.reading import units
 from catalogue.reading.values import (
     AnyQuantity,
@@ -207,11 +207,12 @@ class Workload(Entry):
     """What is asked of a deployment, and how its engine is driven.
 
     ``requests`` are sent at once, of which ``concurrency`` are in flight (absent: all of them);
-    ``draft_tokens`` are proposed per request and step (absent: none), ``draft_block`` of them in
-    one pass of the drafting layers (absent: one). What comes of them hangs on the kind of ``text``
-    (absent: any), or is stated: tokens of a step, its own included (``accepted_length``), or how
-    often the first draft counts, … (``acceptance``). Lengths are distributed about their means as
-    ``length_distribution`` says; absent, formulas take equal ones, a simulation public traffic's.
+    ``draft_tokens`` are proposed per request and step (absent: none) by ``draft_method``, a drafter
+    of the model's file (absent: its own layer), ``draft_block`` of them in one pass (absent: one).
+    What comes of them hangs on the kind of ``text`` (absent: any), or is stated: tokens of a step,
+    its own included (``accepted_length``), or how often each counts (``acceptance``). Lengths are
+    distributed about their means as ``length_distribution`` says; absent, formulas take equal ones,
+    a simulation public traffic's.
 
     ``arrivals``: all at once (``burst``), from ``concurrency`` users who each ask again
     ``think_time`` after an answer (``closed-loop``; absent: at once), or independently at an
@@ -231,6 +232,7 @@ class Workload(Entry):
     requests: Requests | None = None
     max_num_seqs: Requests | None = None
     draft_tokens: Drafts | None = None
+    draft_method: DraftMethod | None = None
     draft_block: Count | None = None
     text: TextKind | None = None
     accepted_length: AcceptedLength | None = None
@@ -279,6 +281,9 @@ class Workload(Entry):
             raise ValueError("'arrival_rate' is given with 'arrivals: poisson', and only with it")
         if self.requests is not None and self.requests.value < self.concurrency.value:
             raise ValueError("'requests' is less than concurrency")
+        if self.draft_method and self.draft_tokens is None:
+            raise Misplaced("'draft_method' says who drafts, expected 'draft_tokens' beside it",
+                            "draft_method")
         models.check_drafts(self.draft_tokens, self.accepted_length, self.acceptance)
         return self
 

@@ -23,6 +23,7 @@ from catalogue.entries.entry import (
     Sourced,
 )
 from catalogue.entries.hardware import Architecture
+from catalogue.entries.profiles import Version
 from catalogue.reading.values import (
     Bytes,
     Count,
@@ -65,6 +66,10 @@ _ROUTED = ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size")
 _NEEDS = {"window": "sliding_window", "sparse": "index_topk", "shared": "index_topk",
           "experts": "n_routed_experts"}  # kinds of layers -> a field without which there are none
 
+DraftMethod = Literal["eagle3", "dspark"]
+OWN_LAYER = "own"  # the prediction layer that a model is published with
+DRAFTERS: tuple[str, ...] = (OWN_LAYER, *get_args(DraftMethod))  # as numbers in arrays say them
+
 
 def _over(part: Value | None, whole: Value | None) -> bool:
     return part is not None and whole is not None and part.value > whole.value
@@ -90,6 +95,7 @@ class Checkpoint(Entry):
         repository: where it is published, as people call it.
         size: of its weight files, where that is known.
         drafts: whether its files hold the model's prediction layer.
+        drafters: modules that draft in its files, of those of the model.
         served: engines that start it.
     """
 
@@ -97,6 +103,7 @@ class Checkpoint(Entry):
     size: Bytes | None = None
     repository: Words | None = None
     drafts: Flag = True
+    drafters: list[DraftMethod] = []
     served: list[Served] = []
 
     @model_validator(mode="after")
@@ -145,6 +152,64 @@ class PublishedTotals(Entry):
 
 
 TextKind = Literal["chat", "code", "reasoning", "random"]
+Parameters = Annotated[Value, Unit("1")]
+
+
+class ServedDrafter(Sourced):
+    """An engine that is shown to draft with a drafter: a recipe, a model card.
+
+    Attributes:
+        engine: of ``params/profiles/``.
+        since: its first release that does; absent, any.
+    """
+
+    engine: ProfileName
+    since: Version | None = None
+
+
+class Drafter(Entry):
+    """What drafts besides the prediction layer that a model is published with.
+
+    A drafter published apart from it is one dense layer in 16 bits, which attends to every position
+    with heads and cache as its model's layers without a window. A module in checkpoints of the
+    model, which say so, has layers like those of the model and drafts a block in one pass.
+
+    Attributes:
+        repository: where it is published apart from its model.
+        layers: of a module, like those of the model.
+        draft_tokens: that those who publish or start it let it draft in a step [token].
+        draft_block: of those, in one pass; absent, one [token].
+        parameters: matrices of its layer that are cut over tensor-parallel ranks [1].
+        whole_parameters: matrices that every rank has whole: of the hidden states that it joins,
+            and down-projections of MLA [1].
+        vocab_size: tokens that it chooses among [1].
+        shares_head: whether engines give it the model's output head.
+        acceptance: how often its drafts are right, an entry of ``params/acceptances/``.
+        served: engines that draft with it.
+    """
+
+    repository: Words | None = None
+    layers: Count | None = None
+    draft_tokens: Count
+    draft_block: Count | None = None
+    parameters: Parameters | None = None
+    whole_parameters: Parameters | None = None
+    vocab_size: Count | None = None
+    shares_head: Flag = False
+    acceptance: AcceptanceName
+    served: Annotated[list[ServedDrafter], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _shaped(self) -> Drafter:
+        apart = ("repository", "parameters", "whole_parameters", "vocab_size")
+        stated = [name for name in apart if getattr(self, name) is not None]
+        if self.layers is not None and stated:
+            raise ValueError(f"'{stated[0]}' is of a drafter apart from its model, 'layers' of a "
+                             "module in its checkpoints, expected one of the two")
+        if self.layers is None and (lacking := [name for name in apart if name not in stated]):
+            raise ValueError(f"'{lacking[0]}' is missing, or 'layers' of a module in checkpoints "
+                             "of the model")
+        return self
 
 
 class Acceptance(CatalogueEntry):
@@ -302,6 +367,7 @@ class Model(Called):
         fp16_overflow: stated of a model whose activations exceed FP16.
         draft_acceptance: of which kind its layer is that drafts; absent, one that was trained to
             draft a single token.
+        drafters: published apart from it, by how they draft.
     """
 
     family: Words | None = None
@@ -375,6 +441,7 @@ class Model(Called):
     full_attention_layers: CountOrZero | None = None
     num_nextn_predict_layers: CountOrZero | None = None
     draft_acceptance: AcceptanceName | None = None
+    drafters: dict[DraftMethod, Drafter] = {}
     tie_word_embeddings: Flag = False
     max_position_embeddings: Count | None = None
     published: PublishedTotals | None = None
@@ -429,6 +496,10 @@ class Model(Called):
         if not self.is_moe and (extra := [n for n in (*moe, *GROUPS, "router_bias", "expert_bias")
                                           if getattr(self, n)]):
             raise ValueError(f"'{extra[0]}' is given, but the model has no routed experts")
+        if self.attention == CSA and any(each.layers is None for each in self.drafters.values()):
+            raise ValueError("'drafters' attend to every position, which csa attention does not")
+        if any(_over(drafter.vocab_size, self.vocab_size) for drafter in self.drafters.values()):
+            raise ValueError("'vocab_size' of a drafter exceeds that of the model")
         if self.is_moe:
             if _over(self.num_experts_per_tok, self.n_routed_experts):
                 raise ValueError("'num_experts_per_tok' exceeds 'n_routed_experts'")

@@ -50,19 +50,22 @@ def _of_one_maker(device: Device, cards: Iterable[str]) -> bool:
         if stack == device.software)
 
 
-def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device
-                   ) -> Checkpoint | None:
+def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device,
+                   method: str | None = None) -> Checkpoint | None:
     """The checkpoint that a deployment starts with: one that its engine is shown to start on its
     card, else another engine there, else its engine elsewhere, else any of its format; None where
-    none is published.
+    none is published, or holds the module that is to draft.
 
     Args:
         model: that is served.
         precision: whose weights are meant.
         engine: of ``params/profiles/``.
         device: the card.
+        method: of the model's drafters, that drafts; None of its own layer, and without drafts.
     """
-    found = [each for of, each in checkpoints(model) if of.weights == precision.weights]
+    drafter = next((each for name, each in model.drafters.items() if name == method), None)
+    found = [each for of, each in checkpoints(model) if of.weights == precision.weights
+             and (drafter is None or drafter.layers is None or method in each.drafters)]
 
     def shown(checkpoint: Checkpoint) -> tuple[bool, bool, bool]:
         here = [device.architecture in served.cards for served in checkpoint.served]

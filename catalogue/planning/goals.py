@@ -18,6 +18,7 @@ from pydantic import (
 
 from catalogue.entries.agents import Agent, load_of_agent, turn_load
 from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
+from catalogue.entries.models import DraftMethod
 from catalogue.planning.prices import Ownership
 from catalogue.reading import units
 from catalogue.reading.amounts import human
@@ -335,6 +336,9 @@ class Space(Entry):
             experts are on several servers.
         decode_context: ranks over which the cache of a request is dealt; absent, all that divide
             the tensor-parallel size.
+        prefill_context: whether prompts are dealt over tensor-parallel ranks, 0 or 1; absent, both
+            where the engine has a switch for the model's attention and prompts are longer than what
+            its indexer picks.
         any_format: whether formats are tried, where none are listed, in which no checkpoint of the
             model is known to be published.
         any_engine: whether layouts are tried that no engine of the catalogue starts.
@@ -343,7 +347,10 @@ class Space(Entry):
             absent, a grid of 8 per doubling up to what the memory holds.
         micro_batches: 2 is two micro-batches, one computing while the other exchanges; absent,
             where experts are on several servers.
-        drafts: tokens that a model's own prediction layer drafts.
+        drafts: tokens that are drafted; absent, up to 3 by a model's own prediction layer, and as
+            many as those who start it by a drafter apart from it.
+        drafters: who drafts them: the model's ``own`` layer, or a drafter of its file; absent, all
+            that the engine is shown to start.
         staged_groups: whether ranks that share experts may be cut into pipeline stages: near
             saturation the closed form of their steady state is too fast.
         staged_drafts: whether a model may draft in pipeline stages, which most engines do not do;
@@ -363,12 +370,14 @@ class Space(Entry):
     expert_slices: Degrees | None = None
     spares: list[Literal["none", "fewest", "per-rank"] | DegreeOrZero] | None = None
     decode_context: Degrees | None = None
+    prefill_context: Annotated[list[Literal[0, 1]], Field(min_length=1)] | None = None
     any_format: Flag = False
     any_engine: Flag = False
     chunks: Degrees | None = None
     batches: Degrees | None = None
     micro_batches: list[Literal[1, 2]] | None = None
     drafts: list[DegreeOrZero] | None = None
+    drafters: Annotated[list[DraftMethod | Literal["own"]], Field(min_length=1)] | None = None
     staged_groups: Flag = False
     staged_drafts: Flag | None = None
     pools: Annotated[list[Literal["one", "two"]], Field(min_length=1)] = ["one", "two"]

@@ -13,6 +13,7 @@ from calc.evidence.nearness import NAMES
 from catalogue import load_scenario
 from catalogue.caveats import announced, borrowed, marked, underived
 from catalogue.engines.released import stated_release
+from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import quality
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import UNITS, UNNAMED
@@ -62,7 +63,7 @@ def short_label(row: Row) -> str:
 
 def _layout(choice: Choice) -> str:
     """A layout with what it drafts."""
-    return translated(choice.layouts) + spoken(_steps_of(choice))
+    return translated(choice.layouts) + spoken(steps_of(choice))
 
 
 def interval(each: SampledRow, name: str) -> str:
@@ -88,7 +89,7 @@ def brief(answer: Answer, row: Row) -> str:
     seen, pools = answer.amounts(row), " + ".join(
         spoken(say("of-a-choice", devices=choice.devices, device=marked(choice.device),
                    precision=choice.precision, layout=translated(choice.layouts),
-                   steps=_steps_of(choice))) for choice in row.choices)
+                   steps=steps_of(choice))) for choice in row.choices)
     pace, first, rate, cost = (
         text_of(seen[name]) if name in seen else ""
         for name in ("tpot", "ttft", "throughput_per_card", "cost"))
@@ -146,15 +147,19 @@ def longer(answer: Answer) -> list[str]:
     return [spoken(told)] if told else []
 
 
-def steps(drafts: int, micro_batches: int, host_cache: int = 0) -> Pair:
-    """How a step runs, where it drafts or is cut in two, and what a server's memory caches [GB]:
-    ``, 1 draft, two micro-batches, host cache 512 GB a server``."""
+def steps(drafts: int, micro_batches: int, host_cache: int = 0, method: str | None = None,
+          dealt: bool = False) -> Pair:
+    """How a step runs, where it drafts, deals prompts or is cut in two, and what a server's memory
+    caches [GB]: ``, 1 MTP token, two micro-batches, host cache 512 GB a server``."""
     return say("steps", drafting=drafts > 0, drafts=drafts, one=drafts == 1,
-               halves=micro_batches > 1, hosted=host_cache > 0, size=f"{host_cache:,}")
+               method=method or OWN_LAYER, dealt=dealt, halves=micro_batches > 1,
+               hosted=host_cache > 0, size=f"{host_cache:,}")
 
 
-def _steps_of(choice: Choice) -> Pair:
-    return steps(choice.drafts, choice.micro_batches, choice.host_cache or 0)
+def steps_of(choice: Choice) -> Pair:
+    """The same of a deployment that a search chose."""
+    return steps(choice.drafts, choice.micro_batches, choice.host_cache or 0, choice.draft_method,
+                 bool(choice.prefill_context))
 
 
 def qualities(answer: Answer, row: Row) -> list[str]:
@@ -180,7 +185,7 @@ def _brief_cards(choice: Choice) -> Pair:
 def _own(choice: Choice) -> Pair:
     """The layout of a pool, and what else it has of its own."""
     return say("own", layout=translated(choice.layouts), chunked=choice.pool != "decode",
-               chunk=f"{choice.chunk:,}", steps=_steps_of(choice))
+               chunk=f"{choice.chunk:,}", steps=steps_of(choice))
 
 
 def amount(name: str, value: float) -> str:

@@ -30,7 +30,7 @@ from calc.commands.deciding.answered import (
     short_label,
     start_command,
     started,
-    steps,
+    steps_of,
     stood_in,
     unrun_words,
 )
@@ -328,7 +328,7 @@ def _usual(answer: Answer, each: Usual) -> str:
         head(name), _value(answer, row, name) if each.why in ("seldom", "beaten") else "", "")
     return spoken(say(
         "usual-layout", why=each.why, cards=row.devices, quantity=at, value=value, limit=limit,
-        layout=translated(row.choice.layouts) + spoken(steps(row.choice.drafts, 1)),
+        layout=translated(row.choice.layouts) + spoken(steps_of(row.choice)),
         short=human(row.quantities["short"], "B") if each.why == "memory" else "",
         kept=each.keeps is not None, share=_percent(each.keeps)))
 

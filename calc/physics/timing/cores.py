@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from calc.physics.arrays import Number, anywhere, either, is_absent, maximum, plus, select
-from calc.physics.layers.attention import attention_layers
+from calc.physics.cache import Cache
+from calc.physics.layers.attention import attention_layers, core_width
 from calc.physics.positions import unfused
 from calc.physics.work import Composition, Core, Work
 
@@ -52,6 +53,39 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     return either(unfused(q), lambda: core.flops / (
         q.core_peak * q.attention_gemm_efficiency * clock) + moved,
         lambda: either(sparse, lambda: fused, with_rows))
+
+
+def drafter_core_time(attention: str, q: Any, c: Cache, batch: Composition, core: Core,
+                      clock: Number) -> Number:
+    """Time of the core of a drafter of its own [s]: a layer that attends to every position, with
+    heads and cache as the layers of its model without a window; 0 where the model's own drafts.
+
+    Args:
+        attention: ``mla``, ``gqa`` or ``csa``.
+        q: input symbols as attributes.
+        c: cache per token [B/token].
+        batch: composition of the micro-batch.
+        core: of the model, for the rows of heads that it multiplies for a token.
+        clock: of the slowest device over the rated one [1].
+
+    Source: notebooks/latency.md, section One step.
+    """
+    def alone() -> Number:
+        picking = (q.index_topk > 0) & (batch.absorbed > 0)
+        seen = either(picking, lambda: batch.indexed, lambda: batch.attended)
+        read = either(picking, lambda: batch.read_keys, lambda: batch.read)
+        shared = batch.sharing_ranks(q)
+        flops = (q.multiply_add_flops * core.head_rows
+                 * core_width(attention, q, batch.absorbed) * seen / shared)
+        reached = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
+        fused = maximum(flops / (q.core_peak * reached * clock),
+                        c.kv_entry_bytes * read / shared / _cache_rate(q, batch.decoding))
+        if not batch.decoding:
+            return fused + q.prefill_core_latency
+        return fused + (q.latent_core_latency
+                        + q.latent_core_fill * batch.tokens / (1 + q.draft_tokens))
+
+    return either(q.drafter_parameters > 0, alone, lambda: 0.0)
 
 
 def index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:

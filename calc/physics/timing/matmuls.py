@@ -31,6 +31,8 @@ from calc.physics.experts import (
 from calc.physics.shapes import Matmuls, Parameters, layers_with_experts, matmuls
 from calc.physics.work import Attention, Composition, Routed, Work
 
+MATMULS_OF_DRAFTER = 5  # joined states, queries with keys and values, outputs, two of the MLP
+
 
 def operator_time(compute: Number, memory: Number, exposed: Number) -> Number:
     """Time of an operator [s] from that of its arithmetic and of its bytes.
@@ -239,3 +241,19 @@ def joining_time(q: Any, rows: Number) -> Number:
     one = Matmuls(1, 2 * d)
     alone = matmul_time(q, "head", Work(flops, moved), 1, one.waiting(q, "head"))
     return one.time(q, "head", alone, rows)
+
+
+def drafter_time(q: Any, rows: Number) -> Number:
+    """The matmuls of a drafter of its own but for its head [s]: of its inputs, of attention and of
+    a dense network, in 16 bits, as the head multiplies.
+
+    Args:
+        q: input symbols as attributes.
+        rows: tokens [token].
+
+    Source: notebooks/latency.md, section One step.
+    """
+    held = q.drafter_parameters / q.tensor_parallel + q.drafter_whole_parameters
+    flops = q.multiply_add_flops * held * maximum(rows, q.gemm_tile_rows)
+    alone = matmul_time(q, "head", Work(flops, held * q.activation_element_bytes), 1)
+    return alone + MATMULS_OF_DRAFTER * q.head_matmul_latency

@@ -23,7 +23,7 @@ from catalogue.deployments.precision_support import missing_dtypes, nearest, on_
 from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engines.released import has_profile
 from catalogue.entries.deployments import Precision
-from catalogue.entries.models import Model
+from catalogue.entries.models import DRAFTERS, Model
 from catalogue.kernels.releases import (
     CLASS,
     Part,
@@ -254,8 +254,9 @@ RULES = (
          ("model", "device", "node", "precision", "engine", "engines_own"), engine_problem,
          engine_kinds),
     Rule(STAGES, ("tensor", "pipeline", "expert", "slices"), ("staged_groups",), staged_problem),
-    Rule("drafts", ("pipeline", "drafts"),
-         ("device", "model", "engine", "staged_drafts", "engines_own"), draft_problem),
+    Rule("drafts", ("pipeline", "drafts", "drafter"),
+         ("device", "model", "engine", "precision", "staged_drafts", "engines_own"),
+         draft_problem),
 )
 OF_PRECISION = (HOST_FORMAT, KERNEL)
 LAID_OUT = ("division", "dealt", "blocks")  # without which there is no deployment to compute
@@ -321,7 +322,8 @@ def cut_of(scenario: Scenario) -> Cut:
         return int(value.value) if value else absent
 
     tensor, pipeline, data, expert = (int(getattr(spread, name).value) for name in DEGREES)
-    drafts = scenario.file.workload.draft_tokens
+    drafts, method = (getattr(scenario.file.workload, key) for key in (
+        "draft_tokens", "draft_method"))
     return Cut(tensor, pipeline, data, expert, stated(SLICES, 0), stated("redundant_experts", 0),
                stated(SHARED_RANKS, 0), stated(SHARED_CACHE, 1),
-               int(drafts.value) if drafts else 0)
+               int(drafts.value) if drafts else 0, DRAFTERS.index(method) if method else 0)

@@ -9,7 +9,10 @@ from catalogue.deployments.admission.subject import Cut, Problem, Subject, told
 from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES
 from catalogue.deployments.profiles import Starts
 from catalogue.deployments.resolved import joined_replicas
-from catalogue.engines.released import fitting
+from catalogue.engines.released import engine_meant, fitting
+from catalogue.entries.models import DRAFTERS
+from catalogue.entries.profiles import in_order
+from catalogue.kernels.checkpoints import checkpoint_for
 from catalogue.messages import Pair, messages
 
 say = messages("catalogue/deployments/admission/starting")
@@ -82,8 +85,10 @@ def padded_vocabulary(subject: Subject) -> int:
 
 
 def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
-    """Why drafts are not made: no layer that drafts is published, or no engine drafts in stages;
-    None if they are."""
+    """Why drafts are not made: nothing that drafts is published, no engine that is meant drafts
+    with it, or none does in stages; None if they are."""
+    if cut.drafts and cut.drafter:
+        return _drafter_problem(subject, cut)
     if cut.drafts and subject.engines_own and not subject.model.drafts:
         return told(DRAFTS, "draft_tokens",
                     lambda: say("drafted-tokens-no-layer-that", drafts=cut.drafts,
@@ -92,11 +97,53 @@ def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
     if cut.pipeline == 1 or not cut.drafts or subject.stages_draft:
         return None
 
-    def text() -> Pair:
-        engines = [subject.engine] if subject.engine else fitting(subject.device)
-        return say("drafted-tokens-in-pipeline-stages", drafts=cut.drafts, pipeline=cut.pipeline,
-                   engine=(", ".join(engines), "、".join(engines)))
-    return told(DRAFTS, "draft_tokens", text, drafts=cut.drafts, stages=cut.pipeline)
+    return told(DRAFTS, "draft_tokens",
+                lambda: say("drafted-tokens-in-pipeline-stages", drafts=cut.drafts,
+                            pipeline=cut.pipeline, engine=_engines(subject)),
+                drafts=cut.drafts, stages=cut.pipeline)
+
+
+def _drafter_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Why no drafts come of a drafter apart from its model: none that is shown to start it is
+    meant, or there are stages; None if they do."""
+    method = DRAFTERS[cut.drafter]
+    if subject.engines_own and not drafted_by(subject, method):
+        return told(DRAFTS, "draft_method",
+                    lambda: say("drafter-that-no-engine-starts", method=method,
+                                model=subject.model.id, engine=_engines(subject)),
+                    drafts=cut.drafts)
+    if cut.pipeline == 1 or subject.staged_drafts:
+        return None
+    return told(DRAFTS, "draft_tokens",
+                lambda: say("drafted-tokens-in-pipeline-stages", drafts=cut.drafts,
+                            pipeline=cut.pipeline, engine=_engines(subject)),
+                drafts=cut.drafts, stages=cut.pipeline)
+
+
+def _engines(subject: Subject) -> Pair:
+    engines = [subject.engine] if subject.engine else fitting(subject.device)
+    return ", ".join(engines), "、".join(engines)
+
+
+def drafted_by(subject: Subject, method: str) -> bool:
+    """Whether an engine that is meant is shown to draft with a drafter of the model, and a
+    checkpoint of its format holds it where it is none apart from the model.
+
+    Args:
+        subject: the model in its precision on its card, and the engine if one is meant.
+        method: of ``catalogue.entries.models.DRAFTERS``, not the model's own layer.
+    """
+    drafter = next((each for name, each in subject.model.drafters.items() if name == method), None)
+    if drafter is None or (drafter.layers is not None and checkpoint_for(
+            subject.model, subject.precision, "", subject.device, method) is None):
+        return False
+    if subject.engine is None:
+        names = fitting(subject.device)
+        return any(served.engine in names for served in drafter.served)
+    profile, release = engine_meant(subject.engine)
+    return any(served.engine == profile.id and (
+        served.since is None or in_order(served.since) <= in_order(release))
+        for served in drafter.served)
 
 
 def layout_problem(engine: Starts, subject: Subject, cut: Cut) -> Problem | None:

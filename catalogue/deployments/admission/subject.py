@@ -30,6 +30,7 @@ class Cut:
         shared_ranks: ranks of the shared expert alone.
         context: ranks over which the cache of a request is dealt.
         drafts: drafted tokens of a step.
+        drafter: who drafts them, a place in ``catalogue.entries.models.DRAFTERS``.
     """
 
     tensor: int = 1
@@ -41,6 +42,7 @@ class Cut:
     shared_ranks: int = 0
     context: int = 1
     drafts: int = 0
+    drafter: int = 0
 
     @property
     def degrees(self) -> tuple[int, int, int, int]:

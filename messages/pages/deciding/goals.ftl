@@ -77,11 +77,23 @@ transfer-of-cache =
     .zh = 缓存传输
 
 number-of-drafts =
-    .en = { $drafts ->
-        [one] { $drafts } MTP token
-       *[other] { $drafts } MTP tokens
+    .en = { $drafts } { $method ->
+        [eagle3] EAGLE-3
+        [dspark] DSpark
+       *[own] MTP
+    } { $drafts ->
+        [one] token
+       *[other] tokens
     }
-    .zh = MTP 投机 { $drafts } 个 token
+    .zh = { $method ->
+        [eagle3] EAGLE-3
+        [dspark] DSpark
+       *[own] MTP
+    } 投机 { $drafts } 个 token
+
+prompts-dealt =
+    .en = prefill CP
+    .zh = 预填充 CP
 
 two-micro-batches =
     .en = two micro-batches (TBO/DBO)

@@ -25,6 +25,7 @@ from calc.searching.same_cards import inside
 from calc.searching.search import search
 from catalogue.caveats import announced, marked
 from catalogue.engines.released import AT
+from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import kernel_of
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
@@ -95,7 +96,10 @@ def plan(choice: Choice) -> Pair:
     """Weights, cut and what else is chosen: ```fp8-block`, 2 replicas of TP8/EP8+8, 3 drafts``."""
     parts = [(f"`{choice.precision}`",) * 2, pair(choice.layouts)]
     if choice.drafts:
-        parts.append(say("number-of-drafts", drafts=choice.drafts))
+        parts.append(say("number-of-drafts", drafts=choice.drafts,
+                         method=choice.draft_method or OWN_LAYER))
+    if choice.prefill_context:
+        parts.append(say("prompts-dealt"))
     if choice.micro_batches > 1:
         parts.append(say("two-micro-batches"))
     if choice.utilization != UTILIZATION:

@@ -82,6 +82,7 @@ def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
             "tensor_parallel": tensor, "prompt_ranks": 1, "expert_slices": max(1, tensor // expert),
             "expert_parallel": expert, "pipeline_parallel": stages, "micro_batches": 1,
             "activation_element_bytes": groups.B_ACT, "draft_tokens": 0,
+            "drafter_parameters": 0, "drafter_vocab_size": 0,
             "dispatch_element_bytes": SCALED[dispatched(name)], **changed}
 
 

@@ -49,7 +49,8 @@ RELATIVES = [  # a configuration here, changed, and the count of Hugging Face of
     ("gpt-oss-120b", 20_914_757_184, {  # gpt-oss-20b
         "num_hidden_layers": 24, "num_local_experts": 32, "layer_types": None})]
 OURS = ("id", "name", "also", "note", "defaults", "published", "family", "weights", "fp16_overflow",
-        "vision_parameters", "vision_whole_parameters", "vision_heads", "layers", "model_class")
+        "vision_parameters", "vision_whole_parameters", "vision_heads", "layers", "model_class",
+        "drafters")
 
 
 def stated(name):

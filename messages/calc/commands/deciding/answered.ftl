@@ -85,10 +85,23 @@ own =
 
 steps =
     .en = { $drafting ->
-        [yes] , { $drafts } { $one ->
-            [yes] MTP token
-           *[no] MTP tokens
+        [yes] , { $drafts } { $method ->
+            [eagle3] { $one ->
+                [yes] EAGLE-3 draft
+               *[no] EAGLE-3 drafts
+            }
+            [dspark] { $one ->
+                [yes] DSpark draft
+               *[no] DSpark drafts
+            }
+           *[own] { $one ->
+                [yes] MTP token
+               *[no] MTP tokens
+            }
         }
+       *[no] { "" }
+    }{ $dealt ->
+        [yes] , prefill CP
        *[no] { "" }
     }{ $halves ->
         [yes] , two micro-batches
@@ -98,7 +111,14 @@ steps =
        *[no] { "" }
     }
     .zh = { $drafting ->
-        [yes] ，MTP 投机 { $drafts }
+        [yes] ，{ $method ->
+            [eagle3] EAGLE-3
+            [dspark] DSpark
+           *[own] MTP
+        } 投机 { $drafts }
+       *[no] { "" }
+    }{ $dealt ->
+        [yes] ，预填充 CP
        *[no] { "" }
     }{ $halves ->
         [yes] ，双 micro-batch 交替

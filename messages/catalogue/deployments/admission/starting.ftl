@@ -9,6 +9,10 @@ drafted-tokens-no-layer-that =
     .en = { $drafts } drafted tokens: no layer that drafts is published with '{ $model }', expected 0
     .zh = 投机 { $drafts } 个 token：'{ $model }' 没有发布 MTP 层，应为 0
 
+drafter-that-no-engine-starts =
+    .en = draft_method { $method } of '{ $model }': { $engine } is not shown to draft with it, expected the model's own layer or no drafted tokens
+    .zh = '{ $model }' 的 draft_method { $method }：没有资料表明 { $engine } 支持，应改用模型自身的 MTP 层，或不投机
+
 drafted-tokens-in-pipeline-stages =
     .en = { $drafts } drafted tokens in { $pipeline } pipeline stages: { $engine } draft none there
     .zh = { $pipeline } 级流水线中投机 { $drafts } 个 token：{ $engine } 不支持

@@ -49,7 +49,7 @@ def stored_answers() -> dict[str, Any]:
 def row_of(kept_row: dict[str, Any]) -> Row:
     """A kept deployment."""
     def choice(name: str) -> Choice:
-        return Choice(**({"engine": None} | kept_row[name]))
+        return Choice.from_json(kept_row[name])
 
     if "choice" in kept_row:
         return Row(choice("choice"), kept_row["quantities"])

@@ -1,0 +1,219 @@
+"""Drafters apart from their model: memory, time, what a search tries, and flags."""
+
+from dataclasses import replace
+
+import pytest
+
+import catalogue
+from calc.closed_form.evaluate import evaluate
+from calc.launching.deployment import deployed
+from calc.launching.starting import start, started_pools
+from calc.layouts.choice import Choice, Row, scenario
+from calc.layouts.space import Base, Space
+from calc.searching.load_goal import load_goal, search
+from catalogue import ParamsError
+from catalogue.entries.models import DRAFTERS
+
+KIMI, V4 = "kimi-k2.5-8xh200", "v4-flash-8xh200"
+VLLM, SGLANG = "vllm@0.33.0", "sglang@0.5.23"
+EAGLE = ("workload.draft_tokens=3", "workload.draft_method=eagle3")
+GOAL = ("model=qwen3-235b-a22b", "devices=nvidia-h200-sxm", "cards.most=8", "cards.fewest=8",
+        "limits.tpot=null", "limits.ttft=5s", "demand.users=32", "precisions=fp8-block",
+        f"engines={SGLANG}", "space.pools=one", "space.tensor=4,8", "space.chunks=8192",
+        "space.spares=none", "objectives=tpot")
+QWEN = Choice("nvidia-h200-sxm", "hgx-h200", SGLANG, "fp8-block", 8, 4, 1, 2, 8, 0, 0, 1, 8192, 1,
+              3, 90, 32, drafter=1)
+
+
+def kimi(*settings):
+    return catalogue.load_scenario(KIMI, overrides=settings)
+
+
+def qwen(**moved):
+    return scenario(goal(), replace(QWEN, **moved)).inputs()
+
+
+def goal(*settings):
+    return load_goal("r1-80-users-h20", [*GOAL, *settings])
+
+
+def cells(*settings, engine=SGLANG):
+    space = Space(goal(f"engines={engine}", *settings))
+    base, = space.bases()
+    return space, [(int(drafter), int(count)) for kind in space.cells(base)
+                   for drafter, count in zip(kind["drafter"], kind["drafts"], strict=True)]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_drafts_that_are_never_accepted_only_cost(count):
+    plain, drafting = kimi().inputs(), kimi(*EAGLE, f"workload.draft_tokens={count}").inputs()
+    plain, found = (evaluate(inputs, "mla") for inputs in (
+        plain, drafting | {"mtp_acceptance": 0.0}))
+    assert found["tokens_per_step"] == 1
+    assert found["steady_tpot"] > plain["steady_tpot"]
+    assert found["weights_per_device"] == plain["weights_per_device"]
+    assert found["headroom_per_device"] < plain["headroom_per_device"]
+
+
+@pytest.mark.parametrize("tensor", [2, 4])
+def test_memory_of_a_drafter_by_hand(tensor):
+    """Its layer and its head are cut, the matrix that joins hidden states is not; 16 bits."""
+    cut, joined, head = 411_041_792, 3 * 4096**2, 32_000 * 4096
+    found = evaluate(qwen(tensor=tensor, data=8 // tensor), "gqa")["mtp_weights"]
+    assert found == 2 * ((cut + head) / tensor + joined)
+    shared = evaluate(qwen(tensor=tensor, data=8 // tensor) | {"drafter_head_parameters": 0}, "gqa")
+    assert found - shared["mtp_weights"] == 2 * head / tensor
+
+
+def test_a_pass_is_never_faster_than_its_bytes_nor_slower_with_a_smaller_vocabulary():
+    inputs = qwen()
+    found = evaluate(inputs, "gqa")
+    weights = 2 * (inputs["drafter_parameters"] / 4 + inputs["drafter_whole_parameters"])
+    cache = found["decode_batch"] * found["decode_context_tokens"] * found["kv_entry_bytes"]
+    floor = (weights + cache) / inputs["memory_bandwidth"]
+    assert found["decode_draft_pass_time"] > floor
+    whole = evaluate(inputs | {"drafter_vocab_size": inputs["vocab_size"]}, "gqa")
+    assert whole["decode_draft_pass_time"] > found["decode_draft_pass_time"]
+    longer = evaluate(inputs | {"input_tokens": 2 * inputs["input_tokens"],
+                                "context_tokens": 2 * inputs["context_tokens"]}, "gqa")
+    assert longer["decode_drafter_core_time"] > found["decode_drafter_core_time"]
+
+
+def test_the_cost_is_the_drafters_and_the_acceptance_of_its_kind():
+    """MiniMax-M3 has a layer of its own besides, of experts, which nothing of the drafter is."""
+    own, apart = (kimi("model=minimax-m3", "precision=bf16", *more) for more in (EAGLE[:1], EAGLE))
+    heads = catalogue.load("acceptances", "eagle3-head")
+    assert apart.inputs()["mtp_acceptance"] == heads.any.value
+    assert own.inputs()["mtp_acceptance"] != heads.any.value
+    found = [evaluate(each.inputs(), "gqa") for each in (own, apart)]
+    assert found[0]["mtp_weights"] > 2 * found[1]["mtp_weights"] > 0
+    assert found[0]["stage_cache_layers"].tolist() == found[1]["stage_cache_layers"].tolist()
+
+
+def v4(*settings):
+    return catalogue.load_scenario(V4, overrides=settings)
+
+
+def test_a_block_passes_all_layers_of_a_module_once():
+    """DSpark of DeepSeek-V4: three layers in memory and with a cache, five drafts in one pass."""
+    own, module = (evaluate(v4(*more).inputs(), "csa") for more in (
+        ["workload.draft_tokens=1"], ["workload.draft_tokens=5", "workload.draft_method=dspark"]))
+    plain = evaluate(v4("workload.draft_tokens=0").inputs(), "csa")
+    assert module["mtp_weights"] == pytest.approx(3 * own["mtp_weights"])
+    layers = (found["stage_cache_layers"][-1] for found in (plain, own, module))
+    first, *more = layers
+    assert [float(count - first) for count in more] == [1, 3]
+    assert module["draft_time"] == module["decode_draft_pass_time"]
+    inputs = v4("workload.draft_tokens=5", "workload.draft_method=dspark").inputs()
+    alone = evaluate(inputs | {"num_nextn_predict_layers": 1}, "csa")
+    longer = max(float(alone[f"decode_{name}_time"]) for name in ("device", "host"))
+    head = 2 * inputs["micro_batches"] * alone["decode_head_time"]
+    assert module["draft_time"] - alone["draft_time"] == pytest.approx(
+        (2 * longer - head) / inputs["num_hidden_layers"])
+
+
+@pytest.mark.parametrize(("precision", "engine", "tried"), [
+    ("fp8-mxfp4", SGLANG, True), ("fp8-mxfp4", VLLM, True), ("fp8-mxfp4", "sglang@0.5.9", False),
+    ("bf16", SGLANG, False)])
+def test_modules_are_tried_with_checkpoints_that_hold_them(precision, engine, tried):
+    space = Space(goal("model=deepseek-v4-flash"))
+    base = Base("nvidia-h200-sxm", "hgx-h200", engine, precision)
+    assert ((DRAFTERS.index("dspark"), 5) in space.drafting(base)) is tried
+
+
+def test_prompts_pass_the_drafter_to_fill_its_cache():
+    inputs = qwen()
+    plain, found = (evaluate(inputs | {"draft_tokens": count}, "gqa") for count in (0, 3))
+    assert found["prefill_step_time"] - plain["prefill_step_time"] == pytest.approx(
+        found["prefill_draft_pass_time"])
+
+
+def test_what_is_tried_is_what_an_engine_is_shown_to_start():
+    space, shown = cells()
+    drafter = space.model.drafters["eagle3"]
+    most = int(drafter.draft_tokens.value)
+    assert set(shown) == {(0, 0), *((1, count) for count in range(1, most + 1))}
+    assert set(cells(engine=VLLM)[1]) == {(0, 0)}
+    assert set(cells("space.any_engine=true", engine=VLLM)[1]) == set(shown)
+    assert set(cells("space.drafters=own")[1]) == {(0, 0)}
+    assert set(cells("space.drafters=eagle3", "space.drafts=2")[1]) == {(1, 2)}
+    assert set(cells("space.drafts=0,2")[1]) == {(0, 0), (1, 2)}
+
+
+def test_drafters_are_tried_in_no_pipeline_stages_unless_asked():
+    more = ("space.pipeline=1,2", "space.tensor=4", "space.drafts=0,3")
+    space, _ = cells(*more)
+    kinds = space.cells(space.bases()[0])
+    assert not any(((kind["pipeline"] > 1) & (kind["drafts"] > 0)).any() for kind in kinds)
+    assert space.left_out(space.bases()[0])["drafts"]
+    staged, _ = cells(*more, "space.staged_drafts=true", "space.any_engine=true")
+    kinds = staged.cells(staged.bases()[0])
+    assert any(((kind["pipeline"] > 1) & (kind["drafts"] > 0)).any() for kind in kinds)
+
+
+@pytest.mark.parametrize(("settings", "word"), [
+    ((*EAGLE, "model=kimi-k2"), "kimi-k2"), (EAGLE[1:], "draft_tokens")])
+def test_deployments_that_cannot_draft_so_are_refused(settings, word):
+    with pytest.raises(ParamsError, match=word):
+        kimi(*settings)
+
+
+def test_a_drafter_that_a_model_lacks_is_refused():
+    with pytest.raises(ParamsError, match=r"space\.drafters"):
+        cells("model=deepseek-v3", "space.drafters=eagle3")
+
+
+def test_rows_of_a_search_are_estimates_of_their_files():
+    answer = search("r1-80-users-h20", GOAL)
+    row = answer.best
+    assert (row.choice.draft_method, row.choice.drafts) == ("eagle3", 3)
+    assert row.extras >= 1
+    found = evaluate(scenario(goal(), row.choice).inputs(), "gqa")
+    for name, quantity in (("tpot", "steady_tpot"), ("ttft", "steady_ttft")):
+        assert row.quantities[name] == pytest.approx(float(found[quantity]), rel=1e-9)
+    assert row.as_json()["choice"]["draft_method"] == "eagle3"
+    assert Choice.from_json(row.as_json()["choice"]) == row.choice
+
+
+def flags(wanted, engine, row):
+    """Flags of each pool, which the tables of the release take."""
+    made = deployed(started_pools(wanted, row, engine), ("plan.yml", ()))
+    return {pool.name: {each.name: each.value for each in pool.flags[0]} for pool in made.pools}
+
+
+def of_speculation(found):
+    return {name: value for name, value in found.items() if name.startswith("--speculative")}
+
+
+def test_flags_name_the_drafter():
+    drafter = catalogue.load_model("qwen3-235b-a22b").drafters["eagle3"]
+    found = flags(goal(), SGLANG, Row(QWEN, {}))["serve"]
+    assert of_speculation(found) == {
+        "--speculative-algorithm": "EAGLE3", "--speculative-num-steps": 3,
+        "--speculative-eagle-topk": 1, "--speculative-num-draft-tokens": 4,
+        "--speculative-draft-model-path": drafter.repository}
+
+
+def test_flags_of_a_module_in_the_checkpoint():
+    wanted = goal("model=deepseek-v4-flash", "precisions=fp8-mxfp4")
+    row = Row(replace(QWEN, precision="fp8-mxfp4", drafts=5, drafter=DRAFTERS.index("dspark")), {})
+    assert of_speculation(flags(wanted, SGLANG, row)["serve"]) == {
+        "--speculative-algorithm": "DSPARK", "--speculative-dspark-block-size": 5,
+        "--speculative-num-draft-tokens": 6}
+    of_vllm = replace(row, choice=replace(row.choice, engine=VLLM))
+    assert of_speculation(flags(wanted, VLLM, of_vllm)["serve"]) == {
+        "--speculative-config": {"method": "dspark", "num_speculative_tokens": 5}}
+    for found in (row, of_vllm):
+        checkpoint = start(wanted, found).checkpoint
+        assert checkpoint in ("deepseek-ai/DeepSeek-V4-Flash-0731",
+                              "deepseek-ai/DeepSeek-V4-Flash-DSpark")
+
+
+def test_both_pools_load_the_same_drafter():
+    wanted = goal("model=kimi-k2.5", "precisions=int4-w4a16", f"engines={VLLM}", "cards.most=16")
+    decode = replace(QWEN, engine=VLLM, precision="int4-w4a16", tensor=8, data=1, pool="decode")
+    row = Row(decode, {}, prefill=replace(decode, pool="prefill", drafts=0, drafter=0))
+    config = {"method": "eagle3", "num_speculative_tokens": 3,
+              "model": catalogue.load_model("kimi-k2.5").drafters["eagle3"].repository}
+    assert {name: of_speculation(found) for name, found in flags(wanted, VLLM, row).items()} == {
+        name: {"--speculative-config": config} for name in ("prefill", "decode")}

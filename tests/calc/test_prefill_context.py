@@ -1,0 +1,97 @@
+"""Prompts dealt over tensor-parallel ranks: where a search tries it, its rows and its flags."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calc.closed_form.evaluate import evaluate
+from calc.launching.deployment import deployed
+from calc.launching.starting import started_pools
+from calc.layouts.choice import Choice, Row, scenario
+from calc.layouts.space import Base, Space
+from calc.searching.candidates import candidate_cells
+from calc.searching.load_goal import load_goal, search
+from catalogue import ParamsError
+
+SGLANG, ASCEND = "sglang@0.5.23", "vllm-ascend@0.23.0.post1"
+GOAL = ("model=deepseek-v3.2", "devices=nvidia-h200-sxm", "cards.most=16", "cards.fewest=8",
+        "limits.tpot=null", "limits.ttft=60s", "demand.users=4", "demand.input_tokens=16384",
+        "demand.output_tokens=256", "precisions=fp8-block", f"engines={SGLANG}",
+        "space.pools=one", "space.chunks=8192", "space.drafts=0", "space.spares=none",
+        "objectives=ttft")
+H200 = Base("nvidia-h200-sxm", "hgx-h200", SGLANG, "fp8-block")
+DEALT = Choice("nvidia-h200-sxm", "hgx-h200", SGLANG, "fp8-block", 8, 8, 1, 1, 1, 0, 0, 1, 8192, 1,
+               0, 90, 4, prefill_context=1)
+
+
+def space(*settings):
+    return Space(load_goal("r1-80-users-h20", [*GOAL, *settings]))
+
+
+@pytest.mark.parametrize(("settings", "base", "tried"), [
+    ((), H200, [0, 1]), (("demand.input_tokens=2048",), H200, [0]),
+    (("demand.input_tokens=2049",), H200, [0, 1]), (("space.prefill_context=0",), H200, [0]),
+    (("model=deepseek-v3",), H200, [0]), ((), replace(H200, engine="vllm@0.33.0"), [0]),
+    ((), replace(H200, engine="sglang@0.5.3"), [0]), ((), replace(H200, engine=None), [0]),
+    ((), Base("ascend-910c-die", "atlas-800i-a3", ASCEND, "w8a8-int8"), [0, 1]),
+    ((), Base("ascend-910c-die", "atlas-800i-a3", "vllm-ascend@0.13.0", "w8a8-int8"), [0])])
+def test_tried_where_the_engine_has_a_switch_and_prompts_are_long(settings, base, tried):
+    assert space(*settings).prefill_context(base) == tried
+
+
+def test_prompts_are_dealt_over_several_ranks_that_do_not_deal_the_cache():
+    kinds = space().cells(H200)
+    dealt = {name: np.concatenate([kind[name][kind["prefill_context"] > 0] for kind in kinds])
+             for name in kinds[0]}
+    assert len(dealt["tensor"])
+    assert set(dealt["tensor"].tolist()) <= {2, 4, 8}
+    assert set(dealt["context"].tolist()) == {1}
+    assert (dealt["expert"] <= dealt["tensor"]).all()
+    plain = np.concatenate([kind["prefill_context"] == 0 for kind in kinds])
+    assert plain.sum() > len(dealt["tensor"])
+
+
+@pytest.mark.parametrize(("pool", "values"), [(None, {0, 1}), ("prefill", {0, 1}), ("decode", {0})])
+def test_a_pool_that_decodes_deals_no_prompts(pool, values):
+    some = space()
+    _, _, cells = candidate_cells(some, H200, some.goal.demand, pool)
+    assert set(cells["prefill_context"].tolist()) == values
+
+
+def test_rows_of_a_search_are_estimates_of_their_files():
+    answer = search("r1-80-users-h20", [*GOAL, "cards.most=8"])
+    row, goal = answer.best, answer.result.wishes.goal
+    assert row.choice.prefill_context == 1
+    assert row.as_json()["choice"]["prefill_context"] == 1
+    found = evaluate(scenario(goal, row.choice).inputs(), "mla")
+    for name, quantity in (("tpot", "steady_tpot"), ("ttft", "steady_ttft")):
+        assert row.quantities[name] == pytest.approx(float(found[quantity]), rel=1e-9)
+    plain = search("r1-80-users-h20", [*GOAL, "cards.most=8", "space.prefill_context=0"]).best
+    assert plain.quantities["ttft"] > 1.1 * row.quantities["ttft"]
+    assert row.extras > replace(row, choice=replace(row.choice, prefill_context=0)).extras
+
+
+def flags(choice, *settings):
+    goal = load_goal("r1-80-users-h20", [*GOAL, *settings])
+    made = deployed(started_pools(goal, Row(choice, {}), choice.engine), ("plan.yml", ()))
+    return {each.name: each.value for each in made.pools[0].flags[0]}
+
+
+def test_flags_deal_prompts():
+    found = flags(DEALT)
+    assert (found["--attn-cp-size"], found["--cp-strategy"]) == (8, "interleave")
+    assert "--enable-prefill-cp" in found
+    assert "--enable-prefill-cp" not in flags(replace(DEALT, prefill_context=0))
+    npu = replace(DEALT, device="ascend-910c-die", node="atlas-800i-a3", engine=ASCEND,
+                  precision="w8a8-int8", devices=16, tensor=16, expert=16)
+    assert flags(npu)["--additional-config"]["enable_dsa_cp"] is True
+
+
+@pytest.mark.parametrize(("moved", "settings"), [
+    ({"devices": 16, "tensor": 16}, ()),
+    ({"tensor": 4, "data": 2, "expert": 8, "precision": "fp8-mxfp4"},
+     ("model=deepseek-v4-flash", "precisions=fp8-mxfp4"))])
+def test_layouts_in_which_sglang_deals_no_prompts_are_refused(moved, settings):
+    with pytest.raises(ParamsError, match="--enable-prefill-cp"):
+        flags(replace(DEALT, **moved), *settings)
