@@ -28,6 +28,7 @@ _SGLANG_SINCE = "0.5.9"  # whose source has all of these
 _OWN_CODE = "--trust-remote-code"  # of a checkpoint
 FLASHCOMM = "VLLM_ASCEND_ENABLE_FLASHCOMM1"
 DEALT = "prompts are dealt over the tensor-parallel ranks"
+A2_BUFFER = 512  # MB that are usual on A2
 ASCEND_ROWS, KEYS = "int8-latent128", "int8-index128"  # of sparse attention, in INT8
 
 
@@ -123,14 +124,21 @@ def summed_in_parts(scenario: Scenario, release: Release) -> list[Setting]:
     return [release.take(FLASHCOMM, 1, DEALT)]
 
 
-def expanded(release: Release) -> list[Setting]:
-    """Collectives of HCCL on vector cores: without it few captured steps find room.
+def of_hccl(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
+    """Collectives of vLLM Ascend on vector cores, without which few captured steps find room; on A2
+    the buffer of an exchange that predictions rest on (``params/mechanisms/ascend-910b.yml``) [MB].
 
-    Source: every tutorial of vLLM Ascend (``params/recipes/vllm-ascend.yml``); its 0.23.0, which
-    sets it for MiniMax-M2 by itself.
+    Source: tutorials of vLLM Ascend (``params/recipes/vllm-ascend.yml``); its 0.23.0, which sets
+    the mode for MiniMax-M2 by itself; its pull request 10460 for the buffer.
     """
-    return [Setting("HCCL_OP_EXPANSION_MODE", "AIV", "collectives run on vector cores, which "
-                    "leaves room for captured steps")] if release.name == ASCEND else []
+    if release.name != ASCEND:
+        return []
+    found = [Setting("HCCL_OP_EXPANSION_MODE", "AIV",
+                     "collectives run on vector cores, which leaves room for captured steps")]
+    if of.joined > 1 and of.experts > 1 and scenario.device.architecture == "ascend-a2":
+        found.append(Setting("HCCL_BUFFSIZE", A2_BUFFER, "room of what is sent to experts, on "
+                             "which predictions rest; 200 by default"))
+    return found
 
 
 def in_int8(scenario: Scenario) -> dict[str, str]:

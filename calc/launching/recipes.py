@@ -24,7 +24,8 @@ ADDRESSES = frozenset({
     "--master-addr", "--master-port", "--data-parallel-address", "--data-parallel-rpc-port",
     "--data-parallel-start-rank", "--headless", "--disaggregation-bootstrap-port",
     "--base-gpu-id", "--nccl-init-addr", "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES",
-    "VLLM_HOST_IP", "PHYSICAL_DEVICES", "VLLM_NIXL_SIDE_CHANNEL_HOST", "VLLM_NIXL_SIDE_CHANNEL_PORT"})
+    "VLLM_HOST_IP", "PHYSICAL_DEVICES", "VLLM_NIXL_SIDE_CHANNEL_HOST",
+    "VLLM_NIXL_SIDE_CHANNEL_PORT"})
 """Names, addresses and ports: of whoever starts a server, in no recipe's data."""
 DP_ATTENTION, DP, ATTENTION_DP = "--enable-dp-attention", "--dp-size", "--attn-dp-size"
 
@@ -90,10 +91,9 @@ class Comparison:
     @property
     def about(self) -> Pair:
         """What the recipe is for: cards, format, and the release that it names."""
-        cards = [load_device(card).name for card in self.of.cards]
-        return say("of-recipe", count=self.of.count, precision=self.of.precision,
-                   cards=tuple(", ".join(card[language] for card in cards)
-                               for language in ("en", "zh")),
+        names = [load_device(card).name for card in self.of.cards]
+        cards = (", ".join(name["en"] for name in names), "、".join(name["zh"] for name in names))
+        return say("of-recipe", count=self.of.count, precision=self.of.precision, cards=cards,
                    known=bool(self.of.release), release=self.of.release or "")
 
 
