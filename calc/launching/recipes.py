@@ -224,7 +224,7 @@ def cause_of(of: Recipes, name: str) -> str | None:
 def _why_set(of: Recipes, name: str, why: str) -> Pair | None:
     """Why a setting is as it is here: its cause, and what it follows from."""
     cause = cause_of(of, name)
-    return say(cause, why=why) if cause else None
+    return say("because", cause=cause, why=why) if cause else None
 
 
 def _why_unset(of: Recipes, pool: Pool, name: str, value: str | None) -> Pair | None:
@@ -287,10 +287,10 @@ def page(found: Mapping[str, Comparison | None]) -> str:
             if each is None:
                 continue
             told += [_escaped(each.about[language]), ""]
-            for heading, group in (("set-here", each.more), ("set-there", each.fewer),
-                                   ("set-otherwise", each.other)):
+            for kind, group in (("here", each.more), ("there", each.fewer),
+                                ("other", each.other)):
                 if group:
-                    told += [f"## {say(heading, pool=each.pool)[language]}", "",
+                    told += [f"## {say('group', kind=kind, pool=each.pool)[language]}", "",
                              say("columns")[language], "|---|---|---|---|",
                              *(_row(difference, language) for difference in group), ""]
     return "\n".join(told)

@@ -40,34 +40,23 @@ left-out =
     .en = Names, addresses, ports and seeds are left out. A reason says why the setting is as it is here; none is made up where none is known.
     .zh = 不列名称、地址、端口与随机种子。每项说明此处为何如此设置；原因不明的如实注明。
 
-set-here =
-    .en = Set here, not in the recipe{ $pool ->
+group =
+    .en = { $kind ->
+        [here] Set here, not in the recipe
+        [there] Set in the recipe, not here
+       *[other] Set to other values
+    }{ $pool ->
         [serve] { "" }
        *[other] { " " }({ $pool })
     }
-    .zh = 此处设置、配方未设{ $pool ->
+    .zh = { $kind ->
+        [here] 此处设置、配方未设
+        [there] 配方设置、此处未设
+       *[other] 取值不同
+    }{ $pool ->
         [serve] { "" }
-       *[other] （{ $pool }）
-    }
-
-set-there =
-    .en = Set in the recipe, not here{ $pool ->
-        [serve] { "" }
-       *[other] { " " }({ $pool })
-    }
-    .zh = 配方设置、此处未设{ $pool ->
-        [serve] { "" }
-       *[other] （{ $pool }）
-    }
-
-set-otherwise =
-    .en = Set to other values{ $pool ->
-        [serve] { "" }
-       *[other] { " " }({ $pool })
-    }
-    .zh = 取值不同{ $pool ->
-        [serve] { "" }
-       *[other] （{ $pool }）
+        [prefill] （预填充池）
+       *[other] （解码池）
     }
 
 columns =
@@ -86,38 +75,26 @@ by-default =
     .en = the default of { $release }
     .zh = { $release } 的默认值
 
-layout =
-    .en = layout that the plan chose: { $why }
-    .zh = 方案所选的并行方式（{ $why }）
-
-limits =
-    .en = lengths and limits of the plan: { $why }
-    .zh = 方案的长度与上限（{ $why }）
-
-kernels =
-    .en = predictions rest on this format or kernel: { $why }
-    .zh = 预测以该格式或内核为准（{ $why }）
-
-steps =
-    .en = how the plan fills steps: { $why }
-    .zh = 方案的组批与单步执行方式（{ $why }）
-
-drafts =
-    .en = drafts of the plan: { $why }
-    .zh = 方案的草稿设置（{ $why }）
-
-pools =
-    .en = pools of the plan: { $why }
-    .zh = 方案的预填充池与解码池（{ $why }）
-
-chat =
-    .en = parsers of answers: { $why }
-    .zh = 输出解析（{ $why }）
-
-monitoring =
-    .en = monitoring: { $why }
-    .zh = 监控（{ $why }）
-
-features =
-    .en = feature of the plan: { $why }
-    .zh = 方案启用的功能（{ $why }）
+because =
+    .en = { $cause ->
+        [layout] layout that the plan chose
+        [limits] lengths and limits of the plan
+        [kernels] predictions rest on this format or kernel
+        [steps] how the plan fills steps
+        [drafts] drafts of the plan
+        [pools] pools of the plan
+        [chat] parsers of answers
+        [monitoring] monitoring
+       *[other] feature of the plan
+    }: { $why }
+    .zh = { $cause ->
+        [layout] 方案所选的并行方式
+        [limits] 方案的长度与上限
+        [kernels] 预测以该格式或内核为准
+        [steps] 方案的组批与单步执行方式
+        [drafts] 方案的草稿设置
+        [pools] 方案的预填充池与解码池
+        [chat] 输出解析
+        [monitoring] 监控
+       *[other] 方案启用的功能
+    }（{ $why }）
