@@ -18,7 +18,8 @@ from catalogue.deployments.admission.rules import cut_of, problems, subject_of
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
 from catalogue.kernels import kernels_of, tables
-from catalogue.kernels.checkpoints import checkpoint_for
+from catalogue.kernels.checkpoints import LAYER, checkpoint_words
+from catalogue.messages import Pair
 from catalogue.planning.goals import Goal
 from catalogue.reading.yamlfile import at_rest
 
@@ -48,11 +49,11 @@ def start(goal: Goal, row: Row) -> Start:
                               f"'{row.choice.device}'")
 
 
-def _checkpoint(goal: Goal, row: Row, engine: str) -> str | None:
-    """The repository of what a deployment loads, where one is known to be published."""
-    found = checkpoint_for(load_model(goal.model), load_precision(row.choice.precision),
-                           engine.partition(AT)[0], load_device(row.choice.device))
-    return found.repository if found else None
+def _checkpoint(goal: Goal, row: Row, engine: str) -> Pair | None:
+    """What a deployment loads, in words, where it is known to be published."""
+    return checkpoint_words(load_model(goal.model), load_precision(row.choice.precision),
+                            engine.partition(AT)[0], load_device(row.choice.device),
+                            LAYER if row.choice.drafts else None)
 
 
 def started_pools(goal: Goal, row: Row, engine: str) -> dict[str, Scenario]:

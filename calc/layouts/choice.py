@@ -28,7 +28,7 @@ from catalogue.entries.agents import DERIVED
 from catalogue.entries.entry import watched
 from catalogue.entries.models import CSA, Model
 from catalogue.kernels import Kernel, kernel_of
-from catalogue.messages import by_language, messages
+from catalogue.messages import Pair, by_language, messages
 from catalogue.planning.goals import Goal
 
 say = messages("calc/layouts/choice")
@@ -220,13 +220,13 @@ class Start:
     Attributes:
         engine: ``NAME@RELEASE`` that starts it; None where none does.
         why: what the release said that was asked first; empty where one starts it.
-        checkpoint: repository of published weights that it starts with; None where none is known.
+        checkpoint: published weights that it starts with, in words; None where none is known.
         overloaded: whether it would start, and requests arrive faster than it answers them.
     """
 
     engine: str | None
     why: str = ""
-    checkpoint: str | None = None
+    checkpoint: Pair | None = None
     overloaded: bool = False
 
     @property

@@ -89,14 +89,21 @@ class Checkpoint(Entry):
     Attributes:
         repository: where it is published, as people call it.
         size: of its weight files, where that is known.
+        of: the model whose weights these are, where the entry speaks of several or it is a sister
+            of the same shape; None for the entry's own.
+        preview: whether an official release of the same weights' model supersedes it.
         drafts: whether its files hold the model's prediction layer.
+        dspark: whether they hold DSpark's draft module, beside which that layer drafts nothing.
         served: engines that start it.
     """
 
     model: ModelName
     size: Bytes | None = None
     repository: Words | None = None
+    of: Words | None = None
+    preview: Flag = False
     drafts: Flag = True
+    dspark: Flag = False
     served: list[Served] = []
 
     @model_validator(mode="after")

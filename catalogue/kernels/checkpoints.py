@@ -9,6 +9,11 @@ from catalogue import library
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import STACKS, Device
 from catalogue.entries.models import Checkpoint, Model
+from catalogue.messages import Pair, messages
+
+say = messages("catalogue/kernels/checkpoints")
+
+SEVERAL = " / "  # between the names of models that an entry is of
 
 
 def checkpoints(model: Model) -> Iterator[tuple[Precision, Checkpoint]]:
@@ -50,23 +55,66 @@ def _of_one_maker(device: Device, cards: Iterable[str]) -> bool:
         if stack == device.software)
 
 
-def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device
-                   ) -> Checkpoint | None:
-    """The checkpoint that a deployment starts with: one that its engine is shown to start on its
-    card, else another engine there, else its engine elsewhere, else any of its format; None where
-    none is published.
+LAYER, BLOCKS = "layer", "blocks"  # how a deployment drafts
+
+
+def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device,
+                   drafts: str | None = None) -> Checkpoint | None:
+    """The checkpoint that a deployment starts with; None where none is published.
+
+    Of several that drafts as it does, then one of the very model, then an official release, then
+    one that its engine is shown to start on its card, else another engine there, else its engine
+    elsewhere.
 
     Args:
         model: that is served.
         precision: whose weights are meant.
         engine: of ``params/profiles/``.
         device: the card.
+        drafts: ``layer`` by the model's own layer, ``blocks`` by DSpark; None without.
     """
-    found = [each for of, each in checkpoints(model) if of.weights == precision.weights]
+    return next(iter(_preferred(model, precision, engine, device, drafts)), None)
 
-    def shown(checkpoint: Checkpoint) -> tuple[bool, bool, bool]:
+
+def _preferred(model: Model, precision: Precision, engine: str, device: Device,
+               drafts: str | None) -> list[Checkpoint]:
+    """Checkpoints of a format, the one to start with first."""
+    def rank(checkpoint: Checkpoint) -> tuple[bool, ...]:
         here = [device.architecture in served.cards for served in checkpoint.served]
         own = [served.engine == engine for served in checkpoint.served]
-        return any(map(operator.and_, here, own)), any(here), any(own)
+        suits = drafts is None or (checkpoint.dspark if drafts == BLOCKS
+                                   else checkpoint.drafts and not checkpoint.dspark)
+        return (suits, _is_own(model, checkpoint), not checkpoint.preview,
+                any(map(operator.and_, here, own)), any(here), any(own))
 
-    return max(found, key=shown, default=None)
+    return sorted((each for of, each in checkpoints(model) if of.weights == precision.weights),
+                  key=rank, reverse=True)
+
+
+def _is_own(model: Model, checkpoint: Checkpoint) -> bool:
+    """Whether a checkpoint is of the very model: an entry may be named after several."""
+    return checkpoint.of is None or checkpoint.of in model.name["en"].split(SEVERAL)
+
+
+def checkpoint_words(model: Model, precision: Precision, engine: str, device: Device,
+                     drafts: str | None = None) -> Pair | None:
+    """What a deployment starts with, in words: both repositories where the entry is of two models,
+    the official release beside a preview, the sister whose weights are meant. None for none.
+
+    Arguments as of :func:`checkpoint_for`.
+    """
+    found = _preferred(model, precision, engine, device, drafts)
+    if not found:
+        return None
+    first = found[0]
+    one = str(first.repository)
+    if not _is_own(model, first):
+        return say("of-sister", one=one, of=str(first.of))
+    other = next((each for each in found[1:] if _is_own(model, each) and each.of != first.of), None)
+    if other:
+        return say("either", one=one, other=str(other.repository))
+    official = next((each for each in found[1:] if first.preview and not each.preview
+                     and _is_own(model, each)), None)
+    if official:
+        return say("preview", one=one, other=str(official.repository))
+    return one, one
