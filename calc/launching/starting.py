@@ -18,8 +18,7 @@ from catalogue.deployments.admission.rules import cut_of, problems, subject_of
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
 from catalogue.kernels import kernels_of, tables
-from catalogue.kernels.checkpoints import LAYER, checkpoint_words
-from catalogue.messages import Pair
+from catalogue.kernels.checkpoints import LAYER, checkpoint_for, checkpoint_words
 from catalogue.planning.goals import Goal
 from catalogue.reading.yamlfile import at_rest
 
@@ -44,16 +43,14 @@ def start(goal: Goal, row: Row) -> Start:
                 return Start(None, str(error).rstrip("."), overloaded=True)
             why = why or str(error).rstrip(".")
         else:
-            return Start(engine, checkpoint=_checkpoint(goal, row, engine))
+            asked = (load_model(goal.model), load_precision(row.choice.precision),
+                     engine.partition(AT)[0], load_device(row.choice.device),
+                     LAYER if row.choice.drafts else None)
+            found = checkpoint_for(*asked)
+            return Start(engine, checkpoint=found.repository if found else None,
+                         loads=checkpoint_words(*asked))
     return Start(None, why or f"no engine whose flags are known runs {row.choice.precision} on "
                               f"'{row.choice.device}'")
-
-
-def _checkpoint(goal: Goal, row: Row, engine: str) -> Pair | None:
-    """What a deployment loads, in words, where it is known to be published."""
-    return checkpoint_words(load_model(goal.model), load_precision(row.choice.precision),
-                            engine.partition(AT)[0], load_device(row.choice.device),
-                            LAYER if row.choice.drafts else None)
 
 
 def started_pools(goal: Goal, row: Row, engine: str) -> dict[str, Scenario]:

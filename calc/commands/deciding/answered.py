@@ -93,7 +93,7 @@ def starts(answer: Answer, row: Row, file: str = "") -> str:
     if start.engine is None:
         return spoken(say("none-starts", why=start.why))
     return spoken(say("start-with", file=file, engine=start.engine, known=bool(start.checkpoint),
-                      checkpoint=start.checkpoint or "") if file
+                      checkpoint=start.loads or "") if file
                   else common("starts-under", engine=start.engine))
 
 
