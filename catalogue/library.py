@@ -24,6 +24,7 @@ from catalogue.entries import (
     mechanisms,
     models,
     profiles,
+    recipes,
     startups,
 )
 from catalogue.entries.entry import Entry
@@ -59,6 +60,7 @@ KINDS: dict[str, type[Entry]] = {
     "profiles": profiles.Profile,
     "fits": profiles.Fits,
     "kernels": kernels.Kernels,
+    "recipes": recipes.Recipes,
     "scenarios": deployments.ScenarioFile,
     "measurements": measurements.Measurements,
     "gates": gates.Gate,

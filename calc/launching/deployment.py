@@ -16,7 +16,7 @@ from calc.answer.estimate import predicted as predicted_range
 from calc.answer.steady_state import lasting
 from calc.answer.whole import Whole, whole
 from calc.closed_form.evaluate import evaluate
-from calc.launching import bench
+from calc.launching import bench, recipes
 from calc.launching.layout import layouts
 from calc.launching.lengths import Longest, longest
 from calc.launching.scripts import (
@@ -79,6 +79,11 @@ class Deployment:
     def started(self) -> Mapping[str, str]:
         """What starts and watches them, texts by path."""
         return _started(self.pools, self.watched)
+
+    @functools.cached_property
+    def recipes(self) -> Mapping[str, recipes.Comparison | None]:
+        """Each pool beside the nearest published recipe, by its name; None without one."""
+        return recipes.comparisons(self.pools)
 
     @functools.cached_property
     def runs(self) -> tuple[bench.Bench, ...]:
@@ -264,6 +269,7 @@ def _files(made: Deployment) -> dict[str, str]:
              else reference, "overrides": list(made.overrides), "engine": str(pools[0].release)}
     found = {**made.started, **bench.files(pools, made.runs, about)}
     found["deployment.json"] = data_text(_summary(made.watched, about, made.answers))
+    found[recipes.FILE] = recipes.page(made.recipes)
     return {"README.md": readme(made.watched, made.runs, routed(pools)), **found}
 
 
@@ -331,6 +337,7 @@ def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> 
               "| `bench/run.sh`, `plan.json` | measurements, each of an assumption; what is "
               "predicted of it |",
               "| `deployment.json` | settings with their reasons, predictions, thresholds |",
+              f"| `{recipes.FILE}` | where settings differ from the published recipe, and why |",
               "| `manifest.json` | sums: what is not changed may be written again |", "",
               "## What is predicted, with 80% intervals", ""]
     for each in of:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from calc.launching.layout import Layout
 from calc.launching.settings import ASCEND, Release, Setting
 from catalogue import ParamsError, Scenario, load_precision
+from catalogue.entries.profiles import in_order
 
 ROWS = "fp8-row56"  # latents in rows with their scales: what kernels of compressed attention read
 MXFP4 = "mxfp4"
@@ -14,15 +15,20 @@ EXPERTS = (MXFP4, "fp8-block128-e8m0")  # formats of which DeepSeek-V4's checkpo
 _FUSED = ("sm_100", "sm_103")  # cards with one kernel for exchange and experts
 _AUTO = "--enable-auto-tool-choice"  # of vLLM, beside a parser of calls
 # what reads a family's chat format: calls and reasoning of an answer
-_TOOLS = {"deepseek-v4": "deepseek_v4", "glm-5": "glm47", "minimax-m2": "minimax_m2",
-          "qwen3.5": "qwen3_coder", "kimi-k2": "kimi_k2"}
-_REASONING = {"deepseek-v4": "deepseek_v4", "glm-5": "glm45", "minimax-m2": "minimax_m2",
-              "qwen3.5": "qwen3", "kimi-k2": "kimi_k2"}
-_TOKENS = {"deepseek-v4": "deepseek_v4"}  # and makes tokens of a conversation
-_SGLANG = {"deepseek-v4": {"--reasoning-parser": "deepseek-v4",
-                           "--tool-call-parser": "deepseekv4"}}
+_TOOLS = {"deepseek-v4": "deepseek_v4", "deepseek-v3.2": "deepseek_v32", "glm-5": "glm47",
+          "minimax-m2": "minimax_m2", "qwen3.5": "qwen3_coder", "kimi-k2": "kimi_k2"}
+_REASONING = {"deepseek-v4": "deepseek_v4", "deepseek-v3.2": "deepseek_v3", "glm-5": "glm45",
+              "minimax-m2": "minimax_m2", "qwen3.5": "qwen3", "kimi-k2": "kimi_k2"}
+# and makes tokens of a conversation
+_TOKENS = {"deepseek-v4": "deepseek_v4", "deepseek-v3.2": "deepseek_v32"}
+_SGLANG = {"deepseek-v4": ("deepseek-v4", "deepseekv4"),
+           "deepseek-v3.2": ("deepseek-v3", "deepseekv32"), "glm-5": ("glm45", "glm47"),
+           "qwen3.5": ("qwen3", "qwen3_coder"), "kimi-k2": ("kimi_k2", "kimi_k2")}
+_SGLANG_SINCE = "0.5.9"  # whose source has all of these
+_OWN_CODE = "--trust-remote-code"  # of a checkpoint
 FLASHCOMM = "VLLM_ASCEND_ENABLE_FLASHCOMM1"
 DEALT = "prompts are dealt over the tensor-parallel ranks"
+A2_BUFFER = 512  # MB that are usual on A2
 ASCEND_ROWS, KEYS = "int8-latent128", "int8-index128"  # of sparse attention, in INT8
 
 
@@ -50,24 +56,38 @@ def methods(scenario: Scenario, named: Mapping[str, str]) -> dict[str, str]:
 def spoken(scenario: Scenario, release: Release) -> list[Setting]:
     """What makes tokens of a conversation, and calls and reasoning of an answer.
 
-    Source: recipes of vLLM, tutorials of vLLM Ascend, cookbook of SGLang for DeepSeek-V4.
+    Source: recipes of vLLM, tutorials of vLLM Ascend, cookbook of SGLang (``params/recipes/``).
     """
     family, why = _family(scenario), "the chat format of the model's family"
+    code = [release.take(_OWN_CODE, None, "the tokenizer is code of the checkpoint")
+            ] if own_code(scenario) else []
     if release.name == "sglang":
-        return [release.take(flag, parser, why)
-                for flag, parser in _SGLANG.get(family, {}).items()]
-    if family not in _TOOLS:
-        return []
-    tokens = [release.take("--tokenizer-mode", _TOKENS[family], why)] if family in _TOKENS else []
-    return [*tokens, release.take("--tool-call-parser", _TOOLS[family], why),
+        if family not in _SGLANG or in_order(release.version) < in_order(_SGLANG_SINCE):
+            return code
+        reasoning, calls = _SGLANG[family]
+        return [*code, release.take("--reasoning-parser", reasoning, why),
+                release.take("--tool-call-parser", calls, why)]
+    tokens = _TOKENS.get(family)
+    if family not in _TOOLS or (tokens and not release.has("--tokenizer-mode", tokens)):
+        return code
+    own = [release.take("--tokenizer-mode", tokens, why)] if tokens else []
+    return [*code, *own, release.take("--tool-call-parser", _TOOLS[family], why),
             release.take(_AUTO, None, why),
             release.take("--reasoning-parser", _REASONING[family], why)]
 
 
+def own_code(scenario: Scenario) -> bool:
+    """Whether a checkpoint's tokenizer is code of its own, as Kimi's is (``tokenization_kimi``)."""
+    return scenario.model.id.startswith("kimi-k")
+
+
 def _family(scenario: Scenario) -> str:
-    """Models that talk alike; Kimi's shapes are DeepSeek's, its chat is not."""
-    kimi = scenario.model.id.startswith("kimi-k2")
-    return "kimi-k2" if kimi else scenario.model.family or ""
+    """Models that talk alike; Kimi's shapes and those of V3.2 are DeepSeek-V3's, their chat is
+    not."""
+    model = scenario.model
+    if model.id.startswith("kimi-k2"):
+        return "kimi-k2"
+    return model.id if model.id == "deepseek-v3.2" else model.family or ""
 
 
 def beside(scenario: Scenario) -> bool:
@@ -102,6 +122,23 @@ def summed_in_parts(scenario: Scenario, release: Release) -> list[Setting]:
     if release.name != ASCEND or not dealt(scenario) or not release.has(FLASHCOMM, 1):
         return []
     return [release.take(FLASHCOMM, 1, DEALT)]
+
+
+def of_hccl(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
+    """Collectives of vLLM Ascend on vector cores, without which few captured steps find room; on A2
+    the buffer of an exchange that predictions rest on (``params/mechanisms/ascend-910b.yml``) [MB].
+
+    Source: tutorials of vLLM Ascend (``params/recipes/vllm-ascend.yml``); its 0.23.0, which sets
+    the mode for MiniMax-M2 by itself; its pull request 10460 for the buffer.
+    """
+    if release.name != ASCEND:
+        return []
+    found = [Setting("HCCL_OP_EXPANSION_MODE", "AIV",
+                     "collectives run on vector cores, which leaves room for captured steps")]
+    if of.joined > 1 and of.experts > 1 and scenario.device.architecture == "ascend-a2":
+        found.append(Setting("HCCL_BUFFSIZE", A2_BUFFER, "room of what is sent to experts, on "
+                             "which predictions rest; 200 by default"))
+    return found
 
 
 def in_int8(scenario: Scenario) -> dict[str, str]:

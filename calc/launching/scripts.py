@@ -16,7 +16,8 @@ from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission.rules import cut_of, subject_of
 from catalogue.deployments.admission.starting import layout_problem
 from catalogue.engines.successors import catalogue_of
-from catalogue.kernels.checkpoints import checkpoint_for
+from catalogue.entries.models import DRAFTERS, OWN_LAYER
+from catalogue.kernels.checkpoints import checkpoint_for, checkpoint_words
 
 MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
 ENGINES = {"vllm": vllm, "vllm-ascend": vllm, "sglang": sglang}
@@ -261,15 +262,25 @@ def cluster_file(pools: Sequence[Pool]) -> str:
 def _loaded(pool: Pool) -> list[str]:
     """What a pool loads: of published checkpoints one that its engine is shown to start."""
     scenario = pool.scenario
-    checkpoint = checkpoint_for(scenario.model, scenario.precision, pool.release.name,
-                                scenario.device, scenario.file.workload.draft_method)
+    asked = (scenario.model, scenario.precision, pool.release.name, scenario.device,
+             _drafting(pool))
+    checkpoint, words = checkpoint_for(*asked), checkpoint_words(*asked)
     known = comment(str(checkpoint.repository)) if checkpoint else ""
     shown = next((f" It is started by {comment(one.engine)} in {comment(one.source)}."
                   for one in checkpoint.served if one.engine == pool.release.name), ""
                  ) if checkpoint else " No checkpoint of it is known to be published."
+    more = [f"# {comment(words[0])}."] if words and words[0] != known else []
     return [f"# A path or a name of the checkpoint: {comment(scenario.model.name['en'])}, "
-            f"{comment(scenario.precision.name['en'])}.{shown}",
+            f"{comment(scenario.precision.name['en'])}.{shown}", *more,
             f'{pool.model}="${{{pool.model}:-{known}}}"']
+
+
+def _drafting(pool: Pool) -> str | None:
+    """How a pool drafts, as ``checkpoint_for`` has it; a prefill pool as its decode pool does."""
+    named = {each.name: each.value for each in pool.flags[0]}
+    config = named.get("--speculative-config") or {}
+    method = str(config.get("method") or named.get("--speculative-algorithm", "")).lower()
+    return method if method in DRAFTERS else OWN_LAYER if method else None
 
 
 def _store(pools: Sequence[Pool]) -> list[str]:

@@ -17,8 +17,9 @@ from catalogue import ParamsError, Scenario, load_device, load_model, load_preci
 from catalogue.deployments.admission.rules import cut_of, problems, subject_of
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
+from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import kernels_of, tables
-from catalogue.kernels.checkpoints import checkpoint_for
+from catalogue.kernels.checkpoints import checkpoint_for, checkpoint_words
 from catalogue.planning.goals import Goal
 from catalogue.reading.yamlfile import at_rest
 
@@ -43,17 +44,14 @@ def start(goal: Goal, row: Row) -> Start:
                 return Start(None, str(error).rstrip("."), overloaded=True)
             why = why or str(error).rstrip(".")
         else:
-            return Start(engine, checkpoint=_checkpoint(goal, row, engine))
+            asked = (load_model(goal.model), load_precision(row.choice.precision),
+                     engine.partition(AT)[0], load_device(row.choice.device),
+                     row.choice.draft_method or (OWN_LAYER if row.choice.drafts else None))
+            found = checkpoint_for(*asked)
+            return Start(engine, checkpoint=found.repository if found else None,
+                         loads=checkpoint_words(*asked))
     return Start(None, why or f"no engine whose flags are known runs {row.choice.precision} on "
                               f"'{row.choice.device}'")
-
-
-def _checkpoint(goal: Goal, row: Row, engine: str) -> str | None:
-    """The repository of what a deployment loads, where one is known to be published."""
-    found = checkpoint_for(load_model(goal.model), load_precision(row.choice.precision),
-                           engine.partition(AT)[0], load_device(row.choice.device),
-                           row.choice.draft_method)
-    return found.repository if found else None
 
 
 def started_pools(goal: Goal, row: Row, engine: str) -> dict[str, Scenario]:

@@ -101,7 +101,8 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
         found.append(release.take(UNLOCKED, "true", "the plug-in asks for it beside dynamic_eplb"))
     if _balances(scenario, release) and not release.has(IN_CONFIG, True):
         found.append(release.take(BALANCED, 1, BALANCING))
-    found += published.summed_in_parts(scenario, release)
+    found += [*published.summed_in_parts(scenario, release),
+              *published.of_hccl(scenario, of, release)]
     caches = role != "both" and release.name == ASCEND  # whose connector goes by it
     if of.span > 1 or caches:
         found.append(release.take("VLLM_HOST_IP", Variable(OWN), "address of this node"))

@@ -28,7 +28,7 @@ from catalogue.entries.agents import DERIVED
 from catalogue.entries.entry import watched
 from catalogue.entries.models import CSA, DRAFTERS, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
-from catalogue.messages import by_language, messages
+from catalogue.messages import Pair, by_language, messages
 from catalogue.planning.goals import Goal
 
 say = messages("calc/layouts/choice")
@@ -251,12 +251,14 @@ class Start:
         engine: ``NAME@RELEASE`` that starts it; None where none does.
         why: what the release said that was asked first; empty where one starts it.
         checkpoint: repository of published weights that it starts with; None where none is known.
+        loads: the same in words, with what else may be meant.
         overloaded: whether it would start, and requests arrive faster than it answers them.
     """
 
     engine: str | None
     why: str = ""
     checkpoint: str | None = None
+    loads: Pair | None = None
     overloaded: bool = False
 
     @property

@@ -46,7 +46,7 @@ from catalogue.engines.released import AT, engine_meant, fitting, profile_of, re
 from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
 from catalogue.kernels import quality
-from catalogue.kernels.checkpoints import published
+from catalogue.kernels.checkpoints import checkpoint_for, published
 from catalogue.kernels.releases import known_to_engines
 from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
 
@@ -55,8 +55,8 @@ DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft
 # in cells of users who think, as a choice has them: what caches have, and the one in host memory
 HITS, LOADED, HOST = "hits", "loaded", "host_cache"
 AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "drafter", "prefill_context", "utilization")
-DEALING = {"vllm-ascend": "enable_dsa_cp", "sglang": "--enable-prefill-cp"}
-"""Switches by which engines deal prompts over tensor-parallel ranks."""
+DEALING = {"vllm-ascend": "enable_dsa_cp"}
+"""Switches by which engines deal prompts over tensor-parallel ranks, where their tutorials do."""
 ONE_SERVER = 8  # cards over which SGLang deals prompts, of a replica that shares no experts
 OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
 FAST = 100e9  # of a card's links inside a server, one direction [B/s]: faster than any PCIe 5
@@ -385,6 +385,8 @@ class Space:
         Args:
             base: whose engine it is.
 
+        A layer that previews alone hold is left out where the official release has a drafter.
+
         Raises ParamsError for a drafter that is asked for and not known of the model.
         """
         space, subject = self.goal.space, self.subject(base)
@@ -399,6 +401,10 @@ class Space:
                 most = int(drafter.draft_tokens.value)
                 counts = space.drafts or ([most] if drafter.draft_block else range(1, most + 1))
                 found += [(DRAFTERS.index(method), count) for count in counts if count]
+        if asked is None and found[-1][0] and (with_layer := checkpoint_for(
+                subject.model, subject.precision, "", subject.device, OWN_LAYER)) and (
+                with_layer.preview):  # the official release drafts with another module
+            found = [each for each in found if each[0] or not each[1]]
         if unknown := {*(asked or ())} - {OWN_LAYER, *self.model.drafters}:
             raise ParamsError(f"space.drafters: no drafter '{min(unknown)}' of '{self.model.id}' "
                               f"is known, expected {OWN_LAYER}"
@@ -407,7 +413,8 @@ class Space:
 
     def prefill_context(self, base: Base) -> list[int]:
         """Whether prompts are dealt over tensor-parallel ranks [1]: both where the engine of a base
-        has a switch for the model, and a prompt more tokens than its indexer picks.
+        has a switch for the model that its tutorials set, and a prompt more tokens than its indexer
+        picks. SGLang calls its own experimental, so it is for goals that ask for it.
 
         Args:
             base: whose engine it is.
@@ -420,10 +427,9 @@ class Space:
                 0 < picked < self.goal.demand.input_tokens):
             return [0]
         profile, release = engine_meant(base.engine)
-        switch, software = DEALING.get(profile.id), load_device(base.device).software
-        # SGLang's is shown on NVIDIA's cards
-        if switch is None or (profile.id == "sglang" and software != "cuda") or load_engine(
-                str(profile.flags)).judge(switch, True, release) != "accepted":
+        switch = DEALING.get(profile.id)
+        if switch is None or load_engine(str(profile.flags)).judge(
+                switch, True, release) != "accepted":
             return [0]
         return [0, 1]
 

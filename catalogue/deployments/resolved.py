@@ -96,7 +96,9 @@ class Resolved:
     @property
     def joined_way(self) -> Way:
         """How ranks that share experts come by the tokens of theirs: gathered, or sent."""
-        gathers, normal = (self.file.mechanisms.get(name) for name in (GATHERED, NORMAL))
+        given = self.by_engine.get("low_latency", {}).get(GATHERED)
+        gathers = self.file.mechanisms.get(GATHERED, given)
+        normal = self.file.mechanisms.get(NORMAL)
         if gathers and gathers.value:
             return "gathered"
         return "normal" if normal and normal.value else "low_latency"

@@ -94,6 +94,9 @@ class Checkpoint(Entry):
     Attributes:
         repository: where it is published, as people call it.
         size: of its weight files, where that is known.
+        of: the model whose weights these are, where the entry speaks of several or it is a sister
+            of the same shape; None for the entry's own.
+        preview: whether an official release of the same weights' model supersedes it.
         drafts: whether its files hold the model's prediction layer.
         drafters: modules that draft in its files, of those of the model.
         served: engines that start it.
@@ -102,6 +105,8 @@ class Checkpoint(Entry):
     model: ModelName
     size: Bytes | None = None
     repository: Words | None = None
+    of: Words | None = None
+    preview: Flag = False
     drafts: Flag = True
     drafters: list[DraftMethod] = []
     served: list[Served] = []

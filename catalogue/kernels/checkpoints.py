@@ -8,7 +8,12 @@ from collections.abc import Iterable, Iterator
 from catalogue import library
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import STACKS, Device
-from catalogue.entries.models import Checkpoint, Model
+from catalogue.entries.models import OWN_LAYER, Checkpoint, Model
+from catalogue.messages import Pair, messages
+
+say = messages("catalogue/kernels/checkpoints")
+
+SEVERAL = " / "  # between the names of models that an entry is of
 
 
 def checkpoints(model: Model) -> Iterator[tuple[Precision, Checkpoint]]:
@@ -51,25 +56,64 @@ def _of_one_maker(device: Device, cards: Iterable[str]) -> bool:
 
 
 def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device,
-                   method: str | None = None) -> Checkpoint | None:
-    """The checkpoint that a deployment starts with: one that its engine is shown to start on its
-    card, else another engine there, else its engine elsewhere, else any of its format; None where
-    none is published, or holds the module that is to draft.
+                   drafts: str | None = None) -> Checkpoint | None:
+    """The checkpoint that a deployment starts with; None where none is published.
+
+    Of several that drafts as it does, then one of the very model, then an official release, then
+    one that its engine is shown to start on its card, else another engine there, else its engine
+    elsewhere.
 
     Args:
         model: that is served.
         precision: whose weights are meant.
         engine: of ``params/profiles/``.
         device: the card.
-        method: of the model's drafters, that drafts; None of its own layer, and without drafts.
+        drafts: ``own`` by the model's own layer, or one of its drafters; None without.
     """
-    drafter = next((each for name, each in model.drafters.items() if name == method), None)
-    found = [each for of, each in checkpoints(model) if of.weights == precision.weights
-             and (drafter is None or drafter.layers is None or method in each.drafters)]
+    return next(iter(_preferred(model, precision, engine, device, drafts)), None)
 
-    def shown(checkpoint: Checkpoint) -> tuple[bool, bool, bool]:
+
+def _preferred(model: Model, precision: Precision, engine: str, device: Device,
+               drafts: str | None) -> list[Checkpoint]:
+    """Checkpoints of a format, the one to start with first; none without a module that drafts."""
+    drafter = next((each for name, each in model.drafters.items() if name == drafts), None)
+    held = drafter is not None and drafter.layers is not None  # in the model's own files
+
+    def rank(checkpoint: Checkpoint) -> tuple[bool, ...]:
         here = [device.architecture in served.cards for served in checkpoint.served]
         own = [served.engine == engine for served in checkpoint.served]
-        return any(map(operator.and_, here, own)), any(here), any(own)
+        suits = drafts != OWN_LAYER or (checkpoint.drafts and not checkpoint.drafters)
+        return (suits, _is_own(model, checkpoint), not checkpoint.preview,
+                any(map(operator.and_, here, own)), any(here), any(own))
 
-    return max(found, key=shown, default=None)
+    return sorted((each for of, each in checkpoints(model) if of.weights == precision.weights
+                   and (not held or drafts in each.drafters)), key=rank, reverse=True)
+
+
+def _is_own(model: Model, checkpoint: Checkpoint) -> bool:
+    """Whether a checkpoint is of the very model: an entry may be named after several."""
+    return checkpoint.of is None or checkpoint.of in model.name["en"].split(SEVERAL)
+
+
+def checkpoint_words(model: Model, precision: Precision, engine: str, device: Device,
+                     drafts: str | None = None) -> Pair | None:
+    """What a deployment starts with, in words: both repositories where the entry is of two models,
+    the official release beside a preview, the sister whose weights are meant. None for none.
+
+    Arguments as of :func:`checkpoint_for`.
+    """
+    found = _preferred(model, precision, engine, device, drafts)
+    if not found:
+        return None
+    first = found[0]
+    one = str(first.repository)
+    if not _is_own(model, first):
+        return say("of-sister", one=one, of=str(first.of))
+    other = next((each for each in found[1:] if _is_own(model, each) and each.of != first.of), None)
+    if other:
+        return say("either", one=one, other=str(other.repository))
+    official = next((each for each in found[1:] if first.preview and not each.preview
+                     and _is_own(model, each)), None)
+    if official:
+        return say("preview", one=one, other=str(official.repository))
+    return one, one

@@ -18,6 +18,7 @@ from calc.commands.printing import (
     tell,
     text_of,
 )
+from calc.launching import recipes
 from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import write
 from calc.launching.startup_line import engine_words
@@ -80,6 +81,10 @@ def _data(made: Deployment, directory: Path, paths: list[Path]) -> dict[str, Any
                 "unkept": each.unkept,
                 "alerts": {alert.name: alert.threshold for alert in each.alerts}}
                 for each in made.watched},
+            "recipes": {name: found and {"recipe": found.recipe, "source": found.of.source,
+                                         "more": len(found.more), "fewer": len(found.fewer),
+                                         "other": len(found.other)}
+                        for name, found in made.recipes.items()},
             "runs": [run.name for run in made.runs]}
 
 
@@ -116,6 +121,7 @@ def _lines(made: Deployment, directory: Path, count: int) -> list[str]:
         lines += [spoken(words) for words in engine_words(
             each.pool.scenario, "none" if role == "both" else role)]
         lines += _watching(each)
+    lines += map(spoken, recipes.lines(made.recipes))
     bench = directory / "bench"
     return [*lines, spoken(say("set-model", file=str(directory / "cluster.env"))),
             spoken(say("to-measure", bench=str(bench / "run.sh"), results=str(bench / "results")))]

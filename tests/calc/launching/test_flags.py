@@ -194,7 +194,8 @@ def test_command_of_every_case(case):
         for flags, variables in zip(pool.flags, pool.variables, strict=True):
             told = {each.name: each.value for each in flags}
             assert len(told) == len(flags)
-            assert all(pool.release.has(each.name, each.value) for each in (*flags, *variables))
+            assert all(pool.release.has(each.name, each.value) for each in (*flags, *variables)
+                       if not each.name.startswith("HCCL_"))  # a library's, in no release's table
             if "--max-num-seqs" in told:  # of one replica
                 assert told["--max-num-seqs"] == -(-inputs["concurrency"] // inputs[
                     "data_parallel"])

@@ -6,8 +6,14 @@ import catalogue
 from calc.launching.deployment import deployment
 from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
+from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import published_precision
-from catalogue.kernels.checkpoints import checkpoint_for, checkpoints, published
+from catalogue.kernels.checkpoints import (
+    checkpoint_for,
+    checkpoint_words,
+    checkpoints,
+    published,
+)
 
 MODELS = [name for name in catalogue.names("models") if not name.startswith("s0-")]
 
@@ -25,8 +31,32 @@ def test_every_model_has_a_checkpoint_that_somebody_is_shown_to_start(name):
             cards = [card for card in map(catalogue.load_device, catalogue.names("devices"))
                      if card.architecture in served.cards]
             chosen = checkpoint_for(model, precision, served.engine, cards[0])
-            assert any(one.engine == served.engine and cards[0].architecture in one.cards
-                       for one in chosen.served)
+            shown = any(one.engine == served.engine and cards[0].architecture in one.cards
+                        for one in chosen.served)
+            # the very model and its official release come before what is shown to start
+            assert shown or (each.of, each.preview) != (chosen.of, chosen.preview)
+
+
+@pytest.mark.parametrize(("model", "precision", "card", "drafts", "words"), [
+    ("deepseek-v3.2", "fp8-block", "nvidia-b200", None, "deepseek-ai/DeepSeek-V3.2"),
+    ("minimax-m2.5", "fp8-block", "nvidia-h20", None, "MiniMaxAI/MiniMax-M2.5"),
+    ("deepseek-v3", "fp8-block", "nvidia-h20", OWN_LAYER,
+     "deepseek-ai/DeepSeek-V3 or deepseek-ai/DeepSeek-R1"),
+    ("deepseek-v4-flash", "fp8-mxfp4", "nvidia-h20", None, "deepseek-ai/DeepSeek-V4-Flash-0731"),
+    ("deepseek-v4-pro", "fp8-mxfp4", "nvidia-b300", None, "deepseek-ai/DeepSeek-V4-Pro-0813")])
+def test_the_checkpoint_is_the_official_one_of_the_very_model(model, precision, card, drafts,
+                                                              words):
+    asked = (catalogue.load_model(model), catalogue.load_precision(precision), "vllm",
+             catalogue.load_device(card), drafts)
+    assert checkpoint_words(*asked)[0] == words
+
+
+def test_a_layer_drafts_from_the_preview_and_both_releases_are_named():
+    asked = (catalogue.load_model("deepseek-v4-flash"), catalogue.load_precision("fp8-mxfp4"),
+             "sglang", catalogue.load_device("nvidia-h20"), OWN_LAYER)
+    assert checkpoint_for(*asked).drafts
+    assert not checkpoint_for(*asked).drafters
+    assert all("DeepSeek-V4-Flash-0731" in text for text in checkpoint_words(*asked))
 
 
 def test_weights_that_nobody_published_have_no_checkpoint():
