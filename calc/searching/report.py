@@ -345,6 +345,7 @@ def _beaten(answer: Answer, first: ReportRow, precision: str, row: Row) -> Rejec
     chosen = answer.result.wishes.chosen
     if not answer.offers(row):
         return Rejected(precision, row, "start")
+    row = answer.as_ranked(row)
     if row.worth(chosen) <= first.row.worth(chosen):
         return Rejected(precision, row, "worse")
     often = answer.keeps(*sample_rows(answer.result, [row]))
@@ -401,7 +402,7 @@ def _became(answer: Answer, first: ReportRow, cut: Cut, experts: tuple[int, ...]
     if seen and not seen.keeps:
         return Usual(cut, "limit", row, seen, often)
     seldom = first.keeps is not None and (often or 0.0) < first.keeps - NEARLY
-    return Usual(cut, "seldom" if seldom else "beaten", row, seen, often)
+    return Usual(cut, "seldom" if seldom else "beaten", answer.as_ranked(row), seen, often)
 
 
 def fewest_of(rows: list[ReportRow]) -> list[tuple[int, float]]:

@@ -7,7 +7,7 @@ least of a deployment that the reader has, and of what was found of other layout
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import islice
@@ -78,6 +78,7 @@ class Answer:
     _refused: list[Row] = field(default_factory=list, repr=False)
     _rows: dict[tuple[Choice, ...], SampledRow] = field(default_factory=dict, repr=False)
     _loops: dict[tuple[Choice, ...], Pools] = field(default_factory=dict, repr=False)
+    _ratios: dict[tuple[Any, ...], dict[str, float]] = field(default_factory=dict, repr=False)
     _overloaded: int = 0
     _started: dict[tuple[Choice, ...], Start] = field(default_factory=dict, repr=False)
     _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict, repr=False)
@@ -103,15 +104,38 @@ class Answer:
         """Candidates by what they can stand for, each with those that cannot be told from it; where
         the first keeps no limits for sure, with those that are farther from a limit."""
         found, rows = self.result, self.candidates
-        groups = self._ranked(rows + self._beside(rows))
+        groups = self._reconsidered(rows + self._beside(rows))
         if self.sure or set(found.wishes.limits) <= set(found.wishes.objectives) or (
                 groups and near_best(found, groups[0][0].row, self.central)
                 and self._stands(groups[0][0])):
             return groups
         known = {row.choices for row in rows}
         others = [row for row in self._farther(groups) if row.choices not in known]
-        return self._ranked(rows[:MOST_RANKED] + self._beside(rows)
-                            + rows_with_margin(found, others, MOST_RANKED))
+        return self._reconsidered(rows[:MOST_RANKED] + self._beside(rows)
+                                  + rows_with_margin(found, others, MOST_RANKED))
+
+    def _reconsidered(self, rows: list[Row]) -> list[list[SampledRow]]:
+        """Rows in groups; where an estimate of the first of all is worse than its closed form, all
+        of its layout are, and other layouts may lead."""
+        groups = self._ranked(rows)
+        if self.sure:
+            return groups
+        name = next(iter(self.result.wishes.leading))
+        while groups and len(self._ratios) < OF_GROUP and (
+                cut := _layout(first := groups[0][0].row)) not in self._ratios:
+            self._ratios[cut] = {of: value / first.quantities[of] for of, value in
+                                 self._estimated(first).items() if first.quantities[of]}
+            if abs(self._ratios[cut].get(name, 1.0) - 1) <= NEARLY:
+                break
+            known = {row.choices for row in rows}
+            rows = rows + [row for row in self._layouts() if row.choices not in known]
+            groups = self._ranked(rows)
+        return groups
+
+    def _layouts(self) -> list[Row]:
+        """The best of every layout of each offer, engine and precision."""
+        return [self.result.row(kept.layouts, number) for kept in self.result.of_bases
+                if kept.layouts for number in range(len(kept.layouts["base"]))]
 
     def _beside(self, rows: Sequence[Row]) -> list[Row]:
         """The best few of every offer, engine and precision, where they are not among some rows:
@@ -121,9 +145,7 @@ class Answer:
         known, found = {row.choices for row in rows}, self.result
         beside = [row for kept in found.of_bases if kept.front.rows
                   for row in found.rows(kept.front, OF_BASE)]
-        plainer = [row for kept in found.of_bases if kept.layouts
-                   for number in range(len(kept.layouts["base"]))
-                   if (row := found.row(kept.layouts, number)).extras < rows[0].extras
+        plainer = [row for row in self._layouts() if row.extras < rows[0].extras
                    and near_best(found, row, rows[0])] if rows else []
         plain = [found.again(replace(each.choice, prefill_context=0))
                  for each in (*rows[:OF_EACH], *beside)
@@ -144,8 +166,15 @@ class Answer:
         two = pairs(found.space, asked, found.pairs).rows() if found.pairs else []
         return self._sorted(found.rows(farther(found, asked)) + two)
 
+    def as_ranked(self, row: Row) -> Row:
+        """A deployment with what is known of its layout."""
+        ratios = self._ratios.get(_layout(row), {})
+        return replace(row, quantities=_times(row.quantities, ratios))
+
     def _ranked(self, rows: Sequence[Row]) -> list[list[SampledRow]]:
-        return ranked(self.result, sample_rows(self.result, rows[:2 * MOST_RANKED]), MOST_SIMULATED)
+        drawn = [_moved(each, self._ratios.get(_layout(each.row), {}))
+                 for each in sample_rows(self.result, rows[:2 * MOST_RANKED])]
+        return ranked(self.result, drawn, MOST_SIMULATED)
 
     def _stands(self, each: SampledRow, share: float = HOLDS) -> bool:
         """Whether a deployment keeps its limits in a share of draws, and simulated."""
@@ -207,23 +236,32 @@ class Answer:
         return None
 
     def _told(self, each: SampledRow) -> SampledRow:
-        """A deployment as it is told: simulated, and of two pools with what an estimate of both
-        together gives, of whose closed loop the search has an approximation."""
+        """A deployment as it is told: simulated, and with what an estimate of it gives."""
         row, seen = each.row, self.simulated(each.row)
-        if row.prefill is not None:
-            loop, answer = self.loop(row).loop, self.result.wishes.goal.demand.output_tokens
-            rate = loop.rate * answer
-            moved = {"ttft": loop.ttft, "tpot": loop.tpot, "e2e": loop.e2e, "throughput": rate}
-            slower = row.quantities["throughput"] / rate
-            moved |= {name: value * slower for name, value in row.quantities.items()
-                      if name in PER_TOKEN}
-            moved["throughput_per_card"] = rate / row.devices
-            each = replace(each, row=replace(row, quantities=row.quantities | moved), quantities={
-                name: draws * (moved[name] / row.quantities[name])
-                if name in moved and 0 < row.quantities[name] < math.inf else draws
-                for name, draws in each.quantities.items()})
-        self._rows[row.choices] = each = replace(each, seen=seen)
-        return each
+        told = replace(_moved(each, {name: value / row.quantities[name] for name, value in
+                                     self._estimated(row).items() if row.quantities[name]}),
+                       seen=seen)
+        self._rows[row.choices] = told
+        return told
+
+    def _estimated(self, row: Row) -> dict[str, float]:
+        """What an estimate gives of a deployment: of two pools in one loop, of which the search has
+        an approximation; of one with its simulation, where its closed form is in doubt."""
+        own, = sample_rows(self.result, [self._drawn(row)])
+        if row.prefill is None:
+            told = replace(own, seen=self.simulated(row)).amounts
+            return {name: amount.value for name, amount in told.items() if name in row.quantities}
+        loop, found = self.loop(own.row).loop, own.row.quantities
+        rate = loop.rate * self.result.wishes.goal.demand.output_tokens
+        slower = found["throughput"] / rate
+        return {"ttft": loop.ttft, "tpot": loop.tpot, "e2e": loop.e2e, "throughput": rate,
+                "throughput_per_card": rate / row.devices} | {
+                    name: value * slower for name, value in found.items() if name in PER_TOKEN}
+
+    def _drawn(self, row: Row) -> Row:
+        """A deployment as the search has it."""
+        drawn = self.result.draws.get(row.choices)
+        return row if drawn is None else drawn.row
 
     def _may_be_told(self, row: Row) -> bool:
         """Whether a release starts a deployment, and it keeps the limits simulated."""
@@ -255,9 +293,7 @@ class Answer:
                 ("prefill", "decode"), first.choices, strict=True) for row in pairs(
                     self.result.space, self.result.wishes, self.result.pairs,
                     left=_of_other_cut(own, pool)).rows()[:OF_BASE]])
-        rows += self._sorted([self.result.row(kept.layouts, number)
-                              for kept in self.result.of_bases if kept.layouts
-                              for number in range(len(kept.layouts["base"]))])
+        rows += self._sorted(self._layouts())
         found: list[list[SampledRow]] = []
         for row in rows:
             spent = sum(each is not None for each in self._simulated.values())
@@ -354,7 +390,7 @@ class Answer:
     def simulated(self, row: Row) -> Simulated | None:
         """What users see of a deployment in a simulation; None where no time is limited."""
         if row.choices not in self._simulated:
-            self._simulated[row.choices] = simulated(self.result.wishes.goal, row)
+            self._simulated[row.choices] = simulated(self.result.wishes.goal, self._drawn(row))
         return self._simulated[row.choices]
 
     @cached_property
@@ -570,6 +606,26 @@ def _of_other_cut(own: str, choice: Choice) -> Left:
         same = np.all([cells[name] == getattr(choice, name) for name in CUT], axis=0)
         return np.asarray(~same if pool == own else np.ones(len(same), bool))
     return left
+
+
+def _moved(each: SampledRow, ratios: Mapping[str, float]) -> SampledRow:
+    """A deployment whose quantities are so many times as large, and their draws with them."""
+    if not ratios:
+        return each
+    row = replace(each.row, quantities=_times(each.row.quantities, ratios))
+    return replace(each, row=row, quantities={
+        name: draws * ratios[name] if name in ratios and math.isfinite(ratios[name]) else draws
+        for name, draws in each.quantities.items()})
+
+
+def _times(quantities: Mapping[str, float], ratios: Mapping[str, float]) -> dict[str, float]:
+    return {name: value * ratios.get(name, 1.0) for name, value in quantities.items()}
+
+
+def _layout(row: Row) -> tuple[Any, ...]:
+    """Cards and cut of each pool, whatever its format."""
+    return tuple((choice.device, *(getattr(choice, name) for name in (
+        "devices", "tensor", "pipeline", "data", "expert"))) for choice in row.choices)
 
 
 def _cut(row: Row) -> tuple[Any, ...]:

@@ -324,8 +324,8 @@ def _usual(answer: Answer, each: Usual) -> str:
         return spoken(say("usual-layout", why=each.why, layout=translated(written(each.cut)),
                           cards="", quantity="", value="", limit="", short="", kept=False,
                           share=""))
-    at, value, limit = _over(answer, each) if each.why == "limit" else (
-        head(name), _value(answer, row, name) if each.why in ("seldom", "beaten") else "", "")
+    reached = amount(name, row.quantities[name]) if each.why in ("seldom", "beaten") else ""
+    at, value, limit = _over(answer, each) if each.why == "limit" else (head(name), reached, "")
     return spoken(say(
         "usual-layout", why=each.why, cards=row.devices, quantity=at, value=value, limit=limit,
         layout=translated(row.choice.layouts) + spoken(steps_of(row.choice)),
@@ -356,8 +356,8 @@ def _rejected(answer: Answer, each: Rejected) -> str:
     """One rejected format and the reason, in words."""
     row, at = each.row, answer.binds(each.row)
     name = next(name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
-    value = ("" if each.why in ("memory", "start") else amount(at, row.quantities[at])
-             if each.why == "limit" else _value(answer, row, name))
+    value = "" if each.why in ("memory", "start") else amount(
+        of := at if each.why == "limit" else name, row.quantities[of])
     start = answer.start(row) if each.why == "start" else None
     return spoken(say(
         "rejected-format", why=each.why, precision=each.precision, value=value,
@@ -366,12 +366,6 @@ def _rejected(answer: Answer, each: Rejected) -> str:
         short=human(row.quantities["short"], "B") if each.why == "memory" else "",
         layout=translated(row.choice.layouts), devices=row.devices,
         share=_percent(each.keeps), cause=_cause(answer, start.why) if start else ""))
-
-
-def _value(answer: Answer, row: Row, name: str) -> str:
-    """A quantity of a deployment that is no row, as rows have it."""
-    told = answer.amounts(row)
-    return text_of(told[name]) if name in told else amount(name, row.quantities[name])
 
 
 def _cause(answer: Answer, why: str) -> str:

@@ -11,7 +11,7 @@ sign =
         [spares] +n behind EP: redundant experts
         [chunk] chunk: prompt tokens per step of a DP rank
         [micro_batches] two micro-batches: one computes while the other exchanges
-        [drafts] MTP tokens: drafted per step
+        [drafts] MTP tokens, drafts: tokens proposed per step
         [flight] in flight: requests at once, all cards
         [cost] cost: all charged to output tokens, cards always busy
         [draws] draws: samples of the uncertain inputs
@@ -26,7 +26,7 @@ sign =
         [spares] EP 后 +n：冗余专家数
         [chunk] 分块：单个 DP rank 每步的 prompt token 数
         [micro_batches] 双 micro-batch：计算与通信交替
-        [drafts] MTP 投机：每步的投机 token 数
+        [drafts] 投机（MTP、DSpark、EAGLE-3）：每步的投机 token 数
         [flight] 并发：全部卡上同时处理的请求数
         [cost] 成本：全计入输出 token，卡满载
         [draws] 样本：对全部不确定输入（含显存）的抽样
