@@ -27,6 +27,7 @@ EVERY = dict.fromkeys(("ttft", "tpot", "e2e"), SHARES)  # of every time
 MEANS = dict.fromkeys(("ttft", "tpot", "e2e"), (None,))  # nothing but the means
 PRECISION = 0.1  # of a time, relative: the most that its interval's end may be off
 COUNTED, FEWEST = 1000, 200  # requests of a run besides those of its warm-up; where they are dear
+AGAIN = 1.5  # requests that are too few, over those that there are: less is not worth a run
 CYCLES = GENERATIONS + 1  # of requests until a run is steady: those that finish, and those after
 DEAREST = 2.0  # run beyond the shortest one [s]
 OF_A_REQUEST, OF_THOSE_BESIDE, OF_A_STEP = 1e-4, 1e-6, 4e-6  # about what a run costs [s]
@@ -127,13 +128,14 @@ def asked_of(scenario: Scenario) -> UserLoad:
 
 def users_see(scenario: Scenario, asked: UserLoad | None = None, *, system: System | None = None,
               wanted: Mapping[str, Sequence[float | None]] = EVERY, seed: int = 0,
-              dearest: float = DEAREST) -> LoadResult:
+              dearest: float = DEAREST, counted: int = COUNTED,
+              limits: Mapping[str, Mapping[float | None, float]] | None = None) -> LoadResult:
     """Simulate a deployment at a load until what is wanted of its times is known.
 
-    A run is long enough for a steady state and ``COUNTED`` requests besides, fewer where they are
-    dear; where that leaves one of the times further off than ``PRECISION``, another run has as many
-    as that takes, as far as they are simulated in ``dearest``. Of equal replicas only as many are
-    simulated as that needs.
+    A run is long enough for a steady state and so many ``counted`` requests besides, fewer where
+    they are dear; where that leaves one of the times so far off that ``AGAIN`` times as many are
+    needed for ``PRECISION``, another run has as many as that takes, as far as they are simulated in
+    ``dearest``. Of equal replicas only as many are simulated as that needs.
 
     Args:
         scenario: the deployment; its lengths of requests hold, without them the usual ones.
@@ -143,6 +145,8 @@ def users_see(scenario: Scenario, asked: UserLoad | None = None, *, system: Syst
             1 [1]; None is the mean.
         seed: of the random numbers; the same gives the same.
         dearest: run beyond the shortest one [s].
+        counted: requests besides those of the warm-up [request].
+        limits: of what is wanted [s]; a time that is surely within, or over, is known well enough.
 
     Raises ParamsError for a deployment that cannot be simulated.
     """
@@ -154,19 +158,19 @@ def users_see(scenario: Scenario, asked: UserLoad | None = None, *, system: Syst
     ramp = cycle(scenario, asked)
     warm = CYCLES * (load.users if load.users is not None else math.ceil((load.rate or 0) * ramp))
     most = int(dearest / (cost(part, load, ramp) + cost_of_chunks(part)))
-    counted = max(min(COUNTED, most), FEWEST, load.users or 0)
+    counted = max(min(counted, most), FEWEST, load.users or 0)
     count = load.requests or warm + counted
     try:
         run, summary = _run(part, load, count, ramp, seed)
-        needed = _factor(summary, wanted)
-        if needed > 1 and load.requests is None and count < most:
+        needed = _factor(summary, wanted, limits)
+        if needed > AGAIN and load.requests is None and count < most:
             count = int(min(most, warm + counted * needed))
             run, summary = _run(part, load, count, ramp, seed)
     except ValueError as error:
         raise ParamsError(f"'{scenario.id}': {str(error).rstrip('.')}.") from None
     bounded = asked.rate is None or keeps_up(run)
-    return LoadResult(asked, summary, system.lengths, bounded, _factor(summary, wanted) <= 1, share,
-                      seed)
+    return LoadResult(asked, summary, system.lengths, bounded,
+                      _factor(summary, wanted, limits) <= AGAIN, share, seed)
 
 
 def workload_of(system: System, asked: UserLoad, count: int, ramp: float, seed: int = 0,
@@ -225,11 +229,19 @@ def _run(system: System, asked: UserLoad, count: int, ramp: float,
     return run, seen_by_users(summarise(run), system.overhead)
 
 
-def _factor(summary: Summary, wanted: Mapping[str, Sequence[float | None]]) -> float:
+def _factor(summary: Summary, wanted: Mapping[str, Sequence[float | None]],
+            limits: Mapping[str, Mapping[float | None, float]] | None = None) -> float:
     """How many times as many requests the times need to be known well enough [1]."""
-    errors = [_error(times, share) for name, shares in wanted.items() for share in shares
-              if (times := getattr(summary, name)).values.size]
-    return (max(errors, default=0.0) / PRECISION) ** 2
+    errors = [0.0]
+    for name, shares in wanted.items():
+        times: Latency = getattr(summary, name)
+        for share in shares if times.values.size else ():
+            error = _error(times, share)
+            value = times.mean if share is None else times.at(share).value
+            limit = limits[name][share] if limits else value
+            if abs(limit - value) <= error * value:
+                errors.append(error)
+    return (max(errors) / PRECISION) ** 2
 
 
 def _error(times: Latency, share: float | None) -> float:

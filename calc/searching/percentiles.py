@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from calc.answer.users import LoadResult
 
 DEAREST = 0.3  # simulation of one of several deployments, beyond the shortest [s]
+COUNTED = 400  # requests of it, more where they leave in doubt whether a limit is kept
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,12 @@ def simulated(goal: Goal, row: Row) -> Simulated | None:
     asked = (UserLoad(rate=demand.arrival_rate) if demand.arrival_rate is not None else
              UserLoad(users, together=True, requests=users) if together else
              UserLoad(users, demand.think_time or 0.0))
-    wanted = {name: [None if at == MEAN else percentile(at) for at in stated]
+    wanted = {name: {None if at == MEAN else percentile(at): limit for at, limit in stated.items()}
               for name, stated in limits.items()}
     deployed = scenario(goal, row.choice)
     system = system_of(deployed, prefill=scenario(goal, row.prefill) if row.prefill else None)
-    told = users_see(deployed, asked, system=system, wanted=wanted, dearest=DEAREST)
+    told = users_see(deployed, asked, system=system, dearest=DEAREST, counted=COUNTED,
+                     wanted={name: [*stated] for name, stated in wanted.items()}, limits=wanted)
     seen = {}
     for name, stated in limits.items():
         times = getattr(told, name)

@@ -17,7 +17,7 @@ from calc.layouts.choice import Row, Start, scenario, unrun
 from calc.layouts.space import UNPUBLISHED
 from calc.physics.breakdown import bound_by
 from calc.searching.goal import SHORT
-from calc.searching.percentiles import Simulated, simulated
+from calc.searching.percentiles import Simulated
 from calc.searching.result import Answer
 from calc.searching.robust import NEARLY, SURE, SampledRow, extras, keeps, sample_rows
 from calc.searching.search import search
@@ -397,12 +397,13 @@ def _became(answer: Answer, first: ReportRow, cut: Cut, experts: tuple[int, ...]
     row = next((each for each in rows[:MOST_REJECTED] if answer.offers(each)), None)
     if row is None:
         return Usual(cut, "start", rows[0])
-    seen = simulated(answer.result.wishes.goal, row)
+    told, chosen = answer.as_ranked(row), answer.result.wishes.chosen
+    seen = answer.simulated(row) if told.worth(chosen) > first.row.worth(chosen) else None
     often = keeps(answer.result, sample_rows(answer.result, [row])[0], seen)
     if seen and not seen.keeps:
         return Usual(cut, "limit", row, seen, often)
     seldom = first.keeps is not None and (often or 0.0) < first.keeps - NEARLY
-    return Usual(cut, "seldom" if seldom else "beaten", answer.as_ranked(row), seen, often)
+    return Usual(cut, "seldom" if seldom else "beaten", told, seen, often)
 
 
 def fewest_of(rows: list[ReportRow]) -> list[tuple[int, float]]:

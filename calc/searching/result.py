@@ -139,13 +139,13 @@ class Answer:
 
     def _beside(self, rows: Sequence[Row]) -> list[Row]:
         """The best few of every offer, engine and precision, where they are not among some rows:
-        of what leads, no release may start anything; and plainer ones that are little worse."""
+        of what leads, no release may start anything; and others as plain that are little worse."""
         if self.sure:
             return []
         known, found = {row.choices for row in rows}, self.result
         beside = [row for kept in found.of_bases if kept.front.rows
                   for row in found.rows(kept.front, OF_BASE)]
-        plainer = [row for row in self._layouts() if row.extras < rows[0].extras
+        plainer = [row for row in self._layouts() if row.extras <= rows[0].extras
                    and near_best(found, row, rows[0])] if rows else []
         plain = [found.again(replace(each.choice, prefill_context=0))
                  for each in (*rows[:OF_EACH], *beside)
@@ -218,8 +218,9 @@ class Answer:
                     one >= two for one, two in zip(more, less, strict=True))):
                 continue
             rest = [each for each in rest if each is not group]
-            if share > own + LITTLE or not little_worse(first, other, leading) or (
-                    extras(found, other.row) <= extras(found, first.row)):
+            besides = extras(found, other.row) - extras(found, first.row)
+            if share > own + LITTLE * max(1, besides) or besides <= 0 or not little_worse(
+                    first, other, leading, besides):
                 rest = [groups[0], *rest]
                 groups = [group]
         return [groups[0], *rest]

@@ -337,7 +337,7 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
     surest keeps them: where nothing would, no choice matters) the best in the first objective by
     what holds in so many draws, and all that cannot be told from it, are looked at by the next
     objective, and so on. Of what is left the surest leads, of equally sure ones the one with the
-    fewest extras; with fewer it may be less sure by ``LITTLE``.
+    fewest extras; for each one fewer it may be less sure by ``LITTLE``.
 
     Args:
         found: the search that they come from.
@@ -358,8 +358,8 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
             some = [each for each in some if not _told(best, each, name)
                     or _plainer(each, best, more[id(best)] - more[id(each)], name, sign)]
         surest = max(some, key=lambda each: (shares[id(each)], -more[id(each)]))
-        leader = max((each for each in some if shares[id(each)] >= shares[id(surest)] - (
-                         LITTLE if more[id(each)] < more[id(surest)] else NEARLY)),
+        leader = max((each for each in some if shares[id(each)] >= shares[id(surest)] - max(
+                         NEARLY, LITTLE * (more[id(surest)] - more[id(each)]))),
                      key=lambda each: (-more[id(each)], *(each.stands_for(*item)
                                        for item in objectives.items()), _order(each)))
         alike = [each for each in left if each is not leader and (
@@ -415,11 +415,13 @@ def _plainer(each: SampledRow, best: SampledRow, more: int, name: str, sign: int
     return more > 0 and name != "cards" and most - own <= more * LITTLE * abs(most)
 
 
-def little_worse(each: SampledRow, best: SampledRow, objectives: Mapping[str, int]) -> bool:
-    """Whether a deployment on as many cards is in no objective worse by ``LITTLE`` than another."""
+def little_worse(each: SampledRow, best: SampledRow, objectives: Mapping[str, int],
+                 times: int = 1) -> bool:
+    """Whether a deployment on as many cards is in no objective worse by so many times ``LITTLE``
+    than another."""
     ends = ((each.stands_for(*item), best.stands_for(*item)) for item in objectives.items())
     return each.row.devices == best.row.devices and all(
-        most - own <= LITTLE * abs(most) for own, most in ends)
+        most - own <= times * LITTLE * abs(most) for own, most in ends)
 
 
 def _order(each: SampledRow) -> tuple[str, ...]:

@@ -188,9 +188,9 @@ def _own(choice: Choice) -> Pair:
                chunk=f"{choice.chunk:,}", steps=steps_of(choice))
 
 
-def amount(name: str, value: float) -> str:
-    """A quantity by its name, with its unit."""
-    return human(value, UNITS.get(name, DIMENSIONLESS))
+def amount(name: str, value: float, currency: str = DIMENSIONLESS) -> str:
+    """A quantity by its name, with its unit, or the currency of a cost."""
+    return human(value, UNITS.get(name, currency if name == "cost" else DIMENSIONLESS))
 
 
 def unrun_words(answer: Answer, row: Row) -> list[str]:
@@ -209,7 +209,7 @@ def formats(answer: Answer, rows: Sequence[Row]) -> dict[str, list[str]]:
         start = answer.start(row)
         for choice, kernel in zip(row.choices, row.kernels(model), strict=True):
             kernels[choice.precision] += [spoken(kernel.brief)] if kernel else []
-            names[choice.precision] += [start.checkpoint] if start and start.checkpoint else []
+            names[choice.precision] += [spoken(start.loads)] if start and start.loads else []
     return {name: [spoken(quality(model, name).words), *(
         spoken(say("kernels-and-checkpoints", part=part, first=not number, name=each))
         for part, of in (("kernel", kernels), ("checkpoint", names))

@@ -324,7 +324,8 @@ def _usual(answer: Answer, each: Usual) -> str:
         return spoken(say("usual-layout", why=each.why, layout=translated(written(each.cut)),
                           cards="", quantity="", value="", limit="", short="", kept=False,
                           share=""))
-    reached = amount(name, row.quantities[name]) if each.why in ("seldom", "beaten") else ""
+    money = answer.result.wishes.goal.currency
+    reached = amount(name, row.quantities[name], money) if each.why in ("seldom", "beaten") else ""
     at, value, limit = _over(answer, each) if each.why == "limit" else (head(name), reached, "")
     return spoken(say(
         "usual-layout", why=each.why, cards=row.devices, quantity=at, value=value, limit=limit,
@@ -357,7 +358,8 @@ def _rejected(answer: Answer, each: Rejected) -> str:
     row, at = each.row, answer.binds(each.row)
     name = next(name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
     value = "" if each.why in ("memory", "start") else amount(
-        of := at if each.why == "limit" else name, row.quantities[of])
+        of := at if each.why == "limit" else name, row.quantities[of],
+        answer.result.wishes.goal.currency)
     start = answer.start(row) if each.why == "start" else None
     return spoken(say(
         "rejected-format", why=each.why, precision=each.precision, value=value,
