@@ -26,7 +26,7 @@ from catalogue.deployments.admission.starting import ENGINE
 from catalogue.deployments.admission.subject import Cut
 from catalogue.entries.agents import DERIVED
 from catalogue.entries.entry import watched
-from catalogue.entries.models import CSA, DRAFTERS, OWN_LAYER, Model
+from catalogue.entries.models import CSA, DRAFTERS, EAGLE3, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.messages import Pair, by_language, messages
 from catalogue.planning.goals import Goal
@@ -203,13 +203,17 @@ class Row:
     def extras(self) -> int:
         """How many things it does that a plain deployment does not [1]; attention in parts of
         several cards of a server, whose ranks share experts, is one, and so are experts that are
-        cut and dealt at once; stages and a second pool, which most recipes do without, are two."""
-        return sum(bool(extra) for choice in self.choices for extra in (
-            choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.context > 1,
-            choice.drafts, choice.prefill_context, choice.host_cache,
+        cut and dealt at once. What most recipes do without is two: stages, a second pool, a cache
+        dealt over ranks, a drafter apart from the model."""
+        once = sum(bool(extra) for choice in self.choices for extra in (
+            choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.drafts,
+            choice.prefill_context, choice.host_cache,
             1 < choice.tensor < min(choice.expert, _per_node(choice.node)),
-            1 < choice.expert < choice.tensor)) + 2 * (self.prefill is not None) + 2 * any(
-            choice.pipeline > 1 for choice in self.choices)
+            1 < choice.expert < choice.tensor))
+        twice = (self.prefill is not None, *(any(of) for of in zip(*(
+            (choice.pipeline > 1, choice.context > 1) for choice in self.choices), strict=True)))
+        apart = any(choice.draft_method == EAGLE3 for choice in self.choices)
+        return once + 2 * sum(twice) + apart
 
     def worth(self, objectives: Mapping[str, int]) -> tuple[float, ...]:
         """Its objectives, each the larger the better; one that is not known, as a cost without a

@@ -146,7 +146,8 @@ class Usual:
 
     Attributes:
         cut: it.
-        why: as of ``Rejected``, ``unloaded``: no engine loads it, or ``beaten``: within the limits
+        why: as of ``Rejected``, ``unloaded``: no engine loads it, ``slow``: requests come faster
+            than it answers them, or ``beaten``: within the limits
             and no better than the first.
         row: the best of it, or its nearest miss; None of what no engine loads.
         seen: it simulated, if it was.
@@ -154,7 +155,7 @@ class Usual:
     """
 
     cut: Cut
-    why: Literal["limit", "memory", "start", "unloaded", "seldom", "beaten"]
+    why: Literal["limit", "memory", "start", "unloaded", "slow", "seldom", "beaten"]
     row: Row | None = None
     seen: Simulated | None = None
     keeps: float | None = None
@@ -391,7 +392,7 @@ def _became(answer: Answer, first: ReportRow, cut: Cut, experts: tuple[int, ...]
     """What became of a layout."""
     rows = answer.result.of_cut(first.row.choice.device, cut.tensor * cut.data, cut.tensor, experts)
     if not rows:
-        return Usual(cut, "unloaded")
+        return Usual(cut, "unloaded" if rows is None else "slow")
     if rows[0].over or SHORT in rows[0].quantities:
         return Usual(cut, "limit" if rows[0].over else "memory", rows[0])
     row = next((each for each in rows[:MOST_REJECTED] if answer.offers(each)), None)

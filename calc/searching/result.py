@@ -51,6 +51,7 @@ from catalogue.planning.goals import Goal
 MOST_TOLD = 4  # groups of deployments that are told
 MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first
 OF_EACH = 24  # of each precision or device
+OF_LAYOUTS = 12  # layouts of each, likewise
 OF_BASE = 6  # of each offer, engine and precision besides
 OF_GROUP = 3  # kinds of deployments of a group that are tried, where its first is not to be told
 MOST_SIMULATED = 12  # deployments, before it is said that none was found
@@ -115,42 +116,43 @@ class Answer:
                                   + rows_with_margin(found, others, MOST_RANKED))
 
     def _reconsidered(self, rows: list[Row]) -> list[list[SampledRow]]:
-        """Rows in groups; where an estimate of the first of all is worse than its closed form, all
-        of its layout are, and other layouts may lead."""
+        """Rows in groups; where an estimate of the first of all differs from its closed form, all
+        of its layout are taken to, and other layouts may lead."""
         groups = self._ranked(rows)
         if self.sure:
             return groups
-        name = next(iter(self.result.wishes.leading))
         while groups and len(self._ratios) < OF_GROUP and (
                 cut := _layout(first := groups[0][0].row)) not in self._ratios:
             self._ratios[cut] = {of: value / first.quantities[of] for of, value in
                                  self._estimated(first).items() if first.quantities[of]}
-            if abs(self._ratios[cut].get(name, 1.0) - 1) <= NEARLY:
+            if all(abs(self._ratios[cut].get(name, 1.0) - 1) <= NEARLY
+                   for name in self.result.wishes.chosen):
                 break
             known = {row.choices for row in rows}
             rows = rows + [row for row in self._layouts() if row.choices not in known]
             groups = self._ranked(rows)
         return groups
 
-    def _layouts(self) -> list[Row]:
-        """The best of every layout of each offer, engine and precision."""
+    def _layouts(self, most: int | None = None) -> list[Row]:
+        """The best of every layout of each offer, engine and precision, or of so many layouts."""
         return [self.result.row(kept.layouts, number) for kept in self.result.of_bases
-                if kept.layouts for number in range(len(kept.layouts["base"]))]
+                if kept.layouts for number in range(len(kept.layouts["base"]))[:most]]
 
     def _beside(self, rows: Sequence[Row]) -> list[Row]:
         """The best few of every offer, engine and precision, where they are not among some rows:
-        of what leads, no release may start anything; and others as plain that are little worse."""
+        of what leads, no release may start anything; and the best layouts that are little worse."""
         if self.sure:
             return []
         known, found = {row.choices for row in rows}, self.result
         beside = [row for kept in found.of_bases if kept.front.rows
                   for row in found.rows(kept.front, OF_BASE)]
-        plainer = [row for row in self._layouts() if row.extras <= rows[0].extras
-                   and near_best(found, row, rows[0])] if rows else []
+        others = [row for row in self._layouts(OF_LAYOUTS) if "cards" in found.wishes.leading
+                  or near_best(found, row, rows[0], max(1, rows[0].extras - row.extras))
+                  ] if rows else []
         plain = [found.again(replace(each.choice, prefill_context=0))
                  for each in (*rows[:OF_EACH], *beside)
                  if each.prefill is None and each.choice.prefill_context]
-        some = {row.choices: row for row in (*beside, *plainer, *plain) if row is not None}
+        some = {row.choices: row for row in (*beside, *others, *plain) if row is not None}
         return [row for choices, row in some.items() if choices not in known]
 
     def _farther(self, groups: Sequence[Sequence[SampledRow]]) -> list[Row]:

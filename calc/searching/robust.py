@@ -298,17 +298,18 @@ def _scatter(deployed: Scenario) -> dict[str, float]:
     return sizes | dict.fromkeys(("throughput_per_card", "cost", "energy"), rate)
 
 
-def near_best(found: SearchResult, row: Row, best: Row | None) -> bool:
+def near_best(found: SearchResult, row: Row, best: Row | None, times: int = 1) -> bool:
     """Whether a deployment is about as good in the first objective, at central values, as the best.
 
     Args:
         found: the search that they come from.
         row: the deployment.
         best: the best, whatever it can stand for.
+        times: how many times ``LITTLE`` it may be worse.
     """
     leading = found.wishes.leading
     (own,), (most,) = row.worth(leading), (best or row).worth(leading)
-    return own == most or abs(own - most) <= LITTLE * abs(most)
+    return own == most or abs(own - most) <= times * LITTLE * abs(most)
 
 
 def rows_with_margin(found: SearchResult, rows: Sequence[Row], most: int) -> list[Row]:

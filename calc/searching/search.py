@@ -202,11 +202,11 @@ class SearchResult:
         return self.row(kept.front.rows, 0) if kept.front.rows else None
 
     def of_cut(self, device: str, devices: int, tensor: int, experts: Collection[int]
-               ) -> list[Row]:
+               ) -> list[Row] | None:
         """Deployments in one pool of one cut in every format and engine that is tried, without
         pipeline stages: those within the limits, the best first; where there are none, the one that
-        is least over a limit, else the one that is least short of memory. Empty if nothing loads
-        it.
+        is least over a limit, else the one that is least short of memory; nothing where requests
+        come faster than all of them answer. None if no engine loads it.
 
         Args:
             device: the cards.
@@ -214,7 +214,7 @@ class SearchResult:
             tensor: ranks that share the attention of a request [1].
             experts: ranks that share the experts [1], any of these.
         """
-        whole = BaseResult.new(self.wishes)
+        whole, loaded = BaseResult.new(self.wishes), False
         wanted = {"devices": devices, "tensor": tensor, "data": devices // tensor, "context": 1}
         for number, base in enumerate(self.bases):
             if base.device != device or not (joined := candidate_cells(
@@ -224,14 +224,14 @@ class SearchResult:
             same = np.isin(cells["expert"], list(experts)) & np.all(
                 [cells[name] == value for name, value in wanted.items()], axis=0)
             if same.any():
-                kept = BaseResult.new(self.wishes)
+                kept, loaded = BaseResult.new(self.wishes), True
                 _Work(self.wishes, base, number, tried, first, SLAB, Funnel(), kept).run(
                     at(cells, np.flatnonzero(same)))
                 whole.merge(kept)
-        return sorted(
-            self.rows(whole.front), key=lambda row: row.worth(self.wishes.objectives),
-            reverse=True) or self.rows(whole.miss) or self.rows(
-            whole.short)
+        if not loaded:
+            return None
+        return sorted(self.rows(whole.front), reverse=True, key=lambda row: row.worth(
+            self.wishes.objectives)) or self.rows(whole.miss) or self.rows(whole.short)
 
     def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
         """One of many rows."""

@@ -67,6 +67,7 @@ _NEEDS = {"window": "sliding_window", "sparse": "index_topk", "shared": "index_t
           "experts": "n_routed_experts"}  # kinds of layers -> a field without which there are none
 
 DraftMethod = Literal["eagle3", "dspark"]
+EAGLE3 = "eagle3"  # a head trained apart from its model
 OWN_LAYER = "own"  # the prediction layer that a model is published with
 DRAFTERS: tuple[str, ...] = (OWN_LAYER, *get_args(DraftMethod))  # as numbers in arrays say them
 

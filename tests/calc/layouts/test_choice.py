@@ -164,7 +164,7 @@ def test_changes_turn_a_deployment_into_the_choice(settings, moved):
 
 @pytest.mark.parametrize(("moved", "extras"), [
     ({}, 0), ({"spares": 8}, 1), ({"micro_batches": 2}, 1), ({"slices": 2}, 1), ({"slices": 1}, 0),
-    ({"pipeline": 2}, 2), ({"drafts": 3, "spares": 1}, 2), ({"context": 2}, 1),
+    ({"pipeline": 2}, 2), ({"drafts": 3, "spares": 1}, 2), ({"context": 2}, 2),
     ({"tensor": 4, "data": 4, "expert": 16}, 1), ({"tensor": 1, "data": 16, "expert": 16}, 0),
     ({"expert": 2}, 1), ({"expert": 1}, 0)])
 def test_extras_count_mechanisms_of_all_pools(moved, extras):

@@ -279,7 +279,11 @@ usual-layout =
         }: { $short } per card short of memory
         [start] is started by no release
         [unloaded] is loaded by no engine
-       *[other] on { $cards } cards: { $quantity } { $value }{ $kept ->
+        [slow] answers more slowly than its users ask
+       *[other] on { $cards } { $cards ->
+            [one] card
+           *[other] cards
+        }: { $quantity } { $value }{ $kept ->
             [yes] , limits kept in { $share }
            *[no] { "" }
         }
@@ -289,6 +293,7 @@ usual-layout =
         [memory] （{ $cards } 卡）：每卡显存缺 { $short }
         [start] ：没有版本能启动
         [unloaded] ：没有引擎能加载
+        [slow] ：处理速度跟不上用户请求
        *[other] （{ $cards } 卡）：{ $quantity } { $value }{ $kept ->
             [yes] ，{ $share } 的样本满足约束
            *[no] { "" }
