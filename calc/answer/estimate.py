@@ -358,15 +358,21 @@ def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] |
 
 def steadily(scenario: Scenario, names: Iterable[str], seen: LoadResult | None = None
              ) -> dict[str, Amount]:
-    """Quantities of a steady state as :func:`estimate` tells them.
+    """Quantities of a steady state as :func:`estimate` tells them; nothing where requests come
+    faster than they are answered.
 
     Args:
-        scenario: the deployment; it fits, and its users ask again.
+        scenario: the deployment; it fits.
         names: quantities.
-        seen: its users' simulation, where there is one.
+        seen: a simulation of it, where there is one.
     """
     inputs, told = scenario.inputs(), predicted(scenario, names)
     steady = lasting(scenario, inputs, evaluate(inputs, scenario.model.attention))
+    if not steady.keeps_up:
+        return {}
+    moved = steady.values if inputs["open_arrivals"] or inputs["think_time"] else {}
+    _at_arrivals(replace(steady, values={
+        name: value for name, value in moved.items() if name in told}), told)
     if seen is None or not steady.doubts:
         seen = simulated(scenario, steady)
     return as_simulated(told, steady, seen)

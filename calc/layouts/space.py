@@ -318,8 +318,7 @@ class Space:
             exchanged &= cells["expert"] > load_node(base.node).devices_per_node.value
         keep = (cells["micro_batches"] == 1) | exchanged
         keep &= ~self._undrafted(base, cells)
-        if self.goal.space.prefill_context is None:
-            keep &= (cells["prefill_context"] == 0) | _deals_prompts(base, cells)
+        keep &= (cells["prefill_context"] == 0) | _deals_prompts(base, cells)
         cells = {name: column[keep] for name, column in cells.items()}
         return cells if self.share is None else cells | {"utilization": self.share(cells)}
 

@@ -191,7 +191,9 @@ class Answer:
         groups: list[list[SampledRow]] = []
         told = set[tuple[Any, ...]]()
         for group in self.ranking:
-            if _cut(group[0].row) not in told and (leader := self._leader(group)):
+            if _cut(group[0].row) in told or (leader := self._leader(group)) is None:
+                continue
+            if _cut(leader.row) not in told:
                 told.add(_cut(leader.row))
                 groups.append([leader, *(each for each in group
                                          if each.row.choices != leader.row.choices)])

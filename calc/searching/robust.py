@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -20,15 +21,16 @@ import numpy as np
 from calc.answer.estimate import predicted, steadily
 from calc.costing.tokens import MILLION, agent_costs
 from calc.evidence.classes import errors_of_class
-from calc.layouts.choice import Choice, Row
+from calc.layouts.choice import Choice, Row, as_asked
 from calc.layouts.feasible import MEMORY
-from calc.searching.candidates import as_asked, seen_by_users
+from calc.searching.candidates import seen_by_users
 from calc.searching.drawing.draws import OWN, Drawn, draws_of
 from calc.searching.drawing.in_flight import of_load
 from calc.searching.percentiles import Simulated
 from calc.searching.search import SearchResult
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario, load_precision
+from catalogue.deployments.loading import made_scenario
 from catalogue.entries.models import Model
 from catalogue.kernels import quality
 from catalogue.planning.goals import MEAN, OBJECTIVES, UNITS, Goal
@@ -276,16 +278,15 @@ def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
 
 def _estimated(goal: Goal, row: Row, deployed: Scenario, known: Simulated | None
                ) -> dict[str, Amount]:
-    """Times and rates of a deployment as an estimate tells them."""
-    demand, names = goal.demand, seen_by_users(goal.demand)
-    seen = (predicted(deployed, names.values()) if demand.arrivals == "burst" or of_load(demand)
-            else steadily(deployed, names.values(), known.result if known else None))
+    """Times and rates of a deployment as an estimate of its file tells them."""
+    names = seen_by_users(goal.demand)
+    if goal.demand.arrivals == "burst":
+        seen = predicted(deployed, names.values())
+    else:
+        asked = made_scenario(as_asked(goal, row.choice), Path(f"{goal.id}.yml"))
+        seen = steadily(asked, names.values(), known.result if known else None) or predicted(
+            deployed, names.values())
     found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
-    if of_load(demand):
-        whole = found["e2e"]
-        value, low, high = as_asked(demand, {"e2e": np.array([
-            whole.value, whole.high, whole.low])})["throughput"].tolist()
-        found["throughput"] = replace(found["throughput"], value=value, low=low, high=high)
     per_card = found["throughput"].scaled(1 / row.devices)
     return found | {"throughput_per_card": replace(per_card, name="throughput_per_card")}
 

@@ -8,7 +8,7 @@ import yaml
 from calc.answer.estimate import estimate
 from calc.answer.whole import seen_of
 from calc.capacity.tiers import Talk
-from calc.commands.deciding.answered import interval
+from calc.commands.deciding.answered import agent_cost
 from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of
 from calc.costing.tokens import MILLION
@@ -52,7 +52,7 @@ def test_search_prints_the_cost_of_a_task_beside_that_of_output_tokens():
     answer, demand = search(goal), goal.demand
     best = answer.front[0][0]
     request = best.amounts["cost"].scaled(demand.output_tokens / MILLION)
-    line = interval(best, "cost")
+    line = agent_cost(best)
     assert request.scaled(demand.agent.turns).said("en") in line
     tokens = demand.input_tokens + demand.output_tokens
     assert request.scaled(MILLION / tokens).said("en") in line

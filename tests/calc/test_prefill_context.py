@@ -19,8 +19,9 @@ GOAL = ("model=deepseek-v3.2", "devices=nvidia-h200-sxm", "cards.most=16", "card
         "limits.tpot=null", "limits.ttft=60s", "demand.users=4", "demand.input_tokens=16384",
         "demand.output_tokens=256", "precisions=fp8-block", f"engines={SGLANG}",
         "space.pools=one", "space.chunks=8192", "space.drafts=0", "space.spares=none",
-        "objectives=ttft")
+        "objectives=ttft", "space.prefill_context=0,1")
 H200 = Base("nvidia-h200-sxm", "hgx-h200", SGLANG, "fp8-block")
+NPU = Base("ascend-910c-die", "atlas-800i-a3", ASCEND, "w8a8-int8")
 DEALT = Choice("nvidia-h200-sxm", "hgx-h200", SGLANG, "fp8-block", 8, 8, 1, 1, 1, 0, 0, 1, 8192, 1,
                0, 90, 4, prefill_context=1)
 
@@ -30,14 +31,13 @@ def space(*settings):
 
 
 @pytest.mark.parametrize(("settings", "base", "tried"), [
-    ((), H200, [0, 1]), (("demand.input_tokens=2048",), H200, [0]),
-    (("demand.input_tokens=2049",), H200, [0, 1]), (("space.prefill_context=0",), H200, [0]),
-    (("model=deepseek-v3",), H200, [0]), ((), replace(H200, engine="vllm@0.33.0"), [0]),
-    ((), replace(H200, engine="sglang@0.5.3"), [0]), ((), replace(H200, engine=None), [0]),
-    ((), Base("ascend-910c-die", "atlas-800i-a3", ASCEND, "w8a8-int8"), [0, 1]),
-    ((), Base("ascend-910c-die", "atlas-800i-a3", "vllm-ascend@0.13.0", "w8a8-int8"), [0])])
-def test_tried_where_the_engine_has_a_switch_and_prompts_are_long(settings, base, tried):
-    assert space(*settings).prefill_context(base) == tried
+    ((), NPU, [0, 1]), (("demand.input_tokens=2048",), NPU, [0]),
+    (("demand.input_tokens=2049",), NPU, [0, 1]), (("space.prefill_context=0",), NPU, [0]),
+    (("model=deepseek-v3",), NPU, [0]), ((), replace(NPU, engine="vllm-ascend@0.13.0"), [0]),
+    ((), H200, [0]), (("space.prefill_context=0,1",), H200, [0, 1])])
+def test_tried_where_tutorials_set_the_switch_and_prompts_are_long(settings, base, tried):
+    asked = Space(load_goal("r1-80-users-h20", [*GOAL[:-1], *settings]))
+    assert asked.prefill_context(base) == tried
 
 
 def test_prompts_are_dealt_over_several_ranks_that_do_not_deal_the_cache():
