@@ -37,7 +37,7 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
 
     Raises ParamsError, one sentence, for what the release cannot do.
     """
-    return [*_attention(scenario, release, role), *_cut(of, part, release),
+    return [*_attention(scenario, release, role), *_cut(scenario, of, part, release),
             *_experts(scenario, of, release, role),
             *formats(scenario, release, role),
             *_rounded(scenario, release),
@@ -182,7 +182,7 @@ def _flash(scenario: Scenario) -> bool:
             and scenario.device.architecture == "sm_90" and scenario.precision.kv_cache == "fp8")
 
 
-def _cut(of: Layout, part: Part, release: Release) -> list[Setting]:
+def _cut(scenario: Scenario, of: Layout, part: Part, release: Release) -> list[Setting]:
     found = [release.take("--tp-size", of.tp * of.joined, "ranks of a server, per stage")]
     if of.pp > 1:
         found.append(release.take("--pp-size", of.pp, "parallelism of the scenario"))
@@ -193,6 +193,9 @@ def _cut(of: Layout, part: Part, release: Release) -> list[Setting]:
         else:
             found += [release.take("--dp-size", of.joined, why),
                       release.take("--enable-dp-attention", None, why)]
+        if scenario.inputs()["draft_block"] > 1:
+            found.append(release.take("--enable-dp-lm-head", None,
+                                      "DSpark with data-parallel attention asks for it"))
     if of.span > 1:
         found += [release.take("--nnodes", of.span, "nodes of this server"),
                   release.take("--node-rank", part.rank, "of this node"),

@@ -59,6 +59,7 @@ DEALING = {"vllm-ascend": "enable_dsa_cp"}
 """Switches by which engines deal prompts over tensor-parallel ranks, where their tutorials do."""
 ONE_SERVER = 8  # cards over which SGLang deals prompts, of a replica that shares no experts
 OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
+LOSS = 5.0  # of a benchmark, that nobody takes without being asked [point]
 FAST = 100e9  # of a card's links inside a server, one direction [B/s]: faster than any PCIe 5
 QUALITY = "quality"  # formats of unknown or too low a score
 UNKNOWN = "unknown"  # formats of which no source says that they run
@@ -185,11 +186,13 @@ class Space:
         return [entry.id for entry in had]
 
     def _good(self, precision: str) -> bool:
-        """Whether a format keeps the quality that is asked for."""
-        asked = self.goal.limits.quality
+        """Whether a format keeps the quality that is asked for; where nothing is, and no format is
+        named, none is tried that is known to lose ``LOSS`` against any other."""
+        asked, known = self.goal.limits.quality, quality(self.model, precision)
         if asked is None:
-            return True
-        known = quality(self.model, precision)
+            named = self.goal.precisions or self.goal.space.any_format
+            return bool(named) or all(row.difference is None or row.difference > -LOSS
+                                      for row in known.rows)
         return known.is_published if asked == PUBLISHED else known.within(float(asked))
 
     def subject(self, base: Base, pool: str | None = None) -> Subject:

@@ -57,7 +57,7 @@ DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context", "prefill
 # on which the steps of prompts depend, besides what differs by kind and whether there are drafts
 OF_PROMPTS = ("tensor", "pipeline", "expert", "slices", "spares", "context", "chunk",
               "micro_batches", "prefill_context")
-NEAR = 24  # layouts of each offer and precision that are kept besides the front
+NEAR = 48  # layouts of each offer and precision that are kept besides the front
 POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name in STEP_NAMES),
                "draft_time", "tokens_per_step")
 

@@ -21,7 +21,7 @@ from calc.searching.percentiles import Simulated
 from calc.searching.result import Answer
 from calc.searching.robust import NEARLY, SURE, SampledRow, extras, keeps, sample_rows
 from calc.searching.search import search
-from catalogue import load_device, load_node
+from catalogue import load_node
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import positions, too_long
 from catalogue.deployments.admission.subject import Cut
@@ -364,10 +364,8 @@ def _usual(answer: Answer, rows: list[ReportRow]) -> Iterator[Usual]:
             choice.devices, choice.tensor, choice.pipeline, choice.context) == (
             cut.tensor * cut.data, cut.tensor, 1, 1)
         for row in rows for choice in row.row.choices)]
-    card = load_device(first.choice.device).memory_capacity.value
     every = (_became(answer, rows[0], cut, experts) for cut, experts in left)
-    near = (each for each in every if each.why != "memory" or each.row is None
-            or each.row.quantities[SHORT] < card)  # not a large model on one card
+    near = (each for each in every if each.why != "memory" or each.cut != Cut())
     yield from islice(near, MOST_USUAL)
 
 

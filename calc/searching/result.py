@@ -7,6 +7,7 @@ least of a deployment that the reader has, and of what was found of other layout
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
@@ -51,7 +52,7 @@ from catalogue.planning.goals import Goal
 MOST_TOLD = 4  # groups of deployments that are told
 MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first
 OF_EACH = 24  # of each precision or device
-OF_LAYOUTS = 12  # layouts of each, likewise
+OF_LAYOUTS = 12  # layouts of each, on each number of cards, likewise
 OF_BASE = 6  # of each offer, engine and precision besides
 OF_GROUP = 3  # kinds of deployments of a group that are tried, where its first is not to be told
 MOST_SIMULATED = 12  # deployments, before it is said that none was found
@@ -134,9 +135,16 @@ class Answer:
         return groups
 
     def _layouts(self, most: int | None = None) -> list[Row]:
-        """The best of every layout of each offer, engine and precision, or of so many layouts."""
-        return [self.result.row(kept.layouts, number) for kept in self.result.of_bases
-                if kept.layouts for number in range(len(kept.layouts["base"]))[:most]]
+        """The best of every layout of each offer, engine and precision, or of so many layouts on
+        each number of cards."""
+        found = []
+        for kept in self.result.of_bases:
+            counts = Counter[int]()
+            for number, devices in enumerate(kept.layouts.get("devices", ())):
+                counts[int(devices)] += 1
+                if most is None or counts[int(devices)] <= most:
+                    found.append(self.result.row(kept.layouts, number))
+        return found
 
     def _beside(self, rows: Sequence[Row]) -> list[Row]:
         """The best few of every offer, engine and precision, where they are not among some rows:

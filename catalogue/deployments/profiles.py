@@ -306,7 +306,9 @@ def starting(reference: str, device: Device, model: Model, drafts: bool,
 
 def _attention(model: Model) -> tuple[str, ...]:
     """Kinds of attention of a model, as statements name them."""
-    return (model.attention, *(["sparse"] if model.index_topk else []))
+    heavy = model.heavy_layers is not None and model.heavy_layers.value > 0
+    return (model.attention, *(["sparse", f"sparse-{model.attention}"] if model.index_topk else []),
+            *(["heavy"] if heavy else []))
 
 
 def _release(profile: Profile, device: Device, written: str | None) -> str:

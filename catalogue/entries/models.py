@@ -191,7 +191,7 @@ class Drafter(Entry):
         vocab_size: tokens that it chooses among [1].
         shares_head: whether engines give it the model's output head.
         acceptance: how often its drafts are right, an entry of ``params/acceptances/``.
-        served: engines that draft with it.
+        served: engines that draft with it; none of one for other weights than the model's.
     """
 
     repository: Words | None = None
@@ -203,7 +203,7 @@ class Drafter(Entry):
     vocab_size: Count | None = None
     shares_head: Flag = False
     acceptance: AcceptanceName
-    served: Annotated[list[ServedDrafter], Field(min_length=1)]
+    served: list[ServedDrafter] = []
 
     @model_validator(mode="after")
     def _shaped(self) -> Drafter:

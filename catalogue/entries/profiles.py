@@ -294,7 +294,9 @@ class Statement(Entry):
     Attributes:
         since, until: first and last release; absent, from the first and up to the newest.
         cards: names of mechanisms, of which devices it holds; absent, of all.
-        attention: of which models it holds, ``sparse`` of those with an indexer; absent, of all.
+        attention: of which models it holds, ``sparse`` of those with an indexer, ``sparse-gqa`` of
+            grouped queries with one, ``heavy`` of those with layers of heavily compressed entries;
+            absent, of all.
         drafts: whether it holds with drafted tokens or without; absent, of both.
         experts: of which routed experts it holds, by the format that they are stored in; absent,
             of all.
@@ -322,7 +324,7 @@ class Statement(Entry):
     since: Version | None = None
     until: Version | None = None
     cards: list[MechanismsName] = []
-    attention: Literal["mla", "gqa", "csa", "sparse"] | None = None
+    attention: Literal["mla", "gqa", "csa", "sparse", "sparse-gqa", "heavy"] | None = None
     drafts: Flag | None = None
     experts: list[FormatName] = []
     multiplied: Literal["bf16", "fp16", "fp8", "int8", "fp4"] | None = None

@@ -17,11 +17,11 @@ from catalogue.entries.models import DRAFTERS
 KIMI, V4 = "kimi-k2.5-8xh200", "v4-flash-8xh200"
 VLLM, SGLANG = "vllm@0.33.0", "sglang@0.5.23"
 EAGLE = ("workload.draft_tokens=3", "workload.draft_method=eagle3")
-GOAL = ("model=qwen3-235b-a22b", "devices=nvidia-h200-sxm", "cards.most=8", "cards.fewest=8",
-        "limits.tpot=null", "limits.ttft=5s", "demand.users=32", "precisions=fp8-block",
+GOAL = ("model=gpt-oss-120b", "devices=nvidia-h200-sxm", "cards.most=8", "cards.fewest=8",
+        "limits.tpot=null", "limits.ttft=5s", "demand.users=32", "precisions=mxfp4-w4a16",
         f"engines={SGLANG}", "space.pools=one", "space.tensor=4,8", "space.chunks=8192",
         "space.spares=none", "objectives=tpot")
-QWEN = Choice("nvidia-h200-sxm", "hgx-h200", SGLANG, "fp8-block", 8, 4, 1, 2, 8, 0, 0, 1, 8192, 1,
+OSS = Choice("nvidia-h200-sxm", "hgx-h200", SGLANG, "mxfp4-w4a16", 8, 4, 1, 2, 8, 0, 0, 1, 8192, 1,
               3, 90, 32, drafter=1)
 
 
@@ -29,8 +29,8 @@ def kimi(*settings):
     return catalogue.load_scenario(KIMI, overrides=settings)
 
 
-def qwen(**moved):
-    return scenario(goal(), replace(QWEN, **moved)).inputs()
+def oss(**moved):
+    return scenario(goal(), replace(OSS, **moved)).inputs()
 
 
 def goal(*settings):
@@ -58,15 +58,15 @@ def test_drafts_that_are_never_accepted_only_cost(count):
 @pytest.mark.parametrize("tensor", [2, 4])
 def test_memory_of_a_drafter_by_hand(tensor):
     """Its layer and its head are cut, the matrix that joins hidden states is not; 16 bits."""
-    cut, joined, head = 411_041_792, 3 * 4096**2, 32_000 * 4096
-    found = evaluate(qwen(tensor=tensor, data=8 // tensor), "gqa")["mtp_weights"]
+    cut, joined, head = 190_586_880, 3 * 2880**2, 32_000 * 2880
+    found = evaluate(oss(tensor=tensor, data=8 // tensor), "gqa")["mtp_weights"]
     assert found == 2 * ((cut + head) / tensor + joined)
-    shared = evaluate(qwen(tensor=tensor, data=8 // tensor) | {"drafter_head_parameters": 0}, "gqa")
+    shared = evaluate(oss(tensor=tensor, data=8 // tensor) | {"drafter_head_parameters": 0}, "gqa")
     assert found - shared["mtp_weights"] == 2 * head / tensor
 
 
 def test_a_pass_is_never_faster_than_its_bytes_nor_slower_with_a_smaller_vocabulary():
-    inputs = qwen()
+    inputs = oss()
     found = evaluate(inputs, "gqa")
     weights = 2 * (inputs["drafter_parameters"] / 4 + inputs["drafter_whole_parameters"])
     cache = found["decode_batch"] * found["decode_context_tokens"] * found["kv_entry_bytes"]
@@ -122,7 +122,7 @@ def test_modules_are_tried_with_checkpoints_that_hold_them(precision, engine, tr
 
 
 def test_prompts_pass_the_drafter_to_fill_its_cache():
-    inputs = qwen()
+    inputs = oss()
     plain, found = (evaluate(inputs | {"draft_tokens": count}, "gqa") for count in (0, 3))
     assert found["prefill_step_time"] - plain["prefill_step_time"] == pytest.approx(
         found["prefill_draft_pass_time"])
@@ -186,8 +186,8 @@ def of_speculation(found):
 
 
 def test_flags_name_the_drafter():
-    drafter = catalogue.load_model("qwen3-235b-a22b").drafters["eagle3"]
-    found = flags(goal(), SGLANG, Row(QWEN, {}))["serve"]
+    drafter = catalogue.load_model("gpt-oss-120b").drafters["eagle3"]
+    found = flags(goal(), SGLANG, Row(OSS, {}))["serve"]
     assert of_speculation(found) == {
         "--speculative-algorithm": "EAGLE3", "--speculative-num-steps": 3,
         "--speculative-eagle-topk": 1, "--speculative-num-draft-tokens": 4,
@@ -196,7 +196,7 @@ def test_flags_name_the_drafter():
 
 def test_flags_of_a_module_in_the_checkpoint():
     wanted = goal("model=deepseek-v4-flash", "precisions=fp8-mxfp4")
-    row = Row(replace(QWEN, precision="fp8-mxfp4", drafts=5, drafter=DRAFTERS.index("dspark")), {})
+    row = Row(replace(OSS, precision="fp8-mxfp4", drafts=5, drafter=DRAFTERS.index("dspark")), {})
     assert of_speculation(flags(wanted, SGLANG, row)["serve"]) == {
         "--speculative-algorithm": "DSPARK", "--speculative-dspark-block-size": 5,
         "--speculative-num-draft-tokens": 6}
@@ -211,7 +211,7 @@ def test_flags_of_a_module_in_the_checkpoint():
 
 def test_both_pools_load_the_same_drafter():
     wanted = goal("model=kimi-k2.5", "precisions=int4-w4a16", f"engines={VLLM}", "cards.most=16")
-    decode = replace(QWEN, engine=VLLM, precision="int4-w4a16", tensor=8, data=1, pool="decode")
+    decode = replace(OSS, engine=VLLM, precision="int4-w4a16", tensor=8, data=1, pool="decode")
     row = Row(decode, {}, prefill=replace(decode, pool="prefill", drafts=0, drafter=0))
     config = {"method": "eagle3", "num_speculative_tokens": 3,
               "model": catalogue.load_model("kimi-k2.5").drafters["eagle3"].repository}
