@@ -103,7 +103,7 @@ def deployment(reference: str, overrides: Iterable[str] = (), *, engine: str | N
 
     >>> made = deployment("h200-r1-vllm-tp8")
     >>> sorted(made.files)[:2], [str(pool.release) for pool in made.pools]
-    (['README.md', 'bench/plan.json'], ['vllm@0.11.0'])
+    (['README.md', 'RECIPE.md'], ['vllm@0.11.0'])
 
     Args:
         reference: identifier or path of a scenario file.

@@ -210,7 +210,7 @@ class Answer:
                 break
         groups = firmest(groups, self.keeps)[:self.most]
         if not groups and not self.sure:
-            groups = self._replaced()
+            groups = self._replaced() or self._first_layout()
         objectives = self.result.wishes.chosen
         below = sorted([*groups[1:], *self._others(groups)], reverse=True, key=lambda group: tuple(
             group[0].stands_for(*item) for item in objectives.items()))
@@ -320,6 +320,14 @@ class Answer:
                 if self._may_be_told(each.row):
                     found.append([self._told(each)])
         return found
+
+    def _first_layout(self) -> list[list[SampledRow]]:
+        """Where nothing that was ranked may be told: the best other layout that may."""
+        tried = {_cut(group[0].row) for group in self.ranking}
+        rows = {_cut(row): row for row in self._sorted(self._layouts())[::-1]}
+        left = [row for cut, row in rows.items() if cut not in tried][::-1]
+        found = next((row for row in left[:OF_EACH] if self._may_be_told(row)), None)
+        return [] if found is None else [[self._told(*sample_rows(self.result, [found]))]]
 
     def _replaced(self) -> list[list[SampledRow]]:
         """Where no pair of pools that was ranked keeps the limits simulated: the best of smaller

@@ -91,7 +91,7 @@ def alternatives(scenario: Scenario) -> Alternatives:
     >>> import catalogue
     >>> found = alternatives(catalogue.load_scenario("s0-scenario-1"))
     >>> found.best.settings["precision"], found.official
-    ('w4a8-int8', None)
+    ('w8a8-int8-c8', None)
 
     Args:
         scenario: the deployment; it need not fit. With experts on hosts there is no alternative.

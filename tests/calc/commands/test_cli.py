@@ -50,9 +50,9 @@ IN_ENGLISH = ("devices n", "models d", "scenarios", "import-model",
               f"capacity {R1} --cards")
 # what stays English in Chinese answers besides names of entries: names, formats and what is typed
 TYPED = {
-    "AWQ", "CSA", "CSV", "CUTLASS", "DIR", "Dask", "DeepGEMM", "DeepSeek", "Dense", "Face", "GQA",
-    "HTML", "Hugging", "JSON", "LIST", "MLA", "MODEL", "MiB", "N", "NAME", "NPU", "NVLink", "None",
-    "Parquet", "RECIPE", "SI", "Sobol", "TFLOPS", "TPU", "Triton", "USD", "YAML", "all-gather",
+    "AWQ", "CSA", "CSV", "CUTLASS", "DCP", "DIR", "DP", "Dask", "DeepGEMM", "DeepSeek", "Dense",
+    "Face", "GQA", "HTML", "Hugging", "JSON", "LIST", "MLA", "MODEL", "MiB", "N", "NAME", "NPU",
+    "NVLink", "None", "Parquet", "RECIPE", "SI", "Sobol", "TFLOPS", "TPU", "Triton", "USD", "YAML", "all-gather",
     "all-to-all", "calc", "calibrate", "concurrency", "config", "constant", "deepseek-api",
     "deploy", "en", "estimate", "experts", "exponential", "flag", "gemm", "goal", "html", "int",
     "json", "kB", "logit", "md", "mean", "measured", "min", "my-card", "name", "ns",
