@@ -53,11 +53,11 @@ TYPED = {
     "AWQ", "CSA", "CSV", "CUTLASS", "DCP", "DIR", "DP", "Dask", "DeepGEMM", "DeepSeek", "Dense",
     "Face", "GQA", "HTML", "Hugging", "JSON", "LIST", "MLA", "MODEL", "MiB", "N", "NAME", "NPU",
     "NVLink", "None", "Parquet", "RECIPE", "SI", "Sobol", "TFLOPS", "TPU", "Triton", "USD",
-    "YAML", "all-gather", "all-to-all", "calc", "calibrate", "concurrency", "config", "constant", "deepseek-api",
-    "deploy", "en", "estimate", "experts", "exponential", "flag", "gemm", "goal", "html", "int",
-    "json", "kB", "logit", "md", "mean", "measured", "min", "my-card", "name", "ns",
-    "nvidia-hopper", "pools", "preface", "python", "reduce-scatter", "report", "scenario", "tpot",
-    "ttft", "utilisation", "yml", "zh"}
+    "YAML", "all-gather", "all-to-all", "calc", "calibrate", "concurrency", "config",
+    "constant", "deepseek-api", "deploy", "en", "estimate", "experts", "exponential", "flag",
+    "gemm", "goal", "html", "int", "json", "kB", "logit", "md", "mean", "measured", "min",
+    "my-card", "name", "ns", "nvidia-hopper", "pools", "preface", "python", "reduce-scatter",
+    "report", "scenario", "tpot", "ttft", "utilisation", "yml", "zh"}
 # the line of an engine's cache, in its own words
 ENGINE_LINE = re.compile(r"GPU KV cache size: [^（]*|max_total_num_tokens=[^（]*")
 CHINESE = re.compile("[\u4e00-\u9fff]")
