@@ -223,7 +223,10 @@ def _script(pool: Pool, node: int) -> str:
 
 def _command(pool: Pool) -> str:
     if pool.release.name == "sglang":
-        return f'python -m sglang.launch_server --model-path "${pool.model}"'
+        called = f'python -m sglang.launch_server --model-path "${pool.model}"'
+        if any(each.value == "DSPARK" for each in pool.flags[0]):  # in the checkpoint
+            called += f' --speculative-draft-model-path "${pool.model}"'
+        return called
     return f'vllm serve "${pool.model}"'
 
 

@@ -97,7 +97,7 @@ def lines(folder: Path, checkpoint: Path) -> list[Line]:
 def _of(script: Path, bin_: Path, checkpoint: Path) -> list[Line]:
     said = bin_ / f"{script.stem}.said"
     around = {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "MODEL": str(checkpoint),
-              "SAID": str(said)}
+              "SAID": str(said), "VLLM_ASCEND_SOURCE": str(checkpoint)}
     done = subprocess.run(["bash", "-c", UNENDED, script], env=around, capture_output=True,
                           text=True, timeout=SECONDS, check=False)
     if done.returncode:
