@@ -295,8 +295,14 @@ def _store(pools: Sequence[Pool]) -> list[str]:
 
 
 def routed(pools: Sequence[Pool]) -> bool:
-    """Whether requests have more than one place to go."""
-    return len(pools) > 1 or pools[0].layout.servers > 1
+    """Whether requests have more than one place to go, or a prefix to return to."""
+    return len(pools) > 1 or pools[0].layout.servers > 1 or _returning(pools[0])
+
+
+def _returning(pool: Pool) -> bool:
+    """Whether prefixes lie with single ranks of a server, to which SGLang's router sends them."""
+    return (pool.release.name == "sglang" and pool.layout.joined > 1
+            and pool.scenario.inputs()["prefix_hit_share"] > 0)
 
 
 def router_of(pools: Sequence[Pool]) -> Release:
@@ -348,8 +354,12 @@ def router_files(pools: Sequence[Pool]) -> dict[str, str]:
 def _alike(pool: Pool, router: Release) -> list[Setting]:
     """Servers any of which takes any request."""
     urls = [f"http://{address}" for address in pool.addresses]
+    why = "to where the prefix is, unless that is busy"
+    ranks = _returning(pool) and router.has("--dp-aware", True)
     return [router.take("--worker-urls", urls, "servers that share no experts"),
-            router.take("--policy", "cache_aware", "to where the prefix is, unless that is busy")]
+            router.take("--policy", "cache_aware", why),
+            *([router.take("--dp-aware", None, "each rank has a cache of its own")]
+              if ranks else [])]
 
 
 def _apart(pools: Sequence[Pool], router: Release) -> list[Setting]:

@@ -156,8 +156,8 @@ ranks =
     .en = { $count ->
         [one] Row
        *[other] Rows
-    } { $rows }: each DP rank has a cache of its own; prefix hits need each session to return to its rank, and engines balance by load alone.
-    .zh = 第 { $rows } 行：各 DP rank 的缓存独立，前缀命中需要会话回到原来的 rank；引擎自身只按负载均衡。
+    } { $rows }: each DP rank has a cache of its own; prefix hits need each session to return to its rank: deploy writes a router that does under SGLang (--dp-aware); vLLM balances by load alone.
+    .zh = 第 { $rows } 行：各 DP rank 的缓存独立，前缀命中需要会话回到原来的 rank：SGLang 下 deploy 写出的路由会这样做（--dp-aware），vLLM 只按负载均衡。
 
 limited-by =
     .en = { $resource ->
