@@ -36,6 +36,14 @@ without-drafts =
     .en = without speculation
     .zh = 不开投机解码
 
+sparse-attention-of-groups =
+    .en = sparse grouped-query attention
+    .zh = 稀疏 GQA
+
+heavily-compressed-entries =
+    .en = heavily compressed entries
+    .zh = 高倍压缩条目
+
 sparse-attention =
     .en = sparse attention
     .zh = 稀疏注意力

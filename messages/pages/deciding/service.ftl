@@ -4,6 +4,10 @@ what-is-where-predicted-and =
     .en = contents, predictions and assumptions
     .zh = 目录说明、预测与前提
 
+differences-to-a-published-recipe =
+    .en = differences to the nearest published recipe, with reasons
+    .zh = 与最接近的公开配方的差异及原因
+
 what-operator-sets =
     .en = what the operator sets
     .zh = 由运维人员填写

@@ -26,7 +26,9 @@ SWITCHED: dict[str, Pair] = {"True": say("by-default"), "False": say("not-by-def
 DRAFTS: dict[bool, Pair] = {True: say("with-drafts"), False: say("without-drafts")}
 ATTENTIONS: dict[str, Pair] = {"mla": ("MLA", "MLA"), "gqa": ("GQA", "GQA"),
                                "csa": ("CSA", "CSA"),
-                               "sparse": say("sparse-attention")}
+                               "sparse": say("sparse-attention"),
+                               "sparse-gqa": say("sparse-attention-of-groups"),
+                               "heavy": say("heavily-compressed-entries")}
 EXCHANGES: dict[str, Pair] = {
     "low_latency": say("low-latency-all-to-all"), "normal": say("normal-all-to-all")}
 FOLDED = common("show-table-it-can-be")

@@ -38,7 +38,8 @@ RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
 OPEN, REST = 6, common("other-rows")  # of a table of many rows
 HELD = {"s0": "vllm", "s1": "vllm"}
 WHAT: dict[str, Pair] = {
-    "README.md": say("what-is-where-predicted-and"), "cluster.env": say("what-operator-sets"),
+    "README.md": say("what-is-where-predicted-and"),
+    "RECIPE.md": say("differences-to-a-published-recipe"), "cluster.env": say("what-operator-sets"),
     "deployment.json": say("settings-with-reasons-predictions-thresholds"),
     MANIFEST: say("checksums-of-files"),
     "nodes": say("script-and-environment-per-node"), "router": say("before-several-servers"),
