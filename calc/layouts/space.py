@@ -190,7 +190,8 @@ class Space:
         named, none is tried that is known to lose ``LOSS`` against any other."""
         asked, known = self.goal.limits.quality, quality(self.model, precision)
         if asked is None:
-            named = self.goal.precisions or self.goal.space.any_format
+            named = (self.goal.precisions or self.goal.space.any_format
+                     or self.goal.engines == [UNNAMED])
             return bool(named) or all(row.difference is None or row.difference > -LOSS
                                       for row in known.rows)
         return known.is_published if asked == PUBLISHED else known.within(float(asked))

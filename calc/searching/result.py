@@ -154,9 +154,8 @@ class Answer:
         known, found = {row.choices for row in rows}, self.result
         beside = [row for kept in found.of_bases if kept.front.rows
                   for row in found.rows(kept.front, OF_BASE)]
-        others = [row for row in self._layouts(OF_LAYOUTS) if "cards" in found.wishes.leading
-                  or near_best(found, row, rows[0], max(1, rows[0].extras - row.extras))
-                  ] if rows else []
+        others = [row for row in self._layouts(OF_LAYOUTS) if near_best(
+            found, row, rows[0], max(1, rows[0].extras - row.extras))] if rows else []
         plain = [found.again(replace(each.choice, prefill_context=0))
                  for each in (*rows[:OF_EACH], *beside)
                  if each.prefill is None and each.choice.prefill_context]
