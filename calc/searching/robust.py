@@ -161,7 +161,8 @@ class Sure:
 def excesses(found: SearchResult, each: SampledRow, seen: Simulated | None = None
              ) -> dict[tuple[str, str], np.ndarray]:
     """How far each draw is over each limit, as a factor less one, shape (DRAWS,), by quantity and
-    ``mean`` or percentile; one limit is the memory, which has to hold a request at its longest.
+    ``mean`` or percentile. The memory is one where the lower end of its interval does not hold a
+    request at its longest.
 
     Args:
         found: the search that it comes from.
@@ -171,7 +172,7 @@ def excesses(found: SearchResult, each: SampledRow, seen: Simulated | None = Non
     """
     over = {(name, MEAN): excess for name, excess in found.wishes.excess(each.fitted).items()
             if seen is None or name not in seen.seen}
-    if each.held is not None:
+    if each.held is not None and np.quantile(each.held, LOW, method=OBSERVED) < 1:
         with np.errstate(divide="ignore"):
             over[MEMORY, ""] = 1 / np.maximum(each.held, 0) - 1
     if seen is None:
