@@ -383,12 +383,11 @@ class Space:
 
     def drafting(self, base: Base) -> list[tuple[int, int]]:
         """Who drafts, a place in ``DRAFTERS``, and how many tokens [token]: the model's own layer,
-        and drafters apart from it that an engine of a base is shown to start.
+        and drafters apart from it that an engine of a base is shown to start. A layer that previews
+        alone hold is left out where the official release has a drafter.
 
         Args:
             base: whose engine it is.
-
-        A layer that previews alone hold is left out where the official release has a drafter.
 
         Raises ParamsError for a drafter that is asked for and not known of the model.
         """
@@ -399,8 +398,8 @@ class Space:
         else:
             found = [(0, 0)] if space.drafts is None or 0 in space.drafts else []
         for method, drafter in self.model.drafters.items():
-            if (space.any_engine or drafted_by(subject, method)) if asked is None else (
-                    method in asked):
+            shown = base.engine is not None and drafted_by(subject, method)
+            if (space.any_engine or shown) if asked is None else method in asked:
                 most = int(drafter.draft_tokens.value)
                 counts = space.drafts or ([most] if drafter.draft_block else range(1, most + 1))
                 found += [(DRAFTERS.index(method), count) for count in counts if count]
