@@ -114,8 +114,13 @@ class Choice:
     @property
     def layouts(self) -> dict[str, str]:
         """Its cut in both languages."""
-        return written(Cut(self.tensor, self.pipeline, self.data, self.expert, self.slices,
-                           self.spares, context=self.context))
+        return written(self.cut)
+
+    @property
+    def cut(self) -> Cut:
+        """How it divides model, cards and requests, and what it drafts."""
+        return Cut(self.tensor, self.pipeline, self.data, self.expert, self.slices, self.spares,
+                   context=self.context, drafts=self.drafts, drafter=self.drafter)
 
     @property
     def draft_method(self) -> str | None:

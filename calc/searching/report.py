@@ -19,7 +19,7 @@ from calc.physics.breakdown import bound_by
 from calc.searching.goal import SHORT
 from calc.searching.percentiles import Simulated
 from calc.searching.result import Answer
-from calc.searching.robust import NEARLY, SURE, SampledRow, extras, keeps, sample_rows
+from calc.searching.robust import NEARLY, SURE, SampledRow, extras, sample_rows
 from calc.searching.search import search
 from catalogue import load_node
 from catalogue.deployments.admission.notation import written
@@ -142,13 +142,12 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Usual:
-    """A layout that engineers expect and no row of the report has.
+    """A common layout that no row of the report has.
 
     Attributes:
         cut: it.
         why: as of ``Rejected``, ``unloaded``: no engine loads it, ``slow``: requests come faster
-            than it answers them, or ``beaten``: within the limits
-            and no better than the first.
+            than it answers them, or ``beaten``: within the limits and no better than the first.
         row: the best of it, or its nearest miss; None of what no engine loads.
         seen: it simulated, if it was.
         keeps: share of draws in which it keeps all limits [1]; None where that is not drawn.
@@ -387,7 +386,7 @@ def _plain_cuts(answer: Answer, first: Row) -> Iterator[tuple[Cut, tuple[int, ..
 
 
 def _became(answer: Answer, first: ReportRow, cut: Cut, experts: tuple[int, ...]) -> Usual:
-    """What became of a layout."""
+    """Why no row has a layout."""
     rows = answer.result.of_cut(first.row.choice.device, cut.tensor * cut.data, cut.tensor, experts)
     if not rows:
         return Usual(cut, "unloaded" if rows is None else "slow")
@@ -398,7 +397,7 @@ def _became(answer: Answer, first: ReportRow, cut: Cut, experts: tuple[int, ...]
         return Usual(cut, "start", rows[0])
     told, chosen = answer.as_ranked(row), answer.result.wishes.chosen
     seen = answer.simulated(row) if told.worth(chosen) > first.row.worth(chosen) else None
-    often = keeps(answer.result, sample_rows(answer.result, [row])[0], seen)
+    often = answer.keeps(*sample_rows(answer.result, [row]))
     if seen and not seen.keeps:
         return Usual(cut, "limit", row, seen, often)
     seldom = first.keeps is not None and (often or 0.0) < first.keeps - NEARLY

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import islice
@@ -106,14 +106,15 @@ class Answer:
         """Candidates by what they can stand for, each with those that cannot be told from it; where
         the first keeps no limits for sure, with those that are farther from a limit."""
         found, rows = self.result, self.candidates
-        groups = self._reconsidered(rows + self._beside(rows))
+        beside = self._beside(rows)
+        groups = self._reconsidered(rows + beside)
         if self.sure or set(found.wishes.limits) <= set(found.wishes.objectives) or (
                 groups and near_best(found, groups[0][0].row, self.central)
                 and self._stands(groups[0][0])):
             return groups
         known = {row.choices for row in rows}
         others = [row for row in self._farther(groups) if row.choices not in known]
-        return self._reconsidered(rows[:MOST_RANKED] + self._beside(rows)
+        return self._reconsidered(rows[:MOST_RANKED] + beside
                                   + rows_with_margin(found, others, MOST_RANKED))
 
     def _reconsidered(self, rows: list[Row]) -> list[list[SampledRow]]:
@@ -123,10 +124,10 @@ class Answer:
         if self.sure:
             return groups
         while groups and len(self._ratios) < OF_GROUP and (
-                cut := _layout(first := groups[0][0].row)) not in self._ratios:
-            self._ratios[cut] = {of: value / first.quantities[of] for of, value in
-                                 self._estimated(first).items() if first.quantities[of]}
-            if all(abs(self._ratios[cut].get(name, 1.0) - 1) <= NEARLY
+                layout := _layout(first := groups[0][0].row)) not in self._ratios:
+            self._ratios[layout] = {of: value / first.quantities[of] for of, value in
+                                    self._estimated(first).items() if first.quantities[of]}
+            if all(abs(self._ratios[layout].get(name, 1.0) - 1) <= NEARLY
                    for name in self.result.wishes.chosen):
                 break
             known = {row.choices for row in rows}
@@ -210,10 +211,20 @@ class Answer:
         groups = firmest(groups, self.keeps)[:self.most]
         if not groups and not self.sure:
             groups = self._replaced() or self._first_layout()
+        if not groups:
+            return []
+        others = self._others(groups)
+        groups = self._in_order([*groups, *islice(others, self.most - len(groups))])
+        while more := [*islice(others, self.most - len(groups))]:  # in place of what is not told
+            groups = self._in_order([*groups, *more])
+        return groups
+
+    def _in_order(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
+        """Rows behind the first by the objectives, but last what keeps the limits too seldom."""
         objectives = self.result.wishes.chosen
-        below = sorted([*groups[1:], *self._others(groups)], reverse=True, key=lambda group: tuple(
+        below = sorted(groups[1:], reverse=True, key=lambda group: tuple(
             group[0].stands_for(*item) for item in objectives.items()))
-        return self._undominated(firmest([*groups[:1], *below], self.keeps)) if groups else []
+        return self._undominated(firmest([*groups[:1], *below], self.keeps))
 
     def _undominated(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
         """Rows of which none is better than the first in the first objective, or no worse in any,
@@ -287,11 +298,9 @@ class Answer:
         told = self.simulated(row)
         return told is None or told.keeps
 
-    def _others(self, groups: Sequence[Sequence[SampledRow]]) -> list[list[SampledRow]]:
-        """Deployments of other layouts or formats than those that lead, up to ``most`` in all: on
-        fewer cards where these are asked for, in the published weights, and the next best."""
-        if not groups:
-            return []
+    def _others(self, groups: Sequence[Sequence[SampledRow]]) -> Iterator[list[SampledRow]]:
+        """Deployments of other layouts or formats than those that lead: on fewer cards where these
+        are asked for, in the published weights, and the next best."""
         told, first = {_cut(group[0].row) for group in groups}, groups[0][0].row
         ranked_rows = [each.row for group in (*groups, *self.ranking) for each in group]
         rows = [] if self.official_precision in {of.precision for of in first.choices} else [
@@ -300,16 +309,14 @@ class Answer:
             rows += sorted((row for row in ranked_rows if row.devices < first.devices),
                            key=lambda row: row.devices)
         rows += ranked_rows
-        if first.prefill is not None and len(groups) < self.most:
+        if first.prefill is not None:
             rows += self._sorted([row for own, pool in zip(
                 ("prefill", "decode"), first.choices, strict=True) for row in pairs(
                     self.result.space, self.result.wishes, self.result.pairs,
                     left=_of_other_cut(own, pool)).rows()[:OF_BASE]])
         rows += self._sorted(self._layouts())
-        found: list[list[SampledRow]] = []
         for row in rows:
-            spent = sum(each is not None for each in self._simulated.values())
-            if len(groups) + len(found) >= self.most or spent >= MOST_SIMULATED:
+            if sum(each is not None for each in self._simulated.values()) >= MOST_SIMULATED:
                 break
             if _cut(row) not in told:
                 told.add(_cut(row))
@@ -317,8 +324,7 @@ class Answer:
                 if row.choice.prefill_context:  # unless dealing prompts wins too little
                     each = self._plain(each)
                 if self._may_be_told(each.row):
-                    found.append([self._told(each)])
-        return found
+                    yield [self._told(each)]
 
     def _first_layout(self) -> list[list[SampledRow]]:
         """Where nothing that was ranked may be told: the best other layout that may."""
@@ -644,11 +650,10 @@ def _times(quantities: Mapping[str, float], ratios: Mapping[str, float]) -> dict
 
 def _layout(row: Row) -> tuple[Any, ...]:
     """Cards and cut of each pool, whatever its format."""
-    return tuple((choice.device, *(getattr(choice, name) for name in (
-        "devices", "tensor", "pipeline", "data", "expert"))) for choice in row.choices)
+    return tuple((choice.device, choice.devices, *(getattr(choice, name) for name in CUT))
+                 for choice in row.choices)
 
 
 def _cut(row: Row) -> tuple[Any, ...]:
     """What makes a deployment another one to a reader: cards, format and cut of each pool."""
-    return tuple((choice.device, choice.precision, *(getattr(choice, name) for name in (
-        "devices", "tensor", "pipeline", "data", "expert"))) for choice in row.choices)
+    return (*_layout(row), *(choice.precision for choice in row.choices))

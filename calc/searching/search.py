@@ -283,14 +283,14 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     """
     asked = wishes(space := space or Space(goal), goal)
     bases = space.bases() if "one" in goal.space.pools else []
-    kept = ([_plain(space, asked, bases, number) for number in range(len(bases))]
-            if len(bases) >= MANY_BASES else [BaseResult.new(asked) for _ in bases])
-    plain = Front(asked.objectives, ties=False)
-    for each in kept:
-        plain.merge(each.front)
-    found = SearchResult(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
+    kept = [BaseResult.new(asked) for _ in bases]
+    front, plain = (Front(asked.objectives, ties=False) for _ in range(2))
+    found = SearchResult(asked, bases, kept, front, Funnel(), space)
     done = set()
     try:
+        for number in range(len(bases)) if len(bases) >= MANY_BASES else ():
+            kept[number] = _plain(space, asked, bases, number)
+            plain.merge(kept[number].front)
         for number, part, funnel in _done(space, asked, bases, plain, workers, slab):
             kept[number].merge(part)
             found.funnel.merge(funnel)

@@ -44,7 +44,8 @@ def short_head(name: str) -> str:
 
 
 def row_label(row: Row) -> str:
-    """A deployment, as engines are told it; of two pools each, what both share once."""
+    """Cards, engine, format, layout and requests in flight of a deployment; of two pools each, what
+    they have in common once."""
     decode, requests = row.choice, f"{row.choice.concurrency:,}"
     if row.prefill is None:
         return spoken(say("one-pool", pool=_brief_pool(decode), requests=requests))
@@ -103,7 +104,7 @@ def sentences(parts: list[str]) -> str:
 
 
 def starts(answer: Answer, row: Row) -> str:
-    """Which release starts a deployment."""
+    """The engine release that starts a deployment, or why none does."""
     start = answer.start(row)
     if start is None:
         return ""

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from calc.commands.printing import spoken
-from catalogue.deployments.admission.subject import Cut
 from catalogue.messages import messages
 
 if TYPE_CHECKING:
-    from calc.layouts.choice import Choice
     from calc.searching.report import SearchReport
 
 say = messages("calc/commands/deciding/legend")
@@ -21,17 +19,11 @@ def legend(report: SearchReport) -> list[str]:
     return [spoken(say("sign", name=name)) for name in dict.fromkeys(_signs(report))]
 
 
-def cut_of_choice(choice: Choice) -> Cut:
-    """The layout of a choice."""
-    return Cut(choice.tensor, choice.pipeline, choice.data, choice.expert, choice.slices,
-               choice.spares, context=choice.context, drafts=choice.drafts)
-
-
 def _signs(report: SearchReport) -> Iterator[str]:
     """Names of the signs in the order in which they are explained."""
     choices = [choice for row in report.rows for choice in row.row.choices]
-    cuts = [*map(cut_of_choice, choices), *(
-        cut_of_choice(each.row.choice) if each.row else each.cut for each in report.usual)]
+    cuts = [*(choice.cut for choice in choices), *(
+        each.row.choice.cut if each.row else each.cut for each in report.usual)]
     wishes = report.answer.result.wishes
     occurs = {
         "tensor": True, "data": any(cut.joined > 1 for cut in cuts),

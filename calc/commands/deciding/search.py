@@ -34,7 +34,7 @@ from calc.commands.deciding.answered import (
     stood_in,
     unrun_words,
 )
-from calc.commands.deciding.legend import cut_of_choice, legend
+from calc.commands.deciding.legend import legend
 from calc.commands.deciding.missing import nearest, sentence, why_none
 from calc.commands.printing import (
     INTERRUPTED,
@@ -317,7 +317,7 @@ def packed(title: str, parts: Sequence[str], indent: str = "     ") -> list[str]
 
 
 def _usual(answer: Answer, each: Usual) -> str:
-    """What became of a plain layout, in words."""
+    """Why no row has a common layout, in words."""
     row, name = each.row, next(
         name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
     if row is None:
@@ -340,7 +340,7 @@ def _percent(share: float | None) -> str:
 
 
 def _over(answer: Answer, each: Usual) -> tuple[str, str, str]:
-    """The limit that a layout breaks most, what it comes to and the limit, in words."""
+    """The limit that a layout exceeds most: quantity, value and limit, in words."""
     assert each.row
     if each.seen is None:
         at = answer.binds(each.row)
@@ -354,7 +354,7 @@ def _over(answer: Answer, each: Usual) -> tuple[str, str, str]:
 
 
 def _rejected(answer: Answer, each: Rejected) -> str:
-    """One rejected format and the reason, in words."""
+    """A format that no row has, and the reason, in words."""
     row, at = each.row, answer.binds(each.row)
     name = next(name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
     value = "" if each.why in ("memory", "start") else amount(
@@ -439,7 +439,7 @@ def _routed(told: SearchReport) -> list[str]:
     demand = told.answer.result.wishes.goal.demand
     if not demand.prefix_hit_share:
         return []
-    cuts = {number: cut_of_choice(row.row.choice) for number, row in enumerate(told.rows, 1)
+    cuts = {number: row.row.choice.cut for number, row in enumerate(told.rows, 1)
             if row.row.prefill is None}
     apart = [f"{number}" for number, cut in cuts.items() if cut.data > cut.joined]
     ranks = [f"{number}" for number, cut in cuts.items() if cut.joined > 1]
