@@ -117,11 +117,7 @@ def test_most_users_within_a_time_are_the_last_who_get_it_in_nine_of_ten_draws(w
         (most["found"]["pace"], most["found"]["slowest"]), rel=1e-9)
 
 
-SURER = pytest.mark.xfail(strict=False, reason="a search is surer with 80 of 910B2 than with 64")
-
-
-@pytest.mark.parametrize("place", [
-    pytest.param(place, marks=SURER if place == 2 else ()) for place in range(len(BOUGHT))])
+@pytest.mark.parametrize("place", range(len(BOUGHT)))
 def test_calculator_purchase_and_search_need_the_same_cards(within_limits, place):
     """And on one server fewer no layout keeps the limit in nine of ten draws."""
     (device, users), few = BOUGHT[place], within_limits["few"][place]
@@ -217,4 +213,4 @@ def test_fastest_layouts_are_those_of_the_search(browser, site):
         assert best["pace"] <= each.cell.pace * (1 + 5e-3), each
     same = [best["pace"] == pytest.approx(each.cell.pace, rel=5e-3)
             for each, best in zip(asked, found, strict=True)]
-    assert sum(same) >= len(asked) / 2  # a search leads with a plainer layout
+    assert sum(same) >= len(asked) - 3
