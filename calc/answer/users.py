@@ -132,9 +132,9 @@ def users_see(scenario: Scenario, asked: UserLoad | None = None, *, system: Syst
               limits: Mapping[str, Mapping[float | None, float]] | None = None) -> LoadResult:
     """Simulate a deployment at a load until what is wanted of its times is known.
 
-    A run is long enough for a steady state and so many ``counted`` requests besides, fewer where
-    they are dear; where that leaves one of the times so far off that ``AGAIN`` times as many are
-    needed for ``PRECISION``, another run has as many as that takes, as far as they are simulated in
+    A run reaches a steady state and then measures ``counted`` requests, fewer where simulating them
+    takes too long; where one of the times would need ``AGAIN`` times as many requests for
+    ``PRECISION``, a second run has as many as that takes, as far as they are simulated in
     ``dearest``. Of equal replicas only as many are simulated as that needs.
 
     Args:

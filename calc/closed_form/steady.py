@@ -385,7 +385,8 @@ def _thought(q: Any, away: Number, apart: Number) -> Number:
 
 def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, loading: Number, stay: Number
            ) -> Number:
-    """What a stay lacks of what prompts, loads or front ends need for all in flight [s].
+    """How much longer a request stays because prompts, loads from host memory or front ends are the
+    bottleneck [s]: the time that they need for all requests in flight, less the stay so far.
 
     Chunks of one's own prompt are in all stages of a pipeline at once, and so are its loads, each
     through its card's link.

@@ -87,7 +87,6 @@ class Comparison:
                    date=str(source.get("date", source.get("read", ""))), more=len(self.more),
                    fewer=len(self.fewer), other=len(self.other), file=FILE)
 
-
     @property
     def about(self) -> Pair:
         """What the recipe is for: cards, format, and the release that it names."""

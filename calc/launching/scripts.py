@@ -16,7 +16,7 @@ from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission.rules import cut_of, subject_of
 from catalogue.deployments.admission.starting import layout_problem
 from catalogue.engines.successors import catalogue_of
-from catalogue.entries.models import DRAFTERS, OWN_LAYER
+from catalogue.entries.models import DRAFTERS, DSPARK, OWN_LAYER
 from catalogue.kernels.checkpoints import checkpoint_for, checkpoint_words
 
 MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
@@ -224,7 +224,7 @@ def _script(pool: Pool, node: int) -> str:
 def _command(pool: Pool) -> str:
     if pool.release.name == "sglang":
         called = f'python -m sglang.launch_server --model-path "${pool.model}"'
-        if any(each.value == "DSPARK" for each in pool.flags[0]):  # in the checkpoint
+        if _drafting(pool) == DSPARK:  # in the checkpoint
             called += f' --speculative-draft-model-path "${pool.model}"'
         return called
     return f'vllm serve "${pool.model}"'

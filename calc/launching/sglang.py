@@ -10,6 +10,7 @@ from calc.launching.lengths import Longest
 from calc.launching.published import compressed, spoken
 from calc.launching.settings import TAKEN, Release, Setting, Variable
 from calc.launching.vllm import HEAD, ROWS, WHOLE_MEMORY, answering, precision
+from calc.layouts.host_memory import GIGA
 from catalogue import ParamsError, Scenario
 
 QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-tensors",
@@ -345,7 +346,7 @@ def _host_cache(scenario: Scenario, release: Release) -> list[Setting]:
         return []
     why = f"{scenario.file.workload.host_cache} of a server for caches that the cards drop"
     return [release.take("--enable-hierarchical-cache", None, why),
-            release.take("--hicache-size", max(1, int(each / 1e9)), "GB of a card"),
+            release.take("--hicache-size", max(1, int(each / GIGA)), "GB of a card"),
             release.take("--hicache-write-policy", "write_through",
                          "every prefix is copied when it is computed")]
 

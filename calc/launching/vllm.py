@@ -14,6 +14,7 @@ from calc.launching.settings import ASCEND, Release, Setting, Variable
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from catalogue import ParamsError, Scenario
+from catalogue.startuplog import GIB
 
 NAMES = ("vllm", ASCEND)
 HEAD = "MASTER_ADDR"
@@ -347,7 +348,7 @@ def _host_cache(scenario: Scenario, of: Layout, release: Release, role: str) -> 
                           ", expected a deployment without workload.host_cache.")
     why = f"{scenario.file.workload.host_cache} of a server for caches that the cards drop"
     return [release.take("--kv-offloading-backend", "native", why),
-            release.take("--kv-offloading-size", round(each / 2**30, 3), "GiB of a replica"),
+            release.take("--kv-offloading-size", round(each / GIB, 3), "GiB of a replica"),
             release.take("--kv-transfer-config", {"kv_connector_extra_config": {
                 "offload_prompt_only": False}}, "answers are prompts of the next turn")]
 

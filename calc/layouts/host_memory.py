@@ -9,8 +9,9 @@ import numpy as np
 from calc.physics.arrays import Number, maximum
 from catalogue.deployments.physics_inputs import priors_of
 from catalogue.entries.hardware import Device, Node
+from catalogue.reading.units import factor
 
-GIGA = 1e9  # bytes of a GB
+GIGA = factor("GB")
 
 
 @dataclass(frozen=True)

@@ -124,8 +124,7 @@ class Resolved:
     @property
     def drafter(self) -> Drafter | None:
         """The drafter that it names; None where the model's own layer drafts."""
-        method = self.file.workload.draft_method
-        return self.model.drafters.get(method) if method else None
+        return self.model.drafter(self.file.workload.draft_method)
 
     @property
     def acceptance(self) -> dict[str, Value]:

@@ -68,6 +68,7 @@ _NEEDS = {"window": "sliding_window", "sparse": "index_topk", "shared": "index_t
 
 DraftMethod = Literal["eagle3", "dspark"]
 EAGLE3 = "eagle3"  # a head trained apart from its model
+DSPARK = "dspark"  # a module in checkpoints of its model, which drafts a block in one pass
 OWN_LAYER = "own"  # the prediction layer that a model is published with
 DRAFTERS: tuple[str, ...] = (OWN_LAYER, *get_args(DraftMethod))  # as numbers in arrays say them
 
@@ -623,6 +624,10 @@ class Model(Called):
         """Whether a layer that drafts is published with it."""
         layers = self.num_nextn_predict_layers
         return layers is not None and layers.value > 0
+
+    def drafter(self, method: str | None) -> Drafter | None:
+        """The drafter of a method; None where it has none such, or its own layer is meant."""
+        return next((each for name, each in self.drafters.items() if name == method), None)
 
     @property
     def is_moe(self) -> bool:

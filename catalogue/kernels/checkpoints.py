@@ -76,7 +76,7 @@ def checkpoint_for(model: Model, precision: Precision, engine: str, device: Devi
 def _preferred(model: Model, precision: Precision, engine: str, device: Device,
                drafts: str | None) -> list[Checkpoint]:
     """Checkpoints of a format, the one to start with first; none without a module that drafts."""
-    drafter = next((each for name, each in model.drafters.items() if name == drafts), None)
+    drafter = model.drafter(drafts)
     held = drafter is not None and drafter.layers is not None  # in the model's own files
 
     def rank(checkpoint: Checkpoint) -> tuple[bool, ...]:

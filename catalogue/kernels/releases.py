@@ -115,7 +115,6 @@ class Kernel:
                    widened=self.weight_only, noted=bool(known), note=(en, zh),
                    source=self.experts.source)
 
-
     @property
     def brief(self) -> Pair:
         """The same without notes: kernel of the experts, engine, releases."""

@@ -96,11 +96,7 @@ def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
                     drafts=cut.drafts)
     if cut.pipeline == 1 or not cut.drafts or subject.stages_draft:
         return None
-
-    return told(DRAFTS, "draft_tokens",
-                lambda: say("drafted-tokens-in-pipeline-stages", drafts=cut.drafts,
-                            pipeline=cut.pipeline, engine=_engines(subject)),
-                drafts=cut.drafts, stages=cut.pipeline)
+    return _staged_problem(subject, cut)
 
 
 def _drafter_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -114,6 +110,11 @@ def _drafter_problem(subject: Subject, cut: Cut) -> Problem | None:
                     drafts=cut.drafts)
     if cut.pipeline == 1 or subject.staged_drafts:
         return None
+    return _staged_problem(subject, cut)
+
+
+def _staged_problem(subject: Subject, cut: Cut) -> Problem:
+    """That no engine that is meant drafts in pipeline stages."""
     return told(DRAFTS, "draft_tokens",
                 lambda: say("drafted-tokens-in-pipeline-stages", drafts=cut.drafts,
                             pipeline=cut.pipeline, engine=_engines(subject)),
@@ -133,7 +134,7 @@ def drafted_by(subject: Subject, method: str) -> bool:
         subject: the model in its precision on its card, and the engine if one is meant.
         method: of ``catalogue.entries.models.DRAFTERS``, not the model's own layer.
     """
-    drafter = next((each for name, each in subject.model.drafters.items() if name == method), None)
+    drafter = subject.model.drafter(method)
     if drafter is None or (drafter.layers is not None and checkpoint_for(
             subject.model, subject.precision, "", subject.device, method) is None):
         return False
