@@ -83,6 +83,14 @@
       return program.filter(([slot]) => needed.has(slot));
     }
 
+    /* What a column of the table says at a place on its axes. */
+    at([, axes, values, at], places) {
+      let place = 0;
+      for (const axis of axes) place = place * this.sizes[axis] + places[axis];
+      if (axes.length) place = typeof at === "string" ? DIGITS.indexOf(at[place]) : at[place];
+      return values[place];
+    }
+
     /* Where a state stands on the axes of the table. */
     places(state) {
       const { data } = this, card = data.cards[state.card];
@@ -90,20 +98,19 @@
         card: state.card, cores: data.models[state.model].cores, model: data.models[state.model].sort, precision: state.precision,
         engine: state.engine, servers: Number(state.tp * state.pp * state.dp > card.perNode),
         exchange: Number(state.ep > card.perNode) + Number(state.ep > card.domain),
-        sent: Number(state.ep > state.tp), replicas: Number(state.dp > 1), drafted: Number(state.drafts > 0),
+        sent: 0, replicas: Number(state.dp > 1), drafted: Number(state.drafts > 0),
       };
-      return data.axisNames.map((name, axis) => data.axes[axis].indexOf(kind[name]));
+      const placed = () => data.axisNames.map((name, axis) => data.axes[axis].indexOf(kind[name]));
+      if (state.ep > state.tp) kind.sent = 1 + this.at(data.gathers, placed());
+      return placed();
     }
 
     /* Inputs of a state, what has a range, and the formulas' own errors. */
     resolve(state) {
       const { data, slots } = this, { measured } = data, places = this.places(state);
       const v = new Float64Array(slots.size), groups = new Map(), found = { low: {}, high: {}, knob: {}, own: {}, alone: {}, class: {} };
-      const read = ([name, axes, values, at]) => {
-        let place = 0;
-        for (const axis of axes) place = place * this.sizes[axis] + places[axis];
-        if (axes.length) place = typeof at === "string" ? DIGITS.indexOf(at[place]) : at[place];
-        const number = values[place];
+      const read = (column) => {
+        const [name] = column, number = this.at(column, places);
         if (number === undefined) return;
         const space = name.indexOf(" "), kind = name.slice(0, space), rest = name.slice(space + 1);
         if (kind === "value") v[slots.get(rest)] = number;

@@ -42,7 +42,7 @@ WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
 COPIES, APART = "redundant_experts", "shared_expert_ranks"
 # of a host, and one whose statement takes another one away
 _LEFT_OUT = {*COMPUTING, *FETCHING, *STATED, *OF_VECTORS.values(), "device_hit_share",
-             "host_hit_share", "exchange_alpha"}
+             "host_hit_share", "host_prefix_share", "exchange_alpha"}
 NAMED: dict[str, Pair] = {  # where no single symbol has the name
     "gemm_efficiency": say("share-of-peak-of-matmuls"),
     "grouped_gemm_efficiency": say("share-of-peak-of-whole"),

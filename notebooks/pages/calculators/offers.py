@@ -25,6 +25,7 @@ from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import SHARED_CACHE
 from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.profiles import running
+from catalogue.deployments.resolved import GATHERED
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import WIDE, Device, Node
 from catalogue.entries.models import CSA, Model
@@ -69,7 +70,8 @@ class Kind:
         engine: likewise, or ``NO_ENGINE``.
         servers: 1 if there are several, else 0.
         exchange: how many domains the exchange of experts leaves: none, the server, its fabric too.
-        sent: 1 if tokens are sent to their experts, else 0: its ranks have the tokens of all.
+        sent: 0 if its ranks have the tokens of all, 1 if tokens are sent to their experts, 2 if
+            its engine has ranks gather those of all (:func:`gathers`).
         replicas: 1 if there are several, else 0.
         drafted: 1 if tokens are drafted, else 0.
         ways: what else is set, by name of ``notebooks.pages.calculators.extras.WAYS``; no axis.
@@ -222,6 +224,17 @@ def block(card: str, model: str, engine: str) -> int:
 
 
 @functools.cache
+def gathers(card: str, model: str, precision: str, engine: str, drafted: int) -> bool:
+    """Whether an engine has ranks that share experts gather the tokens of all, unless it is told
+    otherwise."""
+    if engine == NO_ENGINE:
+        return False
+    own = running(engine, card_and_node(card)[0], load_model(model), bool(drafted),
+                  precision=load_precision(precision)).mechanisms["low_latency"].get(GATHERED)
+    return bool(own and own.value)
+
+
+@functools.cache
 def kinds(card: str, model: str) -> list[tuple[int, int, int, int, int]]:
     """Servers, exchange, tokens sent, replicas and drafts of the deployments of a model on a card.
     """
@@ -334,7 +347,7 @@ def _laid_out(kind: Kind) -> Scenario:
     node = card_and_node(kind.card)[1]
     size = int(node.devices_per_node.value)
     devices = 2 * max(size, scale_up_domain(node)) if kind.servers else size
-    experts = (1 + kind.sent, size + 1, scale_up_domain(node) + 1)[kind.exchange]
+    experts = (1 + bool(kind.sent), size + 1, scale_up_domain(node) + 1)[kind.exchange]
     settings: dict[str, str | int] = {
         "cluster.nodes": -(-devices // size),
         "cluster.devices": devices, "parallelism.data_parallel": 1 + kind.replicas,

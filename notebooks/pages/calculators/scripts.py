@@ -71,7 +71,7 @@ from notebooks.pages.calculators.offers import (
     subject,
     usual,
 )
-from notebooks.pages.calculators.table import CLASS, SET, Axes, columns, switched
+from notebooks.pages.calculators.table import CLASS, SET, Axes, columns, gathering, switched
 from notebooks.pages.calculators.words import dictionaries
 from notebooks.pages.catalogue.tables import hardware
 from notebooks.pages.catalogue.tables.deployments import HIDDEN, HIDES, PARTS
@@ -256,6 +256,7 @@ def data() -> dict[str, Any]:
         "columns": [column.as_json() for column in every],
         "switched": {way: [column.as_json() for column in moved]
                      for way, moved in switched(axes).items()},
+        "gathers": gathering(axes).as_json(),
         "extras": {name: extra.as_json() for name, extra in extras().items()},
         "otherwise": otherwise(), "most": MOST, "smallest": SMALLEST, "largest": LARGEST,
         "constants": {"normal90": interval.NORMAL_90, "halfMean": interval.HALF_MEAN,

@@ -30,6 +30,7 @@ from notebooks.pages.calculators.offers import (
     cards,
     cores_of,
     engines,
+    gathers,
     kinds,
     precisions,
     scenario_of,
@@ -46,6 +47,7 @@ RESOLVED = 0.04, 0.15
 GLIMPSED, RESOLVED_BESIDE = 0.005, (0.005, 0.02, 0.15)
 MORE = 4.0  # times as many, where those were too few
 OWN = "own"  # the formulas' own error, by quantity and side; of a phase alone its own
+GATHERS = "value gathers"
 CLASS = f"class {OWN}"  # of that error, and of what was measured
 # set by the page: numbers of a layout and of a workload
 SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
@@ -74,7 +76,7 @@ class Axes:
         running = dict.fromkeys(name for card in of_cards for name in engines(card))
         return cls((tuple(of_cards), tuple(dict.fromkeys(map(cores_of, sorts.values()))),
                     tuple(sorts.values()), tuple(stored), tuple(running),
-                    (0, 1), (0, 1, 2), (0, 1), (0, 1), (0, 1)))
+                    (0, 1), (0, 1, 2), (0, 1, 2), (0, 1), (0, 1)))
 
     def of(self, axis: str) -> tuple[Any, ...]:
         """The values of one axis by its name."""
@@ -83,10 +85,12 @@ class Axes:
     @functools.cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """Every kind of deployment that is offered, of each sort of model one."""
-        return tuple(Kind(card, model, precision, engine, *rest)
+        return tuple(Kind(card, model, precision, engine, servers, exchange,
+                          sent + (sent and gathers(card, model, precision, engine, drafted)),
+                          replicas, drafted)
                      for card in self.of("card") for model in self.of("model")
                      for precision in precisions(card, model) for engine in engines(card)
-                     for rest in kinds(card, model))
+                     for servers, exchange, sent, replicas, drafted in kinds(card, model))
 
     @functools.cached_property
     def places(self) -> np.ndarray:
@@ -189,6 +193,14 @@ def _some(axes: Axes, share: float, seed: int = 0) -> list[int]:
     """Numbers of a share of the kinds, at random and always the same."""
     chosen = np.random.default_rng(seed).random(len(axes.kinds)) < share
     return [int(number) for number in np.flatnonzero(chosen)]
+
+
+def gathering(axes: Axes) -> Column:
+    """Whether the engine of a kind has ranks gather tokens, which is one of its axes: the page reads
+    it where nothing is sent."""
+    found, = columns(axes, (1.0,), lambda kind: {GATHERS: int(gathers(
+        kind.card, kind.model, kind.precision, kind.engine, kind.drafted))})
+    return found
 
 
 def switched(axes: Axes) -> dict[str, list[Column]]:
