@@ -45,8 +45,8 @@ from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
-from catalogue.kernels import quality
-from catalogue.kernels.checkpoints import checkpoint_for, published
+from catalogue.kernels import published_precision, quality
+from catalogue.kernels.checkpoints import checkpoint_for, published, shown
 from catalogue.kernels.releases import known_to_engines
 from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
 
@@ -64,6 +64,7 @@ FAST = 100e9  # of a card's links inside a server, one direction [B/s]: faster t
 QUALITY = "quality"  # formats of unknown or too low a score
 UNKNOWN = "unknown"  # formats of which no source says that they run
 UNPRICED = "unpriced"  # cards without a price, where the cost decides
+WIDENED = "widened"  # formats that widen published weights which run as they are
 UNPUBLISHED = "unpublished"  # formats of which no checkpoint of the model is known
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
@@ -176,14 +177,23 @@ class Space:
 
     def _formats(self, base: Base) -> list[str]:
         """Precisions that run on a card, of those that the model is published in, if any is, for
-        the engine."""
+        the engine; of those that widen its weights, where these run as they are, only what is shown
+        on the very card."""
         found = precisions(self.subject(base))
-        name = base.engine and base.engine.partition(AT)[0]
-        had = [entry for entry in found if self.goal.space.any_format
-               or published(self.model, entry, name, load_device(base.device))]
-        if left := len(found) - len(had):
-            self.dropped[UNPUBLISHED] += left
-        return [entry.id for entry in had]
+        if self.goal.space.any_format:
+            return [entry.id for entry in found]
+        device, name = load_device(base.device), base.engine and base.engine.partition(AT)[0]
+        had = [entry for entry in found if published(self.model, entry, name, device)]
+        own = published_precision(self.model)
+        stored = own and load_precision(own).weights
+        as_published = any(entry.weights == stored and known_to_run(
+            self.subject(replace(base, precision=entry.id))) for entry in had)
+        kept = [entry for entry in had if entry.weights == stored or not as_published
+                or not quality(self.model, entry.id).lossless
+                or shown(self.model, entry, name, device)]
+        self.dropped[UNPUBLISHED] += len(found) - len(had)
+        self.dropped[WIDENED] += len(had) - len(kept)
+        return [entry.id for entry in kept]
 
     def _good(self, precision: str) -> bool:
         """Whether a format keeps the quality that is asked for; where nothing is, and no format is

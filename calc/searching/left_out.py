@@ -15,8 +15,8 @@ say = messages("calc/searching/left-out")
 
 COUNTED = ("memory", "pace", "objective", "saturated", "limits", "beaten", "front")
 """Of deployments; what stands before them in ``bound_words`` is of precisions and layouts."""
-ORDER = (*(kind for kind in KINDS if kind != "drafts"), "unknown", "unpublished", "unpriced",
-         "quality", "pipeline", "drafts", *COUNTED)
+ORDER = (*(kind for kind in KINDS if kind != "drafts"), "unknown", "unpublished", "widened",
+         "unpriced", "quality", "pipeline", "drafts", *COUNTED)
 
 
 @cache
@@ -27,6 +27,7 @@ def bound_words() -> dict[str, Pair]:
         **{kind: words for kind, words in kinds.items() if kind != "drafts"},
         "unknown": say("precisions-unknown"),
         "unpublished": say("precisions-unpublished"),
+        "widened": say("precisions-widened"),
         "unpriced": say("cards-unpriced"),
         "quality": say("precisions-whose-published-scores-do"),
         "pipeline": say("layouts-of-more-than-pipeline", most=MOST_STAGES),

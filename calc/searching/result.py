@@ -36,6 +36,8 @@ from calc.searching.robust import (
     extras,
     firmest,
     keeps,
+    leading,
+    least_share,
     little_worse,
     near_best,
     ranked,
@@ -220,11 +222,13 @@ class Answer:
         return groups
 
     def _in_order(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
-        """Rows behind the first by the objectives, but last what keeps the limits too seldom."""
+        """Rows as they are simulated: the one to recommend, those behind it by the objectives, last
+        what keeps the limits too seldom."""
         objectives = self.result.wishes.chosen
-        below = sorted(groups[1:], reverse=True, key=lambda group: tuple(
-            group[0].stands_for(*item) for item in objectives.items()))
-        return self._undominated(firmest([*groups[:1], *below], self.keeps))
+        first = leading(self.result, [group[0] for group in groups], self.keeps)
+        ordered = sorted(groups, reverse=True, key=lambda group: (group[0] is first, *(
+            group[0].stands_for(*item) for item in objectives.items())))
+        return self._undominated(firmest(ordered, self.keeps))
 
     def _undominated(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
         """Rows of which none is better than the first in the first objective, or no worse in any,
@@ -315,16 +319,19 @@ class Answer:
                     self.result.space, self.result.wishes, self.result.pairs,
                     left=_of_other_cut(own, pool)).rows()[:OF_BASE]])
         rows += self._sorted(self._layouts())
+        others: dict[tuple[Any, ...], Row] = {}
         for row in rows:
-            if sum(each is not None for each in self._simulated.values()) >= MOST_SIMULATED:
+            others.setdefault(_cut(row), row)
+        drawn = sample_rows(self.result, [row for cut, row in others.items() if cut not in told])
+        least = least_share([self.keeps(groups[0][0]) or 0.0])  # of those, what is as sure first
+        seldom = {id(each): (keeps(self.result, each) or least) < least for each in drawn}
+        for each in sorted(drawn, key=lambda each: seldom[id(each)]):
+            if sum(other is not None for other in self._simulated.values()) >= MOST_SIMULATED:
                 break
-            if _cut(row) not in told:
-                told.add(_cut(row))
-                each, = sample_rows(self.result, [row])
-                if row.choice.prefill_context:  # unless dealing prompts wins too little
-                    each = self._plain(each)
-                if self._may_be_told(each.row):
-                    yield [self._told(each)]
+            if each.row.choice.prefill_context:  # unless dealing prompts wins too little
+                each = self._plain(each)
+            if self._may_be_told(each.row):
+                yield [self._told(each)]
 
     def _first_layout(self) -> list[list[SampledRow]]:
         """Where nothing that was ranked may be told: the best other layout that may."""

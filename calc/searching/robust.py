@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from calc.evidence.classes import errors_of_class
 from calc.layouts.choice import Choice, Row, as_asked
 from calc.layouts.feasible import MEMORY
 from calc.searching.candidates import seen_by_users
-from calc.searching.drawing.draws import OWN, Drawn, draws_of
+from calc.searching.drawing.draws import HIGH, LOW, OBSERVED, OWN, Drawn, draws_of
 from calc.searching.drawing.in_flight import of_load
 from calc.searching.percentiles import Simulated
 from calc.searching.search import SearchResult
@@ -42,9 +42,6 @@ HOLDS = 0.8  # share of draws in which a deployment is at least what it can stan
 NEARLY = 0.05  # shares of draws that differ by less are alike: by as much as chance moves them
 LITTLE = 0.1  # of the first objective
 SPARE = (1.0, 1.1, 1.25, 1.5, 2.0)  # of a limit: by so much it is kept at central values
-LOW, HIGH = 0.1, 0.9  # ends of an 80% interval
-OBSERVED: Literal["inverted_cdf"] = "inverted_cdf"
-"""What is not served costs without end: a point is never between two draws."""
 LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 
 
@@ -66,8 +63,8 @@ class SampledRow:
             share, and which is drawn with the rest [1].
         deployed: it as a scenario, of two pools the one that decodes.
         seen: it simulated, if it was.
-        held: requests at their longest that the cache of a replica holds, shape (DRAWS,) [request];
-            None where that is not drawn.
+        held: which part of the requests in flight the cache holds, shape (DRAWS,) [1]; None where
+            that is not drawn.
     """
 
     goal: Goal
@@ -161,8 +158,7 @@ class Sure:
 def excesses(found: SearchResult, each: SampledRow, seen: Simulated | None = None
              ) -> dict[tuple[str, str], np.ndarray]:
     """How far each draw is over each limit, as a factor less one, shape (DRAWS,), by quantity and
-    ``mean`` or percentile. The memory is one where the lower end of its interval does not hold a
-    request at its longest.
+    ``mean`` or percentile. The memory is one: it has to hold the requests in flight.
 
     Args:
         found: the search that it comes from.
@@ -172,7 +168,7 @@ def excesses(found: SearchResult, each: SampledRow, seen: Simulated | None = Non
     """
     over = {(name, MEAN): excess for name, excess in found.wishes.excess(each.fitted).items()
             if seen is None or name not in seen.seen}
-    if each.held is not None and np.quantile(each.held, LOW, method=OBSERVED) < 1:
+    if each.held is not None:
         with np.errstate(divide="ignore"):
             over[MEMORY, ""] = 1 / np.maximum(each.held, 0) - 1
     if seen is None:
@@ -336,6 +332,28 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
            groups: int) -> list[list[SampledRow]]:
     """Deployments in the order of what they can stand for, each with those like it after it.
 
+    Args:
+        found: the search that they come from.
+        deployments: in any order.
+        groups: at most.
+    """
+    objectives, left = found.wishes.chosen, list(deployments)
+    shares = {id(each): keeps(found, each) for each in left}
+    result: list[list[SampledRow]] = []
+    while left and len(result) < groups:
+        leader = leading(found, left, lambda each: shares[id(each)])
+        alike = [each for each in left if each is not leader and (
+            each.row.layout == leader.row.layout or not apart(leader, each, objectives))]
+        result.append([leader, *alike])
+        gone = {id(each) for each in result[-1]}
+        left = [each for each in left if id(each) not in gone]
+    return result
+
+
+def leading(found: SearchResult, deployments: Sequence[SampledRow],
+            often: Callable[[SampledRow], float | None]) -> SampledRow:
+    """The deployment that is recommended of several.
+
     Of those that keep all limits in ``HOLDS`` of the draws (if none does, of those in which the
     surest keeps them: where nothing would, no choice matters) the best in the first objective by
     what holds in so many draws, and all that cannot be told from it, are looked at by the next
@@ -344,33 +362,24 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
 
     Args:
         found: the search that they come from.
-        deployments: in any order.
-        groups: at most.
+        deployments: at least one.
+        often: in which share of the draws one keeps all limits [1]; None without limits.
     """
-    objectives, left = found.wishes.chosen, list(deployments)
-    shares = {id(each): keeps(found, each) or 0.0 for each in left}
-    more = {id(each): extras(found, each.row) for each in left}
-    if not found.wishes.limits:
-        shares = dict.fromkeys(shares, 1.0)
-    result: list[list[SampledRow]] = []
-    while left and len(result) < groups:
-        least = _least(shares[id(each)] for each in left)
-        some = [each for each in left if shares[id(each)] >= least]
-        for name, sign in objectives.items():
-            best = max(some, key=lambda each: (each.stands_for(name, sign), _order(each)))
-            some = [each for each in some if not _told(best, each, name)
-                    or _plainer(each, best, more[id(best)] - more[id(each)], name, sign)]
-        surest = max(some, key=lambda each: (shares[id(each)], -more[id(each)]))
-        leader = max((each for each in some if shares[id(each)] >= shares[id(surest)] - max(
-                         NEARLY, LITTLE * (more[id(surest)] - more[id(each)]))),
-                     key=lambda each: (-more[id(each)], *(each.stands_for(*item)
-                                       for item in objectives.items()), _order(each)))
-        alike = [each for each in left if each is not leader and (
-            each.row.layout == leader.row.layout or not apart(leader, each, objectives))]
-        result.append([leader, *alike])
-        gone = {id(each) for each in result[-1]}
-        left = [each for each in left if id(each) not in gone]
-    return result
+    objectives = found.wishes.chosen
+    shares = {id(each): (often(each) or 0.0) if found.wishes.limits else 1.0
+              for each in deployments}
+    more = {id(each): extras(found, each.row) for each in deployments}
+    least = least_share(shares.values())
+    some = [each for each in deployments if shares[id(each)] >= least]
+    for name, sign in objectives.items():
+        best = max(some, key=lambda each: (each.stands_for(name, sign), _order(each)))
+        some = [each for each in some if not _told(best, each, name)
+                or _plainer(each, best, more[id(best)] - more[id(each)], name, sign)]
+    surest = max(some, key=lambda each: (shares[id(each)], -more[id(each)]))
+    return max((each for each in some if shares[id(each)] >= shares[id(surest)] - max(
+                   NEARLY, LITTLE * (more[id(surest)] - more[id(each)]))),
+               key=lambda each: (-more[id(each)], *(each.stands_for(*item)
+                                 for item in objectives.items()), _order(each)))
 
 
 def firmest(groups: Sequence[list[SampledRow]], often: Callable[[SampledRow], float | None]
@@ -383,11 +392,11 @@ def firmest(groups: Sequence[list[SampledRow]], often: Callable[[SampledRow], fl
         often: in which share of the draws a deployment keeps all limits [1]; None without limits.
     """
     shares = {id(group): often(group[0]) or 0.0 for group in groups}
-    least = _least(shares.values())
+    least = least_share(shares.values())
     return sorted(groups, key=lambda group: shares[id(group)] < least)
 
 
-def _least(shares: Iterable[float]) -> float:
+def least_share(shares: Iterable[float]) -> float:
     """In which share of the draws whatever leads keeps the limits [1]: in ``HOLDS``, or where none
     does, in as large a part of those of the surest."""
     most = max(shares, default=0.0)

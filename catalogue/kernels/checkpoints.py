@@ -48,6 +48,18 @@ def published(model: Model, precision: Precision, engine: str | None = None,
             device, served.cards)) for served in checkpoint.served) for checkpoint in of_format)
 
 
+def shown(model: Model, precision: Precision, engine: str | None, device: Device) -> bool:
+    """Whether a checkpoint of a format is shown to start under an engine on a card's architecture.
+
+    Args:
+        model, precision, device: as of :func:`published`.
+        engine: likewise; None for any.
+    """
+    return any(engine in (None, served.engine) and device.architecture in served.cards
+               for of, checkpoint in checkpoints(model) if of.weights == precision.weights
+               for served in checkpoint.served)
+
+
 def _of_one_maker(device: Device, cards: Iterable[str]) -> bool:
     """Whether the software of a card drives any of some architectures."""
     return device.software is None or any(

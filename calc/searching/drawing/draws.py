@@ -6,7 +6,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,9 @@ from catalogue.planning.goals import Demand
 
 SEED = 20_260_101
 AT_ONCE = 20  # pools of one base: the numbers of a pass stay in the cache
-HELD = "longest_requests"
+LOW, HIGH = 0.1, 0.9  # ends of an 80% interval
+OBSERVED: Literal["inverted_cdf"] = "inverted_cdf"
+"""What is not served costs without end: a point is never between two draws."""
 
 
 class Drawn(NamedTuple):
@@ -42,8 +44,8 @@ class Drawn(NamedTuple):
     Attributes:
         quantities: name -> draws, SI units.
         deployed: whose they are.
-        held: requests of the longest length that is not refused that the cache of a replica holds,
-            shape (DRAWS,) [request].
+        held: which part of the requests in flight the cache holds, as of :func:`_held`, of two
+            pools the smaller, shape (DRAWS,) [1].
     """
 
     quantities: dict[str, np.ndarray]
@@ -144,7 +146,7 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
     ends = np.cumsum([each["concurrency"].size for each in inputs])[:-1]
     parts = zip(*(np.split(column, ends) for column in swept.values()), strict=True)
     drawn: dict[Choice, Drawn] = {}
-    every = zip(choices, made, inputs, parts, _held(made[0], inputs), strict=True)
+    every = zip(choices, made, inputs, parts, _held(choices, made[0], inputs), strict=True)
     for choice, deployed, own, part, held in every:
         shape = own["concurrency"].shape
         seen = {name: column.reshape(shape) for name, column in zip(swept, part, strict=True)}
@@ -164,27 +166,30 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
     return drawn
 
 
-def _held(deployed: Scenario, inputs: Sequence[Mapping[str, Any]]) -> np.ndarray:
-    """Requests at their longest that the cache of a replica of each pool holds, shape (n, DRAWS)
-    [request]; at their mean length where it does not hold the longest at the median.
+def _held(choices: Sequence[Choice], deployed: Scenario, inputs: Sequence[Mapping[str, Any]]
+          ) -> np.ndarray:
+    """Which part of the requests in flight the cache of each pool holds, each at its mean length;
+    less where the lower end of an 80% interval holds none at its longest; shape (n, DRAWS) [1].
 
     Args:
-        deployed: one of the pools, which serve the same requests.
+        choices: the pools.
+        deployed: one of them, which serve the same requests.
         inputs: draws of each, shape (k, DRAWS), those with the fewest requests in flight first.
     """
     first = [{name: value[:1] if isinstance(value, np.ndarray) else value
               for name, value in each.items()} for each in inputs]
-    joined, attention = _joined(first), deployed.model.attention
+    joined, attention, lengths = _joined(first), deployed.model.attention, deployed.inputs()
 
-    def of(length: float) -> np.ndarray:
-        found = sweep(joined | {"context_tokens": length}, attention, [HELD], decode=False)[HELD]
+    def of(name: str, length: float) -> np.ndarray:
+        found = sweep(joined | {"context_tokens": length}, attention, [name], decode=False)[name]
         return found.reshape(len(inputs), DRAWS)
 
-    held, mean = of(longest_served(deployed)), deployed.inputs()
-    short = np.median(held, axis=1) < 1
-    if short.any():
-        held[short] = of(mean["input_tokens"] + mean["output_tokens"])[short]
-    return held
+    longest = of("longest_requests", longest_served(deployed))
+    held = of("mean_requests", lengths["input_tokens"] + lengths["output_tokens"]) / np.array(
+        [[each.concurrency / each.data] for each in choices])
+    short = (np.quantile(longest, LOW, axis=1, method=OBSERVED) < 1) & (
+        np.median(longest, axis=1) >= 1)
+    return np.where(short[:, np.newaxis], np.minimum(longest, held), held)
 
 
 def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:

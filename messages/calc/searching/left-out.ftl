@@ -47,3 +47,7 @@ cards-unpriced =
 precisions-unknown =
     .en = precisions of which no source says that an engine runs them on the card
     .zh = 没有来源说明有引擎能在该卡上运行的精度
+
+precisions-widened =
+    .en = precisions that widen the published weights, which run on the card as they are (--any-format tries them)
+    .zh = 把公开权重放宽的精度：该卡可直接运行公开权重（--any-format 可纳入）

@@ -196,8 +196,8 @@ def _some(axes: Axes, share: float, seed: int = 0) -> list[int]:
 
 
 def gathering(axes: Axes) -> Column:
-    """Whether the engine of a kind has ranks gather tokens, which is one of its axes: the page reads
-    it where nothing is sent."""
+    """Whether the engine of a kind has ranks gather tokens, which is one of its axes: the page
+    reads it where nothing is sent."""
     found, = columns(axes, (1.0,), lambda kind: {GATHERS: int(gathers(
         kind.card, kind.model, kind.precision, kind.engine, kind.drafted))})
     return found
