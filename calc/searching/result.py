@@ -322,7 +322,8 @@ class Answer:
         others: dict[tuple[Any, ...], Row] = {}
         for row in rows:
             others.setdefault(_cut(row), row)
-        drawn = sample_rows(self.result, [row for cut, row in others.items() if cut not in told])
+        drawn = sample_rows(self.result, [
+            row for cut, row in others.items() if cut not in told][:MOST_RANKED])
         least = least_share([self.keeps(groups[0][0]) or 0.0])  # of those, what is as sure first
         seldom = {id(each): (keeps(self.result, each) or least) < least for each in drawn}
         for each in sorted(drawn, key=lambda each: seldom[id(each)]):
