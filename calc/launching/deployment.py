@@ -22,6 +22,7 @@ from calc.launching.lengths import Longest, longest
 from calc.launching.scripts import (
     ENGINES,
     MADE,
+    SESSION,
     Pool,
     check_pair,
     cluster_file,
@@ -323,6 +324,9 @@ def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> 
              *(_node(pool, node) for pool in pools for node in range(pool.layout.nodes))]
     if routed:
         lines += ["", "3. Run `router/router.sh`; requests go to its port 8080."]
+        if len(pools) == 1:
+            lines += ["   It needs HAProxy 2. A request that names its session in the header "
+                      f"`{SESSION}` returns to the server and rank that have its prefix."]
     lines += ["", "Further arguments of a script are passed on. `MASTER_ADDR` and `NODE_ADDR`, if "
               "set in the environment, hold before those of the node's file. The network of NCCL, "
               "HCCL, Gloo and Ray is not in the engine's catalogue and is not set here.", "",

@@ -17,12 +17,15 @@ from catalogue.deployments.admission.rules import cut_of, subject_of
 from catalogue.deployments.admission.starting import layout_problem
 from catalogue.engines.successors import catalogue_of
 from catalogue.entries.models import DRAFTERS, DSPARK, OWN_LAYER
+from catalogue.entries.profiles import in_order
 from catalogue.kernels.checkpoints import checkpoint_for, checkpoint_words
 
 MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
 ENGINES = {"vllm": vllm, "vllm-ascend": vllm, "sglang": sglang}
 MODEL = "MODEL"
 ROUTER_PORT = 8080
+SESSION, RANK = "X-Session-ID", "X-Data-Parallel-Rank"  # headers: of a client, and to the engine
+SESSIONS = "stick-table type string len 64 size 1m expire 1h"  # of HAProxy: names and an hour
 STORE_PORT = 24669
 MINI, SGLANG, VLLM, PROXY = "sglang-lb", "sglang-router", "vllm-router", "vllm-ascend-proxy"
 SOURCE = ('"${VLLM_ASCEND_SOURCE:?set VLLM_ASCEND_SOURCE: a folder with the source distribution of '
@@ -296,13 +299,17 @@ def _store(pools: Sequence[Pool]) -> list[str]:
 
 def routed(pools: Sequence[Pool]) -> bool:
     """Whether requests have more than one place to go, or a prefix to return to."""
-    return len(pools) > 1 or pools[0].layout.servers > 1 or _returning(pools[0])
+    return len(pools) > 1 or pools[0].layout.servers > 1 or named_ranks(pools[0]) > 1
 
 
-def _returning(pool: Pool) -> bool:
-    """Whether prefixes lie with single ranks of a server, to which SGLang's router sends them."""
-    return (pool.release.name == "sglang" and pool.layout.joined > 1
-            and pool.scenario.inputs()["prefix_hit_share"] > 0)
+def named_ranks(pool: Pool) -> int:
+    """Ranks of a server, each with prefixes of its own, one of which a request may name in a header
+    [1]: under vLLM since 0.11.0 (its pull request 24945), under SGLang (19832) in the releases that
+    name ranks of attention; else 1."""
+    release = pool.release
+    takes = (release.has("--attn-dp-size", 2) if release.name == "sglang"
+             else in_order(release.version) >= in_order("0.11.0"))
+    return pool.layout.joined if takes and pool.scenario.inputs()["prefix_hit_share"] > 0 else 1
 
 
 def router_of(pools: Sequence[Pool]) -> Release:
@@ -335,8 +342,10 @@ def router_files(pools: Sequence[Pool]) -> dict[str, str]:
     """
     if not routed(pools):
         return {}
+    if len(pools) == 1:
+        return _haproxy(pools[0])
     router = router_of(pools)
-    settings = _apart(pools, router) if len(pools) > 1 else _alike(pools[0], router)
+    settings = _apart(pools, router)
     settings += [router.take("--host", "0.0.0.0", "requests come from outside"),
                  router.take("--port", ROUTER_PORT, "of the router")]
     lines = ["#!/usr/bin/env bash",
@@ -351,15 +360,28 @@ def router_files(pools: Sequence[Pool]) -> dict[str, str]:
     return {"router/router.sh": "\n".join(lines) + "\n"}
 
 
-def _alike(pool: Pool, router: Release) -> list[Setting]:
-    """Servers any of which takes any request."""
-    urls = [f"http://{address}" for address in pool.addresses]
-    why = "to where the prefix is, unless that is busy"
-    ranks = _returning(pool) and router.has("--dp-aware", True)
-    return [router.take("--worker-urls", urls, "servers that share no experts"),
-            router.take("--policy", "cache_aware", why),
-            *([router.take("--dp-aware", None, "each rank has a cache of its own")]
-              if ranks else [])]
+def _haproxy(pool: Pool) -> dict[str, str]:
+    """HAProxy before servers any of which takes any request: a new one goes where the fewest are, a
+    session returns to its server, and there to the rank that has its prefix."""
+    about = f"# HAProxy, before {comment(pool.scenario.heading['en'])}. {MADE}"
+    ranks, servers = named_ranks(pool), dict(enumerate(pool.addresses))
+    listens = {"router": (f":{ROUTER_PORT}", servers)}
+    if ranks > 1:
+        inner = {number: f"127.0.0.1:{ROUTER_PORT + 1 + number}" for number in servers}
+        listens["router"] = f":{ROUTER_PORT}", inner
+        listens |= {f"server-{number}": (inner[number], dict.fromkeys(range(ranks), address))
+                    for number, address in servers.items()}
+    lines = [about, "defaults", "  mode http", "  balance leastconn", "  timeout connect 10s",
+             "  timeout client 1h", "  timeout server 1h"]
+    for name, (bound, behind) in listens.items():
+        lines += ["", f"listen {name}", f"  bind {bound}", f"  {SESSIONS}",
+                  f"  stick on req.hdr({SESSION})",
+                  *([f"  http-send-name-header {RANK}"] if name != "router" else []),
+                  *(f"  server {number} {address}" for number, address in behind.items())]
+    script = ["#!/usr/bin/env bash", about, "set -euo pipefail",
+              'exec haproxy -f "$(dirname "${BASH_SOURCE[0]}")/haproxy.cfg" "$@"']
+    return {"router/haproxy.cfg": "\n".join(lines) + "\n",
+            "router/router.sh": "\n".join(script) + "\n"}
 
 
 def _apart(pools: Sequence[Pool], router: Release) -> list[Setting]:

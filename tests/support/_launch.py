@@ -23,7 +23,7 @@ from calc.launching.watching.predictions import Predicted
 from calc.uncertainty.amount import Amount
 from catalogue.entries.entry import ServiceLimits
 
-INSTALL = "apt-get install --no-install-recommends nginx-light prometheus shellcheck"
+INSTALL = "apt-get install --no-install-recommends haproxy nginx-light prometheus shellcheck"
 LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
 S0_RUNS = ("precision=w8a8-int8", "parallelism.tensor_parallel=4",
            "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1", *LENGTHS)
@@ -78,7 +78,7 @@ def pool(engine: str = "vllm@0.33.0", name: str = "serve", limits: dict[str, Any
     """Three replicas on the nodes a and b, a quarter of whose prompts is found."""
     promised = ServiceLimits.model_validate(limits) if limits else None
     scenario: Any = Made(
-        id="mine", replicas=3,
+        id="mine", replicas=3, heading={"en": "mine"},
         inputs=lambda: {"accepted_length": accepted, "prefix_hit_share": 0.25},
         file=Made(limits=promised, workload=Made(draft_tokens=Made(value=drafts))))
     return Pool(name, scenario, release_of(*engine.split("@")), layout, Longest(4096, "", 0.0),
@@ -127,7 +127,7 @@ def scenario(**changed: Any) -> Any:
     assert not unknown, unknown
     stored = Made(**weights, model_dump=lambda: weights)
     return Made(
-        id="mine", replicas=3, inputs=lambda: numbers, file=Made(
+        id="mine", replicas=3, heading={"en": "mine"}, inputs=lambda: numbers, file=Made(
             **file, parallelism=Made(**{key: stated(each) for key, each in spread.items()}),
             workload=Made(**{key: stated(each) for key, each in load.items()})),
         mechanisms={"largest_graph": Made(value=changed["largest"])} if "largest" in changed

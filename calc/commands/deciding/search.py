@@ -435,16 +435,14 @@ def _kept(row: ReportRow) -> str:
 
 
 def _routed(told: SearchReport) -> list[str]:
-    """Which rows find prefixes only behind a router that knows them, or on the rank of before."""
+    """Which rows find prefixes only where a session returns to the replica of before."""
     demand = told.answer.result.wishes.goal.demand
     if not demand.prefix_hit_share:
         return []
     cuts = {number: row.row.choice.cut for number, row in enumerate(told.rows, 1)
             if row.row.prefill is None}
-    apart = [f"{number}" for number, cut in cuts.items() if cut.data > cut.joined]
-    ranks = [f"{number}" for number, cut in cuts.items() if cut.joined > 1]
-    return [*([spoken(say("router", rows=listing(apart), count=len(apart)))] if apart else []),
-            *([spoken(say("ranks", rows=listing(ranks), count=len(ranks)))] if ranks else [])]
+    several = [f"{number}" for number, cut in cuts.items() if cut.data > 1]
+    return [spoken(say("router", rows=listing(several), count=len(several)))] if several else []
 
 
 def _seen(told: SearchReport, row: ReportRow) -> str:

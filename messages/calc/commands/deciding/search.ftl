@@ -149,15 +149,8 @@ router =
     .en = { $count ->
         [one] Row
        *[other] Rows
-    } { $rows }: prefix hits need a router that sends each prompt to the replica that has its prefix; deploy writes it (router/router.sh, --policy cache_aware).
-    .zh = 第 { $rows } 行：前缀命中需要前缀感知的路由，把 prompt 送到已有其前缀的实例；deploy 会写出（router/router.sh，--policy cache_aware）。
-
-ranks =
-    .en = { $count ->
-        [one] Row
-       *[other] Rows
-    } { $rows }: each DP rank has a cache of its own; prefix hits need each session to return to its rank: deploy writes a router that does under SGLang (--dp-aware); vLLM balances by load alone.
-    .zh = 第 { $rows } 行：各 DP rank 的缓存独立，前缀命中需要会话回到原来的 rank：SGLang 下 deploy 写出的路由会这样做（--dp-aware），vLLM 只按负载均衡。
+    } { $rows }: each replica and DP rank has a cache of its own; prefix hits need a session to return to its own: deploy writes a router that does (HAProxy, by the header X-Session-ID of requests).
+    .zh = 第 { $rows } 行：各副本与 DP rank 的缓存独立，前缀命中需要会话回到原处：deploy 会写出这样的路由（HAProxy，按请求头 X-Session-ID）。
 
 limited-by =
     .en = { $resource ->
