@@ -200,6 +200,8 @@ class SearchReport:
         rejected: other formats.
         usual: plain layouts that none of the rows has.
         ways: of a goal that nothing meets, wider ones that are met.
+        weakest: the limit that the first breaks most often, its percentile, in which share of draws
+            [1]; None without limits.
     """
 
     answer: Answer
@@ -208,6 +210,7 @@ class SearchReport:
     rejected: list[Rejected]
     usual: list[Usual] = field(default_factory=list)
     ways: list[WayOut] = field(default_factory=list)
+    weakest: tuple[str, str, float] | None = None
 
     @classmethod
     def of(cls, answer: Answer) -> SearchReport:
@@ -219,7 +222,7 @@ class SearchReport:
                           _later(answer, first, each), rest)
                 for each, *rest in answer.front]
         return cls(answer, rows, _surer(answer, first), [*_rejected(answer, rows)],
-                   [*_usual(answer, rows)])
+                   [*_usual(answer, rows)], weakest=_weakest(answer, first))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -277,6 +280,14 @@ def _later(answer: Answer, first: SampledRow, each: SampledRow) -> Later | None:
         return "seldom"
     return ("plainer" if extras(answer.result, each.row) > extras(answer.result, first.row)
             else "alike")
+
+
+def _weakest(answer: Answer, first: SampledRow) -> tuple[str, str, float] | None:
+    """The limit that the first breaks most often, its percentile, and in which share of draws."""
+    broken = {limit: float(np.mean(excess > 0)) for limit, excess in answer.excesses(first).items()
+              } if answer.keeps(first) is not None else {}
+    most = max(broken, key=lambda limit: broken[limit], default=None)
+    return most and (*most, broken[most])
 
 
 def _surer(answer: Answer, first: SampledRow) -> list[Surer]:

@@ -521,8 +521,11 @@ def _print_sure(screen: Console, told: SearchReport) -> None:
     ways = [_surer(each) for each in told.surer]
     ways += [spoken(say("surer-row", number=number, share=f"{row.keeps:.0%}"))
              for number, row in enumerate(told.rows, 1) if (row.keeps or 0.0) >= SURE]
-    tell(screen, spoken(say("surer", ways=sentences(ways)) if ways else
-                        say("none-sure", share=f"{SURE:.0%}", sure=f"{SURE:g}")))
+    assert told.weakest
+    name, at, broken = told.weakest
+    tell(screen, spoken(say("weakest", quantity=head(name), at=at, share=f"{broken:.0%}")) + spoken(
+        say("surer", ways=sentences(ways)) if ways else
+        say("none-sure", share=f"{SURE:.0%}", sure=f"{SURE:g}")))
 
 
 def _surer(each: Surer) -> str:

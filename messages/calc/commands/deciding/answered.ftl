@@ -12,6 +12,7 @@ head =
         [power] power
         [energy] energy
         [longest_context] longest context
+        [memory_capacity] the memory
        *[other] { $name }
     }
     .zh = { $name ->
@@ -25,6 +26,7 @@ head =
         [power] 功率
         [energy] 能耗
         [longest_context] 最长上下文
+        [memory_capacity] 显存
        *[other] { $name }
     }
 

@@ -216,6 +216,16 @@ cards-kept =
     .en = { $cards } cards: { $share } of draws
     .zh = { $cards } 卡：{ $share } 的样本
 
+weakest =
+    .en = Row 1 breaks { $quantity }{ $at ->
+        [mean] { "" }
+       *[other] { " " }{ $at }
+    } most often, in { $share } of draws.{ " " }
+    .zh = 第 1 行最常超出的是 { $quantity }{ $at ->
+        [mean] { "" }
+       *[other] { " " }{ $at }
+    }（{ $share } 的样本）。
+
 surer =
     .en = To be surer: { $ways }.
     .zh = 要更有把握：{ $ways }。
