@@ -21,7 +21,7 @@ from tools.engine.environment import Environment
 from tools.engine.started import started
 
 ENGINE = "vllm"
-PROGRAMS = ("vllm", "ray", "python", "vllm-router")
+PROGRAMS = ("vllm", "ray", "python", "vllm-router", "haproxy")
 ASKED_OF_EACH = ("r1-matrix",)  # a goal that is asked of each card by itself
 # a stand-in ends at once, which is where a script ends the servers beside it: they say theirs first
 UNENDED = "trap '' TERM; exec bash \"$0\""
