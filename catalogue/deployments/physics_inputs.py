@@ -52,7 +52,6 @@ ALL_ALIKE = {"second_round_alpha": "collective_alpha", "gather_alpha": "collecti
 # of which other mechanism one takes the value, where it has none: prompts of sparse attention too
 FOLLOWING = ALL_ALIKE | {SPARSE_PREFILL: SPARSE_SHARE}
 SCALARS, IF_KNOWN = tuple(OfEvery.model_fields), tuple(IfKnown.model_fields)
-EXCHANGE_ALPHAS = ("exchange_alpha", NETWORK_ALPHA)
 EXCHANGE_TIMES = ("exchange_expert_time", "exchange_token_time")
 OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of MLA's decode core
 SPARSE_FILL = "sparse_core_fill"  # of compressed entries: elsewhere fitted with the rest
@@ -220,27 +219,6 @@ class Placed:
         cut = scenario.file.parallelism
         return cls(scenario.file.cluster.nodes.value, cut.data_parallel.value,
                    cut.expert_parallel.value, cut.balancing)
-
-
-def placed_inputs(scenario: Resolved, cut: Placed) -> dict[str, float]:
-    """Inputs of a deployment that change when it is laid out otherwise (SI).
-
-    Of one without an engine: what engines do may depend on more of the layout.
-
-    Args:
-        scenario: the deployment, in any layout.
-        cut: how it is laid out.
-    """
-    priors = priors_of(scenario.device)
-    mode = _mode(scenario)
-    found = {name: getattr(priors, name)
-             for name, absent in _unplaced(scenario, cut).items() if not absent}
-    found |= exchange_latencies(scenario, getattr(priors.all_to_all, mode), mode, cut.experts)
-    stated, given = scenario.file.mechanisms, _given(scenario)
-    moved = (*_unplaced(scenario, cut), *EXCHANGE_ALPHAS)
-    return ({name: neutral()[name] for name in moved} | link_inputs(scenario.node, cut.nodes)
-            | _balance(cut) | {name: (_own(stated, given, name) or value).value
-                               for name, value in found.items()})
 
 
 def _unplaced(scenario: Resolved, cut: Placed) -> dict[str, bool]:

@@ -16,7 +16,6 @@ PERCENTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 AcceptanceName = Annotated[str, Ref("acceptances")]
 ModelName = Annotated[str, Ref("models")]
-FamilyName = Annotated[str, Ref("families")]
 DeviceName = Annotated[str, Ref("devices")]
 LinkName = Annotated[str, Ref("links")]
 NodeName = Annotated[str, Ref("nodes")]

@@ -11,7 +11,6 @@ from catalogue.entries.entry import CatalogueEntry
 from catalogue.reading import units
 from catalogue.reading.values import Date, Misplaced, SourceKey, Text
 
-GateMetric = Literal["tpot", "ttft", "output_throughput", "total_throughput"]
 METRIC_UNITS: dict[str, str] = {"tpot": "s", "ttft": "s", "output_throughput": "token/s",
                                 "total_throughput": "token/s"}
 PREFILL = "prefill."  # of a column that sets the prefill pool of two
