@@ -328,8 +328,10 @@ def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> 
             lines += ["   It needs HAProxy 2. A request that names its session in the header "
                       f"`{SESSION}` returns to the server and rank that have its prefix."]
     lines += ["", "Further arguments of a script are passed on. `MASTER_ADDR` and `NODE_ADDR`, if "
-              "set in the environment, hold before those of the node's file. The network of NCCL, "
-              "HCCL, Gloo and Ray is not in the engine's catalogue and is not set here.", "",
+              "set in the environment, hold before those of the node's file; engines listen there, "
+              "which takes an IP address. The network of NCCL, HCCL, Gloo and Ray "
+              "(`NCCL_SOCKET_IFNAME`, `HCCL_SOCKET_IFNAME`, `HCCL_IF_IP`, `GLOO_SOCKET_IFNAME`) "
+              "is the site's and is not set here.", "",
               "## What is where", "",
               "| file | what |", "|---|---|",
               "| `nodes/` | a script and an environment per node |",

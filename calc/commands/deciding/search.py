@@ -323,15 +323,17 @@ def _usual(answer: Answer, each: Usual) -> str:
     if row is None:
         return spoken(say("usual-layout", why=each.why, layout=translated(written(each.cut)),
                           cards="", quantity="", value="", limit="", short="", kept=False,
-                          share=""))
+                          share="", cause=""))
     money = answer.result.wishes.goal.currency
     reached = amount(name, row.quantities[name], money) if each.why in ("seldom", "beaten") else ""
     at, value, limit = _over(answer, each) if each.why == "limit" else (head(name), reached, "")
+    start = answer.start(row) if each.why == "start" else None
     return spoken(say(
         "usual-layout", why=each.why, cards=row.devices, quantity=at, value=value, limit=limit,
         layout=translated(row.choice.layouts) + spoken(steps_of(row.choice)),
         short=human(row.quantities["short"], "B") if each.why == "memory" else "",
-        kept=each.keeps is not None, share=_percent(each.keeps)))
+        kept=each.keeps is not None, share=_percent(each.keeps),
+        cause=_cause(answer, start.why) if start else ""))
 
 
 def _percent(share: float | None) -> str:

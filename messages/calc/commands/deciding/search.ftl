@@ -280,7 +280,7 @@ usual-layout =
             [one] card
            *[other] cards
         }: { $short } per card short of memory
-        [start] is started by no release
+        [start] is started by no release ({ $cause })
         [unloaded] is loaded by no engine
         [slow] answers more slowly than its users ask
        *[other] on { $cards } { $cards ->
@@ -294,7 +294,7 @@ usual-layout =
     .zh = { $layout }{ $why ->
         [limit] （{ $cards } 卡）：{ $quantity } { $value }（上限 { $limit }）
         [memory] （{ $cards } 卡）：每卡显存缺 { $short }
-        [start] ：没有版本能启动
+        [start] ：没有版本能启动（{ $cause }）
         [unloaded] ：没有引擎能加载
         [slow] ：处理速度跟不上用户请求
        *[other] （{ $cards } 卡）：{ $quantity } { $value }{ $kept ->
