@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from calc.launching.published import own_code
-from calc.launching.scripts import Pool
+from calc.launching.scripts import Pool, loaded
 from calc.launching.settings import Release, Setting, Variable, comment
 from catalogue import library, load_device, load_precision
 from catalogue.entries.profiles import in_order
-from catalogue.entries.recipes import Condition, Recipe, Recipes
+from catalogue.entries.recipes import Condition, Recipe, Recipes, Unset
 from catalogue.messages import Pair, messages
 from catalogue.reading.shared import sources
 
@@ -93,6 +93,7 @@ class Comparison:
         names = [load_device(card).name for card in self.of.cards]
         cards = (", ".join(name["en"] for name in names), "、".join(name["zh"] for name in names))
         return say("of-recipe", count=self.of.count, precision=self.of.precision, cards=cards,
+                   named=bool(self.of.checkpoint), checkpoint=self.of.checkpoint or "",
                    known=bool(self.of.release), release=self.of.release or "")
 
 
@@ -117,8 +118,9 @@ def compare(pool: Pool) -> Comparison | None:
         if key.partition(".")[0] in ADDRESSES or (
                 here is not None and there is not None and _alike(here, there)):
             continue
-        why = (_why_set(of, key, whys[key.partition(".")[0]]) if here is not None
-               else _why_unset(of, pool, key, there))
+        added = _reason(of.added, pool, key, here) if there is None else None
+        why = (_why_unset(of, pool, key, there) if here is None
+               else added or _why_set(of, key, whys[key.partition(".")[0]]))
         differences.append(Difference(key, here, there, why))
     return Comparison(pool.name, name, recipe, (of.name["en"], of.name["zh"]),
                       tuple(differences))
@@ -128,7 +130,7 @@ def nearest_recipe(pool: Pool) -> tuple[str, Recipe, Recipes] | None:
     """Return name, entry and file of the recipe nearest to a pool.
 
     It is of the same model and engine, on the same card or one of the same architecture; of
-    several the one on the same card, of the same role, format, cards, replicas, drafts.
+    several the one on the same card, of the same checkpoint, role, format, cards, replicas, drafts.
     """
     scenario = pool.scenario
     files: list[Recipes] = [library.load("recipes", name) for name in library.names("recipes")]
@@ -137,6 +139,8 @@ def nearest_recipe(pool: Pool) -> tuple[str, Recipe, Recipes] | None:
             and any(load_device(card).architecture == scenario.device.architecture
                     for card in recipe.cards)]
 
+    starts, _ = loaded(pool)
+    repository = starts.repository if starts else None
     cards = sum(part.cards for part in pool.layout.parts if part.server == 0)
 
     def distance(candidate: tuple[str, Recipe, Recipes]) -> tuple[Any, ...]:
@@ -145,9 +149,10 @@ def nearest_recipe(pool: Pool) -> tuple[str, Recipe, Recipes] | None:
         replicas = int(flags.get("--data-parallel-size") or flags.get(DP) or 1)
         drafts = any(name.startswith("--speculative") for name in flags)
         weights = load_precision(recipe.precision).weights
-        return (scenario.device.id not in recipe.cards, recipe.role != pool.role,
-                weights != scenario.precision.weights, recipe.precision != scenario.precision.id,
-                abs(recipe.count - cards), (replicas > 1) != (pool.layout.joined > 1),
+        return (scenario.device.id not in recipe.cards, recipe.checkpoint != repository,
+                recipe.role != pool.role, weights != scenario.precision.weights,
+                recipe.precision != scenario.precision.id, abs(recipe.count - cards),
+                (replicas > 1) != (pool.layout.joined > 1),
                 drafts != bool(scenario.inputs()["draft_tokens"]))
 
     return min(fits, key=distance, default=None)
@@ -238,10 +243,16 @@ def _why_unset(of: Recipes, pool: Pool, name: str, value: str | None) -> Pair | 
     if defaults and "." not in name and value is not None and defaults[0] is not None and _alike(
             _text(defaults[0]), value):
         return say("by-default", release=str(release))
-    for each in of.unset:
-        if (name in each.names or flag in each.names) and (
+    return _reason(of.unset, pool, name, value)
+
+
+def _reason(told: Sequence[Unset], pool: Pool, name: str, value: str | None) -> Pair | None:
+    """What a file of recipes says of a setting in such deployments."""
+    for each in told:
+        if (name in each.names or name.partition(".")[0] in each.names) and (
                 each.value is None or _alike(_text(each.value), value or "")) and (
-                each.since is None or in_order(each.since) <= in_order(release.version)) and all(
+                each.since is None
+                or in_order(each.since) <= in_order(pool.release.version)) and all(
                 CONDITIONS[condition](pool) for condition in each.when):
             return each.why["en"], each.why["zh"]
     return None
@@ -259,6 +270,7 @@ CONDITIONS: Mapping[Condition, Callable[[Pool], bool]] = {
     "prefixes": lambda pool: bool(pool.scenario.inputs()["prefix_hit_share"]),
     "eager": lambda pool: _has(pool, "--enforce-eager"),
     "blocks": lambda pool: _has(pool, "--speculative-dspark-block-size"),
+    "joined": lambda pool: pool.layout.joined > 1,
     "sent": lambda pool: _has(pool, "--moe-a2a-backend"),
     "gathered": lambda pool: not _has(pool, "--moe-a2a-backend")}
 

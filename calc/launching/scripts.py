@@ -16,9 +16,10 @@ from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission.rules import cut_of, subject_of
 from catalogue.deployments.admission.starting import layout_problem
 from catalogue.engines.successors import catalogue_of
-from catalogue.entries.models import DRAFTERS, DSPARK, OWN_LAYER
+from catalogue.entries.models import DRAFTERS, DSPARK, OWN_LAYER, Checkpoint
 from catalogue.entries.profiles import in_order
 from catalogue.kernels.checkpoints import checkpoint_for, checkpoint_words
+from catalogue.messages import Pair
 
 MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
 ENGINES = {"vllm": vllm, "vllm-ascend": vllm, "sglang": sglang}
@@ -268,9 +269,7 @@ def cluster_file(pools: Sequence[Pool]) -> str:
 def _loaded(pool: Pool) -> list[str]:
     """What a pool loads: of published checkpoints one that its engine is shown to start."""
     scenario = pool.scenario
-    asked = (scenario.model, scenario.precision, pool.release.name, scenario.device,
-             _drafting(pool))
-    checkpoint, words = checkpoint_for(*asked), checkpoint_words(*asked)
+    checkpoint, words = loaded(pool)
     known = comment(str(checkpoint.repository)) if checkpoint else ""
     shown = next((f" It is started by {comment(one.engine)} in {comment(one.source)}."
                   for one in checkpoint.served if one.engine == pool.release.name), ""
@@ -279,6 +278,13 @@ def _loaded(pool: Pool) -> list[str]:
     return [f"# A path or a name of the checkpoint: {comment(scenario.model.name['en'])}, "
             f"{comment(scenario.precision.name['en'])}.{shown}", *more,
             f'{pool.model}="${{{pool.model}:-{known}}}"']
+
+
+def loaded(pool: Pool) -> tuple[Checkpoint | None, Pair | None]:
+    """The published checkpoint that a pool starts with, and what is said of it."""
+    its = pool.scenario
+    asked = (its.model, its.precision, pool.release.name, its.device, _drafting(pool))
+    return checkpoint_for(*asked), checkpoint_words(*asked)
 
 
 def _drafting(pool: Pool) -> str | None:

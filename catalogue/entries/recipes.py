@@ -20,7 +20,7 @@ Role = Literal["both", "prefill", "decode"]
 Cause = Literal["layout", "limits", "kernels", "steps", "drafts", "pools", "chat", "monitoring",
                 "features"]
 Condition = Literal["no-drafts", "one-pool", "one-replica", "no-code", "prefixes", "eager",
-                    "blocks", "sent", "gathered"]
+                    "blocks", "joined", "sent", "gathered"]
 
 
 class Recipe(Entry):
@@ -32,6 +32,7 @@ class Recipe(Entry):
         models, cards: what it serves on which.
         count: cards of the server [1].
         precision: of the weights that it loads.
+        checkpoint: repository of those weights; None for any of the models.
         release: of the engine, the oldest that the source names; None where it names none.
         role: of the server.
         source: where it is published, with its date.
@@ -43,6 +44,7 @@ class Recipe(Entry):
     cards: Annotated[list[DeviceName], Field(min_length=1)]
     count: Annotated[int, Field(ge=1)]
     precision: PrecisionName
+    checkpoint: Words | None = None
     source: SourceKey
     release: Words | None = None
     role: Role = "both"
@@ -51,11 +53,11 @@ class Recipe(Entry):
 
 
 class Unset(Entry):
-    """Why ``deploy`` does not set what recipes set.
+    """Why ``deploy`` does not set what recipes set, or recipes do not what it sets.
 
     Attributes:
         names: flags, variables, or keys of a flag's JSON value after a dot.
-        value: of the recipe for which it holds; None for any.
+        value: where it is set, for which it holds; None for any.
         since: release of the engine from which on it holds; None for all.
         when: what has to be true of the deployment.
         why: the reason.
@@ -78,9 +80,11 @@ class Recipes(CatalogueEntry):
         recipes: by name.
         causes: of differences, each with the flags and variables that it decides on.
         unset: reasons for settings of recipes that ``deploy`` leaves out.
+        added: reasons for settings of ``deploy`` that recipes leave out, in place of their cause.
     """
 
     engine: ProfileName
     recipes: Annotated[dict[str, Recipe], Field(min_length=1)]
     causes: dict[Cause, list[Words]] = {}
     unset: list[Unset] = []
+    added: list[Unset] = []

@@ -12,11 +12,17 @@ beside =
     }（{ $url }，{ $date }）：多设 { $more } 项，少设 { $fewer } 项，取值不同 { $other } 项，详见 { $file }
 
 of-recipe =
-    .en = The recipe is for { $count } × { $cards }, weights as in { $precision }{ $known ->
+    .en = The recipe is for { $count } × { $cards }, weights as in { $precision }{ $named ->
+        [yes] { " " }({ $checkpoint })
+       *[no] { "" }
+    }{ $known ->
         [yes] , release { $release } or later
        *[no] { "" }
     }.
-    .zh = 该配方用于 { $count } × { $cards }，权重格式 { $precision }{ $known ->
+    .zh = 该配方用于 { $count } × { $cards }，权重格式 { $precision }{ $named ->
+        [yes] （{ $checkpoint }）
+       *[no] { "" }
+    }{ $known ->
         [yes] ，引擎版本 { $release } 及以上
        *[no] { "" }
     }。

@@ -8,6 +8,7 @@ from calc.launching.recipes import CONDITIONS, compare, lines
 from catalogue import ParamsError, library
 from catalogue.engines.engine import load_engine
 from catalogue.entries.recipes import Condition
+from catalogue.kernels.checkpoints import checkpoints
 from catalogue.reading.shared import sources
 
 FILES = {name: library.load("recipes", name) for name in library.names("recipes")}
@@ -37,6 +38,10 @@ def test_a_recipe_sets_flags_of_its_engine_and_says_where_it_is_published(name):
     source = sources()[recipe.source]
     assert source["url"].startswith("https://")
     assert source.get("date") or source.get("read")
+    for model in recipe.models if recipe.checkpoint else ():
+        assert any(each.repository == recipe.checkpoint
+                   and of.weights == catalogue.load_precision(recipe.precision).weights
+                   for of, each in checkpoints(catalogue.load_model(model)))
 
 
 def test_recipes_cover_the_models_and_cards_that_people_ask_for():
@@ -73,6 +78,22 @@ def test_the_nearest_recipe_is_of_the_same_card_and_role():
     assert recipe.of.role == "both"
     assert {each.name for each in recipe.differences}.isdisjoint({"--host", "--port"})
     assert all(line[0] and line[1] for line in lines({"serve": recipe}))
+
+
+@pytest.mark.parametrize(("name", "checkpoint"), [
+    ("h200-v4-sglang-tp4", "deepseek-ai/DeepSeek-V4-Flash-0731"),
+    ("mi355x-v4-pro-sglang", "deepseek-ai/DeepSeek-V4-Pro-0813"),
+    ("v4-flash-8xh200", "deepseek-ai/DeepSeek-V4-Flash")])
+def test_the_nearest_recipe_is_of_the_checkpoint_that_is_started(name, checkpoint):
+    found = deployment(name)
+    assert compare(found.pools[0]).of.checkpoint == checkpoint
+    assert f":-{checkpoint}}}" in found.files["cluster.env"]
+
+
+def test_drafts_that_recipes_leave_out_say_why():
+    pool = deployment("mi355x-v4-pro-sglang", engine="sglang@0.5.23").pools[0]
+    drafts = next(each for each in compare(pool).more if each.name == "--speculative-algorithm")
+    assert "incompatible" in drafts.why[0]
 
 
 def test_without_a_recipe_one_line_says_so():
