@@ -6,12 +6,12 @@ engine-prints =
         [prefill] { " " }in the prefill pool
         [decode] { " " }in the decode pool
        *[none] { "" }
-    } (a replica; 80%: { $low } to { $high } tokens, { $least } to { $most } requests of that length, { $rule }).
+    } (on each DP rank; 80%: { $low } to { $high } tokens, { $least } to { $most } requests of that length, { $rule }).
     .zh = { $engine } 启动时打印{ $pool ->
         [prefill] （预填充池）
         [decode] （解码池）
        *[none] { "" }
-    } { $line }（单副本；80% 区间 { $low } 至 { $high } token，即 { $least } 至 { $most } 个该长度的请求；该长度为{ $rule }）。
+    } { $line }（每个 DP rank；80% 区间 { $low } 至 { $high } token，即 { $least } 至 { $most } 个该长度的请求；该长度为{ $rule }）。
 
 # number: the intervals of all answers
 does-not-start =
@@ -19,12 +19,12 @@ does-not-start =
         [prefill] { " " }in the prefill pool
         [decode] { " " }in the decode pool
        *[none] { "" }
-    }: the cache of a replica holds { $tokens } tokens (80% interval { $low } to { $high }), less than one request of { $length } tokens.
+    }: the cache of a DP rank holds { $tokens } tokens (80% interval { $low } to { $high }), less than one request of { $length } tokens.
     .zh = { $engine } 启动时会报错退出{ $pool ->
         [prefill] （预填充池）
         [decode] （解码池）
        *[none] { "" }
-    }：单副本缓存只有 { $tokens } token（80% 区间 { $low } 至 { $high }），放不下一个 { $length } token 的请求。
+    }：每个 DP rank 的缓存只有 { $tokens } token（80% 区间 { $low } 至 { $high }），放不下一个 { $length } token 的请求。
 
 prompt-blocks =
     .en = While a prompt of that length is computed, windows and states take { $taken } of the cache at { $step } tokens in a step; with { $tokens } they take { $saved } less: max_num_batched_tokens.
