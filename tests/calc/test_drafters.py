@@ -196,7 +196,10 @@ def test_flags_name_the_drafter():
 
 def test_flags_of_a_module_in_the_checkpoint():
     wanted = goal("model=deepseek-v4-flash", "precisions=fp8-mxfp4")
-    row = Row(replace(OSS, precision="fp8-mxfp4", drafts=5, drafter=DRAFTERS.index("dspark")), {})
+    row = Row(replace(OSS, precision="fp8-mxfp4", tensor=1, data=8, drafts=5,
+                      drafter=DRAFTERS.index("dspark")), {})
+    assert "equal to --tp-size" in start(wanted, replace(
+        row, choice=replace(row.choice, tensor=4, data=2))).why
     assert of_speculation(flags(wanted, SGLANG, row)["serve"]) == {
         "--speculative-algorithm": "DSPARK", "--speculative-dspark-block-size": 5,
         "--speculative-num-draft-tokens": 6}

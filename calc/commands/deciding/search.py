@@ -525,9 +525,9 @@ def _print_sure(screen: Console, told: SearchReport) -> None:
              for number, row in enumerate(told.rows, 1) if (row.keeps or 0.0) >= SURE]
     assert told.weakest
     name, at, broken = told.weakest
-    tell(screen, spoken(say("weakest", quantity=head(name), at=at, share=f"{broken:.0%}")) + spoken(
-        say("surer", ways=sentences(ways)) if ways else
-        say("none-sure", share=f"{SURE:.0%}", sure=f"{SURE:g}")))
+    weak = spoken(say("weakest", number=1, quantity=head(name), at=at, share=f"{broken:.0%}"))
+    tell(screen, weak + spoken(say("surer", ways=sentences(ways)) if ways else say(
+        "none-sure", share=f"{SURE:.0%}", sure=f"{SURE:g}")))
 
 
 def _surer(each: Surer) -> str:

@@ -217,11 +217,11 @@ cards-kept =
     .zh = { $cards } 卡：{ $share } 的样本
 
 weakest =
-    .en = Row 1 breaks { $quantity }{ $at ->
+    .en = Row { $number } breaks { $quantity }{ $at ->
         [mean] { "" }
        *[other] { " " }{ $at }
     } most often, in { $share } of draws.{ " " }
-    .zh = 第 1 行最常超出的是 { $quantity }{ $at ->
+    .zh = 第 { $number } 行最常超出的是 { $quantity }{ $at ->
         [mean] { "" }
        *[other] { " " }{ $at }
     }（{ $share } 的样本）。
