@@ -26,12 +26,12 @@ from calc.searching.percentiles import Simulated, simulated
 from calc.searching.pool_pairs import Left, pairs
 from calc.searching.robust import (
     HOLDS,
-    LITTLE,
     NEARLY,
     PER_TOKEN,
     SURE,
     SampledRow,
     Sure,
+    enough,
     excesses,
     extras,
     firmest,
@@ -245,7 +245,7 @@ class Answer:
                 continue
             rest = [each for each in rest if each is not group]
             besides = extras(found, other.row) - extras(found, first.row)
-            if share > own + LITTLE * max(1, besides) or besides <= 0 or not little_worse(
+            if share > own + enough(max(1, besides)) or besides <= 0 or not little_worse(
                     first, other, leading, besides):
                 rest = [groups[0], *rest]
                 groups = [group]

@@ -40,7 +40,8 @@ from catalogue.reading.yamlfile import at_rest
 SURE = 0.9  # how often one must be better, to be called so
 HOLDS = 0.8  # share of draws in which a deployment is at least what it can stand for
 NEARLY = 0.05  # shares of draws that differ by less are alike: by as much as chance moves them
-LITTLE = 0.1  # of the first objective
+LITTLE = 0.1  # of the first objective, or of the draws: what one thing more has to win
+COUNTED = 2  # of such things: more of them have to win no more
 SPARE = (1.0, 1.1, 1.25, 1.5, 2.0)  # of a limit: by so much it is kept at central values
 LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 
@@ -377,7 +378,7 @@ def leading(found: SearchResult, deployments: Sequence[SampledRow],
                 or _plainer(each, best, more[id(best)] - more[id(each)], name, sign)]
     surest = max(some, key=lambda each: (shares[id(each)], -more[id(each)]))
     return max((each for each in some if shares[id(each)] >= shares[id(surest)] - max(
-                   NEARLY, LITTLE * (more[id(surest)] - more[id(each)]))),
+                   NEARLY, enough(more[id(surest)] - more[id(each)]))),
                key=lambda each: (-more[id(each)], *(each.stands_for(*item)
                                  for item in objectives.items()), _order(each)))
 
@@ -420,11 +421,16 @@ def _unscored(model: Model, name: str) -> int:
     return 1 + (own is None or load_precision(name).weights != load_precision(own).weights)
 
 
+def enough(more: int) -> float:
+    """What a deployment has to win that does so many things more [1]."""
+    return LITTLE * min(more, COUNTED)
+
+
 def _plainer(each: SampledRow, best: SampledRow, more: int, name: str, sign: int) -> bool:
     """Whether a deployment, of which the best has so many ``more`` extras, is worse by less than
     ``LITTLE`` for each of them."""
     own, most = each.stands_for(name, sign), best.stands_for(name, sign)
-    return more > 0 and name != "cards" and most - own <= more * LITTLE * abs(most)
+    return more > 0 and name != "cards" and most - own <= enough(more) * abs(most)
 
 
 def little_worse(each: SampledRow, best: SampledRow, objectives: Mapping[str, int],
@@ -433,7 +439,7 @@ def little_worse(each: SampledRow, best: SampledRow, objectives: Mapping[str, in
     than another."""
     ends = ((each.stands_for(*item), best.stands_for(*item)) for item in objectives.items())
     return each.row.devices == best.row.devices and all(
-        most - own <= times * LITTLE * abs(most) for own, most in ends)
+        most - own <= enough(times) * abs(most) for own, most in ends)
 
 
 def _order(each: SampledRow) -> tuple[str, ...]:
