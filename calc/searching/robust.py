@@ -64,8 +64,8 @@ class SampledRow:
             share, and which is drawn with the rest [1].
         deployed: it as a scenario, of two pools the one that decodes.
         seen: it simulated, if it was.
-        held: which part of the requests in flight the cache holds, shape (DRAWS,) [1]; None where
-            that is not drawn.
+        held: what the cache holds of what it has to, as of ``Drawn``, shape (DRAWS,) [1]; None
+            where that is not drawn.
     """
 
     goal: Goal
@@ -159,7 +159,7 @@ class Sure:
 def excesses(found: SearchResult, each: SampledRow, seen: Simulated | None = None
              ) -> dict[tuple[str, str], np.ndarray]:
     """How far each draw is over each limit, as a factor less one, shape (DRAWS,), by quantity and
-    ``mean`` or percentile. The memory is one: it has to hold the requests in flight.
+    ``mean`` or percentile. What the cache has to hold is one.
 
     Args:
         found: the search that it comes from.

@@ -44,8 +44,8 @@ class Drawn(NamedTuple):
     Attributes:
         quantities: name -> draws, SI units.
         deployed: whose they are.
-        held: which part of the requests in flight the cache holds, as of :func:`_held`, of two
-            pools the smaller, shape (DRAWS,) [1].
+        held: what the cache holds of what it has to, as of :func:`_held`, of two pools the
+            smaller, shape (DRAWS,) [1].
     """
 
     quantities: dict[str, np.ndarray]
@@ -146,7 +146,7 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
     ends = np.cumsum([each["concurrency"].size for each in inputs])[:-1]
     parts = zip(*(np.split(column, ends) for column in swept.values()), strict=True)
     drawn: dict[Choice, Drawn] = {}
-    every = zip(choices, made, inputs, parts, _held(choices, made[0], inputs), strict=True)
+    every = zip(choices, made, inputs, parts, _held(demand, choices, made[0], inputs), strict=True)
     for choice, deployed, own, part, held in every:
         shape = own["concurrency"].shape
         seen = {name: column.reshape(shape) for name, column in zip(swept, part, strict=True)}
@@ -166,14 +166,17 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
     return drawn
 
 
-def _held(choices: Sequence[Choice], deployed: Scenario, inputs: Sequence[Mapping[str, Any]]
-          ) -> np.ndarray:
-    """Which part of the requests in flight the cache of each pool holds, each at its mean length;
-    less where the lower end of an 80% interval holds none at its longest; shape (n, DRAWS) [1].
+def _held(demand: Demand, choices: Sequence[Choice], deployed: Scenario,
+          inputs: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """What the cache of each pool holds of what it has to, shape (n, DRAWS) [1]: a request at its
+    longest, where the lower end of an 80% interval holds none; and where requests arrive by
+    themselves, whose times are not held against the interval of an estimate, those in flight at
+    their mean length.
 
     Args:
+        demand: that they serve.
         choices: the pools.
-        deployed: one of them, which serve the same requests.
+        deployed: one of them.
         inputs: draws of each, shape (k, DRAWS), those with the fewest requests in flight first.
     """
     first = [{name: value[:1] if isinstance(value, np.ndarray) else value
@@ -185,11 +188,14 @@ def _held(choices: Sequence[Choice], deployed: Scenario, inputs: Sequence[Mappin
         return found.reshape(len(inputs), DRAWS)
 
     longest = of("longest_requests", longest_served(deployed))
-    held = of("mean_requests", lengths["input_tokens"] + lengths["output_tokens"]) / np.array(
-        [[each.concurrency / each.data] for each in choices])
     short = (np.quantile(longest, LOW, axis=1, method=OBSERVED) < 1) & (
         np.median(longest, axis=1) >= 1)
-    return np.where(short[:, np.newaxis], np.minimum(longest, held), held)
+    held = np.where(short[:, np.newaxis], longest, np.inf)
+    if not of_load(demand):
+        return held
+    each = of("mean_requests", lengths["input_tokens"] + lengths["output_tokens"])
+    return np.minimum(held, each / np.array(
+        [[choice.concurrency / choice.data] for choice in choices]))
 
 
 def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:
