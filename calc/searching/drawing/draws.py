@@ -169,7 +169,8 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
 def _held(demand: Demand, choices: Sequence[Choice], deployed: Scenario,
           inputs: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """What the cache of each pool holds of what it has to, shape (n, DRAWS) [1]: a request at its
-    longest, where the lower end of an 80% interval holds none; and where requests arrive by
+    longest (at its mean length where the median holds none), where the lower end of an 80% interval
+    holds none; and where requests arrive by
     themselves, whose times are not held against the interval of an estimate, those in flight at
     their mean length.
 
@@ -187,14 +188,15 @@ def _held(demand: Demand, choices: Sequence[Choice], deployed: Scenario,
         found = sweep(joined | {"context_tokens": length}, attention, [name], decode=False)[name]
         return found.reshape(len(inputs), DRAWS)
 
-    longest = of("longest_requests", longest_served(deployed))
-    short = (np.quantile(longest, LOW, axis=1, method=OBSERVED) < 1) & (
-        np.median(longest, axis=1) >= 1)
-    held = np.where(short[:, np.newaxis], longest, np.inf)
+    mean = lengths["input_tokens"] + lengths["output_tokens"]
+    held = of("longest_requests", longest_served(deployed))
+    short = np.median(held, axis=1) < 1
+    if short.any():
+        held[short] = of("longest_requests", mean)[short]
+    held[np.quantile(held, LOW, axis=1, method=OBSERVED) >= 1] = np.inf
     if not of_load(demand):
         return held
-    each = of("mean_requests", lengths["input_tokens"] + lengths["output_tokens"])
-    return np.minimum(held, each / np.array(
+    return np.minimum(held, of("mean_requests", mean) / np.array(
         [[choice.concurrency / choice.data] for choice in choices]))
 
 
