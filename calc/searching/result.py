@@ -225,7 +225,8 @@ class Answer:
         """Rows as they are simulated: the one to recommend, those behind it by the objectives, last
         what keeps the limits too seldom."""
         objectives = self.result.wishes.chosen
-        first = leading(self.result, [group[0] for group in groups], self.keeps)
+        first = groups[0][0] if self.sure else leading(
+            self.result, [group[0] for group in groups], self.keeps)
         ordered = sorted(groups, reverse=True, key=lambda group: (group[0] is first, *(
             group[0].stands_for(*item) for item in objectives.items())))
         return self._undominated(firmest(ordered, self.keeps))
