@@ -26,6 +26,7 @@ from calc.launching.scripts import (
     Pool,
     check_pair,
     cluster_file,
+    named_ranks,
     node_files,
     pool_of,
     role_of,
@@ -325,8 +326,9 @@ def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> 
     if routed:
         lines += ["", "3. Run `router/router.sh`; requests go to its port 8080."]
         if len(pools) == 1:
+            rank = " and rank" if named_ranks(pools[0]) > 1 else ""
             lines += ["   It needs HAProxy 2. A request that names its session in the header "
-                      f"`{SESSION}` returns to the server and rank that have its prefix."]
+                      f"`{SESSION}` returns to its server{rank}, where its prefix is."]
     lines += ["", "Further arguments of a script are passed on. `MASTER_ADDR` and `NODE_ADDR`, if "
               "set in the environment, hold before those of the node's file; engines listen there, "
               "which takes an IP address. The network of NCCL, HCCL, Gloo and Ray "

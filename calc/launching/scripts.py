@@ -374,14 +374,18 @@ def _haproxy(pool: Pool) -> dict[str, str]:
     listens = {"router": (f":{ROUTER_PORT}", servers)}
     if ranks > 1:
         inner = {number: f"127.0.0.1:{ROUTER_PORT + 1 + number}" for number in servers}
-        listens["router"] = f":{ROUTER_PORT}", inner
+        listens["router"] = (f":{ROUTER_PORT}", {
+            number: f"{address} track server-{number}/0" for number, address in inner.items()})
         listens |= {f"server-{number}": (inner[number], dict.fromkeys(range(ranks), address))
                     for number, address in servers.items()}
     lines = [about, "defaults", "  mode http", "  balance leastconn", "  timeout connect 10s",
-             "  timeout client 1h", "  timeout server 1h"]
+             "  timeout client 1h", "  timeout server 1h", "  option redispatch"]
     for name, (bound, behind) in listens.items():
+        engines = ranks == 1 or name != "router"
         lines += ["", f"listen {name}", f"  bind {bound}", f"  {SESSIONS}",
                   f"  stick on req.hdr({SESSION})",
+                  *(["  option httpchk GET /health", "  default-server check inter 5s"]
+                    if engines else []),
                   *([f"  http-send-name-header {RANK}"] if name != "router" else []),
                   *(f"  server {number} {address}" for number, address in behind.items())]
     script = ["#!/usr/bin/env bash", about, "set -euo pipefail",
