@@ -247,7 +247,7 @@ def _why_unset(of: Recipes, pool: Pool, name: str, value: str | None) -> Pair | 
 
 
 def _reason(told: Sequence[Unset], pool: Pool, name: str, value: str | None) -> Pair | None:
-    """What a file of recipes says of a setting in such deployments."""
+    """The reason that a recipes file gives for a setting of this pool; None if it gives none."""
     for each in told:
         if (name in each.names or name.partition(".")[0] in each.names) and (
                 each.value is None or _alike(_text(each.value), value or "")) and (

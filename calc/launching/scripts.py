@@ -281,7 +281,7 @@ def _loaded(pool: Pool) -> list[str]:
 
 
 def loaded(pool: Pool) -> tuple[Checkpoint | None, Pair | None]:
-    """The published checkpoint that a pool starts with, and what is said of it."""
+    """The published checkpoint that a pool starts with, and its description in both languages."""
     its = pool.scenario
     asked = (its.model, its.precision, pool.release.name, its.device, _drafting(pool))
     return checkpoint_for(*asked), checkpoint_words(*asked)
@@ -319,23 +319,23 @@ def named_ranks(pool: Pool) -> int:
 
 
 def router_of(pools: Sequence[Pool]) -> Release:
-    """The router for a release: of its own kind, uploaded nearest to it.
+    """The router between two pools of a release: of its own kind, uploaded nearest to it.
 
     >>> nearest(SGLANG, "2025-10-16").version
     '0.2.4'
 
-    Raises ParamsError, one sentence, for two pools of a release that has no proxy.
+    Raises ParamsError, one sentence, for a release that has no proxy.
     """
     release = pools[0].release
     engine = catalogue_of(release.name)
-    if release.name == ASCEND and len(pools) > 1:
+    if release.name == ASCEND:
         proxy = catalogue_of(PROXY)
         if release.version not in proxy.versions:
             raise ParamsError(f"{release}: its source has no proxy between a prefill and a decode "
                               f"pool, expected {ASCEND}@{proxy.versions[0]} or later, or one pool.")
         return Release(PROXY, release.version, ((proxy, release.version),))
     if release.name == "sglang":
-        if len(pools) > 1 and release.version in catalogue_of(MINI).versions:
+        if release.version in catalogue_of(MINI).versions:
             return Release(MINI, release.version, ((catalogue_of(MINI), release.version),))
         return nearest(SGLANG, engine.release(release.version).date)
     return nearest(VLLM, engine.release(release.version).date)

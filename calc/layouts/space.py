@@ -408,8 +408,8 @@ class Space:
         else:
             found = [(0, 0)] if space.drafts is None or 0 in space.drafts else []
         for method, drafter in self.model.drafters.items():
-            shown = base.engine is not None and drafted_by(subject, method)
-            if (space.any_engine or shown) if asked is None else method in asked:
+            starts = base.engine is not None and drafted_by(subject, method)
+            if (space.any_engine or starts) if asked is None else method in asked:
                 most = int(drafter.draft_tokens.value)
                 counts = space.drafts or ([most] if drafter.draft_block else range(1, most + 1))
                 found += [(DRAFTERS.index(method), count) for count in counts if count]

@@ -64,7 +64,7 @@ class SampledRow:
             share, and which is drawn with the rest [1].
         deployed: it as a scenario, of two pools the one that decodes.
         seen: it simulated, if it was.
-        held: what the cache holds of what it has to, as of ``Drawn``, shape (DRAWS,) [1]; None
+        held: capacity of the cache over what has to fit, as of ``Drawn``, shape (DRAWS,) [1]; None
             where that is not drawn.
     """
 
@@ -340,9 +340,10 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
     """
     objectives, left = found.wishes.chosen, list(deployments)
     shares = {id(each): keeps(found, each) for each in left}
+    more = {id(each): extras(found, each.row) for each in left}
     result: list[list[SampledRow]] = []
     while left and len(result) < groups:
-        leader = leading(found, left, lambda each: shares[id(each)])
+        leader = leading(found, left, lambda each: shares[id(each)], more)
         alike = [each for each in left if each is not leader and (
             each.row.layout == leader.row.layout or not apart(leader, each, objectives))]
         result.append([leader, *alike])
@@ -352,7 +353,8 @@ def ranked(found: SearchResult, deployments: Sequence[SampledRow],
 
 
 def leading(found: SearchResult, deployments: Sequence[SampledRow],
-            often: Callable[[SampledRow], float | None]) -> SampledRow:
+            often: Callable[[SampledRow], float | None],
+            counted: Mapping[int, int] | None = None) -> SampledRow:
     """The deployment that is recommended of several.
 
     Of those that keep all limits in ``HOLDS`` of the draws (if none does, of those in which the
@@ -365,11 +367,12 @@ def leading(found: SearchResult, deployments: Sequence[SampledRow],
         found: the search that they come from.
         deployments: at least one.
         often: in which share of the draws one keeps all limits [1]; None without limits.
+        counted: the extras of each by ``id``, where they are known [1].
     """
     objectives = found.wishes.chosen
     shares = {id(each): (often(each) or 0.0) if found.wishes.limits else 1.0
               for each in deployments}
-    more = {id(each): extras(found, each.row) for each in deployments}
+    more = counted or {id(each): extras(found, each.row) for each in deployments}
     least = least_share(shares.values())
     some = [each for each in deployments if shares[id(each)] >= least]
     for name, sign in objectives.items():

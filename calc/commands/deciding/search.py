@@ -437,7 +437,7 @@ def _kept(row: ReportRow) -> str:
 
 
 def _routed(told: SearchReport) -> list[str]:
-    """Which rows find prefixes only where a session returns to the replica of before."""
+    """Rows whose prefix hits need a session to return to the same replica or DP rank."""
     demand = told.answer.result.wishes.goal.demand
     if not demand.prefix_hit_share:
         return []

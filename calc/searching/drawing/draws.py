@@ -35,7 +35,7 @@ SEED = 20_260_101
 AT_ONCE = 20  # pools of one base: the numbers of a pass stay in the cache
 LOW, HIGH = 0.1, 0.9  # ends of an 80% interval
 OBSERVED: Literal["inverted_cdf"] = "inverted_cdf"
-"""What is not served costs without end: a point is never between two draws."""
+"""Percentiles are observed draws, never interpolated: the cost of an unserved draw is infinite."""
 
 
 class Drawn(NamedTuple):
@@ -44,7 +44,7 @@ class Drawn(NamedTuple):
     Attributes:
         quantities: name -> draws, SI units.
         deployed: whose they are.
-        held: what the cache holds of what it has to, as of :func:`_held`, of two pools the
+        held: capacity of the cache over what has to fit, as of :func:`_held`, of two pools the
             smaller, shape (DRAWS,) [1].
     """
 
@@ -168,11 +168,12 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
 
 def _held(demand: Demand, choices: Sequence[Choice], deployed: Scenario,
           inputs: Sequence[Mapping[str, Any]]) -> np.ndarray:
-    """What the cache of each pool holds of what it has to, shape (n, DRAWS) [1]: a request at its
-    longest (at its mean length where the median holds none), where the lower end of an 80% interval
-    holds none; and where requests arrive by
-    themselves, whose times are not held against the interval of an estimate, those in flight at
-    their mean length.
+    """Capacity of each pool's cache over what has to fit, shape (n, DRAWS) [1]: 1 or more fits.
+
+    One request at its longest has to fit, or at its mean length where even the median draw holds no
+    longest one; infinite where the lower end of the 80% interval holds it. Where requests arrive by
+    themselves, all in flight have to fit at their mean length too: there the draws of times are not
+    stretched to the interval of an estimate.
 
     Args:
         demand: that they serve.
