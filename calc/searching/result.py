@@ -326,7 +326,8 @@ class Answer:
         drawn = sample_rows(self.result, [
             row for cut, row in others.items() if cut not in told][:MOST_RANKED])
         least = least_share([self.keeps(groups[0][0]) or 0.0])  # of those, what is as sure first
-        seldom = {id(each): (keeps(self.result, each) or least) < least for each in drawn}
+        seldom = {id(each): (share := keeps(self.result, each)) is not None and share < least
+                  for each in drawn}
         for each in sorted(drawn, key=lambda each: seldom[id(each)]):
             if sum(other is not None for other in self._simulated.values()) >= MOST_SIMULATED:
                 break
