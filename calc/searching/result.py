@@ -110,9 +110,9 @@ class Answer:
         found, rows = self.result, self.candidates
         beside = self._beside(rows)
         groups = self._reconsidered(rows + beside)
+        first = self._first(groups)
         if self.sure or set(found.wishes.limits) <= set(found.wishes.objectives) or (
-                groups and near_best(found, groups[0][0].row, self.central)
-                and self._stands(groups[0][0])):
+                first and near_best(found, first.row, self.central) and self._stands(first)):
             return groups
         known = {row.choices for row in rows}
         others = [row for row in self._farther(groups) if row.choices not in known]
@@ -120,13 +120,13 @@ class Answer:
                                   + rows_with_margin(found, others, MOST_RANKED))
 
     def _reconsidered(self, rows: list[Row]) -> list[list[SampledRow]]:
-        """Rows in groups; where an estimate of the first of all differs from its closed form, all
-        of its layout are taken to, and other layouts may lead."""
+        """Rows in groups; where an estimate of the first that a release starts differs from its
+        closed form, all of its layout are taken to, and other layouts may lead."""
         groups = self._ranked(rows)
         if self.sure:
             return groups
-        while groups and len(self._ratios) < OF_GROUP and (
-                layout := _layout(first := groups[0][0].row)) not in self._ratios:
+        while len(self._ratios) < OF_GROUP and (started := self._first(groups)) and (
+                layout := _layout(first := started.row)) not in self._ratios:
             self._ratios[layout] = {of: value / first.quantities[of] for of, value in
                                     self._estimated(first).items() if first.quantities[of]}
             if all(abs(self._ratios[layout].get(name, 1.0) - 1) <= NEARLY
@@ -136,6 +136,10 @@ class Answer:
             rows = rows + [row for row in self._layouts() if row.choices not in known]
             groups = self._ranked(rows)
         return groups
+
+    def _first(self, groups: Sequence[Sequence[SampledRow]]) -> SampledRow | None:
+        """The first of some groups that a release starts; None of none of the best."""
+        return next((each for each, *_ in groups[:OF_GROUP] if self.offers(each.row)), None)
 
     def _layouts(self, most: int | None = None) -> list[Row]:
         """The best of every layout of each offer, engine and precision, or of so many layouts on
@@ -172,7 +176,7 @@ class Answer:
         found = self.result
         name, sign = next(iter(found.wishes.leading.items()))
         firm = next((each for each, *_ in groups[:OF_GROUP]
-                     if self._stands(each) and self.offers(each.row)), None)
+                     if self.offers(each.row) and self._stands(each)), None)
         least = {name: sign * firm.stands_for(name, sign)} if firm and name not in UNBOUNDED else {}
         asked = replace(found.wishes, objectives=found.wishes.margins, least=least)
         two = pairs(found.space, asked, found.pairs).rows() if found.pairs else []

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from itertools import islice
 from typing import Any
 
 from calc.serving.prefix_blocks import PrefixCache
@@ -48,9 +49,10 @@ class Engine:
         self.most = 0  # blocks that those running have at the end
         self.planned: list[tuple[Job, int]] = []
         self.preempted: list[Job] = []
-        self.still = 0  # steps to come that take each request in work a token further
+        self.going = 0  # requests in work that decode step by step: the first ones
+        self.lasting = 0  # steps to come that take each of them a token further
         self.passed = 0  # such steps that are over and not yet booked on their requests
-        self.ahead = 0  # requests in work that the last step took further so, the first ones
+        self.ahead = 0  # requests in work that the last step took further so
         self.contexts = Contexts(())  # of those that decoded in the last step
         self.tried = False  # whether that step left those out who wait
         self.admits = True  # whether requests who wait may be let in
@@ -77,6 +79,8 @@ class Engine:
 
     def receive(self, idle: bool) -> None:
         """Look for requests before a step is planned; an ``idle`` engine does so all the time."""
+        if not self.arrived:
+            return
         looks, missed = idle or not self.decoded % self.limits.recv_interval, []
         for each in self.arrived:
             if idle or (looks and not each[1]):
@@ -89,7 +93,7 @@ class Engine:
         """Put a request at the end of the queue."""
         if self.limits.policy != "mixed":  # those in work may have to pause
             self._book_passed()
-            self.still = 0
+            self.lasting = 0
         self.tried = False
         self.waiting.append(job)
 
@@ -97,6 +101,11 @@ class Engine:
     def load(self) -> int:
         """Requests submitted and not finished [request]."""
         return len(self.waiting) + len(self.running) + len(self.arrived)
+
+    @property
+    def still(self) -> int:
+        """Steps to come that take each request in work a token further [1]."""
+        return self.lasting if self.going == len(self.running) else 0
 
     @property
     def idle(self) -> bool:
@@ -117,9 +126,9 @@ class Engine:
     def can_prefill(self) -> bool:
         """Whether a prompt could begin in the next step, and has a place."""
         limits = self.limits
-        self._book_passed()
         if not self.waiting or len(self.running) >= limits.max_num_seqs:
             return False
+        self._book_passed()
         job = self._first()
         if limits.policy == "prefill-first":
             return not job.decodes and self._has_room_for(job)
@@ -135,12 +144,13 @@ class Engine:
 
         Without ``prompts`` none begins, and the step may be empty; a prompt that was begun goes on.
         """
-        self.ahead = len(self.running) if self.still else 0
+        self.ahead = self.going if self.lasting else 0
         if self.ahead:
             self.repeat(1)
-            if self.tried or not self.waiting:
+            if self.ahead == len(self.running) and (self.tried or not self.waiting):
                 return Step((), self.contexts)
-        self._book_passed()
+        if not (self.ahead and self._suffices()):
+            self._book_passed()
         self.planned, self.preempted = [], []
         if self.limits.policy == "mixed":
             self._plan_mixed(prompts and self.admits)
@@ -166,79 +176,85 @@ class Engine:
         """Take so many of the steps that take every request in work a token further."""
         self.decoded += steps
         if self.running:
-            self.still -= steps
+            self.lasting -= steps
             self.passed += steps
             self.contexts = self.contexts.next(steps * self.limits.tokens_per_step)
 
     def complete(self, now: float) -> list[Job]:
         """Book the planned step, which ends at ``now`` [s]; returns the requests it finishes."""
         finished: list[Job] = []
-        if self.ahead and self.still and not self.planned:
+        if self.ahead and self.lasting and (not self.planned or (self._suffices() and not any(
+                job.computed + new == job.known for job, new in self.planned))):
+            for job, new in self.planned:
+                job.computed += new
+            self.planned = []
             return finished
         self._book_passed()
-        all_decode = self.ahead + len(self.planned) == len(self.running)
         ready = self.running[:self.ahead]
         for job, new in self.planned:
             job.computed += new
             if job.computed < job.known:
-                all_decode = False
                 continue
             job.take(1, self.limits.tokens_per_step)
             if job.first_token != job.first_token:  # not a number yet
                 job.first_token = now
             ready.append(job)
+        first = not ready or self.running[len(ready) - 1] is ready[-1]  # of those in work
         for job in ready:
             if job.steps >= job.last:
                 job.finished = now
                 self._release(job)
                 finished.append(job)
-        alike = not finished and len(self.contexts) == len(self.running)
         if finished:
             self.running = [job for job in self.running if job.finished != job.finished]
             self.tried = False
-        self.still = self._repeats() if all_decode and self.running else 0
-        if self.still and not alike:
+        self.going = len(ready) - len(finished)
+        self.lasting = self._repeats() if first and self.going else 0
+        if self.lasting and (finished or len(self.contexts) != self.going):
             self.contexts = Contexts(  # a step before the next one, which sees one token more
-                tuple([job.computed for job in self.running]), 1 - self.limits.tokens_per_step)
+                tuple([job.computed for job in self.running[:self.going]]),
+                1 - self.limits.tokens_per_step)
         self.planned = []
         return finished
 
     def _repeats(self) -> int:
-        """How many steps from now take every request in work a token further.
+        """How many steps from now take every request that decodes a token further.
 
         Under ``mixed`` they do whoever arrives: a prompt has what is left of a step. None but the
         last ends a request, and none finds too few blocks. What prefixes share changes no sooner
         than somebody takes a block. What is set aside for output to come is looked at in every
         step, unless those who wait lack a place anyway.
         """
-        limits = self.limits
-        if self.preempted or (self.waiting and limits.policy != "mixed" and not (
-                self.tried and len(self.running) >= limits.max_num_seqs)):
+        limits, going = self.limits, self.running[:self.going]
+        others = self.going < len(self.running)
+        if self.preempted or (limits.policy != "mixed" and (others or (self.waiting and not (
+                self.tried and len(self.running) >= limits.max_num_seqs)))):
             return 0
-        steps = min([job.last - job.steps for job in self.running])
+        steps = min([job.last - job.steps for job in going])
         ahead = limits.step_tokens - 1
         further = int(steps * limits.tokens_per_step) + ahead
-        if self.shared or (not self._suffices()
-                           and self.free < len(self.running) * limits.blocks(further)
-                           and self.free < sum(limits.blocks(job.computed + further) - job.blocks
-                                               for job in self.running)):
+        if self.shared or (not self._suffices() and (others or (
+                self.free < self.going * limits.blocks(further)
+                and self.free < sum(limits.blocks(job.computed + further) - job.blocks
+                                    for job in going)))):
             steps = min(steps, *(int((job.room - job.computed - ahead) // limits.tokens_per_step)
-                                 for job in self.running))
+                                 for job in going))
         return max(0, steps)
 
     def _book_passed(self) -> None:
         """Bring the requests up to the steps that only repeated the one before."""
         passed, self.passed = self.passed, 0
-        for job in self.running if passed else ():
+        for job in self.running[:self.going] if passed else ():
             job.take(passed, self.limits.tokens_per_step)
-            if (reached := self._reached(job) - 1) > job.room:
+            reached = min(job.computed + self.limits.step_tokens - 1, job.request.most_cached)
+            if reached > job.room:
                 self._allocate(job, reached)
 
     def _plan_mixed(self, admits: bool) -> None:
         """Running requests in order of admission, then waiting ones, until the budget is spent."""
         limits, running, planned = self.limits, self.running, self.planned
         budget = max(0, limits.max_num_batched_tokens - self.ahead * limits.step_tokens)
-        for job in running if not self.ahead else ():  # of which the last ones may go meanwhile
+        for job in islice(running, self.ahead, None):  # of which the last ones may go meanwhile
             if not budget:
                 break
             new = min(job.known - job.computed, budget)
@@ -251,6 +267,8 @@ class Engine:
         while (admits and self.waiting and budget and not self.preempted
                and len(running) < limits.max_num_seqs):
             job = self._first()
+            if not self._suffices(limits.with_state(job.request.most_cached)):
+                self._book_passed()
             new = min(job.known - job.computed, budget)
             if limits.whole_prompt_fits and limits.with_state(job.known) - job.spared > self.free:
                 break
@@ -381,3 +399,4 @@ class Engine:
         job.computed = job.base
         job.preemptions += 1
         self.preempted.append(job)
+        self.lasting = 0

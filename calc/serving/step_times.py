@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,8 +25,8 @@ from calc.physics.positions import (
     prefill_absorbed,
     prefill_positions,
 )
+from calc.physics.recording import Repeating
 from calc.physics.shapes import count_parameters
-from calc.physics.step import Step as Timed
 from calc.physics.step import step
 from calc.physics.work import Composition
 from calc.serving.requests import Contexts, Step
@@ -37,7 +37,9 @@ COUNTS, CONTEXTS = 32, 8  # whose times are computed at once: it takes little lo
 SHARED = 32  # numbers of tokens of all ranks, and of the busiest, likewise
 BESIDE = 8  # numbers of requests beside a prompt for which all expected ones are computed at once
 NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
-IDLE = Busy()
+BUSY = tuple(each.name for each in fields(Busy))
+# what is asked of a step: a rank's part of it, the core of its answers, the time of answers alone
+OWN, CORE, ALONE = (*BUSY, "launch", "beside_layer"), ("core", "core_links"), ("alone",)
 
 
 def ranks_in_step(inputs: Mapping[str, Number]) -> int:
@@ -59,25 +61,20 @@ class _Part:
     Attributes:
         busy: card, links and host.
         launch: of all operators by the host.
-        tokens: of the rank, in the step [token].
         beside_layer: of the layer that drafts, what it takes beyond a mean layer of the step; all
             of a drafter of its own.
+        tokens: of the rank, in the step [token].
     """
 
     busy: Busy
     launch: Number = 0.0
-    tokens: Number = 0.0
     beside_layer: Number = 0.0
-
-
-def _numbers(part: _Part) -> tuple[Number, ...]:
-    """The numbers of a part, one after the other."""
-    return (*part.busy.parts(), part.launch, part.tokens, part.beside_layer)
+    tokens: Number = 0.0
 
 
 def _part_of(numbers: Sequence[float] | np.ndarray) -> _Part:
-    """A part from its numbers, as :func:`_numbers` gives them."""
-    return _Part(Busy(*numbers[:-3]), *numbers[-3:])
+    """A part from its numbers, one after the other."""
+    return _Part(Busy(*numbers[:len(BUSY)]), *numbers[len(BUSY):])
 
 
 def _beside(parts: Sequence[Sequence[float]]) -> _Part:
@@ -123,10 +120,11 @@ class Clock:
         self._rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(expected))}
         self._expected: dict[tuple[int, bool], np.ndarray] = {}
         self._chunked: dict[tuple[int, int, int, bool], np.ndarray] = {}
-        self._prompts: dict[tuple[object, ...], _Part] = {}
+        self._prompts: dict[tuple[object, ...], Sequence[float]] = {}
         self._cores: dict[tuple[int, int], list[list[list[float]]]] = {}
         self._answering: dict[tuple[int, int], list[list[list[float]]]] = {}
-        self._groups: dict[tuple[int, int, bool], Sequence[np.ndarray]] = {}
+        self._groups: dict[tuple[int, int, bool], np.ndarray] = {}
+        self._repeating: dict[tuple[object, ...], Repeating] = {}
 
     @property
     def pages(self) -> Pages:
@@ -143,7 +141,8 @@ class Clock:
         """
         if not step.prefill:
             return self._decode(*self._rounded(step)) if step.decode else 0.0
-        return float(self._joined(self._prompt(step), self._riding(step), decoding=False))
+        own, riding = _part_of(self._prompt(step)), Busy(*self._riding(step))
+        return float(self._joined(own, riding, decoding=False))
 
     def coming(self, steps: Sequence[Step], count: int) -> Sequence[float]:
         """Times of so many steps after one of answers alone, which go on as it does [s].
@@ -213,22 +212,23 @@ class Clock:
 
     def _own(self, step: Step) -> Sequence[float]:
         """Numbers of what a rank does whatever the others do, its experts without a token."""
-        if step.prefill:
-            part = self._prompt(step, in_group=True)
-            return _numbers(replace(part, busy=part.busy + self._riding(step)))
-        return self._answer(*self._rounded(step))
+        if not step.prefill:
+            return self._answer(*self._rounded(step))
+        card, links, *others = self._prompt(step, in_group=True)
+        core, of_core = self._riding(step)
+        return card + core, links + of_core, *others
 
     def _answer(self, count: int, contexts: int) -> Sequence[float]:
         """Numbers of what a rank of a group does for its answers, by :meth:`_rounded`."""
         block, (row, column) = _place(count, contexts)
         if block not in self._answering:
             alone = replace(self._block(*block), group_tokens=0.0, busiest_tokens=0.0)
-            self._answering[block] = np.stack(np.broadcast_arrays(*_numbers(
-                self._part(alone))), axis=-1).tolist()
+            self._answering[block] = self._part(alone).tolist()
         return self._answering[block][row][column]
 
-    def _prompt(self, step: Step, in_group: bool = False) -> _Part:
-        """What a step's prompts add to a rank's time, with the tokens of those that decode.
+    def _prompt(self, step: Step, in_group: bool = False) -> Sequence[float]:
+        """Numbers of what a step's prompts add to a rank's time, with the tokens of those that
+        decode.
 
         Args:
             step: with prompts.
@@ -239,16 +239,18 @@ class Clock:
             row = self._rows.get(step.prefill[0]) if len(step.prefill) == 1 else None
             block, column = divmod(len(step.decode), BESIDE)
             if row is not None:
-                part = _part_of(self._block_of_prompts(block, in_group)[row, column])
+                numbers = self._block_of_prompts(block, in_group)[row, column]
             elif self._alike and len(step.prefill) == 1:
-                part = self._chunk(*step.prefill[0], block, column, in_group)
+                numbers = self._chunk(*step.prefill[0], block, column, in_group)
             else:
-                new, cached = np.array(step.prefill, float).T
-                part = self._prefill(new, cached, float(len(step.decode)), in_group)
-            self._prompts[key] = part
+                new, cached = np.array(step.prefill, float).T[:, np.newaxis]
+                numbers, = self._prefill(
+                    new, cached, np.array([float(len(step.decode))]), in_group)
+            self._prompts[key] = numbers.tolist()
         return self._prompts[key]
 
-    def _chunk(self, new: int, cached: int, block: int, column: int, in_group: bool) -> _Part:
+    def _chunk(self, new: int, cached: int, block: int, column: int, in_group: bool
+               ) -> np.ndarray:
         """A chunk of one prompt, rounded as contexts are, its own tokens from 513 on; with it those
         of about as many tokens.
 
@@ -265,7 +267,8 @@ class Clock:
                            for start in (rows, places))
             self._chunked[key] = self._numbers_beside(
                 np.maximum(1.0, own[:, None]), ROUNDING * before, block, in_group)
-        return _part_of(self._chunked[key][row, place, column])
+        numbers: np.ndarray = self._chunked[key][row, place, column]
+        return numbers
 
     def _block_of_prompts(self, block: int, in_group: bool) -> np.ndarray:
         """Numbers of every expected prompt beside so many requests, shape (prompts, beside, n)."""
@@ -283,12 +286,11 @@ class Clock:
             block: of the requests beside it.
             in_group: whether the experts are left to what all ranks of a group have.
         """
-        part = self._prefill(new, cached, np.arange(BESIDE) + float(block * BESIDE), in_group)
-        shape = (*np.broadcast_shapes(new.shape, cached.shape)[:-2], BESIDE)
-        return np.stack(np.broadcast_arrays(*_numbers(part), np.empty(shape))[:-1], axis=-1)
+        return self._prefill(new, cached, np.arange(BESIDE) + float(block * BESIDE), in_group)
 
-    def _prefill(self, new: Number, cached: Number, riding: Number, in_group: bool) -> _Part:
-        """A step of chunks, as :meth:`_chunks` has them, alone or in a group."""
+    def _prefill(self, new: np.ndarray, cached: np.ndarray, riding: np.ndarray, in_group: bool
+                 ) -> np.ndarray:
+        """Numbers of steps of chunks, as :meth:`_chunks` has them, alone or in a group."""
         chunks = self._chunks(new, cached, riding)
         return self._part(replace(chunks, group_tokens=0.0, busiest_tokens=0.0)
                           if in_group else chunks)
@@ -301,10 +303,8 @@ class Clock:
             count = np.arange(float(SHARED))
             experts = self._experts((rows * SHARED + count)[:, np.newaxis],
                                     columns * SHARED + count, decoding)
-            self._groups[key] = np.broadcast_arrays(
-                *(experts - self._without_tokens[decoding]).parts(),
-                np.empty((SHARED, SHARED)))[:-1]
-        return Busy(*(part[row, column] for part in self._groups[key]))
+            self._groups[key] = experts - self._without_tokens[decoding]
+        return Busy(*self._groups[key][row, column].tolist())
 
     @functools.cached_property
     def _drafting_layers(self) -> float:
@@ -315,23 +315,24 @@ class Clock:
         return float(np.inf if q.drafter_parameters > 0 else q.num_hidden_layers / of_pass)
 
     @functools.cached_property
-    def _without_tokens(self) -> tuple[Busy, Busy]:
+    def _without_tokens(self) -> tuple[np.ndarray, np.ndarray]:
         """Busy times of a rank in an idle group: in prefill, and in decode."""
-        return self._experts(0.0, 0.0, decoding=False), self._experts(0.0, 0.0, decoding=True)
+        none = np.zeros(1)
+        return (self._experts(none, none, decoding=False)[0],
+                self._experts(none, none, decoding=True)[0])
 
-    def _experts(self, tokens: Number, busiest: Number, decoding: bool) -> Busy:
-        """A rank that has nothing of its own, among others with so many tokens."""
-        return self._part(replace(NOTHING, decoding=decoding, group_tokens=tokens,
-                                  busiest_tokens=busiest)).busy
+    def _experts(self, tokens: np.ndarray, busiest: np.ndarray, decoding: bool) -> np.ndarray:
+        """Busy times of a rank that has nothing of its own, among others with so many tokens."""
+        return self._times(BUSY, replace(NOTHING, decoding=decoding, group_tokens=tokens,
+                                         busiest_tokens=busiest))
 
-    def _part(self, composition: Composition) -> _Part:
-        timed = self._timed(composition)
-        return _Part(
-            busy_in(self._q, timed), timed.host_time, composition.tokens,
-            timed.draft_pass_time - np.maximum(timed.device_time, timed.host_time)
-            / self._drafting_layers)
+    def _part(self, composition: Composition) -> np.ndarray:
+        """Numbers of the parts of a rank in steps, as :func:`_part_of` takes them."""
+        own = self._times(OWN, composition)
+        tokens = np.broadcast_to(composition.tokens, own.shape[:-1])[..., np.newaxis]
+        return np.concatenate([own, tokens], axis=-1)
 
-    def _chunks(self, new: Number, cached: Number, riding: Number) -> Composition:
+    def _chunks(self, new: np.ndarray, cached: np.ndarray, riding: np.ndarray) -> Composition:
         """Chunks of prompts, and the tokens of requests that decode beside them.
 
         Args:
@@ -378,24 +379,17 @@ class Clock:
         """Time of a step of answers alone; with it that of the steps which may come next."""
         block, (row, column) = _place(count, contexts)
         if block not in self._known:
-            timed = self._timed(self._block(*block))
-            self._known[block] = np.broadcast_to(
-                timed.step_time - self._q.host_gap_per_step
-                + self._passes * timed.draft_pass_time, (COUNTS, CONTEXTS)).tolist()
+            self._known[block] = self._times(ALONE, self._block(*block))[..., 0].tolist()
         return self._known[block][row][column]
 
-    def _riding(self, step: Step) -> Busy:
-        """What the requests that decode beside prompts keep busy: their cores, by their own."""
+    def _riding(self, step: Step) -> Sequence[float]:
+        """What the requests that decode beside prompts keep busy: card and links, by their own."""
         if not step.decode:
-            return IDLE
+            return 0.0, 0.0
         block, (row, column) = _place(*self._rounded(step))
         if block not in self._cores:
-            cores = cores_in(self._q, self._timed(self._block(*block)))
-            self._cores[block] = np.stack([
-                np.broadcast_to(time, (COUNTS, CONTEXTS)) for time in (cores.own, cores.links)],
-                axis=-1).tolist()
-        own, links = self._cores[block][row][column]
-        return Busy(own, links)
+            self._cores[block] = self._times(CORE, self._block(*block)).tolist()
+        return self._cores[block][row][column]
 
     def _block(self, counts: int, contexts: int) -> Composition:
         """Answers of so many requests and of such contexts, shape (``COUNTS``, ``CONTEXTS``)."""
@@ -403,9 +397,31 @@ class Clock:
             counts * COUNTS + np.arange(1, COUNTS + 1)[:, np.newaxis],
             ROUNDING * _height(contexts * CONTEXTS + np.arange(1, CONTEXTS + 1)))
 
-    def _timed(self, composition: Composition) -> Timed:
-        return step(self._attention, self._q, self._counted, self._weights, self._cache,
-                    composition)
+    def _times(self, names: Sequence[str], composition: Composition) -> np.ndarray:
+        """What is asked of steps, shape (..., names) [s]; once it was asked often, repeated."""
+        given = {name: value for name, value in vars(composition).items() if np.ndim(value)}
+        fixed = {name: value for name, value in vars(composition).items() if name not in given}
+        shape = np.broadcast_shapes(*(value.shape for value in given.values()))
+        key = names, shape, *given, *fixed.items()
+        if key not in self._repeating:
+            self._repeating[key] = Repeating(self._timed, fixed)
+        found = np.empty((len(names), math.prod(shape)))
+        self._repeating[key].take({name: np.broadcast_to(value, shape).ravel()
+                                   for name, value in given.items()},
+                                  dict(zip(names, found, strict=True)), 0)
+        return np.moveaxis(found.reshape(-1, *shape), 0, -1)
+
+    def _timed(self, composition: Mapping[str, Any]) -> Mapping[str, Number]:
+        """Times of steps of a composition, ``OWN``, ``CORE`` and ``ALONE`` [s]."""
+        q = self._q
+        timed = step(self._attention, q, self._counted, self._weights, self._cache,
+                     Composition(**composition))
+        cores = cores_in(q, timed)
+        return dict(zip(BUSY, busy_in(q, timed).parts(), strict=True)) | {
+            "launch": timed.host_time, "beside_layer": timed.draft_pass_time - np.maximum(
+                timed.device_time, timed.host_time) / self._drafting_layers,
+            "core": cores.own, "core_links": cores.links,
+            "alone": timed.step_time - q.host_gap_per_step + self._passes * timed.draft_pass_time}
 
 
 def _place(count: int, contexts: int) -> tuple[tuple[int, int], tuple[int, int]]:

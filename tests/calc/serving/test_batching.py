@@ -199,7 +199,7 @@ def step_by_step(requests, engine_limits, step_time):
         steps.append((clock, clock + step_time(step), step))
         clock += step_time(step)
         engine.complete(clock)
-        engine.still = 0
+        engine.lasting = 0
     return tuple(job.outcome() for job in jobs), steps
 
 
