@@ -138,8 +138,10 @@ class Answer:
         return groups
 
     def _first(self, groups: Sequence[Sequence[SampledRow]]) -> SampledRow | None:
-        """The first of some groups that a release starts; None of none of the best."""
-        return next((each for each, *_ in groups[:OF_GROUP] if self.offers(each.row)), None)
+        """The first of some groups that a release starts, as it would be told; None of none of
+        the best."""
+        return next((self._plain(each) for each, *_ in groups[:OF_GROUP]
+                     if self.offers(each.row)), None)
 
     def _layouts(self, most: int | None = None) -> list[Row]:
         """The best of every layout of each offer, engine and precision, or of so many layouts on
@@ -175,8 +177,8 @@ class Answer:
         for sure."""
         found = self.result
         name, sign = next(iter(found.wishes.leading.items()))
-        firm = next((each for each, *_ in groups[:OF_GROUP]
-                     if self.offers(each.row) and self._stands(each)), None)
+        firm = next((plain for each, *_ in groups[:OF_GROUP] if self.offers(each.row)
+                     and self._stands(plain := self._plain(each))), None)
         least = {name: sign * firm.stands_for(name, sign)} if firm and name not in UNBOUNDED else {}
         asked = replace(found.wishes, objectives=found.wishes.margins, least=least)
         two = pairs(found.space, asked, found.pairs).rows() if found.pairs else []
@@ -187,10 +189,13 @@ class Answer:
         ratios = self._ratios.get(_layout(row), {})
         return replace(row, quantities=_times(row.quantities, ratios))
 
+    def _samples(self, rows: Sequence[Row]) -> list[SampledRow]:
+        """Deployments under the same draws, with what is known of their layouts."""
+        return [_moved(each, self._ratios.get(_layout(each.row), {}))
+                for each in sample_rows(self.result, rows)]
+
     def _ranked(self, rows: Sequence[Row]) -> list[list[SampledRow]]:
-        drawn = [_moved(each, self._ratios.get(_layout(each.row), {}))
-                 for each in sample_rows(self.result, rows[:2 * MOST_RANKED])]
-        return ranked(self.result, drawn, MOST_SIMULATED)
+        return ranked(self.result, self._samples(rows[:2 * MOST_RANKED]), MOST_SIMULATED)
 
     def _stands(self, each: SampledRow, share: float = HOLDS) -> bool:
         """Whether a deployment keeps its limits in a share of draws, and simulated."""
@@ -205,7 +210,8 @@ class Answer:
         groups: list[list[SampledRow]] = []
         told = set[tuple[Any, ...]]()
         for group in self.ranking:
-            if _cut(group[0].row) in told or (leader := self._leader(group)) is None:
+            if _cut(group[0].row) in told or self._too_seldom(group[0], groups) or (
+                    leader := self._leader(group)) is None:
                 continue
             if _cut(leader.row) not in told:
                 told.add(_cut(leader.row))
@@ -224,6 +230,14 @@ class Answer:
         while more := [*islice(others, self.most - len(groups))]:  # in place of what is not told
             groups = self._in_order([*groups, *more])
         return groups
+
+    def _too_seldom(self, each: SampledRow, groups: Sequence[Sequence[SampledRow]]) -> bool:
+        """Whether a deployment would come last of enough others: it keeps the limits too seldom,
+        as far as the simulation of the first of them stands for its own."""
+        if len(groups) < self.most:
+            return False
+        shares = [self.keeps(other) or 0.0 for other, *_ in groups]
+        return (self.keeps(each, groups[0][0]) or 0.0) < least_share(shares)
 
     def _in_order(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
         """Rows as they are simulated: the one to recommend, those behind it by the objectives, last
@@ -327,7 +341,7 @@ class Answer:
         others: dict[tuple[Any, ...], Row] = {}
         for row in rows:
             others.setdefault(_cut(row), row)
-        drawn = sample_rows(self.result, [
+        drawn = self._samples([
             row for cut, row in others.items() if cut not in told][:MOST_RANKED])
         least = least_share([self.keeps(groups[0][0]) or 0.0])  # of those, what is as sure first
         seldom = {id(each): (share := keeps(self.result, each)) is not None and share < least
@@ -404,9 +418,10 @@ class Answer:
             choice = less(best.row.choice)
             if choice == best.row.choice or (row := self.result.again(choice)) is None:
                 continue
-            other, = sample_rows(self.result, [row])
+            other, = self._samples([row])
+            share, own = (keeps(self.result, of) or 1.0 for of in (other, each))  # none simulated
             if little_worse(other, each, self.result.wishes.chosen) and (
-                    (self.keeps(other) or 1.0) >= min(HOLDS, (self.keeps(each) or 1.0) - NEARLY)):
+                    share >= min(HOLDS, own - NEARLY)):
                 best = other
         return best
 
