@@ -3,7 +3,7 @@
 A sweep runs in passes whose temporaries stay in the cache of a core; the passes of a call share
 threads, since NumPy lets go of the interpreter while it computes. What is one number for all
 deployments stays one number. The formulas are those of ``calc.evaluate``, only fewer of them; of
-many passes the first is written down as it is computed, and repeated (``calc.physics.recording``).
+many passes the first is written down as it is computed, and repeated (``calc.recording``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from calc.closed_form.evaluate import check_names, evaluate
 from calc.closed_form.latencies import FAST, STEADY_NAMES, WANTED, latencies, needs_prefill
 from calc.closed_form.latencies import STEP_NAMES as STEP_NAMES
 from calc.physics.arrays import Inputs, Number, double
-from calc.physics.recording import Repeating, one_if_same, repeating
+from calc.recording import Repeating, one_if_same, repeating
 from calc.uncertainty.gradient import Traced, slopes, traced
 from calc.uncertainty.interval import Sides, quantiles
 from catalogue.deployments.knobs import NORMAL_90, Knob

@@ -25,10 +25,10 @@ from calc.physics.positions import (
     prefill_absorbed,
     prefill_positions,
 )
-from calc.physics.recording import Repeating
 from calc.physics.shapes import count_parameters
 from calc.physics.step import step
 from calc.physics.work import Composition
+from calc.recording import Repeating
 from calc.serving.requests import Contexts, Step
 
 ROUNDING = 16  # contexts are rounded up to as many tokens, so that steps repeat; and longer ones to

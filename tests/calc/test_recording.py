@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calc.physics.arrays import either, select
-from calc.physics.recording import WORTH, Recording, Repeated, Repeating
+from calc.recording import WORTH, Recording, Repeated, Repeating
 
 ROWS = 1000
 X = np.array([1.0, 4.0, 9.0])
