@@ -20,8 +20,7 @@ import catalogue
 from calc.answer.simulated import system_of
 from calc.answer.steady_state import lasting
 from calc.answer.users import MEANS, asked_of, cost, cycle, users_see
-from calc.closed_form.evaluate import evaluate
-from calc.closed_form.validity import NEAR
+from calc.serving.evaluate import NEAR, evaluate
 
 DEPLOYMENTS = 300
 FIRST = 200_000  # first seed; the formulas were not developed on these deployments

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calc.answer.estimate import Estimate, estimate, parameters, parameters_by_class
-    from calc.closed_form.evaluate import evaluate_asked as evaluate
     from calc.launching.starting import search
     from calc.many.sweeps import decode_sweep, interval_sweep, latency, sweep
     from calc.searching.load_goal import load_goal
     from calc.searching.result import Answer
     from calc.sensitivity.elasticities import elasticities
-    from calc.uncertainty.amount import Amount
+    from calc.serving.evaluate import evaluate_asked as evaluate
+    from calc.uncertainty import Amount
 
 __all__ = [
     "Amount",
@@ -43,13 +43,13 @@ __all__ = [
 
 
 _STANDS = {
-    "Amount": "uncertainty.amount.Amount",
+    "Amount": "uncertainty.Amount",
     "Answer": "searching.result.Answer",
     "Estimate": "answer.estimate.Estimate",
     "decode_sweep": "many.sweeps.decode_sweep",
     "elasticities": "sensitivity.elasticities.elasticities",
     "estimate": "answer.estimate.estimate",
-    "evaluate": "closed_form.evaluate.evaluate_asked",
+    "evaluate": "serving.evaluate.evaluate_asked",
     "interval_sweep": "many.sweeps.interval_sweep",
     "latency": "many.sweeps.latency",
     "load_goal": "searching.load_goal.load_goal",

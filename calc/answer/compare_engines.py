@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 
 COMPARED = ("tpot", "ttft", "output_throughput", "max_concurrency")

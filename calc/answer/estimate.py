@@ -21,15 +21,21 @@ from calc.answer.steady_state import (
     seen_of_burst,
     simulated,
 )
-from calc.closed_form.evaluate import evaluate
-from calc.closed_form.validity import doubt_words
 from calc.evidence.classes import Own, own_errors
 from calc.layouts.feasible import HEADROOM, MEMORY, Reason, reasons
 from calc.physics.breakdown import bottleneck, token_parts
 from calc.physics.breakdown import parts as step_parts
-from calc.physics.shapes import count_parameters
-from calc.uncertainty.amount import ESTIMATE, EXACT, LOWER_BOUND, UPPER_BOUND, Amount
-from calc.uncertainty.interval import interval, share_not_negative
+from calc.physics.parameters import count_parameters
+from calc.serving.evaluate import doubt_words, evaluate
+from calc.uncertainty import (
+    ESTIMATE,
+    EXACT,
+    LOWER_BOUND,
+    UPPER_BOUND,
+    Amount,
+    interval,
+    share_not_negative,
+)
 from catalogue import Scenario, model_inputs
 from catalogue.deployments.knobs import Knob
 from catalogue.deployments.scenario import unasked

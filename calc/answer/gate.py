@@ -20,12 +20,11 @@ import numpy as np
 from calc.answer.estimate import with_steady_errors
 from calc.answer.steady_state import as_simulated, lasting, simulated
 from calc.answer.two_pools import combine_pools
-from calc.closed_form.evaluate import evaluate
 from calc.evidence.classes import own_errors
 from calc.evidence.protocols import Predictions
 from calc.layouts.feasible import reasons
-from calc.uncertainty.amount import Amount
-from calc.uncertainty.interval import interval
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount, interval
 from catalogue import Scenario, library
 from catalogue.deployments.gates import GateRow, gate_rows
 from catalogue.entries.gates import METRIC_UNITS

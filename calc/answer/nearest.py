@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from calc.answer.steady_state import central_values
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import changed
 from calc.layouts.enumerate import (
     AXES,
@@ -29,6 +28,7 @@ from calc.layouts.enumerate import (
     iter_rows,
 )
 from calc.layouts.feasible import HEADROOM, Judge, admitted, has_room, reasons
+from calc.serving.evaluate import evaluate
 from catalogue import Scenario, precision_inputs
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import (

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from calc.answer.estimate import parameters, parameters_by_class
-from calc.physics.cache import cache
-from calc.physics.shapes import Parameters, count_parameters
+from calc.physics.kv_cache import cache
+from calc.physics.parameters import Parameters, count_parameters
 from catalogue import library
 from catalogue.deployments.scenario import model_inputs, precision_inputs
 from catalogue.entries.models import Checkpoint, Model, PublishedCache

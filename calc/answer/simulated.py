@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calc.closed_form.evaluate import evaluate
-from calc.closed_form.waves import front_ends_rate
 from calc.layouts.feasible import MEMORY, Reason, reasons
 from calc.physics.arrays import Inputs
-from calc.serving.arrivals import Distribution, Shape, in_prefix_cache, shapes_of
-from calc.serving.replay import MOST_SEQUENCES
-from calc.serving.requests import Limits
-from calc.serving.saturation import WAVES, saturation_of_ranks, saturation_rate
-from calc.serving.scheduling import Transfer
+from calc.serving.burst import front_ends_rate
+from calc.serving.evaluate import evaluate
+from calc.serving.metrics import MOST_SEQUENCES, WAVES, saturation_of_ranks, saturation_rate
+from calc.serving.requests import Distribution, Limits, Shape, in_prefix_cache, shapes_of
+from calc.serving.scheduler import Transfer
 from calc.serving.simulation import Pool
 from calc.serving.step_times import Clock, ranks_in_step
 from catalogue import ParamsError, Scenario, load

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
-from calc.closed_form.planning import pool_replicas
-from calc.closed_form.validity import doubts
 from calc.physics.arrays import Inputs, double
 from calc.physics.experts import ranks_in_step
 from calc.physics.memory import found_shares
-from calc.uncertainty.amount import Amount
+from calc.serving.burst import pool_replicas
+from calc.serving.evaluate import doubts, evaluate
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.deployments.scenario import unasked
 
@@ -58,7 +57,7 @@ class Lasting:
         values: by name of ``STEADY``, SI; none where requests arrive faster than they can leave.
         cache: by name of ``CACHE``, shares of the blocks and of the steps [1]; none likewise.
         doubts: why a simulation may give others, by name of
-            ``calc.closed_form.validity.doubt_words``;
+            ``calc.serving.evaluate.doubt_words``;
             empty where the closed form holds.
     """
 

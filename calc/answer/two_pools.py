@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
-from calc.closed_form.steady import pool_queue
-from calc.closed_form.waves import first_held, front_ends_rate
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
+from calc.serving.burst import first_held, front_ends_rate
+from calc.serving.evaluate import evaluate
+from calc.serving.steady import pool_queue
 from catalogue import Scenario
 
 ROUNDING = 1e-9  # relative: what is asked for is served

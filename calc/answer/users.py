@@ -14,11 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.answer.simulated import Lengths, System, system_of
-from calc.closed_form.evaluate import evaluate
-from calc.serving.arrivals import ClosedLoop, Prefixes, poisson, sharing
-from calc.serving.metrics import GENERATIONS, Latency, Summary, summarise
-from calc.serving.requests import Request, Run
-from calc.serving.saturation import keeps_up
+from calc.serving.evaluate import evaluate
+from calc.serving.metrics import GENERATIONS, Latency, Summary, keeps_up, summarise
+from calc.serving.requests import ClosedLoop, Prefixes, Request, Run, poisson, sharing
 from calc.serving.simulation import simulate
 from catalogue import ParamsError, Scenario
 

@@ -13,7 +13,7 @@ from calc.answer.two_pools import Pools, combine_pools
 from calc.evidence.classes import REPORTED, axis_label, inside_words, near, outside_words
 from calc.evidence.nearness import both
 from calc.layouts.change import changed
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join
 from catalogue.reading.values import Text

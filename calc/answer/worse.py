@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human

@@ -27,7 +27,7 @@ from calc.launching.watching.faults import (
     Simulated,
     simulate,
 )
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import ParamsError
 from catalogue.engines.engine import load_engine
 from catalogue.entries import trees

@@ -13,7 +13,7 @@ from calc.auditing.claim_files import Listed
 from calc.auditing.right import both_ends, compared, computed, made_of, moved, same_unit, tried
 from calc.auditing.settings import Ruling, ruling
 from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment, nearest
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import ParamsError
 from catalogue.entries import trees
 from catalogue.entries.deployments import Claim as ScenarioClaim

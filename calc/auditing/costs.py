@@ -10,12 +10,10 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import estimate
-from calc.costing.answer import Cost, CostOptions, cost
-from calc.costing.rates import converted, prices_of
-from calc.costing.tokens import MILLION
+from calc.costing.cost import MILLION, Cost, CostOptions, cost
+from calc.costing.ownership import converted, prices_of
 from calc.launching.watching import as_run
-from calc.uncertainty.amount import Amount
-from calc.uncertainty.propagate import propagate_uncertainty
+from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import ParamsError
 from catalogue.entries.formulas import DocumentFormula
 from catalogue.reading.units import YEAR

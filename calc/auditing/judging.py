@@ -13,7 +13,7 @@ from calc.auditing.alarms import STATES, alarm
 from calc.auditing.cases import Case
 from calc.auditing.settings import DEPENDS, ELSEWHERE
 from calc.auditing.truths import Truth
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.engines.engine import STOPS
 from catalogue.reading.printed import Printed
 

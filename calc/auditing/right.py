@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from calc.auditing.truths import Truth
-from calc.uncertainty.amount import Amount
-from calc.uncertainty.propagate import propagate_uncertainty
+from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue.entries import trees
 from catalogue.ledger.dimensions import of_tree, of_unit, text
 from catalogue.ledger.rows import Claim, Comparison

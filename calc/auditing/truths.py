@@ -12,9 +12,9 @@ from typing import Any
 import catalogue
 from calc.answer.estimate import counted_of, predicted
 from calc.auditing.claim_files import quantities_named
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import Reason, reasons
-from calc.uncertainty.amount import Amount
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.reading import units
 from catalogue.reading.printed import Printed

@@ -11,7 +11,7 @@ import numpy as np
 from calc.answer.simulated import System, system_of
 from calc.capacity.replicas import Limits, Replica, ReplicaMetrics, fewest
 from calc.capacity.tiers import Population, TierValue
-from calc.serving.arrivals import modulated
+from calc.serving.requests import modulated
 from calc.serving.simulation import simulate
 from catalogue import ParamsError, Scenario
 from catalogue.planning.loads import Load

@@ -19,11 +19,10 @@ import numpy as np
 
 from calc.capacity.replicas import MOST_OVERFLOW, Limits
 from calc.capacity.tables import Cut, Tables, Way, is_wide, layouts, requests_of, ways
-from calc.closed_form.evaluate import evaluate
-from calc.closed_form.validity import doubt_words, doubts
 from calc.layouts.feasible import HEADROOM, has_room
 from calc.physics.arrays import Inputs
 from calc.physics.breakdown import bottleneck
+from calc.serving.evaluate import doubt_words, doubts, evaluate
 from catalogue import Scenario
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.subject import Cut as Laid
@@ -52,7 +51,7 @@ class Best:
         tried: layouts and numbers of requests that were evaluated [1].
         way: drafted tokens of a step, and the micro-batches that it is run in [1].
         doubts: why a simulation may give others, by name of
-            ``calc.closed_form.validity.doubt_words``;
+            ``calc.serving.evaluate.doubt_words``;
             of so many requests it takes too long to be made here.
     """
 

@@ -15,11 +15,10 @@ from calc.answer.simulated import lengths_of, system_of
 from calc.answer.users import MEANS, UserLoad, users_see
 from calc.capacity.first_tokens import Steps, first_tokens
 from calc.capacity.waits import pace_spread, percentile, rates_met, skewed_above
-from calc.closed_form.evaluate import evaluate
-from calc.closed_form.validity import doubts
 from calc.layouts.feasible import has_room
 from calc.physics.arrays import Inputs
-from calc.serving.replay import MOST_SEQUENCES
+from calc.serving.evaluate import doubts, evaluate
+from calc.serving.metrics import MOST_SEQUENCES
 from calc.serving.step_times import ranks_in_step
 from catalogue import ParamsError, Scenario
 

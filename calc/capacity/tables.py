@@ -12,7 +12,7 @@ from calc.layouts.change import changed
 from calc.layouts.enumerate import Sizes, at, enumerate_layouts, iter_rows, placement
 from calc.layouts.feasible import KINDS, admitted
 from calc.many.sweeps import sweep
-from calc.serving.replay import MOST_SEQUENCES
+from calc.serving.metrics import MOST_SEQUENCES
 from catalogue import Scenario
 from catalogue.deployments.admission.rules import CONTEXT, OF_PRECISION, cut_of, subject_of
 from catalogue.deployments.layout import DEGREES

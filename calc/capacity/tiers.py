@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
 from calc.layouts import host_memory
 from calc.layouts.host_memory import HostRoom
+from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario, load_link
 from catalogue.deployments.physics_inputs import HOST_LINK, STORAGE_LINK
 

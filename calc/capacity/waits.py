@@ -1,6 +1,6 @@
 """Percentiles of what users wait for, in closed form: tails around the means of a steady state.
 
-The means are those of ``calc.closed_form.steady``; here stands how single requests scatter about
+The means are those of ``calc.serving.steady``; here stands how single requests scatter about
 them. A simulation of the same steps is what these forms are held against.
 """
 

@@ -16,8 +16,6 @@ from calc.answer.steady_state import OF_BENCHES, STEADILY, Lasting
 from calc.answer.two_pools import Pools
 from calc.answer.whole import Seen, evidence_of, seen_of, whole, whole_id, whole_title
 from calc.answer.worse import worsened
-from calc.closed_form.benches import bench_count
-from calc.closed_form.validity import doubt_words
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
@@ -43,6 +41,7 @@ from calc.launching.startup_line import POOLS, engine_words, startup_line, start
 from calc.layouts.change import set_line
 from calc.physics.arrays import Inputs
 from calc.searching.same_cards import Alternatives, alternatives
+from calc.serving.evaluate import bench_count, doubt_words
 from catalogue import ParamsError, Scenario, Value, load_deployment, symbols
 from catalogue.engines.released import fitting
 from catalogue.messages import join, messages

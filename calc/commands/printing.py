@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 import calc
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, Value, sources, symbols
 from catalogue.caveats import announced, underived, unsourced
 from catalogue.deployments.admission.notation import written

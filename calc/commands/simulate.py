@@ -27,10 +27,8 @@ from calc.commands.printing import (
     tell,
     translated,
 )
-from calc.serving.arrivals import Prefixes, in_prefix_cache, poisson
-from calc.serving.metrics import Latency, Objective, Summary, summarise
-from calc.serving.replay import MOST_SEQUENCES
-from calc.serving.requests import Run
+from calc.serving.metrics import MOST_SEQUENCES, Latency, Objective, Summary, summarise
+from calc.serving.requests import Prefixes, Run, in_prefix_cache, poisson
 from calc.serving.simulation import Coordination, simulate
 from catalogue import ParamsError, Scenario, load_deployment
 from catalogue.messages import messages

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import Scenario, load, load_device, names
 from catalogue.entries.hardware import Device, Node
 from catalogue.planning.powers import BUSY, WAITING, Powers

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
 from calc.evidence.classes import discrepancy
 from calc.evidence.fitting import Calibration, neighbours, slopes
 from calc.evidence.protocols import beyond, knob_of, predicted
 from calc.evidence.systems import VARIED, System
 from calc.evidence.validation import measured_system
-from calc.uncertainty.amount import Amount
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, library
 from catalogue.deployments.knobs import NORMAL_90
 from catalogue.deployments.layout import DEGREES

@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any, Protocol, cast, get_args
 
 from calc.evidence.nearness import Nearness, distance, nearness, place, widened
-from calc.uncertainty.interval import Sides
+from calc.uncertainty import Sides
 from catalogue import Scenario, library
 from catalogue.deployments.physics_inputs import USUAL, priors_of
 from catalogue.deployments.precision_support import widened as widened_weights

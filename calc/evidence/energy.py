@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
 from calc.costing.power import cards_power, full_power, powers_of, shares_of
 from calc.evidence.classes import own_errors
-from calc.uncertainty.amount import Amount
-from calc.uncertainty.interval import interval
-from calc.uncertainty.propagate import propagate_uncertainty
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount, interval, propagate_uncertainty
 from catalogue import Scenario, load, load_scenario, names
 
 KIND = "consumptions"  # a table bears the name of the deployment whose power it holds

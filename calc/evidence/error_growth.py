@@ -22,7 +22,7 @@ from calc.evidence.classes import LOADS, class_of, estimated_from
 from calc.evidence.nearness import covered
 from calc.evidence.pooling import DIGITS, TINY, Residuals, unlikely
 from calc.evidence.systems import METRICS, System
-from calc.uncertainty.interval import Sides
+from calc.uncertainty import Sides
 from catalogue.deployments.knobs import NORMAL_90
 from catalogue.entries.calibrations import Covered, Growth
 

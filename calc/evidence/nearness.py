@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.uncertainty.interval import Sides
+from calc.uncertainty import Sides
 from catalogue import Scenario
 from catalogue.entries.calibrations import Covered
 

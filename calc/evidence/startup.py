@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calc.closed_form.evaluate import evaluate
-from calc.physics.pages import beside_tokens
-from calc.uncertainty.amount import Amount
-from calc.uncertainty.interval import interval
+from calc.physics.kv_cache import beside_tokens
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount, interval
 from catalogue import Scenario
 from catalogue.deployments.startups import StartupRow
 from catalogue.entries.startups import JUDGED

@@ -15,12 +15,11 @@ from typing import Any, Self, get_args
 
 import numpy as np
 
-from calc.closed_form.evaluate import check_names, evaluate
-from calc.closed_form.latencies import latencies
 from calc.evidence.classes import load_of
 from calc.evidence.fitting import Calibration
 from calc.physics.arrays import Inputs, double
-from calc.serving.replay import serve_all
+from calc.serving.evaluate import check_names, evaluate, latencies
+from calc.serving.metrics import serve_all
 from calc.serving.step_times import Clock
 from catalogue import Scenario
 from catalogue.deployments.knobs import Knob

@@ -21,13 +21,12 @@ import numpy as np
 from calc.kernels.cores import DECODE_CORE, decode_time
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.matmuls import ACTIVATION_BYTES, DENSE, OF_CARD
-from calc.physics.cache import cache as cached
-from calc.physics.layers.attention import MLA
+from calc.physics.attention import MLA
+from calc.physics.kv_cache import cache as cached
+from calc.physics.kv_cache import multiplied_positions, selection_bytes
 from calc.physics.memory import Weights
-from calc.physics.positions import multiplied_positions, selection_bytes
-from calc.physics.shapes import count_parameters, matmuls
-from calc.physics.timing.cores import core_time, index_time
-from calc.physics.timing.matmuls import matmul_time, whole_tiles
+from calc.physics.operators import core_time, index_time, matmul_time, matmuls, whole_tiles
+from calc.physics.parameters import count_parameters
 from calc.physics.work import Composition, attention_work, core_work, index_work
 from catalogue import library
 from catalogue.deployments.scenario import model_inputs

@@ -9,8 +9,14 @@ import numpy as np
 
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.physics.arrays import Number
-from calc.physics.communication import exchange
-from calc.physics.timing.collectives import Group, all_gather, all_reduce, group, reduce_scatter
+from calc.physics.communication import (
+    Group,
+    all_gather,
+    all_reduce,
+    exchange,
+    group,
+    reduce_scatter,
+)
 
 # a table of one server asks for no network
 ALONE = {"network_bandwidth": 1.0, "network_alpha": 0.0, "network_efficiency": 1.0}
@@ -50,7 +56,7 @@ def gathering_time(collective: Callable[..., Number]) -> Callable[..., Column]:
     The buffer of a table is the longer of what goes in and comes out: every rank's payload.
 
     Args:
-        collective: of ``calc.physics.timing.collectives``.
+        collective: of ``calc.physics.communication``.
 
     Source: notebooks/communication.md, section Gathering the logits.
     """

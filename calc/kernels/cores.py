@@ -1,6 +1,6 @@
 """Laws of the core of latent attention: in decode, and expanded over a prompt.
 
-They call what a step calls (``calc.physics.timing.cores``), for one layer. Columns are those of a
+They call what a step calls (``calc.physics.operators``), for one layer. Columns are those of a
 table and of its card: ``peak`` [FLOP/s], ``bandwidth`` [B/s] and mechanisms that are not fitted.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.matmuls import ACTIVATION_BYTES, MULTIPLY_ADD
 from calc.physics.arrays import ceil_div
-from calc.physics.timing.cores import core_time
+from calc.physics.operators import core_time
 from calc.physics.work import Core
 from catalogue.entries.formulas import neutral
 from catalogue.tables.floors import LATENT, QUERY, ROTATED, VALUE

@@ -1,6 +1,6 @@
 """Laws of matmuls: a dense one with its rows quantised, and a layer's block of routed experts.
 
-They call what a step calls (``calc.physics.timing.matmuls``), for one matmul and one layer. Columns
+They call what a step calls (``calc.physics.operators``), for one matmul and one layer. Columns
 are those of a table (``catalogue.tables``) and of its card: ``peak`` [FLOP/s], ``bandwidth`` [B/s],
 ``weight_bytes`` [B], and the mechanisms that are not fitted. Tables time kernels in a row, so the
 latencies of a law contain the boundaries between the kernels of its operator.
@@ -17,8 +17,13 @@ import numpy as np
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.routing import Dealing, met
 from calc.physics.experts import expert_tile, moved_rows
-from calc.physics.shapes import Matmuls
-from calc.physics.timing.matmuls import expert_latency, matmul_time, tiles_of_experts, whole_tiles
+from calc.physics.operators import (
+    Matmuls,
+    expert_latency,
+    matmul_time,
+    tiles_of_experts,
+    whole_tiles,
+)
 from calc.physics.work import Work
 
 ACTIVATION_BYTES = 2  # of an element of the rows, before they are quantised

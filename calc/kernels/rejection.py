@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
 from calc.kernels.law import Column
 from calc.kernels.matmuls import ACTIVATION_BYTES, expert_bytes
 from calc.kernels.rows.of_every_operator import FORMATS, of_card
 from calc.kernels.writing import Table, named_values
+from calc.serving.evaluate import evaluate
 from catalogue import library
 from catalogue.deployments.bounds import deployment_of
 from catalogue.engines.released import AT

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from calc.answer.whole import seen_of_pools
-from calc.closed_form.benches import FEWEST, WAVES, bench_count
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
 from calc.launching.scripts import MADE, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, comment, nearest_releases
 from calc.launching.watching.predictions import Predicted, predicted
-from calc.uncertainty.amount import Amount
+from calc.serving.evaluate import FEWEST, WAVES, bench_count
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.engines.successors import catalogue_of
 from catalogue.reading.jsonfile import data_text

@@ -15,7 +15,6 @@ from calc.answer.estimate import Estimate, counted
 from calc.answer.estimate import predicted as predicted_range
 from calc.answer.steady_state import lasting
 from calc.answer.whole import Whole, whole
-from calc.closed_form.evaluate import evaluate
 from calc.launching import bench, recipes
 from calc.launching.layout import layouts
 from calc.launching.lengths import Longest, longest
@@ -39,7 +38,8 @@ from calc.launching.watching import monitoring
 from calc.launching.watching.monitoring import Watched, watched
 from calc.launching.watching.predictions import predicted_pools, runs
 from calc.layouts.feasible import has_room, not_loaded
-from calc.physics.pages import beside_tokens
+from calc.physics.kv_cache import beside_tokens
+from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario, load_deployment
 from catalogue.caveats import unsourced
 from catalogue.deployments.scenario import unasked

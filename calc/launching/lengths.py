@@ -11,7 +11,7 @@ from calc.answer.simulated import (
     longest_served,
     stated_longest,
 )
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission.rules import positions
 from catalogue.messages import Pair, messages

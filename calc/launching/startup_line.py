@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from calc.answer.estimate import counted, predicted
-from calc.closed_form.evaluate import evaluate
 from calc.launching.lengths import longest
-from calc.physics.pages import beside_tokens
-from calc.uncertainty.amount import Amount
+from calc.physics.kv_cache import beside_tokens
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission.rules import longest_request, positions, too_long
 from catalogue.messages import Pair, messages

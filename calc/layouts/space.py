@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.costing.affordable import cards_within
-from calc.costing.rates import card_hour, prices_of, stated
+from calc.costing.ownership import card_hour, cards_within, prices_of, stated
 from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.layouts.enumerate import AXES as LAYOUT
 from calc.layouts.enumerate import Sizes, at, card_counts, enumerate_layouts, placement

@@ -16,13 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import check_names, evaluate
-from calc.closed_form.latencies import FAST, STEADY_NAMES, WANTED, latencies, needs_prefill
-from calc.closed_form.latencies import STEP_NAMES as STEP_NAMES
 from calc.physics.arrays import Inputs, Number, double
 from calc.recording import Repeating, one_if_same, repeating
-from calc.uncertainty.gradient import Traced, slopes, traced
-from calc.uncertainty.interval import Sides, quantiles
+from calc.serving.evaluate import (
+    FAST,
+    STEADY_NAMES,
+    WANTED,
+    check_names,
+    evaluate,
+    latencies,
+    needs_prefill,
+)
+from calc.serving.evaluate import STEP_NAMES as STEP_NAMES
+from calc.uncertainty import Sides, Traced, quantiles, slopes, traced
 from catalogue.deployments.knobs import NORMAL_90, Knob
 
 DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)
@@ -265,7 +271,7 @@ def interval_sweep(inputs: Columns, spreads: Sequence[JointRange], attention: st
     The logarithm of a quantity is taken as linear in its inputs (in their logarithms where their
     ranges do not begin at zero), with the slopes that it has in the middle of all ranges. From the
     inputs as they are, its moves to the ends of the ranges are put together as in
-    ``calc.uncertainty.interval``, which moves every input to points of its range instead:
+    ``calc.uncertainty``, which moves every input to points of its range instead:
     slower by the number of ranges, and aware of bends. What is told of a deployment comes from
     there; the median here is that of the linear form, and where a quantity bends in many inputs at
     once it may lie outside of the middle third of what is drawn.

@@ -26,15 +26,19 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
-from calc.physics.cache import Cache, index_parts
+from calc.physics.attention import attention_layers, linear_state, state_passes, window_layers
 from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
-from calc.physics.fetching import host_reads, missing
-from calc.physics.layers.attention import attention_layers, window_layers
-from calc.physics.layers.linear import linear_state, state_passes
+from calc.physics.kv_cache import (
+    Cache,
+    compressed_entries,
+    index_parts,
+    most_picked,
+    multiplied_positions,
+)
 from calc.physics.memory import Weights, after_layers, fullest_layer_weights
-from calc.physics.positions import compressed_entries, most_picked, multiplied_positions
-from calc.physics.shapes import Parameters, latent_projections, latent_share, up_projections
-from calc.physics.timing.matmuls import dense_bandwidth
+from calc.physics.operators import dense_bandwidth
+from calc.physics.parameters import Parameters, latent_projections, latent_share, up_projections
+from calc.physics.work import host_reads, missing
 from catalogue.entries.deployments import MOST_DRAFTS
 
 

@@ -23,7 +23,21 @@ from calc.physics.arrays import (
     plus,
     select,
 )
-from calc.physics.cache import Cache, drafting_layers
+from calc.physics.attention import (
+    CSA,
+    GQA,
+    MLA,
+    Heads,
+    attention_layers,
+    context_weights,
+    full_heads,
+    held_divided,
+    kv_share,
+    mamba_width,
+    prompt_ranks,
+    window_heads,
+    window_layers,
+)
 from calc.physics.experts import (
     exchange_buffers,
     expert_shards,
@@ -33,27 +47,16 @@ from calc.physics.experts import (
     routed_ranks,
     shared_apart,
 )
-from calc.physics.layers.attention import (
-    CSA,
-    GQA,
-    MLA,
-    Heads,
-    attention_layers,
-    full_heads,
-    kv_share,
-    window_heads,
-    window_layers,
-)
-from calc.physics.layers.dealt import context_weights, held_divided, prompt_ranks
-from calc.physics.layers.linear import mamba_width
-from calc.physics.pages import (
+from calc.physics.kv_cache import (
+    Cache,
     Pages,
+    drafting_layers,
     layer_block_bytes,
     layer_state_pool,
     pages,
     windowless,
 )
-from calc.physics.shapes import Parameters, up_projections
+from calc.physics.parameters import Parameters, up_projections
 
 
 def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,

@@ -4,7 +4,7 @@ A step is a decode step of a batch or a chunk of prefill; both are the same oper
 composition of tokens. Operations [FLOP], bytes [B] and times [s] are of one rank over all layers of
 all pipeline stages, so a step's time is that of one micro-batch on its way through the pipeline.
 What each class has to do is ``calc.physics.work``; an all-reduce or an exchange by itself is
-``calc.physics.communication`` and ``calc.physics.timing.collectives``.
+``calc.physics.communication`` and ``calc.physics.communication``.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
+from calc.physics.attention import layer_halves
 from calc.physics.breakdown import busy, drafted, hidden_time
-from calc.physics.cache import Cache
 from calc.physics.communication import (
+    all_gather,
+    all_reduce,
     context_exchange,
     exchanging,
+    group,
     tensor_sums,
     there_and_back,
 )
@@ -41,20 +44,20 @@ from calc.physics.experts import (
     on_fullest,
     sliced,
 )
-from calc.physics.fetching import missing, offload_time
-from calc.physics.layers.attention import layer_halves
+from calc.physics.kv_cache import Cache
 from calc.physics.memory import Weights
-from calc.physics.shapes import Parameters
-from calc.physics.timing.collectives import all_gather, all_reduce, group
-from calc.physics.timing.cores import core_time, drafter_core_time, index_time
-from calc.physics.timing.matmuls import (
+from calc.physics.operators import (
     busy_time,
+    core_time,
     dense_bandwidth,
+    drafter_core_time,
     drafter_time,
+    index_time,
     joining_time,
     matmul_times,
     slowest_clock,
 )
+from calc.physics.parameters import Parameters
 from calc.physics.work import (
     Attention,
     Composition,
@@ -65,6 +68,8 @@ from calc.physics.work import (
     dense_mlp_work,
     head_work,
     index_work,
+    missing,
+    offload_time,
     routed_expert_work,
     routed_row_bytes,
     router_work,

@@ -1,13 +1,16 @@
-"""Operations and bytes of a step by class of operators, before any of it takes time.
+"""Operations and bytes of a step by class of operators, and experts that are off the cards.
 
 Classes sum the rows of notebooks/compute.md, section The operator table. Operations [FLOP] and
-bytes [B] are of one rank over all layers of all pipeline stages, for one micro-batch.
+bytes [B] are of one rank over all layers of all pipeline stages, for one micro-batch. Experts that
+the host computes, or that cards load when they are chosen, take time [s] of their own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from typing import Any
+
+import numpy as np
 
 from calc.physics.arrays import (
     Number,
@@ -21,7 +24,23 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
-from calc.physics.cache import Cache, index_parts
+from calc.physics.attention import (
+    CSA,
+    GQA,
+    MLA,
+    attention_layers,
+    core_width,
+    kv_share,
+    layer_halves,
+    linear_bytes,
+    linear_flops,
+    linear_widths,
+    projections_width,
+    prompt_ranks,
+    residual_widths,
+    window_heads,
+    window_layers,
+)
 from calc.physics.experts import (
     distinct_experts,
     expert_shards,
@@ -31,32 +50,20 @@ from calc.physics.experts import (
     ranks_in_step,
     routed_ranks,
     shared_apart,
+    streaming,
 )
-from calc.physics.layers.attention import (
-    CSA,
-    GQA,
-    MLA,
-    attention_layers,
-    core_width,
-    kv_share,
-    layer_halves,
-    projections_width,
-    window_heads,
-    window_layers,
-)
-from calc.physics.layers.compressed import residual_widths
-from calc.physics.layers.dealt import prompt_ranks
-from calc.physics.layers.linear import linear_bytes, linear_flops, linear_widths
-from calc.physics.memory import Weights, after_layers
-from calc.physics.positions import (
+from calc.physics.kv_cache import (
+    Cache,
     head_rows,
+    index_parts,
     positions_of_entries,
     positions_of_layers,
     score_bytes,
     selection_bytes,
     sparse_prompts,
 )
-from calc.physics.shapes import Parameters, latent_projections, latent_share, up_projections
+from calc.physics.memory import Weights, after_layers
+from calc.physics.parameters import Parameters, latent_projections, latent_share, up_projections
 
 
 @dataclass(frozen=True)
@@ -498,3 +505,130 @@ def routed_row_bytes(q: Any, n: Parameters, routed: Routed) -> Number:
     of_row = n.moe_layers * (1 - q.offloaded_share) * (
         q.mlp_matrices * routed.inside + 2 * q.routed_expert_hidden_size)
     return of_row * q.activation_element_bytes * moved_rows(q, routed.rows, routed.tokens)
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Time to get one expert to where it is multiplied, by where it lies [s]."""
+
+    expert_read_time: Number
+    expert_link_time: Number
+    expert_host_time: Number
+    expert_storage_time: Number
+
+
+def distances(q: Any, n: Parameters) -> Distances:
+    """One expert out of device memory, over the host links, out of host memory and of storage [s].
+
+    A rank gets its part, over a link of its own; host memory serves all ranks of the deployment at
+    once, and storage all of a node. The last three are 0 where nothing is fetched.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
+    Source: notebooks/latency.md, section Experts that are fetched.
+    """
+    part = n.routed_expert_parameters / expert_shards(q)
+    stored = select(q.fetched_share > 0, part * q.offloaded_weight_bytes, 0)
+    devices = q.tensor_parallel * q.pipeline_parallel * q.data_parallel
+    return Distances(
+        part * q.routed_expert_weight_bytes
+        / (q.memory_bandwidth * streaming(q)),
+        stored / (q.host_link_bandwidth * q.host_link_efficiency),
+        stored * devices / (q.host_memory_bandwidth * q.host_stream_efficiency),
+        stored * minimum(q.devices_per_node, devices) / q.storage_bandwidth)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Experts of a layer that a step has to load [1], and the time of loading, all layers [s]."""
+
+    missing_experts: Number
+    storage_experts: Number
+    fetch_time: Number
+
+
+def missing(q: Any, n: Parameters, read: Number) -> Missing:
+    """The chosen experts that the cards do not have, and how long it takes to load them.
+
+    A level supplies what is not found above it: at least what does not fit there, at most what it
+    keeps itself. Links, host memory and storage work at the same time, the slowest decides.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        read: experts of a layer that the group of the slowest rank reads, wherever they are [1].
+
+    Source: notebooks/latency.md, section Experts that are fetched.
+    """
+    if not anywhere(q.fetched_share > 0):
+        return Missing(0.0, 0.0, 0.0)
+    times = distances(q, n)
+    elsewhere = q.fetched_share * q.n_routed_experts
+    on_cards, stored = q.n_routed_experts - elsewhere, q.stored_share * elsewhere
+    lacking = minimum(
+        elsewhere, maximum((1 - q.device_hit_share) * read, read - on_cards))
+    from_storage = minimum(
+        stored, maximum((1 - q.host_hit_share) * lacking, lacking - (elsewhere - stored)))
+    slowest = maximum(
+        lacking * times.expert_link_time,
+        maximum((lacking - from_storage) * times.expert_host_time,
+                   from_storage * times.expert_storage_time))
+    return Missing(lacking, from_storage, (1 - q.offloaded_share) * n.moe_layers * slowest)
+
+
+def offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
+    """Time of the experts that the host computes [s].
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        batch: composition of the micro-batch.
+        routed: how its tokens meet the experts.
+
+    Source: notebooks/latency.md, section Experts on the host.
+    """
+    def offloaded() -> Number:
+        flops = (q.offloaded_share * q.multiply_add_flops * n.moe_layers
+                 * n.routed_expert_parameters * q.num_experts_per_tok * routed.tokens)
+        # a core multiplies what it has loaded: the two do not overlap
+        return (flops / (q.host_peak * q.host_gemm_efficiency)
+                + host_reads(q, n, batch.tokens, _read_by_groups(q, routed))
+                + n.moe_layers * q.host_sync)
+
+    return either(q.offloaded_share > 0, offloaded, lambda: 0)
+
+
+def host_reads(q: Any, n: Parameters, tokens: Number, read: Number) -> Number:
+    """Time to read experts in host memory, and to hand hidden states there and back [s].
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        tokens: of a rank [token].
+        read: experts of a layer that are chosen, wherever they are [1].
+
+    Source: notebooks/latency.md, section Experts on the host.
+    """
+    weights = q.offloaded_share * n.moe_layers * read * n.routed_expert_parameters
+    # a token travels if any of its experts is on the host
+    travels = 1 - (1 - q.offloaded_share) ** q.num_experts_per_tok
+    moved = (2 * travels * n.moe_layers * tokens * q.routed_expert_hidden_size
+             * q.activation_element_bytes)
+    return (weights * q.offloaded_weight_bytes
+            / (q.host_memory_bandwidth * q.host_stream_efficiency)
+            + moved / q.host_link_bandwidth)
+
+
+def _read_by_groups(q: Any, routed: Routed) -> Number:
+    """Experts of a layer that the host reads, whole groups of tokens and the rest one by one [1].
+
+    Source: notebooks/latency.md, section Experts on the host.
+    """
+    limit = select(q.host_group_tokens > 0, q.host_group_tokens, 1)
+    groups = np.floor(routed.tokens / limit)
+    whole, rest = (distinct_experts(q.n_routed_experts, q.num_experts_per_tok, tokens,
+                                    q.routing_skew)
+                   for tokens in (limit, maximum(0, routed.tokens - groups * limit)))
+    return select(q.host_group_tokens > 0, groups * whole + rest, routed.hit)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
-from calc.closed_form.waves import first_held, prompts
+from calc.costing.ownership import prices_of
 from calc.costing.power import (
     around,
     cards_power,
@@ -22,7 +22,6 @@ from calc.costing.power import (
     shares_of,
     site_power,
 )
-from calc.costing.rates import prices_of
 from calc.layouts.choice import PER_MILLE
 from calc.layouts.enumerate import at
 from calc.layouts.feasible import has_room
@@ -32,6 +31,7 @@ from calc.many import sweeps
 from calc.many.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, distinct, sweep
 from calc.physics.arrays import Inputs, Number, ceil_div
 from calc.physics.memory import found_shares
+from calc.serving.burst import first_held, prompts
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Demand
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
-from calc.costing.rates import card_hour, converted, prices_of
-from calc.costing.tokens import MILLION
+from calc.costing.cost import MILLION
+from calc.costing.ownership import card_hour, converted, prices_of
 from calc.layouts.choice import Choice, Row, scenario
 from calc.layouts.feasible import MEMORY, has_room
 from calc.layouts.space import Space, choice_at
 from calc.physics.arrays import Number
 from calc.physics.breakdown import bottleneck
 from calc.searching.candidates import at, candidate_cells
-from calc.uncertainty.amount import Amount
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
 from catalogue.reading.amounts import human

@@ -22,18 +22,23 @@ from typing import Any
 import numpy as np
 
 from calc.answer.two_pools import ROUNDING, balanced
-from calc.closed_form.latencies import PACE
-from calc.closed_form.planning import transfer_time
-from calc.closed_form.waves import front_ends_rate, held_by_decode_pool, prefilled_in, prompts
 from calc.layouts.choice import Row
 from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
 from calc.many.processes import Told, silent
 from calc.physics.arrays import Inputs, Number
-from calc.physics.cache import cache
+from calc.physics.kv_cache import cache
 from calc.searching.candidates import CandidateCells, at, candidate_cells, filled, held, rounded
 from calc.searching.goal import Wishes
+from calc.serving.burst import (
+    front_ends_rate,
+    held_by_decode_pool,
+    prefilled_in,
+    prompts,
+    transfer_time,
+)
+from calc.serving.evaluate import PACE
 from catalogue import Scenario, load_device, load_node
 from catalogue.planning.goals import Demand
 

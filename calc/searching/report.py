@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import Row, Start, scenario, unrun
 from calc.layouts.space import UNPUBLISHED
 from calc.physics.breakdown import bound_by
@@ -21,6 +20,7 @@ from calc.searching.percentiles import Simulated
 from calc.searching.result import Answer
 from calc.searching.robust import NEARLY, SURE, SampledRow, extras, sample_rows
 from calc.searching.search import search
+from calc.serving.evaluate import evaluate
 from catalogue import load_node
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import positions, too_long

@@ -46,7 +46,7 @@ from calc.searching.robust import (
     surely,
 )
 from calc.searching.search import MISS, SearchResult, farther
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import load_scenario
 from catalogue.kernels import Quality, published_precision, quality
 from catalogue.planning.goals import Goal

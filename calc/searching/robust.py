@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.estimate import predicted, steadily
-from calc.costing.tokens import MILLION, agent_costs
+from calc.costing.cost import MILLION, agent_costs
 from calc.evidence.classes import errors_of_class
 from calc.layouts.choice import Choice, Row, as_asked
 from calc.layouts.feasible import MEMORY
@@ -28,7 +28,7 @@ from calc.searching.drawing.draws import HIGH, LOW, OBSERVED, OWN, Drawn, draws_
 from calc.searching.drawing.in_flight import of_load
 from calc.searching.percentiles import Simulated
 from calc.searching.search import SearchResult
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import Scenario, load_precision
 from catalogue.deployments.loading import made_scenario
 from catalogue.entries.models import Model

@@ -17,7 +17,6 @@ import numpy as np
 
 from calc.answer.nearest import TOLD
 from calc.answer.steady_state import central_values, seen_of_burst
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import changed
 from calc.layouts.choice import Choice, Row
 from calc.layouts.enumerate import MOST_STAGES
@@ -28,6 +27,7 @@ from calc.searching.goal import stated_limits
 from calc.searching.result import MOST_SIMULATED, Answer
 from calc.searching.robust import LEAST
 from calc.searching.search import search
+from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.deployments.admission.rules import longest_request
 from catalogue.entries.models import OWN_LAYER

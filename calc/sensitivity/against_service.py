@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from calc.costing.answer import price_of_request
+from calc.costing.cost import price_of_request
 from calc.sensitivity.breakeven import BreakEven, solve
 from calc.sensitivity.plans import Plan
 from calc.sensitivity.probability import DRAWS, LEAST, Doubt
 from calc.sensitivity.sampling import priors, sample_quantity, scores_of
-from calc.uncertainty.amount import Amount
-from calc.uncertainty.interval import TAIL
+from calc.uncertainty import TAIL, Amount
 from catalogue import ParamsError
 from catalogue.deployments.knobs import Knob
 from catalogue.planning.prices import Prices

@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
-from calc.closed_form.latencies import SERVED_NAMES
 from calc.many.sweeps import latency
 from calc.sensitivity.paths import CONTINUOUS, GROUPS, WHOLE, path_of
 from calc.sensitivity.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, signed
-from calc.uncertainty.gradient import slopes, traced
+from calc.serving.evaluate import SERVED_NAMES, evaluate
+from calc.uncertainty import slopes, traced
 from catalogue import ParamsError, symbols
 from catalogue.deployments.knobs import Knob
 from catalogue.deployments.physics_inputs import SCALARS

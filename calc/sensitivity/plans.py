@@ -16,10 +16,9 @@ import numpy as np
 
 from calc.answer.estimate import predicted
 from calc.answer.steady_state import STEADILY, Lasting, central_values, lasting, seen_of_burst
-from calc.closed_form.evaluate import evaluate
-from calc.closed_form.latencies import SERVED_NAMES, STEADY_NAMES
 from calc.layouts.feasible import has_room
 from calc.many.sweeps import decode_sweep, sweep
+from calc.serving.evaluate import SERVED_NAMES, STEADY_NAMES, evaluate
 from catalogue import ParamsError, Scenario, load_scenario, symbols
 from catalogue.deployments.knobs import Knob
 from catalogue.messages import messages

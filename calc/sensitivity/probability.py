@@ -10,7 +10,7 @@ import numpy as np
 from calc.sensitivity.paths import Path
 from calc.sensitivity.plans import LESS, Plan, better
 from calc.sensitivity.sampling import priors, sample_each, scores_of
-from calc.uncertainty.interval import TAIL
+from calc.uncertainty import TAIL
 
 DRAWS, POINTS = 256, 129
 LEAST = 16  # cases that turn, for an interval to be told

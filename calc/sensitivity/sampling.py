@@ -10,7 +10,7 @@ import numpy as np
 
 from calc.sensitivity.plans import Moves, Plan
 from calc.sensitivity.tornado import NONE, OWN, own_error, own_sides
-from calc.uncertainty.interval import Sides
+from calc.uncertainty import Sides
 from catalogue.deployments.knobs import Knob
 
 SEED = 7

@@ -15,7 +15,7 @@ import numpy as np
 
 from calc.evidence.classes import Own, own_errors
 from calc.sensitivity.plans import CARD_HOURS, PER_CARD, Plan
-from calc.uncertainty.interval import Sides
+from calc.uncertainty import Sides
 from catalogue.deployments.knobs import NORMAL_90, Knob
 from catalogue.reading.units import DIMENSIONLESS
 

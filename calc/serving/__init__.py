@@ -1,1 +1,1 @@
-"""Requests through time: arrivals, the scheduler of an engine, what users see; no interval."""
+"""What users of a deployment see, in closed form and by simulation of its scheduler; no interval."""

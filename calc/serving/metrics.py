@@ -5,20 +5,26 @@ have finished, and three times as many as are in flight, to the last arrival, af
 only drains. Those in flight after a single generation would be younger than those of a steady
 state: who asks for much is still there. Counted are the requests that finish in between, so that
 Little's law holds between the numbers of a run, but for those that lie across its two edges.
+
+Saturation throughput, whether a queue has a bound, and a benchmark's run of many requests are found
+by simulation with the runtime's step times.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from calc.serving.requests import Outcome
+from calc.physics.arrays import ceil_div
+from calc.serving.requests import Limits, Outcome, Policy, Request, Run, Shape, bursts, poisson
+from calc.serving.simulation import Coordination, Pool, simulate
+from calc.serving.step_times import Clock, ranks_in_step
 
 Array = npt.NDArray[np.float64]
 GENERATIONS = 3  # of requests that finish before any is counted: as many as are in flight each
@@ -283,3 +289,185 @@ def summarise(run: Record, objective: Objective | None = None, batches: int = BA
         input_tokens=prompts / len(counted),
         hit_share=sum(outcome.hit_tokens for outcome in counted) / prompts,
         evicted=sum(outcome.evicted for outcome in counted))
+
+
+WAVES = 10
+MOST_RUNS = 5
+PRECISION = 0.02  # of the rate, relative
+
+
+def saturation_rate(pool: Pool, shapes: Sequence[Shape], decode: Pool | None = None,
+                    waves: int = WAVES, rate: float | None = None) -> float:
+    """Requests per second that come out while there are always more waiting [request/s].
+
+    Ten times as many requests as the replicas take into work arrive at once; counted is from the
+    end of the third wave to that of the ninth, of fewer waves likewise but for the last. At a lower
+    rate of arrivals the queue stays bounded, at a higher one it grows without end. That is proved
+    for systems that an additional request never speeds up.
+
+    Args:
+        pool: replicas that serve, or that prefill.
+        shapes: lengths to draw from, each as likely as any other [token].
+        decode: replicas that decode.
+        waves: requests over those that are taken into work [1].
+        rate: of arrivals, above what comes out, instead of all at once [request/s]: ranks that step
+            together would all be at the same point of their requests, and stay there.
+
+    Raises ValueError as ``calc.serving.simulation.simulate`` does, and if steps take no time.
+
+    Source: saturation rule, Baccelli and Foss 1995, https://inria.hal.science/inria-00074656.
+    """
+    at_once = max(part.replicas * part.limits.max_num_seqs for part in (pool, decode) if part)
+    count = waves * at_once
+    asked = bursts(count, 1.0, 1, shapes) if rate is None else poisson(rate, count, shapes)
+    run = simulate(asked, pool, decode)
+    ends = np.sort([outcome.finished for outcome in run.outcomes])
+    first, last = 3 * count // 10, count - at_once
+    begin, end = ends[max(first, 1) - 1], ends[last - 1]
+    if end <= begin:
+        raise ValueError("all steps take no time, so nothing saturates.")
+    return float((last - max(first, 1)) / (end - begin))
+
+
+def saturation_of_ranks(pool: Pool, shapes: Sequence[Shape], ceiling: float, waves: int = WAVES
+                        ) -> float:
+    """Rate of Poisson arrivals up to which ranks that step together keep up [request/s].
+
+    Ranks that all have a queue from the beginning prefill at the same times and go on doing so,
+    which is the best that can happen to them; arrivals at random spread their prefills. So the rate
+    is lowered from the best case until what comes out is what goes in: to about a tenth, rather too
+    much, as runs are not long enough to lose all memory of their beginning.
+
+    Args:
+        pool: one or several groups of ranks.
+        shapes: lengths to draw from, each as likely as any other [token].
+        ceiling: a rate that is too high, or just reached [request/s].
+        waves: requests of a run over those that are taken into work [1].
+
+    Raises ValueError as ``saturation_rate`` does.
+    """
+    rate, found = ceiling, 0.0
+    for _ in range(MOST_RUNS):
+        found = saturation_rate(pool, shapes, waves=waves, rate=rate)
+        if found > rate * (1 - PRECISION):
+            return rate
+        rate = found * found / rate  # further down: a run begins with all ranks at the same point
+    return found
+
+
+def keeps_up(run: Run, growth: float = 0.02) -> bool:
+    """Whether requests stopped taking ever longer before the arrivals stopped.
+
+    Compares those that arrived in the last fifth of the time of arrivals with those of the third
+    fifth: by Little's law their number in the system grows as they wait longer for their first
+    token and, for as many tokens, for the others. What grows at a rate of more than ``growth``
+    of the arrivals is a queue without bound. The number itself tells less: from an empty system it
+    grows as long as the longest requests of the first moments are still there, and by chance.
+
+    Args:
+        run: of open arrivals, many more than are in the system at once.
+        growth: of the arrivals that may pile up [1].
+    """
+    arrivals, firsts, ends, tokens = (np.array([getattr(outcome, name) for outcome in run.outcomes])
+                                      for name in ("arrival", "first_token", "finished",
+                                                   "output_tokens"))
+    fifths = np.linspace(arrivals.min(), arrivals.max(), 6)
+    of_each = tokens.mean() - 1
+
+    def taken(begin: float, end: float) -> float:
+        """A request of mean length that arrives between, in the system [s]."""
+        some = (arrivals >= begin) & (arrivals <= end)
+        after = max(1, tokens[some].sum() - some.sum())
+        return float((firsts - arrivals)[some].mean()
+                     + of_each * (ends - firsts)[some].sum() / after)
+
+    rate = len(arrivals) / (fifths[5] - fifths[0])
+    piled_up = rate * (taken(fifths[4], fifths[5]) - taken(fifths[2], fifths[3]))
+    return bool(piled_up <= growth * 0.4 * len(arrivals))
+
+
+SEED = 0
+Lengths = Literal["equal", "even", "unknown"]
+MOST_SEQUENCES = 1024  # default of vLLM on cards of this size; others let in no fewer here
+
+
+def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Lengths,
+              policy: Policy = "mixed", queued: bool = True, coordination: Coordination = "eager",
+              medians: frozenset[str] = frozenset()) -> dict[str, float]:
+    """Metrics of a run in which all requests are sent at once.
+
+    They are dealt to the data-parallel replicas in turn, and one replica is replayed, or one group
+    of those that share experts. Its front end lets its requests in one after another. Where
+    only the mean of many lengths is known, they are drawn from an exponential distribution: of all
+    distributions of a positive length with that mean the one that assumes least. Where the client
+    is known to draw them evenly, from one token to twice the mean, so are they here.
+
+    Args:
+        clock: of the deployment's steps; runs that share it compute no step twice.
+        row: ``requests``, ``concurrency``, ``input_tokens``, ``output_tokens``.
+        blocks: KV blocks of a replica [block].
+        lengths: equal ones, or many: drawn evenly, or as is not known.
+        policy: whether a step may hold prompts and decodes, or prompts go first.
+        queued: whether waiting for a place counts, which it does not where the client holds
+            requests back.
+        coordination: of prefill, where ranks share experts.
+        medians: of tpot, ttft and e2e those whose median is asked, not the mean.
+
+    Returns tpot, ttft and e2e over requests [s], and output_throughput over the run
+    [token/s].
+    """
+    inputs = clock.inputs
+    replicas = int(inputs["data_parallel"])
+    ranks = ranks_in_step(inputs)
+    count = max(1, round(row["requests"] / replicas)) * ranks
+    at_once = min(MOST_SEQUENCES, max(1, int(row["concurrency"] / replicas)))
+    draw = np.random.default_rng(SEED)
+    drawn = [_drawn(draw, max(1.0, row[name]), count, lengths)
+             for name in ("input_tokens", "output_tokens")]
+    size = int(clock.pages.block_tokens * inputs["decode_context_parallel"])
+    longest = int((drawn[0] + drawn[1]).max())
+    state = int(clock.pages.state_blocks_per_request)
+    limits = Limits(
+        max_num_batched_tokens=int(inputs["max_num_batched_tokens"]), max_num_seqs=at_once,
+        kv_blocks=max(int(blocks), int(ceil_div(longest, size)) + state), block_size=size,
+        state_blocks_per_request=state, policy=policy,
+        recv_interval=int(inputs["scheduler_recv_interval"]),
+        steps_ahead=int(inputs["steps_ahead"]), step_tokens=1 + int(inputs["draft_tokens"]),
+        tokens_per_step=clock.tokens_per_step)
+    requests = [Request(number / inputs["front_end_rate"], int(prompt), int(answer))
+                for number, (prompt, answer) in enumerate(zip(*drawn, strict=True))]
+    outcomes = _served(requests, limits, clock, coordination)
+    later = [outcome.tpot for outcome in outcomes if outcome.output_tokens > 1]
+    since = [0.0 if queued else outcome.started for outcome in outcomes]
+    first = [outcome.first_token - begun
+             for outcome, begun in zip(outcomes, since, strict=True)]
+    last = [outcome.finished - begun
+            for outcome, begun in zip(outcomes, since, strict=True)]
+    overhead = inputs["request_overhead"]
+    tokens = sum(outcome.output_tokens for outcome in outcomes)
+    mid = {name: np.median if name in medians else np.mean for name in ("tpot", "ttft", "e2e")}
+    return {
+        "tpot": float(mid["tpot"](later)) if later else float("nan"),
+        "ttft": overhead + float(mid["ttft"](first)), "e2e": overhead + float(mid["e2e"](last)),
+        "output_throughput": replicas / ranks * tokens / max(each.finished for each in outcomes),
+    }
+
+
+def _drawn(draw: np.random.Generator, mean: float, count: int, lengths: Lengths) -> np.ndarray:
+    """Lengths of requests with that mean [token], shape (count,)."""
+    if lengths == "equal":
+        found = np.full(count, mean)
+    elif lengths == "even":
+        found = draw.uniform(1, 2 * mean, count)
+    else:
+        found = draw.exponential(mean, count)
+    return np.maximum(1, np.rint(found)).astype(int)
+
+
+def _served(requests: Sequence[Request], limits: Limits, clock: Clock,
+            coordination: Coordination) -> Sequence[Outcome]:
+    """Requests through one replica, or in turn through the ranks that share experts."""
+    ranks = ranks_in_step(clock.inputs)
+    pool = Pool(limits, clock, clock.inputs["host_gap_per_step"], replicas=ranks, ranks=ranks,
+                group_time=clock.together, coordination=coordination, coming=clock.coming)
+    return simulate(requests, pool).outcomes

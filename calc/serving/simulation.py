@@ -1,11 +1,11 @@
 """Open and closed arrivals at one or several engine replicas: a discrete-event simulation.
 
-The engines are those of ``calc.serving.batching``, the events SimPy's. Everything that happens
+The engines are those of ``calc.serving.scheduler``, the events SimPy's. Everything that happens
 at an instant happens before a step begins at that instant, so that a run depends on its inputs and
-its seed only, and a single replica does what ``calc.serving.scheduling`` does, to the last bit.
+its seed only, and a single replica does what ``calc.serving.scheduler`` does, to the last bit.
 
 >>> from calc.serving.metrics import summarise
->>> from calc.serving.arrivals import poisson
+>>> from calc.serving.requests import poisson
 >>> one_by_one = Pool(Limits(max_num_batched_tokens=100, max_num_seqs=1), lambda step: 1.0)
 >>> run = simulate(poisson(0.5, count=2000, shapes=[(100, 1)], seed=1), one_by_one)
 >>> round(summarise(run).wait.mean, 1)  # M/D/1: 0.5 s
@@ -38,10 +38,19 @@ import numpy.typing as npt
 import simpy
 from simpy.core import EventPriority
 
-from calc.serving.arrivals import ClosedLoop, Conversation
-from calc.serving.batching import Engine
-from calc.serving.requests import GroupTime, Job, Limits, Outcome, Request, Run, Step, StepTime
-from calc.serving.scheduling import Transfer, duration, group_duration
+from calc.serving.requests import (
+    ClosedLoop,
+    Conversation,
+    GroupTime,
+    Job,
+    Limits,
+    Outcome,
+    Request,
+    Run,
+    Step,
+    StepTime,
+)
+from calc.serving.scheduler import Engine, Transfer, duration, group_duration
 from catalogue.deployments.resolved import DELAY_STEPS
 
 Routing = Literal["round-robin", "least-loaded"]
@@ -399,7 +408,7 @@ def simulate(workload: Sequence[Request] | ClosedLoop, pool: Pool, decode: Pool 
     there as soon as it has blocks and a place.
 
     Args:
-        workload: requests of open arrivals (``calc.serving.arrivals``), or a closed loop.
+        workload: requests of open arrivals (``calc.serving.requests``), or a closed loop.
         pool: replicas that serve, or that prefill.
         decode: replicas that decode.
         transfer: of the cache between the pools; without, it takes no time.

@@ -14,18 +14,19 @@ import numpy as np
 from calc.physics import experts
 from calc.physics.arrays import Inputs, Number, ceil_div, is_absent, maximum, select
 from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time, hides
-from calc.physics.cache import cache
 from calc.physics.decode_floor import mean_attended, mean_context, tokens_per_step
-from calc.physics.memory import candidate_stages, weights
-from calc.physics.pages import Pages, pages
-from calc.physics.positions import (
+from calc.physics.kv_cache import (
+    Pages,
+    cache,
     few_cached,
     most_picked,
     multiplied_positions,
+    pages,
     prefill_absorbed,
     prefill_positions,
 )
-from calc.physics.shapes import count_parameters
+from calc.physics.memory import candidate_stages, weights
+from calc.physics.parameters import count_parameters
 from calc.physics.step import step
 from calc.physics.work import Composition
 from calc.recording import Repeating

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from calc.answer.steady_state import STEADILY, seen_of_burst
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import KINDS, Judge
+from calc.serving.evaluate import evaluate
 from calc.sweeping.axes import Axis
 from calc.sweeping.definition import Sweep
 from catalogue import LayoutError, ParamsError, Scenario, Value, load_scenario, symbols
@@ -62,7 +62,7 @@ SEEN = STEADILY | {"output_throughput_per_device": "steady_throughput_per_device
 MOST_ROWS = 1 << 53  # whose numbers are exact
 MOST_OUTER = 100_000
 OTHER_DEVICES = "its parallel sizes do not multiply to the devices of the cluster"
-PROGRAM = ("physics", "closed_form", "many", "layouts", "sweeping")
+PROGRAM = ("physics", "serving", "many", "layouts", "sweeping")
 
 
 @dataclass(frozen=True)

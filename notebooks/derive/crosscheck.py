@@ -17,8 +17,8 @@ import numpy as np
 
 import calc
 from calc.capacity import availability, day, tiers, waits
-from calc.closed_form.evaluate import evaluate
-from calc.costing import owning, power, tokens, ways
+from calc.costing import cost, ownership, power
+from calc.serving.evaluate import evaluate
 from catalogue.entries.trees import evaluate as evaluate_tree
 from notebooks.derive.formulas.derivatives import Gradient, gradient
 from notebooks.derive.formulas.errors import DerivationError
@@ -316,25 +316,27 @@ def _costs(q: Mapping[str, Any]) -> dict[str, Any]:
                                 q["used_throughput"] / q["output_tokens"] * q["prompt_chunks"],
                                 q["prompt_chunk_energy"])
     heat, fans = power.heat_of_server(drawn, q["servers"], around)
-    annuity = owning.annuity(q["discount_rate"], q["owned_years"])
-    present = owning.present_cost(q["cost_capital"], q["cost_yearly"], q["price_residual"],
+    annuity = ownership.annuity(q["discount_rate"], q["owned_years"])
+    present = ownership.present_cost(q["cost_capital"], q["cost_yearly"], q["price_residual"],
                                   q["discount_rate"], q["owned_years"])
-    share, request, per_input, per_output = tokens.shared_out(
+    share, request, per_input, per_output = cost.shared_out(
         q["paid_cards"], q["price_card"], q["utilisation"], q["request_throughput"],
         q["prompt_card_time"], q["answer_card_time"], q["input_tokens"], q["output_tokens"])
     return {
         "kernel_energy": power.step_energy(shares, q["full_power"], times),
         "cards_power": drawn, "server_heat": heat, "fans_drawn": fans,
         "site_power": power.site_power(drawn, q["own_cards"], around),
-        "energy_per_output_token": tokens.energy_per_token(
+        "energy_per_output_token": cost.energy_per_token(
             drawn, q["loaded_power"], q["utilisation"], q["output_throughput"]),
         "prompt_cost_share": share, "cost_request": request,
         "cost_input_token": per_input, "cost_output_token": per_output,
-        "crossover_hours": ways.crossover_of_ways(q["price_card"], q["price_on_demand"]),
-        "crossover_utilisation": ways.crossover_utilisation(
+        "crossover_hours": cost.crossover_of_ways(q["price_card"], q["price_on_demand"]),
+        "crossover_utilisation": cost.crossover_utilisation(
             q["paid_cards"] * q["price_card"], q["request_throughput"], q["price_service"]),
         "annuity": annuity, "cost_present": present,
         "price_even": present / (annuity * q["year_time"]),
         "money_present_value": annuity * q["money_revenue"] - present,
-        "payback_years": owning.payback(q["cost_capital"], q["money_surplus"], q["discount_rate"]),
-        "capital_return": owning.return_on(q["cost_capital"], q["money_surplus"], q["owned_years"])}
+        "payback_years": ownership.payback(
+            q["cost_capital"], q["money_surplus"], q["discount_rate"]),
+        "capital_return": ownership.return_on(
+            q["cost_capital"], q["money_surplus"], q["owned_years"])}

@@ -9,9 +9,8 @@ from calc.answer.estimate import estimate
 from calc.answer.whole import seen_of
 from calc.capacity.tiers import Talk
 from calc.commands.deciding.answered import agent_cost
-from calc.costing.answer import CostOptions, cost
-from calc.costing.rates import prices_of
-from calc.costing.tokens import MILLION
+from calc.costing.cost import MILLION, CostOptions, cost
+from calc.costing.ownership import prices_of
 from calc.launching.starting import search
 from calc.layouts.choice import Choice, contents, scenario, text
 from calc.searching.load_goal import load_goal

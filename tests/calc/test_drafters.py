@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
 from calc.launching.deployment import deployed
 from calc.launching.starting import start, started_pools
 from calc.layouts.choice import Choice, Row, scenario
 from calc.layouts.space import Base, Space
 from calc.searching.load_goal import load_goal, search
+from calc.serving.evaluate import evaluate
 from catalogue import ParamsError
 from catalogue.entries.models import DRAFTERS
 

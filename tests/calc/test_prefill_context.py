@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calc.closed_form.evaluate import evaluate
 from calc.launching.deployment import deployed
 from calc.launching.starting import started_pools
 from calc.layouts.choice import Choice, Row, scenario
 from calc.layouts.space import Base, Space
 from calc.searching.candidates import candidate_cells
 from calc.searching.load_goal import load_goal, search
+from calc.serving.evaluate import evaluate
 from catalogue import ParamsError
 
 SGLANG, ASCEND = "sglang@0.5.23", "vllm-ascend@0.23.0.post1"

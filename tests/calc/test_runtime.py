@@ -12,7 +12,7 @@ from calc.evidence.validation import measured_names
 from calc.physics.arrays import Inputs
 from calc.physics.decode_floor import mean_context
 from calc.physics.memory import candidate_stages, weights
-from calc.physics.shapes import count_parameters
+from calc.physics.parameters import count_parameters
 
 GB = 10**9
 AWQ, PLAN = "s2-910b1-awq", "s0-scenario-1"

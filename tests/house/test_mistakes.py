@@ -5,9 +5,9 @@ import pytest
 from _fleet import ATTENTIONS, run
 from _fleet import alike as sampled
 
-from calc.closed_form.evaluate import PHASES
 from calc.physics.breakdown import CLASSES
-from calc.physics.timing.collectives import group
+from calc.physics.communication import group
+from calc.serving.evaluate import PHASES
 from catalogue.entries.formulas import input_symbols
 from reference.steps import inputs_of
 

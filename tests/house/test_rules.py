@@ -11,7 +11,7 @@ from tests.house.trees import PROJECT, nodes, trees
 LONGEST_FUNCTION = 60  # lines
 ENDS = {"value", "low", "high"}
 INTERVALS = {  # classes of a value between two ends
-    "calc/uncertainty/amount.py:Amount",  # what is predicted
+    "calc/uncertainty.py:Amount",  # what is predicted
     "catalogue/reading/values.py:Value",  # what files state
     "catalogue/entries/measurements.py:BlindPrediction",  # before the rows were known
     "calc/sensitivity/tornado.py:Bar",  # an input, and a quantity at its two ends

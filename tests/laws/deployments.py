@@ -16,14 +16,14 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.enumerate import at
 from calc.layouts.feasible import has_room
 from calc.layouts.space import Base, Cells, Space
 from calc.physics.arrays import Inputs
 from calc.searching.candidates import CandidateCells
 from calc.searching.load_goal import load_goal
-from calc.serving.replay import MOST_SEQUENCES
+from calc.serving.evaluate import evaluate
+from calc.serving.metrics import MOST_SEQUENCES
 from catalogue import ParamsError, deployment_names, load_device, load_scenario, names
 from catalogue.engines.released import fitting
 

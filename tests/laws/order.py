@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from _fleet import ALPHAS, EFFICIENCIES, PREFILL, RATES
 
-from calc.closed_form.planning import pool_replicas
-from calc.closed_form.validity import NEAR
 from calc.physics.arrays import Inputs
-from calc.physics.positions import few_cached
+from calc.physics.kv_cache import few_cached
+from calc.serving.burst import pool_replicas
+from calc.serving.evaluate import NEAR
 from catalogue.entries.formulas import symbols
 
 # more of it is never slower: every rate and share of a rate, and every share that is hidden

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from calc.closed_form.waves import front_ends_rate
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
+from calc.serving.burst import front_ends_rate
 from laws.holding import but, law
 from laws.order import excepted
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from calc.answer.steady_state import STEADY, lasting
-from calc.closed_form.evaluate import evaluate
 from calc.launching.starting import start
 from calc.layouts.choice import scenario, text
 from calc.searching.load_goal import load_goal, search
+from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, load_scenario, read_scenario
 
 R1 = "h200-r1-sglang-mtp"

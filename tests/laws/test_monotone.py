@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from _fleet import RATES
 
-from calc.costing.tokens import token_costs
+from calc.costing.cost import token_costs
 from catalogue.entries.formulas import symbols
 from laws.holding import ROUNDING, but, law
 from laws.order import (

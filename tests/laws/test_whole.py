@@ -9,8 +9,8 @@ import functools
 import numpy as np
 import pytest
 
+from calc.costing.cost import token_costs
 from calc.costing.power import own_cards
-from calc.costing.tokens import token_costs
 from calc.layouts.feasible import has_room
 from calc.physics.experts import ranks_in_step
 from catalogue.entries.formulas import symbols

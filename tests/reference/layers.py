@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.timing.collectives import all_gather, all_reduce, group, reduce_scatter
+from calc.physics.communication import all_gather, all_reduce, group, reduce_scatter
 from calc.physics.work import Composition
 from reference.operators import MATRIX, VECTOR, Row
 from reference.rows import rank_part

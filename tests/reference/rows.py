@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.physics.arrays import Number
-from calc.physics.cache import Cache
+from calc.physics.kv_cache import Cache
 from calc.physics.work import Composition
 
 MATRIX, VECTOR, LINK = "matrix", "vector", "link"

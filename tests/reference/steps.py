@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Inputs
-from calc.physics.cache import cache
+from calc.physics.kv_cache import cache
 from calc.physics.memory import candidate_stages, weights
-from calc.physics.shapes import count_parameters
+from calc.physics.parameters import count_parameters
 from calc.physics.step import Step as Timed
 from calc.physics.step import step as timed_step
 from calc.physics.work import Composition

@@ -10,10 +10,10 @@ import pytest
 import calc
 from calc.answer.steady_state import STEADY
 from calc.answer.whole import evidence_of
-from calc.costing.tokens import token_costs
+from calc.costing.cost import token_costs
 from calc.evidence.classes import REPORTED, near, own_errors
 from calc.physics.breakdown import token_parts
-from calc.uncertainty.interval import interval
+from calc.uncertainty import interval
 from catalogue import deployment_names, load_scenario, read_scenario
 from catalogue.entries.trees import evaluate
 from notebooks.derive.crosscheck import DIFFERENCES

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import PHASES, evaluate
-from calc.closed_form.waves import chunk, decode_step, prompts
 from calc.physics.arrays import ceil_div
-from calc.physics.cache import Cache, cache
 from calc.physics.decode_floor import decode_floor
+from calc.physics.kv_cache import Cache, cache
 from calc.physics.memory import candidate_stages, weights
-from calc.physics.shapes import count_parameters
+from calc.physics.parameters import count_parameters
 from calc.physics.work import Composition
+from calc.serving.burst import chunk, decode_step, prompts
+from calc.serving.evaluate import PHASES, evaluate
 from catalogue.entries.formulas import input_symbols
 from notebooks.derive.formulas.samples import random_inputs
 from reference.operators import Row, operator_table

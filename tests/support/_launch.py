@@ -20,7 +20,7 @@ from calc.launching.lengths import Longest
 from calc.launching.scripts import Pool
 from calc.launching.settings import Release, release_of
 from calc.launching.watching.predictions import Predicted
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.entries.entry import ServiceLimits
 
 INSTALL = "apt-get install --no-install-recommends haproxy nginx-light prometheus shellcheck"

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.planning import pool_ratio
-from calc.closed_form.steady import Steady, steady
-from calc.closed_form.waves import NOTHING_LOADED, Loads, Serving, prompts, serving
 from calc.physics.arrays import Inputs, ceil_div
 from calc.physics.step import Step
+from calc.serving.burst import NOTHING_LOADED, Loads, Serving, pool_ratio, prompts, serving
+from calc.serving.steady import Steady, steady
 
 # one replica of a dense model on one card: eight users, prompts of a chunk, 101 output tokens
 DENSE = dict.fromkeys(

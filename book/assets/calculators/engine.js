@@ -8,7 +8,7 @@
   const clip = (number, low, high) => Math.min(Math.max(number, low), high);
   const sum = (numbers) => numbers.reduce((whole, number) => whole + number, 0);
 
-  /* 10% and 90% points of a sum of independent moves; as calc/uncertainty/interval.py, which says why.
+  /* 10% and 90% points of a sum of independent moves; as calc/uncertainty.py, which says why.
      A move is a pair: at the low end of an input, and at its high end. */
   const summed = (moves, constants) => {
     const { normal90, halfMean, curved } = constants;

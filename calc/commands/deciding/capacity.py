@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from calc.closed_form.validity import doubt_words
 from calc.commands.arguments import add_scenario, add_settings, refuse_too_long
 from calc.commands.deciding.answered import sentences, steps
 from calc.commands.printing import (
@@ -26,6 +25,7 @@ from calc.commands.printing import (
     translated,
 )
 from calc.commands.progress import progress
+from calc.serving.evaluate import doubt_words
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import longest_request
@@ -205,7 +205,7 @@ def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]
     from calc.capacity.availability import failures_of, fleet_of, spares_for
     from calc.capacity.day import check, day
     from calc.capacity.replicas import Replica
-    from calc.closed_form.evaluate import evaluate
+    from calc.serving.evaluate import evaluate
 
     curve, limits, replica = load("loads", args.load), _limits(given), Replica(scenario)
     failures = failures_of(scenario.device.id)

@@ -26,7 +26,7 @@ from calc.commands.printing import (
     text_of,
     translated,
 )
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import ParamsError, load, load_deployment, load_prices
 from catalogue.deployments.admission.rules import longest_request
 from catalogue.messages import Pair, messages
@@ -75,8 +75,8 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a deployment, a price or a number that cannot be used.
     """
     from calc.answer.whole import whole
-    from calc.costing.answer import CostOptions, PrefillPool, cost, crossovers
-    from calc.costing.rates import prices_of, stated, way_of
+    from calc.costing.cost import CostOptions, PrefillPool, cost, crossovers
+    from calc.costing.ownership import prices_of, stated, way_of
 
     of_prices, of_deployment = _apart(args.settings)
     deployed = whole(load_deployment(args.scenario, overrides=of_deployment))
@@ -188,8 +188,8 @@ def _number(text: str, option: str, most: float) -> float:
 def _fleet(scenario: Any, cards: float, day: Any, reached: Any, prices: Any,
            args: argparse.Namespace) -> dict[str, Any]:
     """Deployments that the hours of a day need, and an hour's cost by way of having them."""
-    from calc.costing.rates import card_hour, converted
-    from calc.costing.ways import units_needed, utilisation, ways
+    from calc.costing.cost import units_needed, utilisation, ways
+    from calc.costing.ownership import card_hour, converted
 
     inputs = scenario.inputs()
     requests = _number(args.day_requests, "--day-requests", MOST)
@@ -229,7 +229,7 @@ def _plain(deployed: Any, found: Any, used: float, fleet: Any) -> dict[str, Any]
 
 def _print(deployed: Any, found: Any, asked: Any, fleet: Any) -> None:
     """What rests on what; amounts with their intervals; ways of having the cards."""
-    from calc.costing.rates import unpriced
+    from calc.costing.ownership import unpriced
 
     screen, scenario = console(), deployed.last
     lines = [] if deployed.fits else [say("does-not-fit")]

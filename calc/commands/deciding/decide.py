@@ -214,7 +214,7 @@ def _breakeven(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Show
 
 def _against_service(args: argparse.Namespace, plan: Plan) -> Shown:
     """From which utilisation cards are cheaper than a service that is paid by the token."""
-    from calc.costing.rates import card_hour, stated, unpriced, way_of
+    from calc.costing.ownership import card_hour, stated, unpriced, way_of
     from calc.sensitivity.against_service import utilisation
 
     service = load_prices(args.against)

@@ -23,7 +23,7 @@ from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import write
 from calc.launching.startup_line import engine_words
 from calc.launching.watching.monitoring import Watched
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import ParamsError
 from catalogue.caveats import unsourced
 from catalogue.messages import messages

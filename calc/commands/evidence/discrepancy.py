@@ -16,7 +16,7 @@ from calc.commands.printing import (
     store,
 )
 from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_words
-from calc.uncertainty.interval import Sides
+from calc.uncertainty import Sides
 from catalogue import ParamsError, library
 from catalogue.entries.calibrations import Covered, Growth, LeftOut, OwnError
 from catalogue.messages import messages

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
 from calc.evidence.classes import UNCALIBRATED
 from calc.evidence.protocols import PROTOCOLS, Predictions, seeds_of
 from calc.evidence.systems import METRICS, System
 from calc.evidence.validation import Result, calibrations, measured_systems
 from calc.physics.arrays import Number, select
 from calc.physics.breakdown import CLASSES
+from calc.serving.evaluate import evaluate
 
 # what a roofline does not know, taken out of the counting
 PLAIN = {"routing_skew": 0.0, "even_routing": 1.0, "clock_spread": 0.0,

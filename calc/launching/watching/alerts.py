@@ -11,7 +11,7 @@ from calc.launching.settings import Release
 from calc.launching.watching.objectives import objectives, stated
 from calc.launching.watching.predictions import RAREST, Predicted
 from calc.launching.watching.signals import Level, Mean, Paced, Rate, Ratio, Signal
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.reading.amounts import human, plain
 
 WINDOW, HOLD = "5m", "5m"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 
 Inputs = Mapping[str, float]
 MOST = 64.0  # severity that is tried

@@ -13,9 +13,9 @@ import calc
 from calc.answer.estimate import Estimate
 from calc.answer.steady_state import CACHE
 from calc.answer.whole import Whole, seen_of, unloaded
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import set_line
-from calc.uncertainty.amount import Amount
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.scenario import unasked
 

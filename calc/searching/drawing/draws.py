@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from calc.answer.simulated import longest_served
-from calc.closed_form.evaluate import evaluate
 from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import Own, class_of, own_errors
 from calc.layouts.choice import Choice, Row, scenario
@@ -27,6 +26,7 @@ from calc.searching.drawing.in_flight import DRAWS, ENOUGH, in_flight, least, of
 from calc.searching.goal import Wishes
 from calc.searching.pool_pairs import RATED, as_served, combined, rated
 from calc.searching.search import SearchResult
+from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.deployments.knobs import NORMAL_90, Knob, moved
 from catalogue.planning.goals import Demand

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.planning.goals import Demand
 

@@ -15,7 +15,7 @@ from calc.auditing.truths import Deployment, deployment
 from calc.layouts.feasible import HEADROOM, has_room, reasons
 from calc.searching.same_cards import Advice, alternatives
 from calc.searching.search import search
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of

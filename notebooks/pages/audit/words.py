@@ -11,7 +11,7 @@ from calc.auditing.cases import Case
 from calc.auditing.judging import FAILS as WRONG
 from calc.auditing.judging import HOLDS, OPEN
 from calc.auditing.settings import ELSEWHERE, RAN
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.printed import Printed
 from notebooks.pages.catalogue.tables.deployments import page_of

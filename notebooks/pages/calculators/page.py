@@ -11,9 +11,9 @@ from IPython.display import HTML, display
 from myst_nb import glue
 
 from calc.answer.estimate import Estimate, estimate
-from calc.costing.rates import card_hour
-from calc.costing.tokens import MILLION, token_costs
-from calc.uncertainty.amount import Amount
+from calc.costing.cost import MILLION, token_costs
+from calc.costing.ownership import card_hour
+from calc.uncertainty import Amount
 from catalogue import Scenario, load_model, names
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of

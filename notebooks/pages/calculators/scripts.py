@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
-from calc.costing.rates import card_hour
+from calc import uncertainty
+from calc.costing.ownership import card_hour
 from calc.evidence.classes import (
     REPORTED,
     axis_label,
@@ -22,7 +23,6 @@ from calc.evidence.classes import (
 )
 from calc.evidence.nearness import ranges, within
 from calc.layouts.enumerate import MOST_STAGES
-from calc.uncertainty import interval
 from catalogue import (
     load,
     load_model,
@@ -259,10 +259,10 @@ def data() -> dict[str, Any]:
         "gathers": gathering(axes).as_json(),
         "extras": {name: extra.as_json() for name, extra in extras().items()},
         "otherwise": otherwise(), "most": MOST, "smallest": SMALLEST, "largest": LARGEST,
-        "constants": {"normal90": interval.NORMAL_90, "halfMean": interval.HALF_MEAN,
-                      "curved": interval.CURVED, "evenly": interval.EVENLY.tolist(),
-                      "power": interval.POWER, "spreading": interval.SPREADING,
-                      "smallest": interval.SMALLEST},
+        "constants": {"normal90": uncertainty.NORMAL_90, "halfMean": uncertainty.HALF_MEAN,
+                      "curved": uncertainty.CURVED, "evenly": uncertainty.EVENLY.tolist(),
+                      "power": uncertainty.POWER, "spreading": uncertainty.SPREADING,
+                      "smallest": uncertainty.SMALLEST},
         "measured": measured(map(str, classes)), "ranged": views.RANGED, "steady": views.STEADY,
         "drafting": question().draft_tokens, "stages": MOST_STAGES, "mostCards": MOST_CARDS,
         "money": views.MONEY, "floor": views.FLOOR,

@@ -77,7 +77,7 @@ def costs() -> dict[str, Any]:
     """Cards that are paid, and for how long they are busy with a prompt and with an answer.
 
     Prompts with a pool of their own have as many cards beside as keep up, and either pool is
-    charged its cards, however busy they are: ``calc.costing.tokens``.
+    charged its cards, however busy they are: ``calc.costing.cost``.
     """
     step = ["add", "decode_step_time", "draft_time"]
 

@@ -11,7 +11,6 @@ import numpy as np
 
 import calc
 import catalogue
-from calc.closed_form.evaluate import evaluate
 from calc.evidence.validation import measured_names
 from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
 from calc.layouts.feasible import has_room
@@ -23,6 +22,7 @@ from calc.searching.result import Answer
 from calc.searching.robust import SURE, SampledRow
 from calc.searching.same_cards import alternatives
 from calc.searching.search import search
+from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.planning.goals import OBJECTIVES

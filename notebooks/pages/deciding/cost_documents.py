@@ -11,8 +11,8 @@ from typing import Any
 import catalogue
 from calc.auditing.audit import audit
 from calc.auditing.costs import Plan, combined_factors, example_of, weightiest
-from calc.costing.rates import converted, prices_of
-from calc.uncertainty.amount import Amount
+from calc.costing.ownership import converted, prices_of
+from calc.uncertainty import Amount
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.units import YEAR
 from notebooks.pages.derivations.choices.documents import advised

@@ -10,7 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.costing.answer import crossovers
+from calc.costing.cost import MILLION, crossovers
+from calc.costing.ownership import card_hour, prices_of
 from calc.costing.power import (
     BUSY,
     around,
@@ -20,10 +21,8 @@ from calc.costing.power import (
     powers_of,
     site_power,
 )
-from calc.costing.rates import card_hour, prices_of
-from calc.costing.tokens import MILLION
 from calc.evidence import energy
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.planning.prices import OWNERSHIPS, Prices
 from catalogue.reading.units import HOUR

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 import catalogue
-from calc.costing.tokens import MILLION
+from calc.costing.cost import MILLION
 from calc.layouts.choice import Choice, Row
 from calc.physics.breakdown import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
 from calc.searching.result import Answer

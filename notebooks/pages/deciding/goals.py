@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 import catalogue
-from calc.closed_form.latencies import DECODE_NAMES
 from calc.evidence.classes import axis_label
 from calc.launching import starting
 from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
@@ -23,6 +22,7 @@ from calc.searching.result import Answer
 from calc.searching.robust import HOLDS, SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.same_cards import inside
 from calc.searching.search import search
+from calc.serving.evaluate import DECODE_NAMES
 from catalogue.caveats import announced, marked
 from catalogue.engines.released import AT
 from catalogue.entries.models import OWN_LAYER

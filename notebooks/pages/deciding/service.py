@@ -17,7 +17,7 @@ from calc.launching.watching import as_run
 from calc.launching.watching.alerts import BUSY
 from calc.launching.watching.monitoring import Watched
 from calc.launching.watching.predictions import Predicted
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.engines.engine import Engine, bare, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds

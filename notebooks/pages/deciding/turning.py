@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import catalogue
-from calc.costing.rates import card_hour
+from calc.costing.ownership import card_hour
 from calc.sensitivity.against_service import utilisation
 from calc.sensitivity.breakeven import FIRST, SECOND, BreakEven, breakeven
 from calc.sensitivity.information import between

@@ -11,9 +11,9 @@ import catalogue
 from calc.answer.estimate import Estimate
 from calc.answer.steady_state import SEEN_OF_BURST
 from calc.answer.whole import evidence_of, whole
-from calc.costing.answer import CostOptions, PrefillPool, cost
-from calc.costing.rates import prices_of, way_of
-from calc.uncertainty.amount import Amount
+from calc.costing.cost import CostOptions, PrefillPool, cost
+from calc.costing.ownership import prices_of, way_of
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import human

@@ -13,7 +13,7 @@ import numpy as np
 
 import calc
 import catalogue
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
 from catalogue.messages import Pair, messages

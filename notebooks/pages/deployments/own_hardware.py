@@ -10,7 +10,7 @@ from typing import Any
 
 import calc
 import catalogue
-from calc.uncertainty.interval import interval
+from calc.uncertainty import interval
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.values import Value

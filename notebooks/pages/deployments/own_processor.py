@@ -17,10 +17,15 @@ from numpy.typing import NDArray
 import catalogue
 from calc.launching.bench import Bench, of_closed_loop
 from calc.physics.experts import distinct_experts
-from calc.physics.shapes import Matmuls
-from calc.physics.timing.matmuls import expert_latency, matmul_time, tiles_of_experts, whole_tiles
+from calc.physics.operators import (
+    Matmuls,
+    expert_latency,
+    matmul_time,
+    tiles_of_experts,
+    whole_tiles,
+)
 from calc.physics.work import Work
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.messages import messages
 from catalogue.tables import Table, shelf
 from notebooks.pages.deployments.answers import Deployed

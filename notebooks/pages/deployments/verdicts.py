@@ -9,7 +9,7 @@ import numpy as np
 
 from calc.answer.estimate import unit_count
 from calc.evidence.classes import stand_ins
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.caveats import announced, underived, unsourced
 from catalogue.deployments.admission.rules import KERNEL
 from catalogue.entries.deployments import Claim

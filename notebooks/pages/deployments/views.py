@@ -13,7 +13,7 @@ from typing import Any
 import catalogue
 from calc.answer.estimate import EXACT, kinds, unit_count
 from calc.answer.whole import seen_of_pools
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import Scenario, units
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim, Documented

@@ -11,10 +11,10 @@ from typing import Any
 
 import calc
 import catalogue
-from calc.closed_form.evaluate import evaluate
 from calc.evidence import proportions
 from calc.evidence.validation import measured_system
 from calc.sensitivity.plans import Plan, plan_of
+from calc.serving.evaluate import evaluate
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.goals import device_label

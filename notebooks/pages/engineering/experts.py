@@ -14,11 +14,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import calc
-from calc.closed_form.evaluate import evaluate
 from calc.evidence.validation import measured_system
 from calc.many.sweeps import decode_sweep
 from calc.sensitivity.breakeven import SECOND, BreakEven, solve
 from calc.sensitivity.plans import Plan, plan_of
+from calc.serving.evaluate import evaluate
 from catalogue.deployments.admission.notation import one_server
 from catalogue.deployments.admission.rules import cut_of
 from catalogue.messages import LANGUAGES, Pair, messages

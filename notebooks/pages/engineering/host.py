@@ -17,7 +17,7 @@ import calc
 import catalogue
 from calc.evidence.systems import system
 from calc.sensitivity.breakeven import solve
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.deciding.cost_documents import hybrid

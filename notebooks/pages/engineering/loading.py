@@ -13,9 +13,9 @@ import calc
 import catalogue
 from calc.capacity.availability import Fleet, failures_of, fleet_of
 from calc.capacity.tiers import Population, needed
-from calc.closed_form.evaluate import evaluate
 from calc.sensitivity.breakeven import solve
 from calc.sensitivity.plans import Plan
+from calc.serving.evaluate import evaluate
 from catalogue.entries.hardware import Node
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.planning.failures import Failures

@@ -19,14 +19,13 @@ from calc.answer.estimate import Estimate
 from calc.auditing.audit import Audited
 from calc.auditing.costs import example_of
 from calc.capacity.availability import Fleet
-from calc.costing.answer import Cost, CostOptions, cost
-from calc.costing.owning import YEAR
-from calc.costing.rates import converted, prices_of
+from calc.costing.cost import Cost, CostOptions, cost
+from calc.costing.ownership import YEAR, converted, prices_of
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.sensitivity.information import Information, Worth, measured, to_buy
 from calc.sensitivity.plans import Plan, plan_of
 from calc.sensitivity.sampling import priors, sample_quantity, scores_of
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.ledger.documents import Risk
 from catalogue.messages import LANGUAGES, Pair, join, messages

@@ -19,10 +19,10 @@ from calc.capacity.growth import Best, best
 from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
-from calc.closed_form.evaluate import evaluate
 from calc.sensitivity.plans import PER_CARD, Plan
-from calc.serving.arrivals import poisson
-from calc.serving.scheduling import Transfer
+from calc.serving.evaluate import evaluate
+from calc.serving.requests import poisson
+from calc.serving.scheduler import Transfer
 from calc.serving.simulation import simulate
 from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.engineering import layouts

@@ -17,8 +17,8 @@ import calc
 import catalogue
 from calc.answer.steady_state import lasting
 from calc.answer.users import MEANS, users_see
-from calc.closed_form.validity import NEAR, doubt_words
 from calc.evidence.systems import system
+from calc.serving.evaluate import NEAR, doubt_words
 from catalogue import Scenario
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from notebooks.show import figures

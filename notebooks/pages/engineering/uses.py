@@ -12,10 +12,10 @@ import numpy as np
 
 import calc
 import catalogue
-from calc.costing.answer import CostOptions, cost_of_parts
-from calc.costing.rates import prices_of
+from calc.costing.cost import CostOptions, cost_of_parts
+from calc.costing.ownership import prices_of
 from calc.evidence.validation import measured_system
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.messages import Pair, messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.cost_documents import Compared, hybrid

@@ -9,11 +9,11 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
-from calc.closed_form.evaluate import evaluate
+from calc.costing.ownership import card_hour, prices_of
 from calc.costing.power import busy_times, full_power, powers_of, shares_of, step_energy
-from calc.costing.rates import card_hour, prices_of
 from calc.physics.breakdown import CLASSES, parts
-from calc.uncertainty.amount import Amount
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.planning.questions import Question
 

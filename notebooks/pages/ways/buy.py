@@ -8,8 +8,8 @@ from functools import cache
 
 import catalogue
 from calc.answer.estimate import estimate
-from calc.costing.answer import CostOptions, cost
-from calc.costing.rates import prices_of
+from calc.costing.cost import CostOptions, cost
+from calc.costing.ownership import prices_of
 from calc.evidence.classes import evidence, own_errors
 from calc.launching.starting import start
 from calc.layouts.choice import scenario
@@ -17,7 +17,7 @@ from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
 from calc.searching.robust import SURE, SampledRow, surely
 from calc.searching.search import search
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.planning.goals import Goal

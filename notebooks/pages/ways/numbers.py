@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.generations import models
 from notebooks.pages.deciding.generations.models import FLASH, GLM, LONG, PRO, V3

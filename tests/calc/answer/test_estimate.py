@@ -19,8 +19,7 @@ from calc.evidence.calibrated import apply
 from calc.evidence.protocols import calibrate
 from calc.evidence.protocols import predicted as predicted_rows
 from calc.evidence.validation import calibrated_rows, calibrated_system
-from calc.uncertainty.amount import EXACT, UPPER_BOUND
-from calc.uncertainty.interval import interval
+from calc.uncertainty import EXACT, UPPER_BOUND, interval
 from catalogue import library
 from catalogue.reading.shared import sources
 

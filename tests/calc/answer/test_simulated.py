@@ -17,8 +17,8 @@ from calc.answer.simulated import (
     saturation,
     system_of,
 )
-from calc.closed_form.evaluate import evaluate
-from calc.serving.saturation import WAVES
+from calc.serving.evaluate import evaluate
+from calc.serving.metrics import WAVES
 
 R1, SHARED = "h200-r1-vllm-tp8", "h200-v32-sglang-dp8"
 INPUTS = {"input_tokens": 300.0, "output_tokens": 4000.0, "prefix_hit_share": 0.25}

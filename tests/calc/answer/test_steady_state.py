@@ -8,7 +8,7 @@ import pytest
 import calc
 import catalogue
 from calc.answer.steady_state import CACHE, STEADY, as_simulated, lasting, simulated
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 
 AWQ, PREFILL = "s2-910b1-awq", "wide-lmsys-prefill"
 CLOSED = "workload.arrivals=closed-loop"

@@ -22,7 +22,7 @@ from calc.answer.users import (
     seen_by_users,
     users_see,
 )
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 
 SETTINGS = ("workload.input_tokens=500 token", "workload.output_tokens=60 token")
 THINKING = UserLoad(users=16, think_time=2.0)

@@ -4,7 +4,7 @@ import pytest
 
 import catalogue
 from calc.answer.worse import worsened
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 
 BUSY = ("workload.concurrency=64 request", "workload.requests=640 request",
         "workload.input_tokens=4096 token")

@@ -34,7 +34,7 @@ from calc.auditing.judging import (
     meets,
     reaches,
 )
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.reading.printed import read
 
 HEAD = """title: {en: t, zh: t}

@@ -10,7 +10,7 @@ import catalogue
 from calc.auditing import costs
 from calc.auditing.origins import shortage
 from calc.auditing.truths import Truths, deployment
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import ParamsError
 
 TPOT = "measurements/s2-910b1-awq/tpot"

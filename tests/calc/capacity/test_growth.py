@@ -11,10 +11,10 @@ from calc.capacity.growth import best
 from calc.capacity.pool_layouts import Pairing
 from calc.capacity.replicas import Limits
 from calc.capacity.tables import is_wide, layouts, on, requests_of
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import scenario as deployed
 from calc.searching.load_goal import load_goal
 from calc.searching.search import search
+from calc.serving.evaluate import evaluate
 
 SETTINGS = ("workload.input_tokens=2000 token", "workload.output_tokens=500 token",
             "workload.concurrency=64 request", "workload.requests=64 request")

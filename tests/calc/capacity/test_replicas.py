@@ -14,7 +14,7 @@ from calc.capacity.day import Checked, Day, Hour, check, day
 from calc.capacity.first_tokens import Steps, first_tokens
 from calc.capacity.replicas import Limits, Replica, ReplicaMetrics
 from calc.capacity.waits import percentile, rates_met
-from calc.serving.arrivals import poisson
+from calc.serving.requests import poisson
 from calc.serving.simulation import simulate
 from catalogue import ParamsError
 

@@ -19,9 +19,9 @@ from calc.capacity.tiers import (
     needed,
     shortest_fetch,
 )
-from calc.closed_form.evaluate import evaluate
-from calc.serving.arrivals import ClosedLoop, Prefixes
+from calc.serving.evaluate import evaluate
 from calc.serving.metrics import summarise
+from calc.serving.requests import ClosedLoop, Prefixes
 from calc.serving.simulation import simulate
 from catalogue import ParamsError
 

@@ -11,8 +11,8 @@ import pytest
 import catalogue
 from calc import evaluate
 from calc.costing import power
+from calc.costing.ownership import prices_of
 from calc.costing.power import Around
-from calc.costing.rates import prices_of
 
 DEPLOYMENTS = ["s2-910b1-awq", "h200-r1-vllm-tp8", "wide-lmsys-decode", "h20-qwen3-8b"]
 TIMES = ("vector", "dequantisation", "all_reduce", "exchange", "pipeline", "context_exchange",

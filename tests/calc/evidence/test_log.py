@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from calc.evidence.startup import Term, wrong_term
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.deployments.recognised import recognised
 from catalogue.entries.startups import PRINTED_UNITS
 from catalogue.startuplog import GIB, LARGEST, read_log

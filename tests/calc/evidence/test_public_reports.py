@@ -4,7 +4,7 @@ import pytest
 
 import catalogue
 from calc.answer.users import MEANS, users_see
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 
 HARNESS = "https://github.com/aarora79/agentic-coding-harness-benchmarks"
 REPORTS = {

@@ -16,8 +16,7 @@ from calc.kernels.communication import (
 )
 from calc.kernels.exchanges import ACROSS, FROM_HOST, MODES, card_values, exchanges
 from calc.physics.arrays import Inputs
-from calc.physics.communication import exchange
-from calc.physics.timing.collectives import all_gather, all_reduce, group
+from calc.physics.communication import all_gather, all_reduce, exchange, group
 from catalogue.tables.table import joined
 
 LAW = {law.operator: law for law in LAWS}

@@ -21,7 +21,7 @@ from calc.launching.settings import (
     over,
     release_of,
 )
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import load_scenario
 from catalogue.engines.engine import load_engine
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
 from calc.launching.deployment import deployment
 from calc.launching.watching.faults import FAILURES, HEALTHY, LONE, WAITED, simulate
 from calc.launching.watching.healthy import healthy
 from calc.launching.watching.objectives import objectives
 from calc.launching.watching.predictions import predicted
 from calc.launching.watching.signals import Level, Mean, Paced, Ratio
+from calc.serving.evaluate import evaluate
 
 NAME = "h200-r1-vllm-tp8"
 FEW = ("workload.concurrency=64", "workload.requests=64")

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calc.costing.affordable import cards_within
-from calc.costing.rates import stated
+from calc.costing.ownership import cards_within, stated
 from calc.layouts.choice import scenario
 from calc.layouts.space import AXES, CHUNKS, DRAFTS, Base, Space, choice_at, node_of
 from calc.searching.candidates import CandidateCells

@@ -8,12 +8,11 @@ import pytest
 
 import calc
 import catalogue
-from calc.closed_form.latencies import DECODE_NAMES, FAST, PACE, SERVED_NAMES, STEADY_NAMES
 from calc.many.fronts import Best
 from calc.many.streams import grid, sampled, stream
 from calc.many.sweeps import CHUNK, JointRange
-from calc.uncertainty.gradient import slopes, traced
-from calc.uncertainty.interval import interval
+from calc.serving.evaluate import DECODE_NAMES, FAST, PACE, SERVED_NAMES, STEADY_NAMES
+from calc.uncertainty import interval, slopes, traced
 from notebooks.derive.crosscheck import DIFFERENCES
 
 # both kinds of attention, drafts, pools, pipelines, offloaded experts, host launches, V4

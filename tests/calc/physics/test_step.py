@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.closed_form.evaluate import PHASES, evaluate
 from calc.physics.breakdown import CLASSES, DEVICE, bound_by, parts
-from calc.physics.timing.matmuls import operator_time
+from calc.physics.operators import operator_time
+from calc.serving.evaluate import PHASES, evaluate
 
 ROUNDING = 1e-9  # relative: sums of a dozen numbers in floating point
 SEEDS = st.integers(0, 2**32 - 1)

@@ -7,7 +7,7 @@ from calc.layouts.space import Space
 from calc.searching.goal import Wishes, least_pace, left_out, stated_limits, wishes
 from calc.searching.load_goal import load_goal
 from calc.searching.search import search
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import ParamsError
 
 NAME = "r1-80-users-910b"

@@ -8,7 +8,6 @@ import pytest
 from _seen import told_of
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
 from calc.launching.starting import search as search_started
 from calc.layouts.change import changed
 from calc.layouts.choice import Start, scenario, unrun
@@ -16,6 +15,7 @@ from calc.searching.result import Answer
 from calc.searching.robust import HOLDS
 from calc.searching.same_cards import RELAXED, alternatives, inside, relaxed
 from calc.searching.search import search
+from calc.serving.evaluate import evaluate
 from catalogue.kernels import quality
 
 USERS = "r1-64-users-8xh20"

@@ -10,7 +10,6 @@ import pytest
 
 from benchmarks.reference.brute import agrees
 from calc.answer.steady_state import SEEN_STEADILY
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import scenario
 from calc.layouts.space import AXES, Space, choice_at
 from calc.many.fronts import front
@@ -20,6 +19,7 @@ from calc.searching.goal import wishes
 from calc.searching.left_out import COUNTED
 from calc.searching.load_goal import load_goal
 from calc.searching.search import search
+from calc.serving.evaluate import evaluate
 
 SMALL = ("space.chunks=2048,8192", "space.drafts=0,1", "space.spares=none,per-rank")
 DEVICES = ("nvidia-h20", "nvidia-h200-sxm", "ascend-910b2", "nvidia-b200", "ascend-910c-die")

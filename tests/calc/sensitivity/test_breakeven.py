@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from calc.costing.rates import card_hour, stated
-from calc.costing.ways import api_request, crossover_utilisation
+from calc.costing.cost import api_request, crossover_utilisation
+from calc.costing.ownership import card_hour, stated
 from calc.sensitivity.against_service import utilisation
 from calc.sensitivity.breakeven import (
     CROSSING,

@@ -1,25 +1,32 @@
-"""Metrics of a run: its steady window, means, percentiles, confidence intervals, goodput."""
+"""Metrics of a run, saturation of a pool, and a benchmark's run replayed."""
 
 import math
+from dataclasses import replace
+from itertools import count
 from statistics import NormalDist
 
 import numpy as np
 import pytest
 from _engines import affine, limits
 
-from calc.serving.arrivals import bursts
+import catalogue
 from calc.serving.metrics import (
     Latency,
     Objective,
     Quantile,
     batch_means,
     covered,
+    keeps_up,
+    saturation_of_ranks,
+    saturation_rate,
+    serve_all,
     student_quantile,
     summarise,
     window,
 )
-from calc.serving.requests import Outcome, Run
-from calc.serving.simulation import Pool, simulate
+from calc.serving.requests import Outcome, Run, Step, bursts, poisson
+from calc.serving.simulation import IDLE, Pool, simulate
+from calc.serving.step_times import Clock
 
 
 def outcome(arrival, started, first_token, finished, prompt=10, answer=2, *, preempted=0, hit=0,
@@ -135,6 +142,7 @@ class TestPercentile:
         assert (enough.low, enough.high) == (1.0, 5.0)
         assert math.isnan(self.latency([], 2).at(0.5).value)
 
+
 class TestIntervals:
     @pytest.mark.parametrize(("x", "terms"), [
         (1, (2 / 4, 24 / 96, 24 / 384, -528 / 92160)),
@@ -158,3 +166,210 @@ class TestIntervals:
         with pytest.raises(ValueError, match=f"{count} values in {batches} batches"):
             batch_means([1.0] * count, batches)
         assert batch_means([1.0] * 4, 2) == 0.0
+
+
+ONE_TOKEN, SERVICE = [(100, 1)], 0.25
+ONE_BY_ONE = Pool(limits(seqs=1), lambda step: SERVICE)
+MIXED_LENGTHS = [(150, 20), (40, 5), (600, 12, 200)]
+
+
+def squares(seqs):
+    """A server that takes a prompt a step, of which the n-th ends after n squared seconds."""
+    number = count(1)
+    return Pool(limits(seqs=seqs), lambda step: 2.0 * next(number) - 1)
+
+
+class TestRate:
+    @pytest.mark.parametrize(("seqs", "waves", "first", "last"), [
+        (6, 10, 18, 54), (5, 2, 3, 5), (1, 3, 1, 2), (4, 5, 6, 16), (10, 7, 21, 60)])
+    def test_from_the_end_of_the_third_wave_to_that_of_the_last_but_one(
+            self, seqs, waves, first, last):
+        """Of sixty at once, the 18th ends at 324 s and the 54th at 2916 s."""
+        assert saturation_rate(squares(seqs), ONE_TOKEN, waves=waves) == pytest.approx(
+            (last - first) / (last**2 - first**2))
+
+    @pytest.mark.parametrize("waves", [1, 2])
+    def test_a_single_wave_saturates_nothing(self, waves):
+        with pytest.raises(ValueError, match="nothing saturates"):
+            saturation_rate(ONE_BY_ONE, ONE_TOKEN, waves=waves)
+
+    def test_the_larger_pool_decides_how_many_requests_arrive(self):
+        decode = Pool(limits(seqs=6), lambda step: 0.0)
+        assert saturation_rate(squares(1), ONE_TOKEN, decode) == pytest.approx(36 / (54**2 - 18**2))
+        assert saturation_rate(squares(6), ONE_TOKEN, replace(
+            decode, limits=limits(seqs=1))) == pytest.approx(36 / (54**2 - 18**2))
+
+    def test_rate_of_a_server_of_two_and_at_a_rate_of_arrivals(self):
+        assert saturation_rate(ONE_BY_ONE, ONE_TOKEN) == pytest.approx(1 / SERVICE, rel=1e-12)
+        two = replace(ONE_BY_ONE, replicas=2)
+        assert saturation_rate(two, ONE_TOKEN) == pytest.approx(2 / SERVICE, rel=1e-12)
+        many = Pool(limits(seqs=200), lambda step: 1e-3)
+        assert saturation_rate(many, ONE_TOKEN, rate=25.0) == pytest.approx(25, rel=0.1)
+
+    def test_arrivals_below_saturation_keep_up_in_batches(self):
+        batching = Pool(limits(200, 16), affine(0.02, 1e-4))
+        saturated = saturation_rate(batching, MIXED_LENGTHS)
+        for share in (0.94, 1.06):
+            requests = poisson(share * saturated, 2000, MIXED_LENGTHS, seed=9)
+            assert keeps_up(simulate(requests, batching)) is (share < 1)
+
+
+class TestRanks:
+    """Random arrivals spread the prefills of a group; a queue at every rank aligns them."""
+
+    POOL = Pool(limits(100, 32, "prefill-first"), lambda step: 0.1 if step.prefill else 0.02,
+                replicas=8, ranks=8)
+
+    def test_ranks_keep_up_with_less_than_in_phase(self):
+        in_phase = saturation_rate(self.POOL, [(100, 60)])
+        spread = saturation_of_ranks(self.POOL, [(100, 60)], in_phase)
+        alone = saturation_rate(replace(self.POOL, ranks=1), [(100, 60)])
+        assert in_phase == pytest.approx(alone, rel=0.05)
+        assert spread < 0.8 * in_phase
+        waits = [summarise(simulate(poisson(share * spread, 4000, [(100, 60)]), self.POOL)).wait
+                 for share in (0.8, 1.3)]
+        assert waits[0].p50 < 1.0 < waits[1].p50
+
+    @pytest.mark.parametrize("ceiling", [2.0, 4.5, 8.0])
+    def test_the_rate_falls_by_the_square_of_what_comes_out(self, ceiling):
+        rate = ceiling
+        for _ in range(5):
+            throughput = saturation_rate(ONE_BY_ONE, ONE_TOKEN, waves=100, rate=rate)
+            if throughput > 0.98 * rate:
+                break
+            rate = throughput**2 / rate
+        assert saturation_of_ranks(ONE_BY_ONE, ONE_TOKEN, ceiling, 100) == pytest.approx(rate)
+
+
+def waiting(growth, of_tokens):
+    """Arrivals in 1000 s that wait ever longer, by so much a second, for a first token or others.
+
+    Answers have 6 or 16 tokens in turn, 11 on average.
+    """
+    at = np.arange(1001.0)
+    tokens = np.where(at % 2, 6, 16)
+    first = at + (0.0 if of_tokens else growth * at)
+    last = first + (growth * at * (tokens - 1) / 10 if of_tokens else 0.0)
+    return Run(tuple(Outcome(number, *map(float, times), 10, int(tokens[number]), 0)
+                     for number, times in enumerate(zip(at, at, first, last, strict=True))), {}, 0)
+
+
+@pytest.mark.parametrize("of_tokens", [False, True])
+@pytest.mark.parametrize(("growth", "bounded"), [
+    (0.0, True), (0.0195, True), (0.0205, False), (1.0, False), (-1.0, True)])
+def test_a_queue_that_grows_by_a_fiftieth_of_the_arrivals_has_no_bound(of_tokens, growth, bounded):
+    assert keeps_up(waiting(growth, of_tokens)) is bounded
+    assert keeps_up(waiting(0.29, of_tokens), 0.3)
+    assert not keeps_up(waiting(0.31, of_tokens), 0.3)
+
+
+ALONE, DRAFTS, RANKS = "h200-r1-vllm-tp8", "h200-r1-sglang-mtp", "h200-v32-sglang-dp8"
+PROMPT, ANSWER = 1000, 50
+
+
+def at_once(requests, **changes):
+    """A row of a benchmark whose requests are all in flight together."""
+    return {"requests": float(requests), "concurrency": float(requests),
+            "input_tokens": float(PROMPT), "output_tokens": float(ANSWER)} | changes
+
+
+def clock(name=ALONE, **changed):
+    scenario = catalogue.load_scenario(name)
+    return Clock(scenario.inputs() | changed, scenario.model.attention)
+
+
+def alone(taken, tokens=1.0):
+    """Time to first token and of all others of a request that has a replica to itself [s]."""
+    gap, steps = taken.inputs["host_gap_per_step"], round((ANSWER - 1) / tokens)
+    return gap + taken(Step(((PROMPT, 0),), ())), sum(
+        gap + taken(Step((), (PROMPT + 1 + int(tokens * step),))) for step in range(steps))
+
+
+@pytest.mark.parametrize("replicas", [1, 4])
+def test_one_request_for_each_replica(replicas):
+    taken = clock(data_parallel=float(replicas), request_overhead=0.25)
+    first, others = alone(taken)
+    assert serve_all(taken, at_once(replicas), 1e5, "equal") == pytest.approx({
+        "ttft": 0.25 + first, "tpot": others / (ANSWER - 1), "e2e": 0.25 + first + others,
+        "output_throughput": replicas * ANSWER / (first + others)})
+
+
+@pytest.mark.parametrize(("users", "blocks", "rate"), [
+    (1.0, 1e5, math.inf), (2.0, 0.0, math.inf),  # one place; room for the longest request
+    (2.0, 1e5, 1.0)])  # a slow front end
+def test_a_second_request_waits_for_a_place_for_blocks_or_for_the_front_end(users, blocks, rate):
+    row = at_once(2, concurrency=users)
+    taken = clock(front_end_rate=rate, request_overhead=0.25)
+    first, others = alone(taken)
+    assert first + others < 1.0
+    wait = first + others if rate == math.inf else 1.0
+    told = serve_all(taken, row, blocks, "equal")
+    assert told == pytest.approx({
+        "ttft": 0.25 + first + wait / 2, "tpot": others / (ANSWER - 1),
+        "e2e": 0.25 + first + others + wait / 2,
+        "output_throughput": 2 * ANSWER / (first + others + wait)})
+    held = serve_all(taken, row, blocks, "equal", queued=False)
+    assert (held["ttft"], held["e2e"]) == pytest.approx((0.25 + first, 0.25 + first + others))
+
+
+@pytest.mark.parametrize("accepted", [1.0, 1.5, 2.0])
+def test_accepted_drafts_divide_the_time_of_a_token(accepted):
+    taken = clock(DRAFTS, accepted_length=accepted, draft_tokens=1.0)
+    first, others = alone(taken, accepted)
+    told = serve_all(taken, at_once(1), 1e5, "equal")
+    # contexts are rounded up to blocks, by their mean
+    assert told["tpot"] == pytest.approx(others / (ANSWER - 1), rel=1e-5)
+    assert told["ttft"] == pytest.approx(first + taken.inputs["request_overhead"])
+
+
+def test_ranks_that_share_experts_step_together():
+    taken = clock(RANKS, front_end_rate=math.inf, request_overhead=0.0)
+    gap = taken.inputs["host_gap_per_step"]
+    told = serve_all(taken, at_once(8), 1e5, "equal")
+    assert told["ttft"] == pytest.approx(
+        gap + taken.together([Step(((PROMPT, 0),), ())] * 8))
+    assert told["output_throughput"] == pytest.approx(8 * ANSWER / told["e2e"])
+    assert serve_all(taken, at_once(3), 1e5, "equal") == told  # every rank has one at least
+    slow = clock(RANKS, front_end_rate=1e-3, request_overhead=0.0)
+    apart = serve_all(slow, at_once(8), 1e5, "equal", queued=False)
+    assert apart["ttft"] == pytest.approx(
+        gap + slow.together([Step(((PROMPT, 0),), ()), *[IDLE] * 7]))
+
+
+def test_ranks_that_share_a_cache_have_larger_blocks():
+    """Two prompts of 16 blocks in 31 blocks of 64 tokens, or of 64 tokens on each of two ranks."""
+    waits = []
+    for ranks in (1.0, 2.0):
+        taken = clock(block_size=64.0, decode_context_parallel=ranks, index_topk=0.0)
+        queued, begun = (serve_all(taken, at_once(2), 31.0, "equal", queued=each)
+                         for each in (True, False))
+        waits.append(queued["ttft"] - taken.inputs["request_overhead"] > 1.5 * begun["ttft"])
+    assert waits == [True, False]
+
+
+GAP = 1e6  # s between steps, beside which a step takes no time: latencies count steps
+
+
+@pytest.mark.parametrize(("lengths", "median"), [
+    ("equal", 1.0), ("even", 1.0), ("unknown", math.log(2))])
+def test_lengths_have_their_mean_and_are_equal_uniform_or_exponential(lengths, median):
+    """All at once, with every prompt in the first step: an answer takes as many steps as tokens."""
+    taken = clock(host_gap_per_step=GAP, max_num_batched_tokens=1e9, front_end_rate=math.inf)
+    row = at_once(600, input_tokens=20.0)
+    mean, middle = (serve_all(taken, row, 1e6, lengths, medians=frozenset(names))
+                    for names in ((), ("e2e",)))
+    assert mean["e2e"] / GAP == pytest.approx(ANSWER, rel=0.1)
+    assert middle["e2e"] / GAP == pytest.approx(median * ANSWER, rel=0.1)
+    assert middle | {"e2e": 0.0} == mean | {"e2e": 0.0}
+    longest = round(600 * ANSWER / mean["output_throughput"] / GAP)
+    if lengths != "unknown":
+        assert longest <= (1 if lengths == "equal" else 2) * ANSWER * 1.1
+    assert serve_all(taken, row, 1e6, lengths) == mean
+
+
+def test_no_length_is_shorter_than_a_token_and_one_token_has_no_pace():
+    taken = clock(request_overhead=0.0)
+    told = serve_all(taken, at_once(1, input_tokens=0.2, output_tokens=0.0), 1e5, "equal")
+    assert told["e2e"] == told["ttft"] == pytest.approx(
+        taken.inputs["host_gap_per_step"] + taken(Step(((1, 0),), ())))
+    assert math.isnan(told["tpot"])

@@ -19,11 +19,18 @@ from _engines import trace as recorded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calc.serving.arrivals import ClosedLoop, bursts, modulated, poisson, shapes_of
-from calc.serving.metrics import summarise
-from calc.serving.requests import Contexts, Request, Step
-from calc.serving.saturation import saturation_rate
-from calc.serving.scheduling import Transfer, schedule
+from calc.serving.metrics import saturation_rate, summarise
+from calc.serving.requests import (
+    ClosedLoop,
+    Contexts,
+    Request,
+    Step,
+    bursts,
+    modulated,
+    poisson,
+    shapes_of,
+)
+from calc.serving.scheduler import Transfer, schedule
 from calc.serving.simulation import Pool, simulate
 from reference.queueing import interrupted_pace, md1_wait, md1_wait_below
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 from calc.serving.requests import Contexts, Step
 from calc.serving.simulation import IDLE
 from calc.serving.step_times import Clock, ranks_in_step

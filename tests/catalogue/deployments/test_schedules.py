@@ -3,7 +3,7 @@
 import pytest
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 from catalogue.deployments.profiles import running
 from catalogue.reading.errors import ParamsError
 

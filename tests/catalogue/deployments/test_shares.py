@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import has_room
+from calc.serving.evaluate import evaluate
 from catalogue.deployments.shares import prompt_graphs
 from catalogue.deployments.startups import startup_rows
 

@@ -7,7 +7,7 @@ import pytest
 from _door import values
 
 import catalogue
-from calc.physics.timing.matmuls import operator_time
+from calc.physics.operators import operator_time
 from catalogue.deployments.layout import rule_of
 from catalogue.deployments.stand_ins import latency
 from catalogue.entries.mechanisms import HOST, OPTIONAL, Mechanisms

@@ -12,7 +12,7 @@ import sympy
 
 import calc
 from calc.physics import work
-from calc.physics.cache import cache
+from calc.physics.kv_cache import cache
 from catalogue.entries.trees import evaluate
 from notebooks.derive.formulas.exported import (
     VARIANTS,

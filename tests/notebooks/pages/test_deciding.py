@@ -16,8 +16,8 @@ from calc.auditing import costs as auditing
 from calc.auditing.truths import deployment
 from calc.capacity.availability import available
 from calc.capacity.day import Replica
-from calc.costing.rates import card_hour
-from calc.costing.tokens import MILLION
+from calc.costing.cost import MILLION
+from calc.costing.ownership import card_hour
 from calc.launching.starting import search as start_search
 from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer

@@ -13,7 +13,7 @@ from calc.capacity.pool_layouts import Pairing
 from calc.capacity.replicas import Limits
 from calc.sensitivity.breakeven import breakeven
 from calc.sensitivity.paths import path_of
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from notebooks.pages.engineering import (
     experts,
     host,

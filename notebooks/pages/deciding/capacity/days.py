@@ -15,8 +15,8 @@ from calc.answer.simulated import system_of
 from calc.capacity.availability import failures_of
 from calc.capacity.day import Day, check, day
 from calc.capacity.replicas import Limits, Replica
-from calc.closed_form.evaluate import evaluate
-from calc.serving.arrivals import poisson
+from calc.serving.evaluate import evaluate
+from calc.serving.requests import poisson
 from calc.serving.simulation import simulate
 from catalogue.messages import LANGUAGES, messages, pair
 from catalogue.planning.loads import HOURS, Load

@@ -14,7 +14,7 @@ from calc.capacity.availability import (
     fleet_of,
     spares_for,
 )
-from calc.closed_form.evaluate import evaluate
+from calc.serving.evaluate import evaluate
 from catalogue.messages import LANGUAGES, messages
 from catalogue.reading.units import DAY
 from notebooks.show import figures

@@ -12,8 +12,8 @@ import catalogue
 from calc.answer.simulated import system_of
 from calc.capacity.day import Cached, Day, Replica, with_tiers
 from calc.capacity.tiers import Population, Talk
-from calc.serving.arrivals import ClosedLoop, Prefixes
 from calc.serving.metrics import summarise
+from calc.serving.requests import ClosedLoop, Prefixes
 from calc.serving.simulation import simulate
 from catalogue.messages import LANGUAGES, join, messages
 from catalogue.reading.units import MINUTE

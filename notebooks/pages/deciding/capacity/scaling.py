@@ -14,7 +14,7 @@ from calc.capacity.growth import Best, best, sizes_of
 from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
-from calc.closed_form.validity import doubt_words
+from calc.serving.evaluate import doubt_words
 from catalogue.deployments.profiles import load_profile
 from catalogue.messages import LANGUAGES, Pair, by_language, join, messages, pair
 from notebooks.show import figures

@@ -14,7 +14,7 @@ from typing import Any
 import calc
 import catalogue
 from calc.layouts.choice import Choice, Row
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.messages import Pair, join, messages
 from catalogue.reading import amounts
 from notebooks.pages.deciding.goals import cards_of, plan_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from calc.costing.answer import Cost
+from calc.costing.cost import Cost
 from calc.evidence.classes import evidence, own_errors
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.tables.deployments import HELD
 from notebooks.pages.deciding.front.standard import CARDS, R1, SHORT, Served, served_by

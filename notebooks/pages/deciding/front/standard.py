@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
-from calc.costing.answer import Cost, CostOptions, cost, cost_of_parts, price_of_request
-from calc.costing.rates import prices_of
+from calc.costing.cost import Cost, CostOptions, cost, cost_of_parts, price_of_request
+from calc.costing.ownership import prices_of
 from calc.layouts.choice import Choice, scenario
 from calc.searching.load_goal import load_goal
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.planning.questions import Question

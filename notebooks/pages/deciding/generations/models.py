@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
-from calc.costing.rates import card_hour
-from calc.costing.tokens import token_costs
+from calc.costing.cost import token_costs
+from calc.costing.ownership import card_hour
 from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.layouts.feasible import has_room
 from calc.searching.load_goal import load_goal
 from calc.sensitivity.plans import BATCHES, Plan
+from calc.serving.evaluate import evaluate
 from catalogue.deployments.precision_support import nearest
 
 V3, V32, GLM, FLASH, PRO = MODELS = (

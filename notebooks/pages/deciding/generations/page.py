@@ -7,9 +7,8 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.answer.estimate import estimate
-from calc.costing.answer import CostOptions, cost
-from calc.costing.rates import card_hour, prices_of
-from calc.costing.tokens import MILLION
+from calc.costing.cost import MILLION, CostOptions, cost
+from calc.costing.ownership import card_hour, prices_of
 from catalogue.deployments.precision_support import nearest
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading.units import HOUR

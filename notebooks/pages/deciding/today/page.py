@@ -11,7 +11,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from calc.searching.robust import SURE
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue import load_device, load_model, load_precision
 from catalogue.caveats import underived
 from catalogue.deployments.admission.notation import written

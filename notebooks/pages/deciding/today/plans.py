@@ -17,14 +17,14 @@ import numpy as np
 
 import catalogue
 from calc.answer.estimate import predicted
-from calc.closed_form.evaluate import evaluate
-from calc.costing.answer import Cost, CostOptions, cost
-from calc.costing.rates import card_hour, prices_of
+from calc.costing.cost import Cost, CostOptions, cost
+from calc.costing.ownership import card_hour, prices_of
 from calc.layouts.choice import BLOCKS
 from calc.layouts.feasible import reasons
 from calc.sensitivity.plans import BATCHES, Limit, Plan, plan_of
 from calc.sensitivity.sampling import priors, sample_each, scores_of
-from calc.uncertainty.amount import Amount
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.deployments.precision_support import nearest
 from catalogue.kernels.releases import expert_bytes

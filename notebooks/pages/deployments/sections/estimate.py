@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from calc.closed_form.validity import doubt_words
-from calc.uncertainty.amount import Amount
+from calc.serving.evaluate import doubt_words
+from calc.uncertainty import Amount
 from catalogue.messages import join, messages
 from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label

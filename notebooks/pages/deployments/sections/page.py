@@ -8,7 +8,7 @@ from typing import Any
 
 import catalogue
 from calc.launching.startup_line import POOLS, engine_words
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.messages import Pair

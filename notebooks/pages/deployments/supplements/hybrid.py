@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.evidence.classes import deviations
 from calc.evidence.systems import System, system
-from calc.uncertainty.amount import Amount
-from calc.uncertainty.interval import interval
+from calc.uncertainty import Amount, interval
 from catalogue import Scenario
 from catalogue.entries.deployments import Documented
 from catalogue.messages import Pair, messages

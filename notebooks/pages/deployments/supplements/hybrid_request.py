@@ -11,7 +11,7 @@ import calc
 from calc.evidence.classes import deviations
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import System
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from catalogue.messages import messages
 from catalogue.reading.amounts import human, rounded, span
 from notebooks.pages.deployments.supplements.hybrid import (

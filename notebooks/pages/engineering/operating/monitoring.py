@@ -20,12 +20,12 @@ from calc.auditing import truths
 from calc.auditing.alarms import ALWAYS, LATE, NEVER, PERHAPS, SOUND
 from calc.auditing.claim_files import listed
 from calc.auditing.judging import THRESHOLD
-from calc.closed_form.evaluate import evaluate
 from calc.launching.watching.alerts import BUSY, METRICS
 from calc.launching.watching.faults import FAILURES, MOST, Inputs
 from calc.launching.watching.objectives import stated
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.sensitivity.breakeven import solve
+from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.engines.engine import load_engine
 from catalogue.entries.entry import MEAN

@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 import catalogue
-from calc.closed_form.evaluate import evaluate
 from calc.launching.watching.as_run import LENGTHS
+from calc.serving.evaluate import evaluate
 from catalogue.ledger.documents import DocumentReference, Symptom
 from catalogue.messages import Pair, join, messages, pair
 from notebooks.pages.deciding.service import RUNS

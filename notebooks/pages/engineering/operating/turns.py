@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import calc
 import catalogue
-from calc.uncertainty.amount import Amount
+from calc.uncertainty import Amount
 from notebooks.show.display import number
 from notebooks.show.numbers import fmt_int, fmt_quantity, fmt_sig, fmt_time
 

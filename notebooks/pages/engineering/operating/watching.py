@@ -9,11 +9,11 @@ from typing import Any
 
 import catalogue
 from calc.capacity.availability import failures_of
-from calc.closed_form.evaluate import evaluate
 from calc.launching.watching.alerts import BUSY, DOWN, HOLD, WINDOW
 from calc.launching.watching.monitoring import seconds
 from calc.launching.watching.predictions import Predicted
-from calc.uncertainty.amount import Amount
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount
 from catalogue.ledger.documents import Hold, Probe
 from catalogue.messages import Pair, messages
 from catalogue.reading.units import MINUTE

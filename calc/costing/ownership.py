@@ -1,0 +1,447 @@
+"""What cards cost: by the hour, owned through the years, and how many a budget buys or feeds.
+
+A number only where somebody printed one. Functions of owning are plain arithmetic on amounts of one
+currency, and take arrays. Rates of money are by the year; a year's amounts are paid at its end.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from calc.costing.power import around_of, full_power, site_power
+from calc.physics.arrays import Number
+from calc.uncertainty import Amount
+from catalogue import ParamsError, load, load_device, load_node, names, units
+from catalogue.entries.hardware import Device, Node
+from catalogue.library import COMMAND_LINE, Override, locate
+from catalogue.messages import Pair, messages
+from catalogue.planning.prices import OWNERSHIPS, Prices
+from catalogue.reading.units import YEAR
+from catalogue.reading.values import Value
+from catalogue.reading.yamlfile import beginning
+
+say = messages("calc/costing/ownership")
+
+COMMON = "common"  # prices of what has none of its own
+SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h
+
+
+def stated(text: str, unit: str = "USD/s") -> Amount:
+    """Parse a price [money/s] as a reader writes it: ``2 USD/h``, or ``1.5..2.5 USD/h``.
+
+    Without ends it is taken as exact; between two the central value is their geometric mean, as of
+    a log-uniform prior.
+
+    >>> stated("1..4 USD/h").per("USD/h")
+    (2.0, 1.0, 4.0)
+
+    Args:
+        text: the price.
+        unit: whose dimensions it has, in whatever currency.
+
+    Raises ParamsError for what is no price, or not of these dimensions, whether it is out of range
+    or a ValueError of the parser of units.
+
+    Source: median of a log-uniform distribution.
+    """
+    ends = text.split(SPREAD)
+    try:
+        _, written = units.split(ends[-1])
+        per = f"/{unit.partition('/')[2]}" if "/" in unit else ""
+        currency = written.partition("/")[0]
+        if currency not in ("USD", "CNY"):
+            raise ValueError(f"'{text}' names no currency")
+        high = float(units.parse(ends[-1], currency + per))
+        low = float(units.parse(f"{ends[0]} {written}", currency + per)) if ends[1:] else high
+    except ValueError as error:
+        raise ParamsError(f"price: {error}, expected a price such as 2 {unit} or "
+                          f"1.5{SPREAD}2.5 {unit}.".replace("/s", "/h")) from None
+    if len(ends) > 2 or not 0 < low <= high:
+        raise ParamsError(f"price: '{text}' is out of range, expected one above 0, or both "
+                          f"ends, the lower first, such as 1.5{SPREAD}2.5 USD/h.")
+    return Amount((low * high) ** 0.5, low, high, currency + per, "assumed", source=COMMAND_LINE)
+
+
+@functools.cache
+def _of_devices() -> Mapping[str, str]:
+    """Device -> the file of its prices, of those in the catalogue, none of which is loaded."""
+    files = {name: beginning(locate("prices", name), "device").data for name in names("prices")}
+    return {file["device"]: name for name, file in files.items() if file.get("device") is not None}
+
+
+def prices_of(device: Device | str, reference: str | None = None,
+              settings: Mapping[str, str] | None = None) -> Prices:
+    """Prices that hold for a card: a reader's file, else the catalogue's, else what all share.
+
+    Args:
+        device: the card, or its identifier.
+        reference: name or path of other prices.
+        settings: values by dotted key, in place of the file's: ``years`` -> ``3 year``.
+
+    Raises ParamsError for a file or a value that cannot be used, or one of another card.
+    """
+    known = device if isinstance(device, str) else device.id
+    given = {key: Override(raw, f"--set prices.{key}") for key, raw in (settings or {}).items()}
+    found: Prices = load("prices", reference or _of_devices().get(known, COMMON), given)
+    if reference is not None and found.device is not None:
+        theirs = locate("devices", found.device).stem
+        ours = locate("devices", device).stem if isinstance(device, str) else device.id
+        if theirs != ours:
+            raise ParamsError(f"{reference}: its prices are those of '{theirs}', the deployment "
+                              f"runs on '{ours}'.")
+    return found
+
+
+def card_hour(device: Device | str, ownership: str = "own", prices: Prices | None = None,
+              reader: Amount | str | None = None) -> Amount | None:
+    """What a card costs by the time [money/s], everything included; None where nobody says.
+
+    >>> card_hour("nvidia-h200-sxm").per("USD/h")[0]
+    1.58
+    >>> card_hour("ascend-910b2") is None
+    True
+
+    Args:
+        device: the card, or its identifier.
+        ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
+        prices: a reader's, in place of those of the catalogue.
+        reader: a price that a reader sets, in place of any.
+
+    Raises ParamsError for an unknown way of having a card, or a price that is none.
+
+    Source: a reader's price, else params/prices/, else the price by the hour of the card's entry.
+    """
+    if ownership not in OWNERSHIPS:
+        raise ParamsError(f"{COMMAND_LINE}: there is no way '{ownership[:40]}' of having a card, "
+                          f"expected one of {', '.join(OWNERSHIPS)}.")
+    if reader is not None:
+        return stated(reader) if isinstance(reader, str) else reader
+    hour = (prices or prices_of(device)).hour
+    value: Value | None = getattr(hour, ownership.replace("-", "_")) if hour else None
+    if value is None and ownership == "rent-by-hour":
+        listed = (load_device(device) if isinstance(device, str) else device).price
+        value = listed.usd_rent if listed else None
+    return None if value is None else Amount.stated(value)
+
+
+def way_of(device: Device | str, prices: Prices | None = None) -> str:
+    """By which way a card is had where nobody says: the first of ``OWNERSHIPS`` with a price.
+
+    >>> way_of("nvidia-h200-sxm"), way_of("ascend-910b2")
+    ('own', 'own')
+
+    Args:
+        device: the card, or its identifier.
+        prices: a reader's, in place of those of the catalogue.
+    """
+    return next((way for way in OWNERSHIPS if card_hour(device, way, prices) is not None),
+                OWNERSHIPS[0])
+
+
+def converted(amount: Amount, currency: str, exchange: Value | None) -> Amount:
+    """An amount in a currency; between dollars and yuan at the stated rate, ends included.
+
+    Args:
+        amount: in USD or CNY, or per something.
+        currency: that is wanted.
+        exchange: what a dollar is in yuan [CNY/USD].
+
+    Raises ParamsError where the currencies differ and no rate of exchange is stated.
+
+    Source: definition of a rate of exchange; the highest rate gives most yuan and fewest dollars.
+    """
+    if amount.currency == currency:
+        return amount
+    if exchange is None:
+        raise ParamsError(f"prices are in {amount.currency} and in {currency}, expected one "
+                          "currency, or 'exchange' among the prices.")
+    into_yuan = currency == "CNY"
+    factors = [float(end) for end in (exchange.value, exchange.low, exchange.high)]
+    value, low, high = factors if into_yuan else (1 / factors[0], 1 / factors[2], 1 / factors[1])
+    return replace(amount, value=amount.value * value,
+                   low=amount.low * low, high=amount.high * high,
+                   unit=amount.unit.replace(amount.currency, currency, 1))
+
+
+def unpriced(device: str, ownership: str) -> Pair:
+    """Return the message for a card whose hour has no price.
+
+    Args:
+        device: identifier of the card.
+        ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
+    """
+    return say("unpriced", device=device, ownership=ownership, example=f"1.5{SPREAD}2.5 USD/h")
+
+
+def annuity(discount: Number, years: Number) -> Number:
+    """What one unit of money at the end of every year is worth at the beginning [1].
+
+    (1 - (1 + r)^-n) / r, and n where money costs nothing.
+
+    >>> round(float(annuity(0.08, 5)), 4), float(annuity(0.0, 5))
+    (3.9927, 5.0)
+
+    Args:
+        discount: by which a year discounts money [1].
+        years: how many [1].
+
+    Source: notebooks/cost.md, section What owning costs, and money over time.
+    """
+    free = np.equal(discount, 0)
+    at = np.where(free, 1.0, discount)
+    return np.where(free, years, -np.expm1(-years * np.log1p(at)) / at)
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What owning a deployment comes to [money], [money] per year.
+
+    Attributes:
+        hardware: servers with their cards, spares included.
+        around: network, racks and storage.
+        energy, hosting, upkeep, people: of a year.
+        residual: what the sale returns at the end.
+        present: capital and all years, less the sale, at the beginning.
+        nominal: the same, not discounted.
+        second: what owning costs by the time, evenly over the years [money/s].
+    """
+
+    hardware: Number
+    around: Number
+    energy: Number
+    hosting: Number
+    upkeep: Number
+    people: Number
+    residual: Number
+    present: Number
+    nominal: Number
+    second: Number
+
+    @property
+    def capital(self) -> Number:
+        """What is paid at the beginning [money]."""
+        return self.hardware + self.around
+
+    @property
+    def yearly(self) -> Number:
+        """What a year costs besides [money]."""
+        return self.energy + self.hosting + self.upkeep + self.people
+
+
+def bill(q: Mapping[str, Number]) -> Bill:
+    """What owning a deployment comes to.
+
+    Args:
+        q: ``servers``, ``cards`` [1]; ``server``, ``network``, ``racks``, ``storage`` [money];
+            ``spares``, ``upkeep``, ``residual``, ``discount`` [1]; ``years`` [1]; ``people`` of a
+            server [money/s]; ``hosting``, ``electricity`` [money/J]; ``kept_power`` that is kept
+            ready and ``mean_power`` that is drawn at the meter [W].
+
+    Source: notebooks/cost.md, section What owning costs, and money over time.
+    """
+    hardware = (1 + q["spares"]) * q["servers"] * q["server"]
+    around = q["cards"] * q["network"] + q["servers"] * q["racks"] + q["storage"]
+    energy = YEAR * q["electricity"] * q["mean_power"]
+    hosting = YEAR * q["hosting"] * q["kept_power"]
+    upkeep, people = q["upkeep"] * hardware, YEAR * q["servers"] * q["people"]
+    residual = q["residual"] * hardware
+    yearly = energy + hosting + upkeep + people
+    worth = annuity(q["discount"], q["years"])
+    present = present_cost(hardware + around, yearly, residual, q["discount"], q["years"])
+    nominal = hardware + around + q["years"] * yearly - residual
+    return Bill(hardware, around, energy, hosting, upkeep, people, residual, present, nominal,
+                present / (worth * YEAR))
+
+
+def present_cost(capital: Number, yearly: Number, residual: Number, discount: Number,
+                 years: Number) -> Number:
+    """Capital and the costs of all years, less the sale, at the beginning [money].
+
+    Args:
+        capital: that is paid at the beginning [money].
+        yearly: what a year costs besides [money].
+        residual: what the hardware is sold for at the end [money].
+        discount: by which a year discounts money [1].
+        years: how many [1].
+
+    Source: notebooks/cost.md, section What owning costs, and money over time.
+    """
+    return (capital + annuity(discount, years) * yearly
+            - residual / (1 + discount) ** years)
+
+
+def net_present_value(owned: Bill, revenue: Number, discount: Number, years: Number) -> Number:
+    """What a deployment is worth at the beginning, its revenue less its costs [money].
+
+    Args:
+        owned: what it costs.
+        revenue: of a year [money].
+        discount, years: as of the bill [1].
+
+    Source: notebooks/cost.md, section What owning costs, and money over time.
+    """
+    return annuity(discount, years) * revenue - owned.present
+
+
+def payback(capital: Number, surplus: Number, discount: Number = 0.0) -> Number:
+    """Years until what is left of each year has paid the capital back [1]; infinite if never.
+
+    n = -ln(1 - r C / S) / ln(1 + r), and C / S where money costs nothing.
+
+    >>> float(payback(100.0, 50.0)), float(payback(100.0, 5.0, 0.1))
+    (2.0, inf)
+
+    Args:
+        capital: that is paid at the beginning [money].
+        surplus: revenue of a year less what it costs [money].
+        discount: by which a year discounts money [1].
+
+    Source: notebooks/cost.md, section What owning costs, and money over time.
+    """
+    earns = np.greater(surplus, 0)
+    simple = np.where(earns, capital / np.where(earns, surplus, 1.0), np.inf)
+    left = 1 - np.where(earns, discount * np.where(earns, simple, 0.0), 1.0)
+    free, ever = np.equal(discount, 0), np.greater(left, 0)
+    found = -np.log(np.where(ever, left, 1.0)) / np.log1p(np.where(free, 1.0, discount))
+    return np.where(free, simple, np.where(earns & ever, found, np.inf))
+
+
+def return_on(capital: Number, surplus: Number, years: Number) -> Number:
+    """Return on what was paid at the beginning, over all years, not discounted [1].
+
+    Args:
+        capital: that is paid at the beginning [money].
+        surplus: revenue of a year less what it costs [money].
+        years: how many [1].
+
+    Source: notebooks/cost.md, section What owning costs, and money over time.
+    """
+    return (years * surplus - capital) / capital
+
+
+def server_price(device: Device, node: Node, prices: Prices, currency: str) -> Amount | None:
+    """What a server with its cards costs in a currency [money]; None where nobody says.
+
+    A reader's or the catalogue's price of the server; else that of its entry; else a chassis and
+    its cards. A price in the currency comes before one that is converted.
+
+    Args:
+        device: the card.
+        node: its server.
+        prices: that hold for the card.
+        currency: that is wanted.
+
+    Source: prices of the catalogue or of the reader; a server of parts is the sum of its chassis
+    and its cards, as in notebooks/cost.md, section What owning costs, and money over time.
+    """
+    def listed(price: Any) -> Amount | None:
+        both: dict[str, Value | None] = (
+            {"USD": price.usd, "CNY": price.cny} if price else {})
+        found = both.get(currency) or next((one for one in both.values() if one), None)
+        return None if found is None else converted(Amount.stated(found), currency, prices.exchange)
+
+    owning = prices.owning
+    if owning and owning.server:
+        return converted(Amount.stated(owning.server), currency, prices.exchange)
+    if (of_node := listed(node.price)) is not None:
+        return of_node
+    card = listed(device.price)
+    if card is None or owning is None or owning.chassis is None:
+        return None
+    empty, count = converted(Amount.stated(owning.chassis), currency, prices.exchange), \
+        node.devices_per_node.value
+    return Amount(empty.value + count * card.value, empty.low + count * card.low,
+                  empty.high + count * card.high, currency, "derived", source=card.source,
+                  date=card.date)
+
+
+@dataclass(frozen=True)
+class Within:
+    """How many cards a limit leaves.
+
+    Attributes:
+        cards: whole servers' worth where servers are bought or fed, else single cards [1].
+        binds: ``rent``, ``capital`` or ``power``.
+        each: how many each limit alone would leave [1].
+    """
+
+    cards: int
+    binds: str
+    each: dict[str, int]
+
+
+def _affordable(amount: float, price: float) -> int:
+    return max(0, math.floor(amount / price * (1 + 1e-12)))
+
+
+def cards_within(device: str, node: str, *, rent: Amount | None = None,
+                 capital: Amount | None = None, power: float | None = None, ownership: str = "own",
+                 price: Amount | str | None = None) -> Within:
+    """The most cards of a kind that a budget pays for, or a site's power feeds [1].
+
+    >>> from calc.costing.ownership import stated
+    >>> cards_within("nvidia-h200-sxm", "hgx-h200", power=1e6).cards
+    728
+
+    Power counts every server at the full load of its cards, with all that stands around them up to
+    the meter. Capital buys servers with their part of racks and network, after storage.
+
+    Args:
+        device, node: identifiers of the card and of its server.
+        rent: for all cards, by the time [money/s].
+        capital: to begin with [money].
+        power: of the site [W].
+        ownership: by which an hour is priced.
+        price: of a card's hour that a reader sets.
+
+    Raises ParamsError where no limit is given, or where nobody states the price or the power that
+    one needs.
+
+    Source: notebooks/cost.md, sections What owning costs and From the cards to the meter; the
+    limit divided by the price, or by the power, of one card or server.
+    """
+    card, server = load_device(device), load_node(node)
+    known = prices_of(device)
+    of_server = int(server.devices_per_node.value)
+    each: dict[str, int] = {}
+    if rent is not None:
+        hour = card_hour(device, ownership, known, price)
+        if hour is None:
+            raise ParamsError(unpriced(device, ownership)[0])
+        each["rent"] = _affordable(rent.value, converted(hour, rent.currency, known.exchange).value)
+    if capital is not None:
+        each["capital"] = of_server * _servers_for(capital, card, server, known)
+    if power is not None:
+        full, rest = full_power(device), around_of(card, server, known)
+        if full is None or rest is None:
+            raise ParamsError(f"nobody says what a server of '{device}' draws, expected 'around' "
+                              "in a file of prices (--prices).")
+        one = float(site_power(full.value * of_server, of_server, rest))
+        each["power"] = of_server * _affordable(power, one)
+    if not each:
+        raise ParamsError("no limit is given, expected a budget by the hour, a capital or a power.")
+    binds = min(each, key=lambda name: each[name])
+    return Within(each[binds], binds, each)
+
+
+def _servers_for(capital: Amount, card: Any, node: Any, prices: Prices) -> int:
+    server = server_price(card, node, prices, capital.currency)
+    if server is None:
+        raise ParamsError(f"no price of a server of '{card.id}' was found, expected owning.server "
+                          "in a file of prices (--prices).")
+    owning, count = prices.owning, int(node.devices_per_node.value)
+
+    def part(name: str) -> float:
+        value = getattr(owning, name) if owning else None
+        if value is None:
+            return 0.0
+        return converted(Amount.stated(value), capital.currency, prices.exchange).value
+
+    one = server.value + part("racks") + count * part("network")
+    return _affordable(capital.value - part("storage"), one)

@@ -1,1 +1,0 @@
-"""What layers of one kind hold, and what is of them alone; no whole model, no step."""

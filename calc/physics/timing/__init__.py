@@ -1,1 +1,0 @@
-"""What kernels take: matmuls of a step, class by class or alone, and collectives; no whole step."""

@@ -1,0 +1,599 @@
+"""Amounts with 80% intervals, how far the ranges of inputs move them, and slopes of formulas.
+
+What a file states is ``catalogue.reading.values.Value``: its source says it, and nothing is
+predicted. What follows from such values is an :class:`Amount`.
+
+An input's value is the median of its prior and a range holds 80% of it (``Knob.at``); priors are
+independent of each other. A quantity's value is what the formulas give at the inputs' values; the
+ranges give its interval. What no input moves, the formulas' own error, has a size on either side of
+its own (``params/discrepancies/``), set on the systems of this repository.
+
+Source: notebooks/validation.md, section Are the intervals honest?
+
+Slopes are exact, without a second set of formulas: a number that remembers how it was made passes
+through the formulas in place of an input; walking back from the result gives its slope by all such
+inputs at once (reverse accumulation). Formulas are elementwise, so with arrays of deployments every
+slope is an array of one value per deployment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from calc.physics.arrays import SCALAR, Inputs, Number, double
+from calc.serving.evaluate import (
+    MEMORY_NAMES,
+    SERVED_NAMES,
+    STEADY_NAMES,
+    check_names,
+    evaluate,
+    latencies,
+    waits_for_places,
+)
+from catalogue import symbols
+from catalogue.deployments.knobs import NORMAL_90, Knob, moved
+from catalogue.reading import amounts, units
+from catalogue.reading.values import Value
+
+EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", "upper_bound"
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A value with its 80% interval, SI; numbers, or arrays of one shape.
+
+    The value is what the formulas give with every input at its own value, the same number as the
+    sum of its parts and as a simulation takes. The ends are the 10% and 90% points of what the
+    inputs' ranges and the formulas' own error give; they contain the value.
+
+    >>> pace = Amount(0.0304, 0.0279, 0.0553, "s")
+    >>> pace.text, pace.reach, pace.said("zh"), str(pace)
+    ('30.4 ms', '27.9–55.3 ms', '30.4 ms（27.9–55.3 ms）', '30.4 ms (80%: 27.9–55.3 ms)')
+
+    Attributes:
+        value, low, high: of the formulas, and 10% and 90% points.
+        unit: SI unit, ``1`` for a plain number.
+        kind: what kind of statement it is: exact, estimate or a bound; of what is stated, its kind.
+        own_error: that of the formulas, with the class that it is of; None where there is none.
+        source, date: of what is stated; empty and None of what is derived.
+        name: of a quantity of ``params/symbols.yml``, else empty.
+    """
+
+    value: Any
+    low: Any
+    high: Any
+    unit: str = units.DIMENSIONLESS
+    kind: str = ESTIMATE
+    own_error: Any = None
+    source: str = ""
+    date: str | None = None
+    name: str = ""
+
+    @classmethod
+    def exactly(cls, value: Any, unit: str = units.DIMENSIONLESS) -> Amount:
+        """An amount that is known."""
+        return cls(value, value, value, unit, EXACT)
+
+    @classmethod
+    def stated(cls, value: Value) -> Amount:
+        """What a file states, with its range."""
+        return cls(float(value.value), float(value.low), float(value.high), value.unit,
+                   value.kind, source=value.source, date=value.date)
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing moves it."""
+        return bool(np.all(self.low == self.high))
+
+    @property
+    def points(self) -> tuple[Any, Any, Any]:
+        """Value, 10% and 90% points."""
+        return self.value, self.low, self.high
+
+    @property
+    def ends(self) -> tuple[Any, Any]:
+        """10% and 90% points."""
+        return self.low, self.high
+
+    def scaled(self, factor: Any, unit: str | None = None) -> Amount:
+        """It times a positive factor, in the same unit unless told."""
+        return self.over(lambda number: number * factor, unit)
+
+    def over(self, function: Callable[[Any], Any], unit: str | None = None) -> Amount:
+        """What a growing function makes of it."""
+        return replace(self, value=function(self.value), low=function(self.low),
+                       high=function(self.high), unit=unit or self.unit)
+
+    def at(self, place: int) -> Amount:
+        """One of the numbers of arrays."""
+        return self.over(lambda number: float(np.ravel(number)[place]))
+
+    def per(self, unit: str) -> tuple[float, float, float]:
+        """Value and ends in another unit of the same dimensions.
+
+        >>> Amount(0.0005, 0.00025, 0.001, "USD/s").per("USD/h")
+        (1.8, 0.9, 3.6)
+        """
+        factor = units.factor(unit) / units.factor(self.unit)
+        return self.value / factor, self.low / factor, self.high / factor
+
+    @property
+    def currency(self) -> str:
+        """Of money: what stands before the first stroke of the unit."""
+        return self.unit.partition("/")[0]
+
+    @property
+    def text(self) -> str:
+        """The value for people; of money and what is counted in English."""
+        return self.text_in("en")
+
+    def text_in(self, lang: str) -> str:
+        """The value for people, in a language."""
+        digits = amounts.KNOWN if self.kind == EXACT else None
+        return amounts.human(self.value, self.unit, lang, digits)
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The value for people, in English and in Chinese."""
+        return self.text_in("en"), self.text_in("zh")
+
+    @property
+    def reach(self) -> str:
+        """The interval for people, empty of what is exact; as :attr:`text`."""
+        return self.reach_in("en")
+
+    def reach_in(self, lang: str) -> str:
+        """The interval for people in a language, in the unit of the value; empty where exact."""
+        return "" if self.exact else amounts.span(
+            self.low, self.high, self.unit, lang, of=self.value)
+
+    def said(self, lang: str) -> str:
+        """Value and interval for people, in a language."""
+        text, left, right = self.text_in(lang), *((" (", ")") if lang == "en" else ("（", "）"))
+        return text if self.exact else f"{text}{left}{self.reach_in(lang)}{right}"
+
+    def __str__(self) -> str:
+        return self.text if self.exact else f"{self.text} (80%: {self.reach})"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI; without what is not known of it. An end that has none is None."""
+        data = {key: None if isinstance(item, float) and not math.isfinite(item) else item
+                for key, item in vars(self).items()
+                if key != "name" and item is not None and not (isinstance(item, str) and not item)}
+        return data if self.own_error is None else data | {"own_error": self.own_error.as_json()}
+
+
+TAIL = 0.1  # what an 80% interval leaves out on either side
+HALF_MEAN = math.sqrt(2 / math.pi)  # mean size of a normal variable; of its cube, twice as much
+CURVED = (NORMAL_90**2 - 1) / 6  # by which skewness moves both ends, per standard deviation [1]
+
+NONE = (0.0, 0.0)
+JOINT = 127  # draws in which all inputs move; a prime p
+POWER, SPREADING = 5, 31  # no divisor of p - 1; of what an input's name comes to
+EVENLY = np.array([NormalDist().inv_cdf((2 * step + 1) / (2 * JOINT)) for step in range(JOINT)])
+SMALLEST = float(np.finfo(float).tiny)  # of what has a logarithm
+
+Sides = tuple[float, float]  # standard deviations of a logarithm, downwards and upwards [1]
+Parts = tuple[Any, ...]  # sides, and behind them those that distance from what was measured adds
+
+
+def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
+             names: Iterable[str], own: Mapping[str, Parts] | None = None,
+             ) -> dict[str, Amount]:
+    """Quantities with 80% intervals, from the ranges of their inputs, in closed form.
+
+    Every knob is moved alone, from its value to either end of its range; the moves of a quantity
+    are put together by :func:`quantiles`, in logarithms where the quantity is positive throughout.
+    Points rather than derivatives, because block counts and maxima have steps and kinks. The
+    formulas' own error is one more input, of logarithms only. Where limits bend several moves at
+    once, near saturation above all, their sum is not what they give together: the ends stay within
+    the farthest of ``JOINT`` draws in which all inputs move (:func:`even_scores`).
+
+    Args:
+        inputs: input symbols in SI units; an input may have shape (rows,).
+        knobs: what has a range.
+        attention: ``mla`` or ``gqa``.
+        names: the quantities wanted.
+        own: the formulas' own error, by name, and what distance adds to it; a side may have shape
+            (rows,).
+
+    Returns amounts by name, in units of ``params/symbols.yml``: scalars, or arrays of shape
+    (rows,).
+    """
+    names = list(names)
+    spread = [knob for knob in knobs if knob.value.low < knob.value.high]
+    points: dict[str, Any] = dict(inputs)
+    alone = 1 + 2 * len(spread)
+    count = alone + JOINT
+    for i, knob in enumerate(spread):
+        value = inputs[knob.symbols[0]]
+        column = np.full((count, *np.shape(value)) if np.ndim(value) else (count, 1), value, float)
+        column[2 * i + 1:2 * i + 3] = [[knob.value.low], [knob.value.high]]
+        column[alone:] = jointly(knob.name, *map(float, (
+            knob.value.low, knob.value.value, knob.value.high)))[:, np.newaxis]
+        points |= dict.fromkeys(knob.symbols, column)
+    quantities = _quantities(points, attention, names)
+    found = [_points(quantities[name], count) for name in names]
+    own_sides = [(*(own or {}).get(name, NONE), *NONE)[:len(NONE) * 2] for name in names]
+    widths = [each.shape[1] for each in found]
+    columns = zip(*(np.split(column, np.cumsum(widths)[:-1]) for column in ends_of(
+        np.concatenate(found, axis=1), np.repeat([(each[:alone] > 0).all() for each in found],
+                                                   widths),
+        _sides(own_sides, widths))), strict=True)
+    scalar = not any(np.ndim(value) for value in inputs.values() if not isinstance(value, SCALAR))
+    known = symbols()
+    result = {}
+    for name, points_, column in zip(names, found, columns, strict=True):
+        low, high, value = (float(one[0]) if scalar else one for one in (*column, points_[0]))
+        result[name] = Amount(value, low, high, known[name].unit if name in known else "1",
+                              name=name)
+    return result
+
+
+def _quantities(points: Mapping[str, Any], attention: str, names: Sequence[str]
+                ) -> Mapping[str, Any]:
+    """Chosen quantities, of steps alone where no other is chosen and nobody waits for a place."""
+    of_steps = (SERVED_NAMES | STEADY_NAMES).issuperset(names)
+    if not of_steps or waits_for_places(points, attention):
+        return evaluate(points, attention, decode=not MEMORY_NAMES.issuperset(names))
+    check_names(points)
+    return latencies(attention, Inputs({name: double(each) for name, each in points.items()}),
+                     names)
+
+
+@lru_cache(maxsize=4096)
+def jointly(name: str, low: float, value: float, high: float) -> np.ndarray:
+    """An input in the joint draws, shape (``JOINT``,).
+
+    Args:
+        name: of the input.
+        low, value, high: its value and the ends of its range.
+    """
+    found: np.ndarray = moved(low, value, high, even_scores(name))
+    return found
+
+
+def share_not_negative(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
+                   name: str) -> float:
+    """In which share of the joint draws a quantity of a deployment is not negative [1].
+
+    Args:
+        inputs: input symbols in SI units, scalars.
+        knobs: what has a range.
+        attention: ``mla`` or ``gqa``.
+        name: a quantity that no decode step decides.
+    """
+    points: dict[str, Any] = dict(inputs)
+    for knob in knobs:
+        points |= dict.fromkeys(knob.symbols, knob.at(even_scores(knob.name)))
+    return float(np.mean(evaluate(points, attention, decode=False)[name] >= 0.0))
+
+
+def _points(quantity: Any, count: int) -> np.ndarray:
+    """A quantity at all points, shape (count, rows)."""
+    points = np.atleast_1d(np.asarray(quantity, float))
+    shape = (count, points.shape[-1])
+    return points if points.shape == shape else np.broadcast_to(points, shape)
+
+
+def _sides(own: Sequence[Parts], widths: Sequence[int]) -> np.ndarray:
+    """Sides of the formulas' own errors, and those that distance adds, shape (4, rows)."""
+    if all(width == 1 for width in widths) and not any(
+            np.ndim(side) for sides in own for side in sides):
+        return np.array(own, float).T
+    return np.concatenate([[np.broadcast_to(side, width) for side in sides]
+                           for sides, width in zip(own, widths, strict=True)], axis=1)
+
+
+def ends_of(points: np.ndarray, in_log: np.ndarray, own: np.ndarray
+            ) -> tuple[np.ndarray, np.ndarray]:
+    """10% and 90% points of quantities, shape (rows,) each, in the units of the quantities.
+
+    They are those of :func:`quantiles`, within the farthest of the joint draws, and contain what
+    the inputs' values give.
+
+    Args:
+        points: as given, then a pair of moves per knob, then joint draws, shape (points, rows).
+        in_log: whose moves are those of logarithms, shape (rows,).
+        own: the formulas' own error of those in logarithms, its sides and what distance adds to
+            them, shape (4, rows).
+    """
+    scale = np.where(in_log, np.log(np.maximum(points, SMALLEST), where=in_log,
+                                    out=np.zeros(points.shape)), points)
+    alone, joint = np.split(scale[1:] - scale[0], [-JOINT])
+    moves = alone.reshape(-1, 2, points.shape[1])
+    size = np.hypot(*own.reshape(2, 2, -1))
+    low, high = quantiles(np.concatenate(
+        [moves, (NORMAL_90 * size * in_log * [[-1.0], [1.0]])[np.newaxis]]))
+    score = even_scores("")[:, np.newaxis]
+    farthest = joint + np.where(score < 0, *size) * in_log * score
+    low = np.minimum(np.maximum(low, farthest.min(axis=0)), 0)
+    high = np.maximum(np.minimum(high, farthest.max(axis=0)), 0)
+    found = [np.where(in_log, points[0] * np.exp(move, where=in_log, out=np.ones(len(move))),
+                      points[0] + move) for move in (low, high)]
+    return found[0], found[1]
+
+
+@cache
+def even_scores(name: str) -> np.ndarray:
+    """Scores of an input in joint draws, each of the ``JOINT`` of equal probability once [1].
+
+    Their order follows from the name alone, so that of two deployments whatever both have is drawn
+    alike, here and in the calculators: powers of a line are a permutation of a prime field.
+
+    >>> abs(round(float(even_scores("clock_factor").sum()), 9))
+    0.0
+
+    Args:
+        name: of the input, empty for the formulas' own error.
+
+    Returns shape (JOINT,).
+    """
+    number = 0
+    for letter in name:
+        number = (number * SPREADING + ord(letter)) % (JOINT * (JOINT - 1))
+    step, start = 1 + number % (JOINT - 1), number // (JOINT - 1)
+    line = (np.arange(JOINT) * step + start) % JOINT
+    found: np.ndarray = EVENLY[line**POWER % JOINT]
+    return found
+
+
+def quantiles(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """10% and 90% points of a sum of independent moves, each with its own 10% and 90% points.
+
+    A move is a normal variable that is stretched differently on either side of its median. What is
+    farther on one side moves the mean of the sum: mean, variance and third moment add, and the ends
+    follow from them as in Cornish and Fisher (1937), to the skewness. No end is farther than all
+    moves together, nor on the other side.
+
+    >>> low, high = quantiles(np.array([[[-0.1], [0.1]], [[-0.1], [0.1]]]))
+    >>> round(float(high[0] / 0.1) ** 2, 6)
+    2.0
+
+    Args:
+        moves: at the low and the high end of each input, shape (inputs, 2, rows).
+
+    Returns both points, shape (rows,).
+    """
+    size = moves / NORMAL_90
+    mean = HALF_MEAN / 2 * size.sum(axis=1)
+    variance = (size * size).sum(axis=1) / 2 - mean * mean
+    # products: a power of negative numbers takes longer than a whole decode step
+    cube = HALF_MEAN * (size * size * size).sum(axis=1)
+    whole, spread = mean.sum(axis=0), variance.sum(axis=0)
+    third = (cube - 3 * mean * variance - mean * mean * mean).sum(axis=0)
+    deviation = np.sqrt(spread)
+    skewness = np.divide(third, spread * deviation, out=np.zeros_like(third), where=spread > 0)
+    centre = whole + deviation * skewness * CURVED
+    least = np.minimum(moves, 0).min(axis=1, initial=0).sum(axis=0)
+    most = np.maximum(moves, 0).max(axis=1, initial=0).sum(axis=0)
+    return (np.clip(centre - NORMAL_90 * deviation, least, 0),
+            np.clip(centre + NORMAL_90 * deviation, 0, most))
+
+
+def width(low: np.ndarray, high: np.ndarray) -> float:
+    """Median of high over low [1]."""
+    return float(np.median(high / low))
+
+
+def interval_score(low: np.ndarray, high: np.ndarray, measured: np.ndarray) -> float:
+    """Mean interval score of 80% intervals in logarithms [1]: width, and ten times what is missed.
+
+    Source: Gneiting and Raftery, Strictly proper scoring rules (2007), equation 43.
+    """
+    left, right, at = np.log(low), np.log(high), np.log(measured)
+    missed = np.maximum(left - at, 0) + np.maximum(at - right, 0)
+    return float(np.mean(right - left + missed * 2 / (2 * TAIL)))
+
+
+def normal_interval(predicted: np.ndarray, deviation: np.ndarray) -> tuple[Any, Any]:
+    """80% interval of a log-normal variable.
+
+    Args:
+        predicted: medians.
+        deviation: standard deviation of the logarithm [1].
+    """
+    half = np.exp(NORMAL_90 * deviation)
+    return predicted / half, predicted * half
+
+
+ALONE = 3  # points of one input: its value and both ends
+Function = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any],
+                          units: Mapping[str, str] | None = None, at_once: bool = False
+                  ) -> dict[str, Amount]:
+    """What a function of uncertain inputs gives, with 80% intervals.
+
+    Each input is moved alone to either end, and all of them together in some draws; the moves are
+    put together as those of every other interval
+    (:func:`calc.uncertainty.ends_of`): in logarithms where a result is positive
+    throughout. What a single input moves has the points that this gives it.
+
+    >>> product = propagate_uncertainty(lambda q: {"area": q["a"] * q["b"]},
+    ...                  {"a": Amount(2.0, 1.0, 4.0), "b": 3.0})["area"]
+    >>> [round(float(point), 6) for point in product.points]
+    [6.0, 3.0, 12.0]
+
+    Args:
+        function: from numbers by name to results by name, which may be arrays of one shape.
+        inputs: each exact, or with its ends.
+        units: SI units of results, ``1`` unless told.
+        at_once: whether the function takes arrays; all points of the inputs, which are numbers, are
+            then handed to it together, shape (points,).
+
+    Returns what results are at the inputs' values, with their ends.
+    """
+    central = {name: one.value if isinstance(one, Amount) else one for name, one in inputs.items()}
+    unsure = {name: one for name, one in inputs.items() if isinstance(one, Amount)
+              and not np.array_equal(one.low, one.high)}
+    points = [central, *(central | {name: end} for name, one in unsure.items()
+                         for end in (one.low, one.high))]
+    if len(points) > ALONE:
+        together = {name: _draws(name, one) for name, one in unsure.items()}
+        points += [central | {name: column[draw] for name, column in together.items()}
+                   for draw in range(JOINT)]
+    if at_once and unsure:
+        found = function(central | {name: np.array([point[name] for point in points])
+                                    for name in unsure})
+        results = {name: np.broadcast_to(result, len(points)) for name, result in found.items()}
+    else:
+        each = [function(point) for point in points]
+        results = {name: np.array(np.broadcast_arrays(*(one[name] for one in each)))
+                   for name in each[0]}
+    unit = dict.fromkeys(results, "1") | dict(units or {})
+    if not unsure:
+        return {name: Amount.exactly(result[0], unit[name]) for name, result in results.items()}
+    return {name: Amount(results[name][0], low, high, unit[name])
+            for name, (low, high) in _combined(results, len(points)).items()}
+
+
+def _draws(name: str, one: Amount) -> np.ndarray:
+    """An input in the joint draws, shape (``JOINT``, *that of the input)."""
+    shape = np.shape(one.value)
+    rows = zip(*(np.broadcast_to(point, shape).ravel() for point in one.points), strict=True)
+    return np.stack([jointly(name, float(low), float(value), float(high))
+                     for value, low, high in rows], axis=1).reshape(JOINT, *shape)
+
+
+def _combined(results: Mapping[str, np.ndarray], count: int) -> dict[str, tuple[Any, Any]]:
+    """Ends of results as given, then moved to either end of each input in turn, then in joint
+    draws: ``count`` points, the first axis of each result."""
+    if count == ALONE:
+        return {name: (points.min(axis=0), points.max(axis=0))
+                for name, points in results.items()}
+    flat = [points.reshape(count, -1).astype(float) for points in results.values()]
+    widths = [each.shape[1] for each in flat]
+    in_log = np.repeat([bool((each[:-JOINT] > 0).all()) for each in flat], widths)
+    ends = np.stack(ends_of(np.concatenate(flat, axis=1), in_log,
+                            np.zeros((2 * len(NONE), sum(widths)))))
+    apart = np.split(ends, np.cumsum(widths)[:-1], axis=1)
+    return {name: (low, high) for (name, points), each in zip(
+        results.items(), apart, strict=True) for low, high in [each.reshape(2, *points.shape[1:])]}
+
+
+Rule = Callable[..., Number]
+
+# ufunc -> for each argument: its share of a slope, from the slope s, the result y, the arguments.
+# At a kink of max and min the first argument's side is taken.
+RULES: dict[Any, tuple[Rule, ...]] = {
+    np.add: (lambda s, y, a, b: s, lambda s, y, a, b: s),
+    np.subtract: (lambda s, y, a, b: s, lambda s, y, a, b: -s),
+    np.multiply: (lambda s, y, a, b: s * b, lambda s, y, a, b: s * a),
+    np.true_divide: (lambda s, y, a, b: s / b, lambda s, y, a, b: -s * y / b),
+    # a root has no slope where its argument is nothing
+    np.power: (lambda s, y, a, b: s * b * np.where(a == 0, b == 1, np.where(a == 0, 1, a)
+                                                   ** (b - 1)),
+               lambda s, y, a, b: s * y * np.log(a)),
+    np.negative: (lambda s, y, a: -s,),
+    np.exp: (lambda s, y, a: s * y,), np.log: (lambda s, y, a: s / a,),
+    np.log2: (lambda s, y, a: s / (a * np.log(2)),),
+    np.expm1: (lambda s, y, a: s * (y + 1),), np.log1p: (lambda s, y, a: s / (1 + a),),
+    np.absolute: (lambda s, y, a: s * np.sign(a),),
+    np.sqrt: (lambda s, y, a: s / (2 * y),),
+    np.maximum: (lambda s, y, a, b: s * (a >= b), lambda s, y, a, b: s * (a < b)),
+    np.minimum: (lambda s, y, a, b: s * (a <= b), lambda s, y, a, b: s * (a > b)),
+}
+# what steps or compares has no slope: its result is a plain number again
+FLAT = frozenset({
+    np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal,
+    np.floor_divide, np.floor, np.ceil, np.remainder})
+CHOICE: tuple[Rule, ...] = (  # of np.where; a condition has no slope
+    lambda s, y, condition, a, b: 0.0, lambda s, y, condition, a, b: s * condition,
+    lambda s, y, condition, a, b: s * np.logical_not(condition))
+
+
+class Traced(NDArrayOperatorsMixin):
+    """A number, or an array of them, that remembers how it was made.
+
+    Attributes:
+        value: the number.
+        made: how: the rules of its operation, and the arguments as they came.
+        tape: all traced numbers of a computation in the order of their making.
+    """
+
+    __slots__ = ("made", "place", "tape", "value")
+
+    def __init__(self, value: Number, tape: list[Traced],
+                 made: tuple[tuple[Rule, ...], tuple[Any, ...]] = ((), ())) -> None:
+        self.value, self.tape, self.made, self.place = value, tape, made, len(tape)
+        tape.append(self)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *arguments: Any, **options: Any) -> Any:
+        """An elementwise function of it: computed, and remembered where it has a slope."""
+        if method != "__call__" or options:
+            return NotImplemented
+        value = ufunc(*map(_value, arguments))
+        if ufunc in FLAT:
+            return value
+        rules = RULES.get(ufunc)
+        return NotImplemented if rules is None else Traced(value, self.tape, (rules, arguments))
+
+    def __array_function__(self, function: Any, types: Any, arguments: tuple[Any, ...],
+                           options: dict[str, Any]) -> Any:
+        """``np.where`` and ``np.clip``, the only other functions that the formulas need."""
+        if function is np.clip and not options:
+            number, low, high = arguments
+            return np.minimum(np.maximum(number, low), high)
+        if function is not np.where or options:
+            return NotImplemented
+        condition, yes, no = arguments
+        if np.ndim(condition) == 0:
+            return yes if condition else no
+        return Traced(np.where(condition, _value(yes), _value(no)), self.tape, (CHOICE, arguments))
+
+
+def _value(number: Any) -> Number:
+    """The number without its history."""
+    return number.value if isinstance(number, Traced) else number
+
+
+def traced(values: Sequence[Number]) -> list[Traced]:
+    """Inputs to be followed through one computation."""
+    tape: list[Traced] = []
+    return [Traced(value, tape) for value in values]
+
+
+def slopes(result: Any, inputs: Sequence[Traced]) -> list[Number]:
+    """Slope of a result by each traced input, at the values that they have.
+
+    >>> x, y = traced([2.0, 3.0])
+    >>> [round(float(slope), 3) for slope in slopes(np.expm1(x) * y, [x, y])]
+    [22.167, 6.389]
+    >>> [float(slope) for slope in slopes(np.maximum(x * y, x) / x**2, [x, y])]
+    [-0.75, 0.5]
+
+    Args:
+        result: what formulas made of the inputs; without a trace, nothing depends on them.
+        inputs: as :func:`traced` gave them.
+
+    Returns one slope per input: scalars, or arrays of one value per deployment. Where a formula
+    steps (a ceiling) or bends (a maximum) it is the slope of the piece that holds.
+    """
+    if not isinstance(result, Traced):
+        return [0.0 for _ in inputs]
+    found: list[Any] = [None] * (result.place + 1)
+    found[result.place] = 1.0
+    for number in reversed(result.tape[:result.place + 1]):
+        rules, arguments = number.made
+        slope = found[number.place]
+        if slope is None or not rules:
+            continue
+        found[number.place] = None
+        plain = [_value(argument) for argument in arguments]
+        for argument, rule in zip(arguments, rules, strict=True):
+            if isinstance(argument, Traced):
+                part = rule(slope, number.value, *plain)
+                before = found[argument.place]
+                found[argument.place] = part if before is None else before + part
+    return [0.0 if number.place > result.place or found[number.place] is None
+            else found[number.place] for number in inputs]

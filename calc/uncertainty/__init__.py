@@ -1,1 +1,0 @@
-"""How far the ranges of inputs move a quantity: slopes and intervals; nothing is fitted."""

@@ -1,0 +1,596 @@
+"""A burst of requests: chunks, waits, front ends, pools and transfers."""
+
+from math import ceil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from _fleet import ATTENTIONS, fleet, one, run, where
+from _replica import linear_steps, nothing_but, replica, step_of, wave_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import catalogue
+from calc.physics.arrays import Inputs
+from calc.physics.breakdown import CLASSES, token_parts
+from calc.physics.decode_floor import Decode
+from calc.physics.kv_cache import Cache
+from calc.serving.burst import (
+    chunk,
+    decode_step,
+    front_ends_rate,
+    fullest_cache,
+    held_by_decode_pool,
+    pool_ratio,
+    pool_replicas,
+    prefill_throughput,
+    prefilled_in,
+    prompts,
+    token_pace,
+    transfer_time,
+)
+from calc.serving.evaluate import evaluate
+from calc.serving.requests import Limits, Request
+from calc.serving.scheduler import schedule
+from calc.serving.step_times import Clock
+
+ROUNDING = 1e-9  # relative: sums of a dozen numbers in floating point
+SEEDS = st.integers(0, 2**32 - 1)
+FEW = settings(max_examples=6)
+both = pytest.mark.parametrize("attention", ATTENTIONS)
+
+
+def assert_close(left, right, scale=0.0):
+    scale = np.maximum(scale, np.maximum(np.abs(left), np.abs(right)))
+    wrong = where(np.abs(left - right) > ROUNDING * scale, left, right)
+    assert not wrong, wrong
+
+
+@both
+class TestLaws:
+    @FEW
+    @given(SEEDS)
+    def test_throughput_and_latency_are_one_law(self, attention, seed):
+        """X (TTFT + (n - 1) TPOT) / n = c; in a decode pool of its own X TPOT = c.
+
+        With one token each, a client that asks again waits for the whole wave of prompts.
+        """
+        inputs = fleet(attention, seed)
+        found = run(inputs, attention)
+        n, x = inputs["output_tokens"], found["output_throughput"]
+        held = found["ttft"] + np.where(n == 1, found["decode_stall"], (n - 1) * found["tpot"])
+        held = np.where(inputs["separate_pools"] > 0, n * found["tpot"], held)
+        assert_close(x * held / n, inputs["concurrency"])
+        assert_close(found["e2e"], found["ttft"] + (n - 1) * found["tpot"])
+        assert_close(x, n * found["request_throughput"])
+        assert_close(found["input_throughput"],
+                     inputs["input_tokens"] * found["request_throughput"])
+        pieces = token_parts(inputs, found)
+        busy = sum(abs(piece) for piece in pieces.values())
+        assert_close(sum(pieces.values()), found["tpot"], busy)
+
+    @FEW
+    @given(SEEDS, st.integers(1, 40))
+    def test_cutting_a_prompt_changes_no_arithmetic(self, attention, seed, pieces):
+        """Causal attention of all its chunks is half a square, however it is cut.
+
+        Only the cached latents of earlier chunks are expanded again, once per chunk, and none
+        where prefill is absorbed.
+        """
+        inputs = fleet(attention, seed) | {"prefix_hit_share": 0, "micro_batches": 1,
+                                           "even_routing": 1, "score_traffic": 0,
+                                           "absorbed_prefix_tokens": 0}
+        n = inputs["input_tokens"] = pieces * np.ceil(inputs["input_tokens"] / pieces)
+        whole = run(inputs, attention, max_num_batched_tokens=n)
+        cut = run(inputs, attention, max_num_batched_tokens=n / pieces)
+        assert (cut["prompt_chunks"] == pieces).all()
+        again = pieces * cut["prefill_attention_flops"] - whole["prefill_attention_flops"]
+        expected = 0.0
+        if attention != "gqa":
+            heads = inputs["num_attention_heads"] * whole["prompt_ranks"]
+            latent = inputs["kv_lora_rank"] * heads * (1 - whole["prefill_absorbed"]) * (
+                inputs["qk_nope_head_dim"] + inputs["v_head_dim"]) / inputs["tensor_parallel"]
+            layers = inputs["num_hidden_layers"] - inputs["linear_layers"]
+            expected = (inputs["multiply_add_flops"] * layers * latent / 2
+                        * whole["biased_new_tokens"] * (pieces - 1))
+        assert_close(again, expected, whole["prefill_attention_flops"])
+        for name in set(CLASSES) - {"attention"}:
+            assert_close(pieces * cut[f"prefill_{name}_flops"], whole[f"prefill_{name}_flops"])
+
+
+class TestScheduler:
+    """The scheduler on the runtime's clock and the closed form are two ways to one request."""
+
+    @staticmethod
+    def both_ways(inputs, attention, prompt, output):
+        inputs = inputs | {
+            "concurrency": inputs["data_parallel"], "input_tokens": prompt,
+            "output_tokens": output, "max_num_batched_tokens": prompt, "kv_imbalance": 1,
+            "prompt_variation": 0, "answer_variation": 0, "pipeline_parallel": 1,
+            "draft_tokens": 0, "separate_pools": 0, "prefix_hit_share": 0}
+        served = schedule([Request(0.0, prompt, output)], Limits(prompt, 1),
+                          Clock(inputs, attention), inputs["host_gap_per_step"])
+        found, outcome = run(inputs, attention), served.outcomes[0]
+        assert outcome.ttft + inputs["request_overhead"] == pytest.approx(
+            float(found["ttft"]), rel=ROUNDING)
+        # contexts are rounded up to blocks of 16 tokens, and the first token is not decoded
+        assert outcome.tpot == pytest.approx(float(found["tpot"]), rel=33 / prompt)
+
+    @both
+    @FEW
+    @given(SEEDS, st.integers(0, 99), st.integers(64, 20_000))
+    def test_random_deployments(self, attention, seed, index, prompt):
+        # the path for one token leaves a small difference of two times, rounding included
+        self.both_ways(one(fleet(attention, seed), index) | {"single_token_path": 0}, attention,
+                       prompt, 16)
+
+    @pytest.mark.parametrize("name", catalogue.deployment_names()[::8])
+    def test_deployments_of_the_catalogue(self, name):
+        scenario = catalogue.load_scenario(name)
+        self.both_ways(scenario.inputs(), scenario.model.attention, 4096, 256)
+
+
+@pytest.mark.parametrize(("tensor", "ranks", "count"), [(1, 8, 3), (8, 4, 2), (2, 1, 48)])
+def test_ranks_that_share_experts_have_one_front_end(tensor, ranks, count):
+    q = replica(front_end_rate=2, data_parallel=ranks * count, tensor_parallel=tensor,
+                expert_parallel=tensor * ranks)
+    assert front_ends_rate(q) == pytest.approx(2 * count)
+
+
+def prompt_of(cached, new, **changes):
+    """Inputs with prompts of which some tokens are cached."""
+    return replica(input_tokens=cached + new, prefix_hit_share=cached / (cached + new), **changes)
+
+
+class TestPrompts:
+    """Chunks of a prompt and packed chunks of a burst, counted token by token."""
+
+    @pytest.mark.parametrize(("cached", "new", "budget", "count"), [
+        (0, 1000, 1000, 1), (0, 1001, 1000, 2), (0, 999, 1000, 1), (500, 500, 500, 1),
+        (500, 500, 499, 2), (256, 768, 100, 8), (0, 60, 1, 60)])
+    def test_equal_chunks_and_what_is_cached_before_them(self, cached, new, budget, count):
+        cut = prompts(prompt_of(cached, new, max_num_batched_tokens=budget), 1)
+        before = [cached + j * new / count for j in range(count)]  # chunk j of the prompt
+        assert (cut.cached_tokens, cut.new_tokens, cut.prompt_chunks) == (cached, new, count)
+        assert cut.prefill_tokens == pytest.approx(new / count)
+        assert cut.prefill_cached == pytest.approx(np.mean(before))
+        assert prompts(replica(prefix_hit_share=1), 1).new_tokens == 1  # the last one
+
+    @pytest.mark.parametrize(("cached", "new"), [(0, 50), (20, 60), (100, 28)])
+    @pytest.mark.parametrize("limit", [0, 10, 40, 128, 1000])
+    def test_positions_attended_by_new_tokens(self, cached, new, limit):
+        """New token i attends to the prefix and i new tokens, at most to a window or selection."""
+        cut = prompts(prompt_of(cached, new, max_num_batched_tokens=64, sliding_window=limit,
+                                index_topk=limit / 4, compress_ratio=4), 1)
+        seen = cached + np.arange(1, new + 1)
+        limited = np.minimum(seen, limit or np.inf)
+        assert cut.prefill_context_tokens == pytest.approx(seen.mean())
+        assert cut.prefill_in_window == pytest.approx(limited.mean())
+        assert cut.prefill_attended == pytest.approx(limited.mean())
+        assert cut.prefill_unfused == 0
+
+    @pytest.mark.parametrize("budget", [60, 20, 1])
+    def test_unfused_scores_include_the_rest_of_the_chunk(self, budget):
+        cut = prompts(prompt_of(40, 60, max_num_batched_tokens=budget, score_traffic=1), 1)
+        ends = [40 + budget * ceil(i / budget) for i in range(1, 61)]  # of each token's chunk
+        assert cut.prefill_multiplied == pytest.approx(np.mean(ends))
+        assert cut.prefill_unfused == cut.prefill_absorbed == 1
+
+    def test_means_over_tokens_of_prompts_of_two_lengths(self):
+        """Prompts of 500 and 1,500 tokens, equally likely; half of each is cached."""
+        lengths = np.array([500, 1500])
+        cut = prompts(replica(prompt_variation=lengths.std() / lengths.mean(),
+                              prefix_hit_share=0.5), 1)
+        of_a_token = (lengths / 2 * lengths).sum() / lengths.sum()  # E[n²/2]/E[n]
+        assert cut.biased_cached_tokens == cut.biased_new_tokens == pytest.approx(of_a_token)
+        assert (cut.cached_tokens, cut.new_tokens) == (500, 500)
+        # with chunks of one token: mean over tokens of the tokens before them
+        single = prompts(replica(prompt_variation=0.5, max_num_batched_tokens=1), 1)
+        before = sum(np.arange(n).sum() for n in lengths) / lengths.sum()
+        assert single.prefill_cached == pytest.approx(before, abs=0.5)
+
+    @pytest.mark.parametrize(("users", "prompt", "budget", "chunks"), [
+        (1, 1000, 1000, 1), (2, 1000, 1000, 1), (3, 1000, 1000, 2), (9, 250, 1000, 2),
+        (10, 250, 1000, 3), (4, 2500, 1000, 8), (5, 1, 1000, 1)])
+    def test_packed_chunks_of_a_burst(self, users, prompt, budget, chunks):
+        """The tokens of all prompts but the first fill one chunk after another."""
+        cut = prompts(replica(input_tokens=prompt, max_num_batched_tokens=budget), users)
+        tokens = max(1, users - 1) * prompt  # a lone request has none; its own stands in
+        assert cut.burst_chunks == chunks == len(range(0, tokens, budget))
+        assert cut.burst_requests * prompt == cut.burst_tokens * cut.burst_chunks == tokens
+
+    @pytest.mark.parametrize("budget", [1000, 300, 70])
+    @pytest.mark.parametrize("share", [0, 0.25])
+    def test_chunks_of_a_prompt_add_up(self, budget, share):
+        new, cached = 1000 * (1 - share), 1000 * share
+        q = prompt_of(cached, new, max_num_batched_tokens=budget)
+        cut = prompts(q, 1)
+        each, count = chunk(q, cut, cut.prefill_tokens), cut.prompt_chunks
+        positions = (cached + np.arange(1, new + 1)).sum()
+        before = [cached + j * new / count for j in range(int(count))]
+        assert count * each.tokens == pytest.approx(new)
+        assert count * each.logit_rows == pytest.approx(1)  # of the last token
+        assert count * each.attended == count * each.in_window == pytest.approx(positions)
+        assert count * each.read == count * each.expanded == pytest.approx(sum(before))
+        assert (each.indexed, each.read_keys, each.absorbed, each.core_missing) == (0, 0, 0, 0)
+        assert not each.decoding
+
+    def test_prompts_that_share_a_chunk(self):
+        """Four prompts of 50 cached and 200 new tokens; 56 rows of each tile of 256 are empty."""
+        q = prompt_of(50, 200, max_num_batched_tokens=800, prefill_tile_rows=256)
+        both = chunk(q, prompts(q, 5), prompts(q, 5).burst_tokens)
+        assert (both.tokens, both.logit_rows, both.read) == (800, 4, 200)
+        assert both.attended == pytest.approx(4 * np.arange(51, 251).sum())
+        assert both.core_missing == pytest.approx(4 * 56)
+
+    @pytest.mark.parametrize(("cached", "users", "absorbed"), [
+        (0, 1, 0), (300, 1, 1), (499, 1, 1), (500, 1, 0), (300, 3, 0)])
+    def test_few_cached_tokens_are_not_expanded(self, cached, users, absorbed):
+        """Fewer than 500 cached tokens of all prompts in a chunk are absorbed, not expanded."""
+        q = prompt_of(cached, 1000, absorbed_prefix_tokens=500, max_num_batched_tokens=8000)
+        cut = prompts(q, users)
+        made = chunk(q, cut, cut.burst_tokens if users > 1 else cut.prefill_tokens)
+        of_all = cached * max(1, users - 1)
+        assert made.absorbed == absorbed
+        assert made.read_keys == pytest.approx(absorbed * of_all)
+        assert made.expanded == pytest.approx((1 - absorbed) * of_all)
+
+    @pytest.mark.parametrize(("cached", "share"), [(0, 1 / 4), (100, 2 / 4), (500, 0)])
+    def test_of_a_prompt_in_chunks_those_that_find_few_tokens_are_absorbed(self, cached, share):
+        """Chunks of 250 find what is cached and 0, 250, 500 and 750 more: below 500, but any."""
+        q = prompt_of(cached, 1000, absorbed_prefix_tokens=500, max_num_batched_tokens=250)
+        cut = prompts(q, 1)
+        assert chunk(q, cut, cut.prefill_tokens).absorbed == share
+
+
+def decode_of(**given):
+    """Decode batch of four requests with contexts of 1,000 tokens."""
+    known = {f"decode_{name}_tokens": 1000.0 for name in (
+        "context", "attended", "multiplied", "window")}
+    return nothing_but(Decode, **known | {"decode_batch": 4.0} | given)
+
+
+class TestDecodeStep:
+    @pytest.mark.parametrize(("drafts", "excess"), [(0, 1.0), (2, 1.0), (0, 1.5), (3, 1.25)])
+    def test_each_request_has_a_token_and_its_drafts(self, drafts, excess):
+        q = replica(draft_tokens=drafts, kv_imbalance=excess)
+        made = decode_step(q, decode_of())
+        assert made.tokens == made.logit_rows == 4 * (1 + drafts)
+        assert made.attended == made.in_window == made.tokens * 1000 * excess
+        assert made.read == made.read_keys == made.read_in_window == 4 * 1000 * excess
+        assert (made.expanded, made.absorbed, made.indexed) == (0, 1, 0)
+        assert made.decoding
+
+    def test_windows_limit_the_fullest_rank(self):
+        """Longer contexts do not exceed a window of 900 or a selection of 1,000 tokens."""
+        d = decode_of(decode_window_tokens=900.0, decode_attended_tokens=800.0,
+                      context_deviation=600.0)
+        q = replica(data_parallel=64, sliding_window=900, index_topk=1000)
+        made, fullest = decode_step(q, d), fullest_cache(q, d)
+        assert fullest > 1.25
+        assert made.in_window == 4 * 900
+        assert made.read == 4 * 1000  # mean 800, up to the limit
+        assert made.indexed == made.read_keys == 4 * 1000 * fullest
+
+    @pytest.mark.parametrize("ranks", [1, 8, 64])
+    def test_fullest_of_several_ranks(self, ranks):
+        """Sampled: nine contexts per rank, with a standard deviation of 300 tokens."""
+        found = fullest_cache(replica(data_parallel=ranks),
+                              decode_of(context_deviation=300.0, decode_batch=9.0))
+        sums = np.random.default_rng(5).normal(1000, 300, (2000, ranks, 9)).mean(axis=2)
+        assert found == pytest.approx(max(1, sums.max(axis=1).mean() / 1000), rel=0.01)
+
+
+class TestDrafts:
+    @pytest.mark.parametrize(("drafts", "block", "passes"), [
+        (0, 1, 0), (1, 1, 1), (3, 1, 3), (3, 2, 2), (4, 2, 2), (4, 8, 1)])
+    def test_draft_passes_and_tokens_per_step(self, drafts, block, passes):
+        """Steps of 30 ms, passes of 2 ms, and drafts that are never or always accepted."""
+        step = step_of(0.03, draft_pass_time=0.002)
+        for acceptance, tokens in ((0, 1), (1, 1 + drafts)):
+            q = replica(draft_tokens=drafts, draft_block=block, mtp_acceptance=acceptance)
+            draft, accepted, pace = token_pace(q, step)
+            assert draft == pytest.approx(0.002 * passes)
+            assert accepted == tokens
+            assert pace == pytest.approx((0.03 + 0.002 * passes) / tokens)
+
+    def test_each_draft_needs_those_before_it(self):
+        """Conditional acceptance 0.8, 0.4, 0.2."""
+        q = replica(draft_tokens=3, mtp_acceptance=0.8, acceptance_decay=0.5)
+        assert token_pace(q, step_of(1))[1] == pytest.approx(1 + 0.8 * (1 + 0.4 * (1 + 0.2)))
+        stated = replica(draft_tokens=3, mtp_acceptance=0.8, accepted_length=2.5)
+        assert token_pace(stated, step_of(1))[1] == 2.5
+        assert token_pace(replica(draft_tokens=1, accepted_length=2.5), step_of(1))[1] == 2
+
+    def test_break_even_acceptance_of_one_draft(self):
+        alone, checked, drafting = 0.020, 0.023, 0.002
+        even = (checked + drafting) / alone - 1
+        *_, pace = token_pace(replica(draft_tokens=1, mtp_acceptance=even),
+                              step_of(checked, draft_pass_time=drafting))
+        assert pace == pytest.approx(alone)
+
+
+FIXED, TOKEN, STEP = 0.05, 1e-4, 0.02  # of a chunk [s], of its tokens [s/token], of decoding [s]
+BURSTS = [(1, 1000, 1000), (2, 1000, 1000), (8, 1000, 1000), (9, 250, 1000), (5, 250, 1000),
+          (4, 2000, 1000), (3, 1000, 8000), (7, 1000, 3000), (4, 3000, 1000)]
+
+
+def burst(users=8, prompt=1000, budget=1000, **changes):
+    """Latencies if a chunk takes 50 ms + 0.1 ms per token, and a decode step 20 ms."""
+    q = replica(concurrency=users, input_tokens=prompt, max_num_batched_tokens=budget, **changes)
+    return wave_of(q, *linear_steps(q, STEP, FIXED, TOKEN))
+
+
+def ends_of(users, prompt, budget, stages=1):
+    """Time of the first token of each request [s], chunk by chunk through all stages."""
+    count, rest = ceil(prompt / budget), users - 1
+    slot = (FIXED + TOKEN * prompt / count) / stages
+    alone = slot * (count + stages - 1)  # chunk j is in stage s in slot j + s
+    packed = ceil(rest * prompt / budget)
+    later = (FIXED + TOKEN * rest * prompt / packed) / stages if rest else 0
+    return np.array([alone] + [alone + later * ceil(i * packed / rest)
+                               for i in range(1, rest + 1)])
+
+
+class TestBurst:
+    """Hand calculations of bursts, chunk by chunk."""
+
+    @pytest.mark.parametrize(("users", "prompt", "budget"), BURSTS)
+    @pytest.mark.parametrize("stages", [1, 4])
+    def test_first_and_later_tokens(self, users, prompt, budget, stages):
+        ends, found = ends_of(users, prompt, budget, stages), burst(
+            users, prompt, budget, pipeline_parallel=stages, request_overhead=0.003)
+        whole = 0.003 + ends.max() + 100 * STEP  # all prompts first, then all decode
+        assert found.ttft == pytest.approx(0.003 + ends.mean())
+        assert found.e2e == pytest.approx(whole)
+        assert found.tpot == pytest.approx(STEP + (ends.max() - ends.mean()) / 100)
+        assert found.request_throughput == pytest.approx(users / whole)
+        assert found.output_throughput == pytest.approx(101 * users / whole)
+        assert found.input_throughput == pytest.approx(prompt * users / whole)
+
+    @pytest.mark.parametrize(("users", "prompt", "budget"), BURSTS)
+    def test_scheduler_with_the_same_step_times(self, users, prompt, budget):
+        """The first request arrives just before the others."""
+        def step_time(step):
+            new = sum(new for new, _ in step.prefill)
+            return FIXED + TOKEN * new if new else STEP
+
+        served = schedule([Request(1e-9 * (i > 0), prompt, 101) for i in range(users)],
+                          Limits(budget, users, policy="prefill-first"), step_time)
+        found = burst(users, prompt, budget)
+        for name in ("ttft", "tpot", "e2e"):
+            mean = np.mean([getattr(outcome, name) for outcome in served.outcomes])
+            assert getattr(found, name) == pytest.approx(mean, rel=1e-6)
+
+    @given(st.integers(2, 40), st.integers(1, 5000), st.integers(100, 3000))
+    def test_mean_end_of_prompts_that_do_not_fill_chunks(self, users, prompt, budget):
+        """The exact mean is later by less than half a chunk."""
+        ends, found = ends_of(users, prompt, budget), burst(users, prompt, budget)
+        half = found.burst_time / ceil((users - 1) * prompt / budget) / 2
+        assert -1e-9 <= ends.mean() - found.ttft < half
+        assert found.e2e == pytest.approx(ends.max() + 100 * STEP)
+
+    def test_first_tokens_sent_together(self):
+        together, in_turn = burst(prefill_together=1), burst()
+        assert together.ttft == pytest.approx(8 * 0.15)
+        assert together.decode_stall == 0
+        assert together.tpot == pytest.approx(STEP)
+        assert together.e2e == pytest.approx(in_turn.e2e)
+
+    def test_separate_pools(self):
+        """No stall; a request occupies the decode pool for its 101 tokens only."""
+        q = replica(separate_pools=1)
+        found = wave_of(q, *linear_steps(q, STEP, FIXED, TOKEN), transfer=0.4)
+        assert found.ttft == pytest.approx(burst().ttft + 0.4)
+        assert found.tpot == pytest.approx(STEP)
+        assert found.request_throughput == pytest.approx(8 / (101 * STEP))
+
+    @pytest.mark.parametrize(("held", "interval", "later"), [(0, 5, 0), (1, 5, 4), (0.5, 3, 1),
+                                                             (1, 500, 100)])
+    def test_held_first_token_does_not_change_the_latency(self, held, interval, later):
+        sent = burst(first_token_held=held, stream_interval=interval)
+        assert sent.ttft == pytest.approx(burst().ttft + later * burst().tpot)
+        assert sent.tpot == pytest.approx(burst().tpot * (1 - later / 100))
+        assert sent.e2e == pytest.approx(burst().e2e)
+        apart = burst(first_token_held=held, stream_interval=interval, separate_pools=1)
+        assert apart.tpot == pytest.approx(STEP)
+
+    def test_answers_of_one_token(self):
+        """The rate counts all eight prompts, of which the mean TTFT is only half."""
+        found = burst(output_tokens=1)
+        assert found.e2e == found.ttft == pytest.approx(4.5 * 0.15)
+        assert found.request_throughput == pytest.approx(8 / (8 * 0.15))
+
+    def test_twice_the_replicas_double_the_rate(self):
+        one_, two = burst(8, front_end_rate=4), burst(16, data_parallel=2, front_end_rate=4)
+        for name in ("ttft", "tpot", "e2e", "burst_time", "decode_stall"):
+            assert getattr(two, name) == getattr(one_, name)
+        for name in ("request_throughput", "output_throughput", "input_throughput"):
+            assert getattr(two, name) == pytest.approx(2 * getattr(one_, name))
+        assert (one_.front_end_time, two.front_end_time) == (7 / 4, 15 / 8)
+        uneven = burst(9, data_parallel=2)  # five of them on one replica
+        assert uneven.ttft == burst(5).ttft
+        assert uneven.request_throughput == pytest.approx(9 / burst(5).e2e)
+
+    def test_prefill_throughput(self):
+        """Two ranks of four stages: each finishes 1,000 tokens every 150 ms / 4."""
+        q = replica(data_parallel=2, pipeline_parallel=4, concurrency=2 * 9, input_tokens=500)
+        *_, packed = linear_steps(q, STEP, FIXED, TOKEN)
+        rate = prefill_throughput(q, prompts(q, 9), packed)
+        assert rate == pytest.approx(2 * 1000 / (0.15 / 4))
+        endless = burst(2e6, 500, data_parallel=2, pipeline_parallel=4, output_tokens=1)
+        assert endless.input_throughput == pytest.approx(rate, rel=1e-4)
+
+
+class TestPartsOfPools:
+    """What the two pools of a pair take of a request."""
+
+    @pytest.mark.parametrize("requests", [1, 2, 40])
+    def test_a_burst_is_prefilled_after_its_first_prompt(self, requests):
+        q = Inputs(catalogue.load_scenario("h200-r1-vllm-tp8").inputs())
+        steps = [SimpleNamespace(step_time=each) for each in (0.2, 0.3)]
+        cut = prompts(q, float(requests))
+        alone, rest = prefilled_in(q, cut, requests, *steps)
+        assert_close(alone, 0.2 * cut.prompt_chunks)
+        assert_close(rest, (requests > 1) * 0.3 * cut.burst_chunks)
+
+    def test_stages_share_the_rest_of_a_burst(self):
+        inputs = catalogue.load_scenario("h200-r1-vllm-tp8").inputs() | {"pipeline_parallel": 4.0}
+        q, steps = Inputs(inputs), [SimpleNamespace(step_time=0.2)] * 2
+        cut = prompts(q, 8.0)
+        alone, rest = prefilled_in(q, cut, 8, *steps)
+        assert_close(alone, 0.2 * (cut.prompt_chunks + 3) / 4)
+        assert_close(rest, 0.2 * cut.burst_chunks / 4)
+
+    def test_a_decode_pool_holds_its_requests_for_all_their_tokens(self):
+        """By Little's law: as many as it has in flight, at its rate."""
+        scenario = catalogue.load_scenario("h200-r1-vllm-tp8")
+        inputs = scenario.inputs() | {"separate_pools": 1.0, "concurrency": 24.0}
+        found = evaluate(inputs, scenario.model.attention)
+        held = held_by_decode_pool(Inputs(inputs), found["tpot"])
+        assert_close(held, inputs["output_tokens"] * found["tpot"])
+        assert_close(found["request_throughput"] * held, 24)
+
+
+class TestTransfer:
+    """The cache of 1,000 tokens of 1,200 B in each of 60 layers, and a state of 3 MB."""
+
+    CACHE = Cache(kv_entry_bytes=0, kv_window_entry_bytes=0, kv_index_bytes_per_token=0,
+                  kv_layer_bytes_per_token=2400, kv_bytes_per_token=0,
+                  kv_layer_bytes_per_token_per_device=1200,
+                  state_bytes_per_request=0, state_bytes_per_device=3e6)
+
+    def times(self, stages=1, port=0.0, sharing=1):
+        return transfer_time(Inputs({
+            "num_hidden_layers": 60, "pipeline_parallel": stages, "input_tokens": 1000.0,
+            "network_alpha": 1e-5, "network_bandwidth": 25e9, "network_efficiency": 0.8,
+            "prefill_pool_port_time": port, "decode_context_parallel": sharing}), self.CACHE)
+
+    @pytest.mark.parametrize(("stages", "layers"), [(1, 60), (2, 30), (7, 9), (60, 1)])
+    def test_fullest_stage_finishes_last(self, stages, layers):
+        sent = layers * (1000 * 1200 + 3e6 / 60) / 20e9
+        assert self.times(stages) == pytest.approx((1e-5 + sent, 1e-5 + sent))
+
+    def test_ranks_that_share_a_cache_move_their_tokens(self):
+        sent = 60 * (1000 / 8 * 1200 + 3e6 / 60) / 20e9
+        assert self.times(sharing=8)[0] == pytest.approx(1e-5 + sent)
+
+    def test_slower_side_decides(self):
+        own, _ = self.times()
+        assert self.times(port=own / 2) == (own, own)
+        assert self.times(port=2 * own) == (own, 2 * own)
+
+
+class TestRatio:
+    """A decode step of 20 ms for 16 requests, prompts of a chunk that takes half a second."""
+
+    @pytest.mark.parametrize(("inputs", "batch", "ratio"), [
+        # decode: 16 requests every 100 steps of 20 ms, 8/s; prefill: 2/s
+        ({}, 16, 4.0),
+        ({"output_tokens": 200}, 16, 2.0),  # decode 4/s
+        ({"draft_tokens": 1, "mtp_acceptance": 1}, 16, 8.0),  # two tokens per step: decode 16/s
+        ({"max_num_batched_tokens": 250}, 16, 16.0),  # four chunks: prefill 0.5/s
+        # two stages: two batches of 8 decode 8/s; a chunk leaves each stage every 0.25 s
+        ({"pipeline_parallel": 2}, 8, 2.0)])
+    def test_ratio_of_rates(self, inputs, batch, ratio):
+        q = replica(**{"output_tokens": 100} | inputs)
+        found = pool_ratio(q, batch, prompts(q, 16), step_of(0.02), step_of(0.5))
+        assert found == pytest.approx(ratio)
+
+    @pytest.mark.parametrize(("ratio", "data", "group", "replicas"), [
+        (3.0, 1, 1, 3), (3.1, 1, 1, 4), (0.2, 1, 1, 1), (0.5, 5, 1, 3), (1.0, 8, 4, 8),
+        (1.1, 8, 4, 12), (3 * (1 + 5e-9), 1, 1, 3), (3 * (1 + 1e-8), 1, 1, 4)])
+    def test_prefill_replicas_are_whole_groups(self, ratio, data, group, replicas):
+        """A ratio that exceeds a whole number by rounding errors needs no additional replica."""
+        q = {"data_parallel": data, "expert_parallel": group}
+        assert pool_replicas(replica(**q), ratio) == replicas
+        assert pool_replicas(replica(**q, prefill_replicas=0.5), ratio) == 0.5
+
+
+INPUTS = catalogue.load_scenario("h200-r1-vllm-tp8").inputs()
+RATES = 0.5, 2.0, 8.0, 1e6  # of a prefill pool [request/s]
+
+
+class TestTwoPools:
+    def test_rate_of_the_slowest_part_and_best_split_of_cards(self):
+        """Sixteen cards that prefill at several rates beside 32 that decode in two stages.
+
+        Rates are proportional to cards: no other split of them has a higher rate.
+        """
+        given = INPUTS | {"separate_pools": 1, "data_parallel": 2, "pipeline_parallel": 2,
+                          "concurrency": 64, "prefill_pool_devices": 16,
+                          "prefill_pool_rate": np.array(RATES)}
+        found = evaluate(given, "mla")
+        decode, ports = found["request_throughput"].item(), 2 / found["kv_port_time"]
+        assert found["pools_rate"] == pytest.approx([min(rate, decode, ports) for rate in RATES])
+        thin = evaluate(given | {"network_bandwidth": 1e6}, "mla")
+        assert thin["pools_rate"] == pytest.approx(2 / thin["kv_port_time"])
+        devices = given["tensor_parallel"] * 2 * 2
+        cards = np.linspace(0, 16 + devices, 1001)
+        for best, rate, prefill in zip(found["best_prefill_devices"], found["best_pools_rate"],
+                                       RATES, strict=True):
+            finished = [np.minimum(split * prefill / 16, (16 + devices - split) * decode / devices)
+                        for split in (best, cards)]
+            assert finished[0] == pytest.approx(rate)
+            assert finished[1].max() <= rate * (1 + 1e-9)
+
+    def test_without_a_stated_prefill_pool(self):
+        found = evaluate(INPUTS | {"separate_pools": 1, "prefill_pool_rate": 0}, "mla")
+        assert [found["pools_rate"], found["best_pools_rate"]] == pytest.approx(
+            [found["request_throughput"]] * 2, rel=1e-12)
+        assert found["best_prefill_devices"] == 0
+
+
+class TestServer:
+    @pytest.mark.parametrize("stages", [1, 2, 4])
+    @pytest.mark.parametrize("chunks", [1, 2, 8])
+    def test_pipeline_bubble(self, stages, chunks):
+        """Chunk j is in stage s in slot j + s."""
+        found = evaluate(INPUTS | {"pipeline_parallel": stages, "input_tokens": 512 * chunks,
+                                   "max_num_batched_tokens": 512}, "mla")
+        slots = {(s, j + s) for j in range(chunks) for s in range(stages)}
+        last = max(slot for _, slot in slots) + 1
+        assert found["pipeline_bubble"] == pytest.approx(1 - len(slots) / (stages * last))
+
+    @pytest.mark.parametrize("context", [1024, 1025, 1039, 1040])
+    @pytest.mark.parametrize("shared", [1, 4])
+    def test_block_waste(self, context, shared):
+        block = 16 * shared  # over all ranks that share a request's cache
+        found = evaluate(INPUTS | {"context_tokens": context, "block_size": 16,
+                                   "decode_context_parallel": shared}, "mla")
+        places = ceil(context / block) * block
+        assert found["block_waste"] == pytest.approx((places - context) / places)
+
+    def test_ridge_point(self):
+        found = evaluate(INPUTS | {"attention_peak": 800e12, "memory_bandwidth": 4e12}, "mla")
+        assert found["ridge_point"] == 200
+
+
+class TestExperts:
+    """Weights of routed experts in host memory and storage."""
+
+    GIVEN = catalogue.load_scenario("s1-expert-tiers-shares").inputs()
+
+    @pytest.mark.parametrize(("offloaded", "fetched", "stored", "host", "storage"), [
+        (0, 0, 0, 0, 0), (1, 0, 0, 1, 0), (0, 0.8, 0, 0.8, 0), (0, 0.8, 0.25, 0.6, 0.2),
+        (0.5, 0.8, 0.25, 0.5 + 0.5 * 0.6, 0.5 * 0.2)])
+    def test_shares_of_host_and_storage(self, offloaded, fetched, stored, host, storage):
+        """Offloaded experts are in host memory; fetched ones there or in storage."""
+        given = self.GIVEN
+        found = evaluate(given | {"offloaded_share": offloaded, "fetched_share": fetched,
+                                  "stored_share": stored}, "mla")
+        layers = given["num_hidden_layers"] - given["first_k_dense_replace"]
+        matrices = 3 * given["hidden_size"] * given["moe_intermediate_size"]
+        experts = layers * given["n_routed_experts"] * matrices * given["offloaded_weight_bytes"]
+        assert found["host_expert_weights"] == pytest.approx(host * experts)
+        assert found["storage_expert_weights"] == pytest.approx(storage * experts)
+
+    def test_loading_time_of_a_server(self):
+        """All cards of a server load their weights, and its host memory the experts."""
+        given = self.GIVEN | {"storage_bandwidth": 3e9}
+        devices = given["tensor_parallel"] * given["pipeline_parallel"] * given["data_parallel"]
+        for of_node in (2, devices, 4 * devices):
+            found = evaluate(given | {"devices_per_node": of_node}, "mla")
+            loaded = (min(of_node, devices) * found["weights_per_device"]
+                      + found["host_expert_weights"])
+            assert found["loading_time"] == pytest.approx(loaded / 3e9)

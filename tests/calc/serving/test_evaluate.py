@@ -1,0 +1,447 @@
+"""All quantities at once, those of steps alone, benchmarks, occupancy of the cache, and doubts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from _fleet import ATTENTIONS, compositions, fleet, one, run, sampled
+from _replica import linear_steps, nothing_but, replica, steady_of, wave_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import catalogue
+from calc.answer.simulated import system_of
+from calc.physics.arrays import Inputs, normal_tail
+from calc.physics.decode_floor import Decode
+from calc.physics.memory import Memory
+from calc.serving.burst import prompts
+from calc.serving.evaluate import (
+    BENCH_NAMES,
+    DECODE_NAMES,
+    FAST,
+    PACE,
+    SERVED_NAMES,
+    STEADY_NAMES,
+    bench_count,
+    benched,
+    check_ranks,
+    doubts,
+    evaluate,
+    evaluate_asked,
+    latencies,
+    needs_prefill,
+    occupancy,
+)
+from calc.serving.requests import ClosedLoop, shapes_of
+from calc.serving.simulation import simulate
+from catalogue.deployments.layout import DEGREES
+from catalogue.entries.formulas import input_symbols
+from reference.steps import inputs_of, timed
+
+NAMES = dict.fromkeys(input_symbols(), 1.0)
+RANKS = dict.fromkeys(DEGREES, 1) | {"num_attention_heads": 12}
+
+
+@pytest.mark.parametrize(("inputs", "message"), [
+    ({name: 1.0 for name in NAMES if name != "concurrency"}, "'concurrency' is missing"),
+    (NAMES | {"zebra": 1.0}, "'zebra' is not an input"),
+    ({name: 1.0 for name in NAMES if name != "vocab_size"} | {"zebra": 1.0},
+     "'vocab_size' is missing"),
+    (NAMES | {"tensor_parallel": 1.5}, "'tensor_parallel' is 1.5, expected a whole number"),
+    (NAMES | {"num_attention_heads": 12, "tensor_parallel": 5}, "'tensor_parallel' is 5, expected"),
+])
+def test_incomplete_inputs_and_impossible_layouts_are_refused(inputs, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate_asked(inputs, "mla")
+
+
+@pytest.mark.parametrize("name", DEGREES)
+@pytest.mark.parametrize(("value", "shown"), [
+    (0, "0"), (0.5, "0.5"), (-1, "-1"), (np.array([1, 2, 0, -3]), "0"),
+    (np.array([1.0, 3.5, 0.0]), "3.5"), (np.inf, "inf")])
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_a_degree_is_a_whole_number_of_at_least_one(name, value, shown):
+    check_ranks(RANKS | {name: np.array([1.0, 2.0, 3.0, 12.0])})
+    with pytest.raises(ValueError, match=f"^'{name}' is {shown}, expected a whole number of at "
+                                         "least 1$"):
+        check_ranks(RANKS | {name: value})
+
+
+@pytest.mark.parametrize(("heads", "tensor", "shown"), [
+    (12, np.array([1, 4, 8, 5]), ("8", "12")), (np.array([12, 9, 7]), 3, ("3", "7")),
+    (np.array([[12], [15]]), np.array([3, 4]), ("4", "15"))])
+def test_tensor_ranks_divide_the_heads(heads, tensor, shown):
+    message = "'tensor_parallel' is {}, expected a divisor of the {} attention heads"
+    with pytest.raises(ValueError, match=message.format(*shown)):
+        check_ranks(RANKS | {"num_attention_heads": heads, "tensor_parallel": tensor})
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_an_array_of_deployments_is_each_by_itself(attention):
+    inputs = fleet(attention, 5)
+    together = run(inputs, attention)
+    for index in (0, 17, 42, 64, 99):
+        alone = run(one(inputs, index), attention)
+        for name, value in together.items():
+            stages = name.startswith("stage_")
+            column = value[:len(alone[name]), index] if stages else np.broadcast_to(
+                value, 100)[index]
+            np.testing.assert_allclose(column, alone[name], rtol=1e-9, atol=1e-300, err_msg=name)
+
+
+PHASES = {"decode", "prefill", "burst"}
+
+
+def asked(attention, at, *names, known=None):
+    """Quantities of one of the random deployments."""
+    return latencies(attention, inputs_of(one(sampled(attention), at)), names, known)
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+@pytest.mark.parametrize("at", [1, 3])
+def test_each_quantity_is_that_of_the_whole_evaluation(attention, at):
+    whole = evaluate(one(sampled(attention), at), attention)
+    found = asked(attention, at, *SERVED_NAMES, *STEADY_NAMES)
+    assert found.keys() == SERVED_NAMES | STEADY_NAMES
+    for name in found.keys() - {FAST, PACE}:
+        np.testing.assert_allclose(found[name], whole[name], rtol=1e-12, err_msg=name)
+    assert found[FAST] == pytest.approx(
+        (found["decode_step_time"] + found["draft_time"]) / found["tokens_per_step"])
+
+
+@pytest.mark.parametrize(("names", "phases", "more"), [
+    ([FAST], {"decode"}, set()), (["decode_tokens", "draft_time"], {"decode"}, set()),
+    ([PACE], {"decode"}, {PACE}), (["prefill_step_time"], {"prefill"}, set()),
+    (["burst_head_time"], {"burst"}, set()),
+    (["decode_step_time", "burst_step_time"], {"decode", "burst"}, set()),
+    (["ttft"], PHASES, {"ttft", "steady_ttft", "prefill_throughput", PACE}),
+    (["prefill_throughput"], PHASES, {"prefill_throughput"}),
+    (["steady_ttft"], PHASES, {"steady_ttft", "prefill_throughput", PACE}),
+    (["bench_ttft"], PHASES, {"bench_ttft", "steady_ttft", "ttft", "prefill_throughput", PACE}),
+])
+def test_only_steps_that_the_names_need_are_computed(names, phases, more):
+    found = asked("gqa", 3, *names)
+    assert {phase for phase in PHASES if f"{phase}_step_time" in found} == phases
+    assert found.keys() & {
+        "ttft", "steady_ttft", "bench_ttft", "prefill_throughput", PACE} == more
+    assert set(names) <= found.keys()
+    assert needs_prefill(names) == (phases != {"decode"})
+
+
+@pytest.mark.parametrize(("phase", "name"), [
+    ("decode", FAST), ("prefill", "prefill_time"), ("burst", "burst_time")])
+def test_a_known_step_is_not_computed_again(phase, name):
+    inputs = one(sampled("mla"), 3)
+    steps = {phase: timed(inputs, "mla", composition)
+             for phase, composition in compositions(inputs, "mla").items()}
+    every = asked("mla", 3, *SERVED_NAMES)
+    again = asked("mla", 3, "ttft", "tpot", *STEADY_NAMES, known=steps)
+    assert (again["ttft"], again["tpot"]) == pytest.approx((every["ttft"], every["tpot"]))
+    steps[phase] = replace(steps[phase], step_time=2 * steps[phase].step_time)
+    longer = asked("mla", 3, name, known=steps)
+    assert longer[f"{phase}_step_time"] == pytest.approx(2 * every[f"{phase}_step_time"])
+    assert longer[name] > every[name]
+
+
+def test_a_name_that_no_step_gives_is_refused():
+    for names in (["weights_per_device"], [FAST, "weights_per_device"]):
+        with pytest.raises(ValueError, match="no quantity 'weights_per_device' of a step"):
+            asked("mla", 1, *names)
+    assert not needs_prefill(DECODE_NAMES)
+    assert all(needs_prefill([FAST, name]) for name in BENCH_NAMES)
+
+
+# symbol -> without it, and with it
+MECHANISMS = {
+    "micro_batches": (1, 2), "host_overlap": (0, 0.5), "single_batch_overlap": (0, 1),
+    "draft_tokens": (0, 2), "prefix_hit_share": (0, 0.5), "mixed_steps": (0, 1),
+    "separate_pools": (0, 1), "prefill_delay_steps": (0, 30), "think_time": (0, 5),
+    "open_arrivals": (0, 1), "pipeline_parallel": (1, 2), "scheduler_recv_interval": (1, 8),
+    "prompt_variation": (0, 0.5), "answer_variation": (0, 0.5), "steps_ahead": (0, 1),
+    "offloaded_share": (0, 0.5), "first_token_held": (0, 1), "front_end_rate": (1e6, 20),
+    "concurrency": (1, 40)}
+
+
+def same(left, right, name=""):
+    assert np.allclose(np.asarray(left, float), np.asarray(right, float), rtol=1e-9, atol=0,
+                       equal_nan=True), (name, left, right)
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+@settings(max_examples=4)
+@given(st.integers(0, 2**32 - 1))
+def test_a_deployment_alone_is_the_same_among_others(attention, seed):
+    inputs = fleet(attention, seed)
+    every = run(inputs, attention)
+    for row in (seed % 100, (seed + 37) % 100):
+        alone = evaluate(one(inputs, row), attention)
+        for name, value in alone.items():
+            if np.ndim(every[name]) == 1 and not isinstance(value, str):
+                same(value, every[name][row], name)
+
+
+@pytest.mark.parametrize(("name", "ways"), MECHANISMS.items())
+@pytest.mark.parametrize("deployment", ["h200-r1-vllm-tp8", "h200-v32-vllm-dp8"])
+def test_one_without_a_mechanism_is_the_same_beside_one_that_has_it(deployment, name, ways):
+    scenario = catalogue.load_scenario(deployment)
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    together = evaluate(inputs | {name: np.array(ways, float)}, attention)
+    for row, way in enumerate(ways):
+        for quantity, value in evaluate(inputs | {name: way}, attention).items():
+            if np.ndim(together[quantity]) == 1:  # of a single number, where all have it
+                same(value, np.broadcast_to(together[quantity], len(ways))[row], quantity)
+
+
+SERVERS = ("h200-r1-sglang-tp8", "h200-r1-vllm-tp8")  # prompts first, and mixed steps
+PROMPT, ANSWER, USERS = 1000, 400, 16
+
+
+def inputs(name, spread=0.0, **more):
+    """Of a server whose lengths are uniform about their means, at most so far from them."""
+    varies = spread / 3**0.5
+    return catalogue.load_scenario(name).inputs() | {
+        "input_tokens": float(PROMPT), "output_tokens": float(ANSWER), "context_tokens": 2800.0,
+        "concurrency": float(USERS), "bench_requests": 0.0,
+        "prompt_variation": varies, "answer_variation": varies} | more
+
+
+@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize("spread", [0.0, 0.2, 0.8])
+def test_the_mean_is_that_of_a_simulation(name, spread):
+    given = inputs(name, spread)
+    system = system_of(catalogue.load_scenario(name), found=given)
+    draw = np.random.default_rng(1)
+    shapes = [tuple(np.rint(mean * (1 + spread * draw.uniform(-1, 1))).astype(int).tolist()
+                    for mean in (PROMPT, ANSWER)) for _ in range(1000)]
+    found = evaluate(given, "mla")
+    loop = ClosedLoop(USERS, int(found["bench_count"]), shapes, system.overhead)
+    run = simulate(loop, system.pool, front_end_rate=system.front_end_rate)
+    mean = np.mean([outcome.ttft for outcome in run.outcomes]) + system.overhead
+    assert found["bench_ttft"] == pytest.approx(mean, rel=0.15)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_it_lies_between_the_steady_state_and_the_burst(name):
+    for count in (USERS, 5 * USERS, 1000 * USERS):
+        found = evaluate(inputs(name, 0.2, bench_requests=count), "mla")
+        assert found["steady_ttft"] < found["bench_ttft"] <= found["wave_ttft"]
+    assert found["bench_ttft"] == pytest.approx(found["later_ttft"], rel=0.05)
+    single = evaluate(inputs(name, bench_requests=USERS), "mla")
+    assert single["bench_ttft"] == single["wave_ttft"] == single["ttft"]
+    arriving = evaluate(inputs(name, bench_requests=USERS, open_arrivals=1.0), "mla")
+    assert arriving["bench_ttft"] == arriving["steady_ttft"]
+
+
+@pytest.mark.parametrize(("users", "output", "stated", "count"), [
+    (2, 10, 0, 16),  # at least sixteen
+    (4, 10, 0, 16), (5, 10, 0, 20),  # four waves
+    (100, 2500, 0, 400), (100, 2501, 0, 100),  # of a million tokens at most
+    (5, 10, 7, 7), (5, 10, 5, 5), (5, 10, 3, 5)])  # never fewer than are in flight
+def test_requests_of_a_benchmark(users, output, stated, count):
+    q = Inputs({"concurrency": users, "output_tokens": output, "bench_requests": stated})
+    assert bench_count(q, q.concurrency) == count
+
+
+@pytest.mark.parametrize(("changes", "wave", "again"), [
+    # prefill first: eight prompts of 150 ms, and again after each round
+    ({}, 4.5 * 0.15, 4.5 * 0.15),
+    # mixed steps: later requests wait for a full chunk and take one
+    ({"mixed_steps": 1, "max_num_batched_tokens": 1008}, 4.5 * 0.15, 2 * 0.15),
+    # ranks in lockstep: seven of eight also wait for the first chunk
+    ({"data_parallel": 8, "expert_parallel": 8, "n_routed_experts": 8}, (1 + 7 / 8) * 0.15,
+     (1 + 7 / 8) * 0.15),
+    # two chunks of 85 ms in three slots of two stages, after the whole of the first chunk
+    ({"data_parallel": 8, "expert_parallel": 8, "n_routed_experts": 8, "pipeline_parallel": 2,
+      "max_num_batched_tokens": 500}, (3 / 2 + 7 / 8) * 0.085, (3 / 2 + 7 / 8) * 0.085)])
+def test_benchmark_by_hand(changes, wave, again):
+    q = replica(**changes, bench_requests=20)
+    steps = decode, _, burst = linear_steps(q, 0.02, 0.02, 1.3e-4)
+    lasting = steady_of(q, *steps)
+    ranks = q.data_parallel
+    found = benched(q, prompts(q, 8 / ranks), 0.0, wave_of(q, *steps), lasting, decode, burst)
+    assert (found.bench_count, found.wave_ttft) == (20, pytest.approx(wave))
+    assert found.later_ttft == pytest.approx(again)
+    assert found.bench_ttft == pytest.approx((8 * wave + 12 * again) / 20)
+    # equal lengths: every round is a burst; its stay gives the rate
+    assert found.bench_tpot == pytest.approx(wave_of(q, *steps).tpot)
+    stay = found.bench_ttft + (q.output_tokens - 1) * found.bench_tpot
+    assert found.bench_throughput == pytest.approx(8 * q.output_tokens / stay)
+    # think times of four steps, or answers that end at different steps, separate requests
+    for more, together in (({"think_time": 0.08}, 1 / 5), ({"answer_variation": 0.8}, 1 / (
+            1 + 12**0.5 * 0.8 * 100))):
+        q = replica(**changes | more)
+        lasting = steady_of(q, *steps)
+        found = benched(q, prompts(q, 8 / ranks), 0.0, wave_of(q, *steps), lasting, decode, burst)
+        assert found.later_ttft == pytest.approx(
+            lasting.steady_ttft + together * (again - lasting.steady_ttft))
+        begun = 8 / found.bench_count
+        assert found.bench_tpot == pytest.approx(lasting.steady_tpot + (
+            begun + (1 - begun) * together) * (wave_of(q, *steps).tpot - lasting.steady_tpot))
+
+
+class TestByHand:
+    """Contexts of 1,050 tokens (standard deviation 30) in 550 blocks of 16 tokens."""
+
+    MEMORY = nothing_but(Memory, blocks_per_request=70.0, request_blocks=72.0, kv_blocks=550.0,
+                         block_tokens=16.0)
+    DECODE = nothing_but(Decode, decode_context_tokens=1050.0, context_deviation=30.0)
+
+    def occupied(self, shared=1, **changes):
+        q = replica(**changes)
+        lasting = steady_of(q, *linear_steps(q, 0.02, 0.02, 1.3e-4))
+        inputs = Inputs(vars(q) | {"decode_context_parallel": shared})
+        memory = replace(self.MEMORY, served_requests=q.concurrency,
+                         served_per_rank=np.ceil(q.concurrency / q.data_parallel))
+        return lasting, occupancy(inputs, memory, self.DECODE, lasting)
+
+    @pytest.mark.parametrize("changes", [{}, {"think_time": 2}, {"open_arrivals": 1}])
+    def test_mean_deviation_and_overflow(self, changes):
+        lasting, found = self.occupied(**changes)
+        # half of the last block is empty; two more blocks for the state
+        assert found.held_tokens == 1050 + 15 / 2 + 2 * 16
+        # no blocks while waiting
+        assert found.held_time == pytest.approx(lasting.steady_e2e - lasting.steady_queue)
+        holding = lasting.steady_request_throughput * found.held_time
+        assert found.holding_requests == pytest.approx(holding)
+        assert found.cache_occupied == pytest.approx(holding * found.held_tokens / (550 * 16))
+        # binomial number of requests; Poisson for independent arrivals
+        stay = lasting.steady_e2e + changes.get("think_time", 0)
+        without = 1 if "open_arrivals" in changes else 1 - found.held_time / stay
+        variance = holding * (30**2 + without * found.held_tokens**2)
+        assert found.cache_deviation == pytest.approx(variance**0.5 / (550 * 16))
+        assert found.cache_overflow == pytest.approx(normal_tail(
+            (1 - found.cache_occupied) / found.cache_deviation))
+
+    def test_shared_caches_decode_pools_and_the_fullest_replica(self):
+        _, shared = self.occupied(shared=4)
+        assert shared.held_tokens == 1050 + 63 / 2 + 2 * 64
+        lasting, apart = self.occupied(separate_pools=1)
+        assert apart.held_time == pytest.approx(101 * lasting.steady_tpot)
+        _, uneven = self.occupied(data_parallel=2, concurrency=15)  # eight on one replica
+        assert uneven.holding_requests == pytest.approx(8 / 15 * uneven.held_time * self.occupied(
+            data_parallel=2, concurrency=15)[0].steady_request_throughput)
+
+
+class TestOccupancy:
+    def test_a_sum_of_independent_requests_overflows_as_often_as_drawn(self):
+        """Gamma-distributed contexts of a number that is Poisson's."""
+        inputs = catalogue.load_scenario("s2-910b1-awq").inputs() | {
+            "open_arrivals": 1, "prompt_variation": 1, "answer_variation": 1}
+        found = evaluate(inputs | {"concurrency": np.arange(8, 240, 8)}, "mla")
+        draw, room = np.random.default_rng(3), found["kv_blocks"] * inputs["block_size"]
+        often = found["cache_overflow"]
+        for at in np.flatnonzero((often > 0.01) & (often < 0.9)):
+            mean = float(found["held_tokens"])
+            shape = (mean / float(found["context_deviation"])) ** 2
+            numbers = draw.poisson(found["holding_requests"][at], 20_000)
+            held = draw.gamma(shape * np.maximum(numbers, 1e-9), mean / shape)
+            assert often[at] == pytest.approx((held > room[at]).mean(), abs=0.03)
+
+    @pytest.mark.parametrize(("policy", "prompt", "answer", "users", "drawn"), [
+        ("mixed", 300, 100, 12, "exponential"), ("mixed", 4000, 200, 8, "constant"),
+        ("prefill-first", 1500, 80, 20, "exponential")])
+    def test_the_cache_is_as_full_as_in_a_simulation(self, policy, prompt, answer, users, drawn):
+        scenario = catalogue.load_scenario("h200-r1-sglang-tp8", overrides=[
+            f"workload.input_tokens={prompt} token", f"workload.output_tokens={answer} token",
+            f"workload.context_tokens={prompt + answer} token",
+            f"workload.concurrency={users}", f"workload.requests={users}"])
+        given = scenario.inputs() | {"mixed_steps": float(policy == "mixed")}
+        system = system_of(scenario, policy=policy)
+        lengths = (sorted({shape[i] for shape in shapes_of(
+            given["input_tokens"], given["output_tokens"], drawn)})[::10] for i in (0, 1))
+        shapes = list(product(*lengths))  # every prompt with every answer: independent
+        run = simulate(ClosedLoop(users, 1500, shapes, system.overhead, ramp=10.0),
+                       system.pool).outcomes
+        prompts, answers = (np.array([getattr(each, name) for each in run], dtype=float)
+                            for name in ("input_tokens", "output_tokens"))
+        found = evaluate(given | {
+            "input_tokens": prompts.mean(), "output_tokens": answers.mean(),
+            "prompt_variation": prompts.std() / prompts.mean(),
+            "answer_variation": answers.std() / answers.mean()}, scenario.model.attention)
+        assert found["holding_requests"] * found["decode_context_tokens"] == pytest.approx(
+            held_on_average(run), rel=0.05)
+
+
+def held_on_average(outcomes):
+    """Tokens in the cache over the middle of a run: a prompt, then one more with each token."""
+    ends = sorted(each.finished for each in outcomes)
+    begin, end = (ends[int(share * len(ends))] for share in (0.05, 0.95))
+    times = np.linspace(begin, end, 3000)
+    held = np.zeros_like(times)
+    for each in outcomes:
+        here = (each.started <= times) & (times < each.finished)
+        come = (times[here] - each.first_token) / max(each.finished - each.first_token, 1e-12)
+        held[here] += each.input_tokens + np.clip(come, 0, 1) * each.output_tokens
+    return held.mean()
+
+
+DOUBTFUL = {"tensor_parallel": 1, "expert_parallel": 8, "expert_tensor_parallel": 0,
+            "data_parallel": 8, "separate_pools": 0, "prompt_variation": 0, "mixed_steps": 1,
+            "prefill_delay_steps": 0, "least_loaded": 0, "front_end_rate": 100,
+            "output_tokens": 101, "answer_variation": 0.5}
+STEADY = {"steady_stall": 0.0, "tokens_per_step": 1.0, "steady_tpot": 0.25, "prompt_span": 0.25,
+          "random_share": 0.0, "meeting_share": 0.0, "mean_chunks": 2.0, "busy_step": 0.0,
+          "group_busy": 0.0, "rank_busy": 0.0,
+          "steady_request_throughput": 2.0, "steady_e2e": 5.0}
+OFTEN, TWO_GROUPS = {"random_share": 0.51, "meeting_share": 0.51}, {"data_parallel": 16}
+CUT, ALONE, HOLDING = {"prompt_span": 1.01}, {"expert_parallel": 1}, {"prefill_delay_steps": 1}
+ONE = ALONE | {"data_parallel": 1}
+FEW, EQUAL = {"steady_request_throughput": 1.6}, {"answer_variation": 0, "stalled": 0.11}
+
+
+def met(given):
+    """Names of the doubts that are met; ``stalled`` is a share of a token's time."""
+    given = dict(given)
+    found = STEADY | {"steady_stall": given.pop("stalled", 0) * STEADY["steady_tpot"]}
+    inputs = DOUBTFUL | {name: value for name, value in given.items() if name in DOUBTFUL}
+    found |= {name: value for name, value in given.items() if name in STEADY}
+    return {name for name, doubted in doubts(Inputs(inputs), found).items() if doubted}
+
+
+@pytest.mark.parametrize(("given", "name", "limit", "beyond", "names"), [
+    # prompts of several chunks that come at random, or so many that they take nearly all the time
+    (OFTEN | CUT, "stalled", 0.4, 0.41, {"shared"}),
+    (CUT | {"stalled": 0.41}, "meeting_share", 0.5, 0.51, {"shared"}),
+    (OFTEN | {"stalled": 0.41}, "prompt_span", 1.0, 1.01, {"shared"}),
+    (OFTEN, "stalled", 0.875, 0.876, {"shared"}),
+    (OFTEN | ALONE, "stalled", 0.5, 0.51, {"in_turn"}),  # eight replicas, each by itself
+    # nearly all steps have a prompt, and nearly half of those of a rank
+    ({"rank_busy": 0.45}, "group_busy", 0.875, 0.876, {"shared"}),
+    ({"group_busy": 0.876}, "rank_busy", 0.44, 0.45, {"shared"}),
+    # no more requests in flight than ranks, 8 of them: 1.6 a second for five seconds
+    (OFTEN | {"stalled": 0.41}, "steady_request_throughput", 1.7, 1.6, {"few"}),
+    (OFTEN | FEW, "stalled", 0.4, 0.41, {"few"}),
+    (OFTEN | FEW | {"stalled": 0.41}, "separate_pools", 1, 0, {"few"}),
+    # one or two at a time, of long prompts
+    (OFTEN | {"steady_request_throughput": 0.3}, "prompt_span", 5.0, 5.1, {"few"}),
+    (OFTEN | {"prompt_span": 5.1}, "steady_request_throughput", 0.4, 0.39, {"few"}),
+    # answers that all have 100 steps end in step; not if one more or less is usual
+    (EQUAL, "stalled", 0.1, 0.11, {"equal"}), (EQUAL, "answer_variation", 0.01, 0.009, {"equal"}),
+    (EQUAL, "random_share", 0.51, 0.5, {"equal"}),
+    (EQUAL, "data_parallel", 16, 8, {"equal"}), (EQUAL, "separate_pools", 1, 0, {"equal"}),
+    # prompts that are held back: of more than a chunk, or most of the time
+    (HOLDING | {"stalled": 0.41}, "prompt_span", 1.0, 1.01, {"held"}),
+    (HOLDING | {"stalled": 0.41, "prompt_variation": 1}, "prompt_span", 0.5, 0.51, {"held"}),
+    (HOLDING | CUT, "stalled", 0.4, 0.41, {"held"}),
+    (HOLDING, "stalled", 0.57, 0.58, {"held"}), (HOLDING, "least_loaded", 0, 1, {"held"}),
+    (HOLDING | CUT | {"stalled": 0.41}, "expert_parallel", 1, 8, {"held"}),
+    # one replica, where prompts that come at random take most of the time
+    (OFTEN | ONE, "stalled", 0.6, 0.61, {"saturated"}),
+    (ONE | {"stalled": 0.61}, "random_share", 0.5, 0.51, {"saturated"}),
+    # two chunks of a prompt take as long as an answer of 100 tokens after the first
+    ({"busy_step": 12.6}, "stalled", 0.1, 0.11, {"shared"}),
+    ({"stalled": 0.11}, "busy_step", 12.5, 12.6, {"shared"}),
+    (HOLDING | {"stalled": 0.11}, "busy_step", 12.5, 12.6, {"held"}),
+    # requests are dealt to two groups of ranks in turn
+    (TWO_GROUPS, "stalled", 0.5, 0.51, {"in_turn"}),
+    (TWO_GROUPS | {"stalled": 0.51}, "separate_pools", 1, 0, {"in_turn"}),
+    # half of what the front ends let in, of one server or of two
+    ({}, "steady_request_throughput", 50.0, 50.1, {"front_end"}),
+    (TWO_GROUPS, "steady_request_throughput", 100.0, 100.1, {"front_end"})])
+def test_a_condition_is_met_beyond_its_limit_and_by_what_it_speaks_of(given, name, limit, beyond,
+                                                                      names):
+    assert met(given | {name: limit}) == set()
+    assert met(given | {name: beyond}) == names

@@ -1,0 +1,233 @@
+"""Amounts, slopes, intervals and the draws behind them."""
+
+import math
+
+import numpy as np
+import pytest
+from _sampled import sampled
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calc
+import catalogue
+from calc.uncertainty import (
+    Amount,
+    Traced,
+    interval_score,
+    normal_interval,
+    propagate_uncertainty,
+    quantiles,
+    slopes,
+    traced,
+    width,
+)
+from catalogue.deployments.knobs import NORMAL_90, Knob
+from catalogue.reading.values import Value
+
+X, Y, STEP = 1.7, 0.6, 1e-6
+FORMULAS = {
+    "sum": lambda x, y: x + 3 * y, "difference": lambda x, y: x - 2 * y,
+    "from a number": lambda x, y: 5 - x * y, "product": lambda x, y: x * y * x,
+    "quotient": lambda x, y: x / y, "number over": lambda x, y: 7 / (x + y),
+    "power": lambda x, y: x ** y, "cube": lambda x, y: x ** 3 + y, "base": lambda x, y: 2.5 ** x,
+    "negative": lambda x, y: -x + y, "logarithm": lambda x, y: np.log2(x) * y,
+    "exponential": lambda x, y: np.expm1(x * y), "larger": lambda x, y: np.maximum(2 * x, 3 * y),
+    "larger second": lambda x, y: np.maximum(y, 3 * x * y),
+    "smaller": lambda x, y: np.minimum(2 * x, 3 * y), "smaller first": lambda x, y: np.minimum(
+        y, 3 * x), "clipped below": lambda x, y: np.clip(x * y, 2.0, 9.0),
+    "clipped above": lambda x, y: np.clip(x * y, 0.1, 0.5), "clipped": lambda x, y: np.clip(
+        x * y, y, 9.0 * x),
+    "one way": lambda x, y: np.where(x > y, x * y, x - y),
+    "other way": lambda x, y: np.where(x < y, x * y, x - 3 * y),
+    "steps": lambda x, y: np.ceil(x) * y + np.floor(y) * x + x // y + (x % 7 > 1) * x,
+    "used twice": lambda x, y: (x + y) * (x + y) / x,
+}
+
+
+@pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS)
+def test_a_slope_is_what_a_small_step_changes(formula):
+    found = slopes(formula(*(inputs := traced([X, Y]))), inputs)
+    by_step = ((formula(X + STEP, Y) - formula(X - STEP, Y)) / (2 * STEP),
+               (formula(X, Y + STEP) - formula(X, Y - STEP)) / (2 * STEP))
+    assert [float(slope) for slope in found] == pytest.approx(by_step, rel=1e-6, abs=1e-8)
+
+
+def test_each_deployment_of_an_array_has_a_slope_of_its_own():
+    x, y = traced([np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0])])
+    found = slopes(np.where(np.array([True, False, True]), x * y, y * y), [x, y])
+    assert [slope.tolist() for slope in found] == [[2, 0, 2], [1, 4, 3]]
+
+
+def test_at_a_kink_the_side_of_the_first_argument_holds():
+    x, y = traced([2.0, 2.0])
+    assert slopes(np.maximum(3 * x, 3 * y), [x, y]) == [3, 0]
+    assert slopes(np.minimum(3 * x, 3 * y), [x, y]) == [3, 0]
+
+
+def test_what_nothing_followed_made_hangs_on_nothing():
+    x, y = traced([2.0, 3.0])
+    assert slopes(5.0, [x, y]) == [0, 0]
+    assert slopes(x, [x, y]) == [1, 0]
+    assert not isinstance(np.floor(x), Traced)
+    assert not isinstance(x > y, Traced)
+
+
+@pytest.mark.parametrize("unknown", [np.sin, np.cumsum, np.add.reduce, lambda x: np.add(
+    x, x, dtype=float), lambda x: np.clip(x, 0, 1, casting="safe")])
+def test_an_operation_without_a_rule_is_refused(unknown):
+    with pytest.raises(TypeError):
+        unknown(traced([np.array([1.0, 2.0])])[0])
+
+
+# --- amounts ------------------------------------------------------------------------------------
+PACE = Amount(3.0, 2.0, 7.0, "s", source="somebody")
+
+
+def test_a_factor_moves_all_points_of_an_amount():
+    found = PACE.scaled(10.0, "ms")
+    assert (found.points, found.ends, found.unit, found.source) == (
+        (30.0, 20.0, 70.0), (20.0, 70.0), "ms", "somebody")
+    assert PACE.scaled(2).unit == "s"
+    assert PACE.over(lambda number: number**2).points == (9.0, 4.0, 49.0)
+
+
+def test_what_a_file_states_keeps_its_source_and_range():
+    found = Amount.stated(Value(3, "USD/s", "3", "a list", "vendor", 2, 5, date="2026-01"))
+    assert (found.points, found.unit, found.kind, found.source, found.date) == (
+        (3.0, 2.0, 5.0), "USD/s", "vendor", "a list", "2026-01")
+    assert found.currency == "USD"
+
+
+DRAWS = 20_000
+INPUTS = {"a": Amount(2.0, 1.0, 5.0), "b": Amount(4.0, 3.0, 4.5), "c": Amount(0.1, 0.0, 0.4),
+          "d": 3.0}
+
+
+def drawn(one, rng):
+    """An input from a normal variable with its median and ends, apart on either side."""
+    score = rng.standard_normal(DRAWS)
+    end, far = np.where(score > 0, one.high, one.low), abs(score) / NORMAL_90
+    return (one.value * (end / one.value) ** far if one.low > 0 else
+            np.maximum(0, one.value + (end - one.value) * far))
+
+
+@pytest.mark.parametrize("function", [
+    lambda q: q["a"] * q["b"] / q["d"], lambda q: q["a"] + 10 * q["c"],
+    lambda q: np.minimum(q["a"] * q["b"], 9.0), lambda q: q["d"] - q["c"] * q["b"],
+    lambda q: 1 / (q["a"] + q["b"])], ids=["ratio", "sum", "limited", "difference", "inverse"])
+def test_value_is_that_of_the_inputs_and_ends_are_quantiles_of_the_draws(function):
+    rng = np.random.default_rng(1)
+    sample = function({name: drawn(one, rng) if isinstance(one, Amount) else one
+                       for name, one in INPUTS.items()})
+    result = propagate_uncertainty(lambda q: {"it": function(q)}, INPUTS, {"it": "s"})["it"]
+    assert result.low <= result.value <= result.high
+    assert (sample < float(result.low)).mean() == pytest.approx(0.1, abs=0.05)
+    assert (sample > float(result.high) * (1 + 1e-12)).mean() == pytest.approx(0.1, abs=0.1)
+    assert result.value == function({name: one.value if isinstance(one, Amount) else one
+                                     for name, one in INPUTS.items()})
+    assert result.unit == "s"
+
+
+def test_one_input_has_its_points_and_an_exact_one_none():
+    product = propagate_uncertainty(lambda q: {"p": q["a"] * 5}, {"a": Amount(2.0, 1.0, 4.0)})["p"]
+    assert product.points == (10, 5, 20)
+    exact = {"a": 2.0, "b": Amount.exactly(3.0)}
+    assert propagate_uncertainty(lambda q: {"sum": q["a"] + 1}, exact) == {
+        "sum": Amount.exactly(3.0)}
+    arrays = propagate_uncertainty(lambda q: {"x": q["a"] * np.ones((2, 3))},
+                                   {"a": Amount(1.0, 0.5, 2.0)})["x"]
+    assert arrays.low.shape == arrays.high.shape == (2, 3)
+
+
+def test_both_ends_at_once_are_rarer_than_either():
+    both = propagate_uncertainty(lambda q: {"p": q["a"] * q["b"]}, {
+        "a": Amount(2.0, 1.0, 4.0), "b": Amount(5.0, 4.0, 6.0)})["p"]
+    assert 4.0 < both.low < 5.0 < both.value < 20.0 < both.high < 24.0
+
+
+def test_an_interval_has_no_value_outside_those_of_the_function():
+    """Any of three inputs below 1 makes it a tenth, all of them together no less."""
+    one = Amount(1.0, 0.5, 2.0)
+    result = propagate_uncertainty(lambda q: {"least": np.where(
+        (q["a"] < 1) | (q["b"] < 1) | (q["c"] < 1), 0.1, 1.0)}, dict.fromkeys("abc", one))["least"]
+    assert (float(result.low), float(result.high)) == pytest.approx((0.1, 1.0))
+
+
+LEVEL = 0.8  # of the intervals: 10% lie beyond each end
+positive = st.floats(1e-3, 1e3)
+
+
+def score(low, high, seen):
+    return interval_score(np.array([low]), np.array([high]), np.array([seen]))
+
+
+@pytest.mark.parametrize(("seen", "missed"), [
+    (2.0, 0), (1.0, 0), (4.0, 0),  # inside, and on either end
+    (0.5, math.log(2)), (8.0, math.log(2)), (0.25, math.log(4)), (16.0, math.log(4)),
+])
+def test_by_hand(seen, missed):
+    """Of the interval 1 to 4: Gneiting and Raftery (2007), equation 43, in logarithms."""
+    assert score(1.0, 4.0, seen) == pytest.approx(math.log(4) + 2 / (1 - LEVEL) * missed)
+
+
+@given(positive, positive, positive)
+def test_a_wider_interval_never_pays_where_the_narrower_one_holds(low, more, seen):
+    high = low * (1 + more)
+    if low <= seen <= high:
+        assert score(low / 2, high, seen) > score(low, high, seen)
+        assert score(low, high * 2, seen) > score(low, high, seen)
+
+
+@given(positive, st.floats(0.01, 2))
+def test_a_normal_interval_is_centred_in_logarithms_and_as_wide_as_its_deviation(middle, deviation):
+    low, high = normal_interval(np.array([middle]), np.array([deviation]))
+    assert float(low[0] * high[0]) == pytest.approx(middle**2)
+    assert math.log(width(low, high)) == pytest.approx(2 * 1.2815515655446004 * deviation)
+
+
+def value(low, at, high, unit="1"):
+    return Value(at, unit, str(at), "arithmetic", "assumed", low, high)
+
+
+def moves(*pairs):
+    return np.array(pairs, float)[:, :, None]
+
+
+# --- ends of an interval ------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", range(8))
+def test_the_ends_of_a_sum_are_those_of_its_draws(seed):
+    """Between 5 and 15% of the draws lie beyond either end."""
+    draw = np.random.default_rng(seed)
+    count = int(draw.integers(2, 40))
+    down, up = -draw.lognormal(-2.5, 1, count), draw.lognormal(-2.5, 1, count)
+    low, high = quantiles(moves(*zip(down, up, strict=True)))
+    scores = draw.standard_normal((50_000, count)) / NORMAL_90
+    drawn = np.where(scores < 0, -scores * down, scores * up).sum(axis=1)
+    assert 0.05 <= float((drawn < low[0]).mean()) <= 0.15
+    assert 0.05 <= float((drawn > high[0]).mean()) <= 0.15
+
+
+# --- deployments --------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def scenario():
+    return catalogue.load_scenario("s2-910b1-awq")
+
+
+def knob(scenario, name, low, high):
+    """An input that may be so many times its value."""
+    at = scenario.inputs()[name]
+    return Knob(name, value(low * at, at, high * at, "B/s"), (name,))
+
+
+def test_draws_of_an_input_have_its_range_and_move_what_depends_on_it(scenario):
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    knobs = [knob(scenario, "memory_bandwidth", 0.5, 3.0)]
+    drawn = sampled(inputs, knobs, attention, 20_000)
+    point = inputs["attention_peak"] / inputs["memory_bandwidth"]
+    assert np.quantile(drawn["ridge_point"], [0.1, 0.5, 0.9]) == pytest.approx(
+        [point / 3, point, 2 * point], rel=0.05)
+    assert drawn["kv_bytes_per_token"] == calc.evaluate(inputs, attention)["kv_bytes_per_token"]
+    gaps = [each for each in scenario.knobs() if each.name == "host_gap_per_step"]
+    times = sampled(inputs, gaps, attention, 4000)["tpot"]
+    assert (times < float(calc.evaluate(inputs, attention)["tpot"])).mean() == pytest.approx(
+        0.5, abs=0.02)
