@@ -127,46 +127,32 @@ def kv_share(q: Any, n: Any, ranks: Number) -> Number:
             + windowed / minimum(ranks, q.window_num_key_value_heads))
 
 
-def mla_attention(
-    *, hidden_size: Number, num_attention_heads: Number, q_lora_rank: Number,
-    kv_lora_rank: Number, qk_nope_head_dim: Number, qk_rope_head_dim: Number,
-    v_head_dim: Number, index_n_heads: Number, index_head_dim: Number, indexing: Number,
-    attention_output_gate: Number,
-) -> Attention:
-    """Multi-head latent attention: low-rank queries and one latent for keys and values.
+def mla_attention(q: Any) -> Attention:
+    """Multi-head latent attention [1]: low-rank queries and one latent for keys and values.
 
     The down-projections make one latent for all heads, so no rank can hold a part of them. An
     indexer, which picks the tokens that are attended to, scores with heads of its own; engines keep
     all of it on every rank, because every rank needs the same choice. Its keys pass a layer norm,
-    which has a weight and a bias.
+    which has a weight and a bias. Without a query latent, queries come from the hidden state.
 
     Args:
-        hidden_size: width of the model [1].
-        num_attention_heads: query heads [1].
-        q_lora_rank: width of the query latent [1]; 0: queries come from the hidden state.
-        kv_lora_rank: width of the key and value latent [1].
-        qk_nope_head_dim, qk_rope_head_dim: key elements of a head, without and with position [1].
-        v_head_dim: value elements of a head [1].
-        index_n_heads, index_head_dim: heads of the indexer and elements of each [1]; 0: none.
-        indexing: share of the layers that have an indexer of their own [1].
-        attention_output_gate: 1 if the heads' outputs have a gate [1].
+        q: anything with the model's input symbols as attributes, counts [1].
 
     Source: notebooks/architecture.md, sections Attention and A sparse attention's indexer;
     DeepSeek-V2, arXiv 2405.04434; DeepSeek-V3.2-Exp, inference/model.py, class Indexer.
     """
-    query_width = num_attention_heads * (qk_nope_head_dim + qk_rope_head_dim)
-    query_input = select(q_lora_rank == 0, hidden_size, q_lora_rank)
-    expanded = num_attention_heads * (qk_nope_head_dim + v_head_dim)
-    output = (1 + attention_output_gate) * num_attention_heads * v_head_dim * hidden_size
-    indexer = (q_lora_rank * index_n_heads * index_head_dim
-               + hidden_size * (index_head_dim + index_n_heads))
+    d, heads = q.hidden_size, q.num_attention_heads
+    indexing = q.indexer_layers / attention_layers(q)
+    query_width = heads * (q.qk_nope_head_dim + q.qk_rope_head_dim)
+    query_input = select(q.q_lora_rank == 0, d, q.q_lora_rank)
+    expanded = heads * (q.qk_nope_head_dim + q.v_head_dim)
+    output = (1 + q.attention_output_gate) * heads * q.v_head_dim * d
+    indexer = (q.q_lora_rank * q.index_n_heads * q.index_head_dim
+               + d * (q.index_head_dim + q.index_n_heads))
     return Attention(
-        divided=query_input * query_width + kv_lora_rank * expanded + output,
-        kv=0,
-        replicated=(hidden_size * (q_lora_rank + kv_lora_rank + qk_rope_head_dim)
-                    + indexing * indexer),
-        norm=2 * hidden_size + q_lora_rank + kv_lora_rank + indexing * 2 * index_head_dim,
-    )
+        divided=query_input * query_width + q.kv_lora_rank * expanded + output, kv=0,
+        replicated=d * (q.q_lora_rank + q.kv_lora_rank + q.qk_rope_head_dim) + indexing * indexer,
+        norm=2 * d + q.q_lora_rank + q.kv_lora_rank + indexing * 2 * q.index_head_dim)
 
 
 def gqa_attention(q: Any) -> Attention:
@@ -368,21 +354,11 @@ def linear_attention(q: Any) -> Attention:
         norm=2 * d + select(mamba, values, q.linear_value_head_dim))
 
 
-@dataclass(frozen=True)
-class LinearWidths:
+def linear_widths(q: Any) -> tuple[Number, Number]:
     """Elements that a token moves in a layer of linear attention, of all heads [1].
 
-    Attributes:
-        projected: into and out of its projections, besides the hidden state.
-        inside: in and out of the convolution, the recurrence and the gate.
-    """
-
-    projected: Number
-    inside: Number
-
-
-def linear_widths(q: Any) -> LinearWidths:
-    """Elements that a token moves in a layer of linear attention [1].
+    Into and out of its projections, besides the hidden state; and in and out of the convolution,
+    the recurrence and the gate.
 
     Args:
         q: anything with the model's input symbols as attributes.
@@ -393,7 +369,7 @@ def linear_widths(q: Any) -> LinearWidths:
     values = q.linear_num_value_heads * q.linear_value_head_dim
     mixed = 2 * keys + values
     # the convolution twice, the recurrence in and out, and output and gate into one
-    return LinearWidths(mixed + 2 * values, 2 * mixed + (mixed + values) + 3 * values)
+    return mixed + 2 * values, 2 * mixed + (mixed + values) + 3 * values
 
 
 def mamba_width(q: Any) -> Number:
@@ -464,7 +440,7 @@ def linear_bytes(q: Any, batch: Any) -> Number:
 
     Source: notebooks/compute.md, section Linear attention.
     """
-    moved = q.linear_layers * batch.tokens * linear_widths(q).inside / q.tensor_parallel
+    moved = q.linear_layers * batch.tokens * linear_widths(q)[1] / q.tensor_parallel
     if batch.decoding:
         states = state_passes(q) * batch.tokens / (1 + q.draft_tokens)
     else:

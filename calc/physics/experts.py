@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -106,29 +105,18 @@ def _cubed(variance: Number, normal: Number) -> Number:
     return root * root * root
 
 
-@dataclass(frozen=True)
-class _Dealing:
+@once
+def _dealing(q: Any, ranks: Number) -> tuple[Number, Number, Number, Number]:
     """Ranks that share a layer's experts, whatever the tokens are [1].
 
-    Attributes:
-        others: share of the experts that a rank does not have.
-        at_random: variance of the popularity of a rank's share.
-        normal: what of a standard normal variable the largest of them is about.
-        most: load of a rank that every token wants, over the mean.
+    Share of the experts that a rank does not have, variance of the popularity of a rank's share,
+    what of a standard normal variable the largest of them is about, and the load of a rank that
+    every token wants, over the mean.
     """
-
-    others: Number
-    at_random: Number
-    normal: Number
-    most: Number
-
-
-@once
-def _dealing(q: Any, ranks: Number) -> _Dealing:
     experts, chosen = maximum(q.n_routed_experts, 1), maximum(q.num_experts_per_tok, 1)
-    return _Dealing(1 - 1 / ranks, ranks * q.routing_skew / (experts + q.routing_skew),
-                    normal_quantile(EXPECTED_MAXIMUM / ranks),
-                    ranks * minimum(1, experts / ranks / chosen))
+    return (1 - 1 / ranks, ranks * q.routing_skew / (experts + q.routing_skew),
+            normal_quantile(EXPECTED_MAXIMUM / ranks),
+            ranks * minimum(1, experts / ranks / chosen))
 
 
 @once
@@ -154,20 +142,20 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
     """
     if not anywhere(ranks > 1):
         return 1.0
-    even, chosen = _dealing(q, ranks), maximum(q.num_experts_per_tok, 1)
-    counting = ranks / maximum(chosen * tokens, 1)
+    others, at_random, normal, most = _dealing(q, ranks)
+    counting = ranks / maximum(maximum(q.num_experts_per_tok, 1) * tokens, 1)
 
     def dealt() -> Number:
-        return _cubed(even.others * (even.at_random + counting), even.normal)
+        return _cubed(others * (at_random + counting), normal)
 
     def placed() -> Number:
-        spread = _cubed(even.others * (q.placement_residual**2 + counting), even.normal)
+        spread = _cubed(others * (q.placement_residual**2 + counting), normal)
         copies, experts = _largest_copy(q), maximum(q.n_routed_experts, 1)
         return maximum(spread, select(ranks > 1, copies * ranks / experts, 0))
 
     def uneven() -> Number:
         load = either(q.balanced_placement > 0, placed, dealt)
-        return maximum(1, minimum(load, even.most))
+        return maximum(1, minimum(load, most))
 
     return either(q.even_routing <= 0, uneven, lambda: 1)
 
@@ -330,13 +318,6 @@ def has_all(q: Any) -> Number:
     return (q.exchange_gathered > 0) | (expert_group(q) <= q.tensor_parallel)
 
 
-@once
-def _grown_tiles(q: Any) -> tuple[Number, Number]:
-    """Rows of a tile over rows of an expert, and the most [1]: of whole experts, or of slices."""
-    return (sliced(q, q.expert_tile_growth, q.sliced_tile_growth),
-            sliced(q, q.largest_expert_tile, q.largest_sliced_tile))
-
-
 def expert_tile(q: Any, slowest: Number, together: Number) -> Number:
     """Rows of a tile of experts [1]: the smallest, or larger where experts have more rows.
 
@@ -359,9 +340,10 @@ def expert_tile(q: Any, slowest: Number, together: Number) -> Number:
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    growth, largest = _grown_tiles(q)
+    growth = sliced(q, q.expert_tile_growth, q.sliced_tile_growth)
     if not anywhere(growth > 0):
         return q.expert_tile_rows
+    largest = sliced(q, q.largest_expert_tile, q.largest_sliced_tile)
     of_one = together * (q.num_experts_per_tok / maximum(q.n_routed_experts, 1))
     seen = of_one * sliced(q, select(has_all(q), routed_ranks(q), slowest), slowest)
     return maximum(q.expert_tile_rows, minimum(growth * seen, largest))

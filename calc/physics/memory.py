@@ -418,24 +418,30 @@ def _core_width(q: Any, heads: Heads) -> Number:
 
 
 @dataclass(frozen=True)
-class Memory:
-    """The budget of the fullest device [B], and the concurrency that it allows [request]."""
+class Working:
+    """Memory that is neither weights nor cache on a device [B].
 
-    requests_per_rank: Number
-    block_tokens: Number
-    group_layers: Number
-    full_groups: Number
-    limited_groups: Number
-    blocks_per_request: Number
-    state_blocks_per_request: Number
-    request_blocks: Number
-    prompt_blocks: Number
-    window_blocks_per_request: Number
+    Attributes:
+        loading_reserve: of a process before it loads weights.
+        workspaces: of libraries, outside the framework's allocator.
+        graph_memory: captured graphs.
+        charged_memory: part of all that the engine charges to its share.
+        working_memory: all of it.
+    """
+
     loading_reserve: Number
     workspaces: Number
     graph_memory: Number
     charged_memory: Number
     working_memory: Number
+
+
+@dataclass(frozen=True)
+class Memory(Pages, Working):
+    """The budget of the fullest device [B], and the concurrency that it allows [request]."""
+
+    requests_per_rank: Number
+    window_blocks_per_request: Number
     usable_memory: Number
     loaded_weights: Number
     stage_free_for_kv: np.ndarray
@@ -460,25 +466,6 @@ class Memory:
     kv_per_device: Number
     headroom_per_device: Number
     memory_per_device: Number
-
-
-@dataclass(frozen=True)
-class Working:
-    """Memory that is neither weights nor cache on a device [B].
-
-    Attributes:
-        loading_reserve: of a process before it loads weights.
-        workspaces: of libraries, outside the framework's allocator.
-        graph_memory: captured graphs.
-        charged_memory: part of all that the engine charges to its share.
-        working_memory: all of it.
-    """
-
-    loading_reserve: Number
-    workspaces: Number
-    graph_memory: Number
-    charged_memory: Number
-    working_memory: Number
 
 
 def working(q: Any, a: Added, activations_per_device: Number) -> Working:

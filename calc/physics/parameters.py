@@ -17,7 +17,6 @@ from calc.physics.attention import (
     GQA,
     MLA,
     Attention,
-    attention_layers,
     compressed_attention,
     gqa_attention,
     hyper_connections,
@@ -25,6 +24,8 @@ from calc.physics.attention import (
     mla_attention,
     output_projection,
 )
+
+LAYERS = {MLA: mla_attention, GQA: gqa_attention, CSA: compressed_attention}
 
 
 def feed_forward(matrices: Number, hidden_size: Number, intermediate_size: Number) -> Number:
@@ -77,13 +78,6 @@ class Parameters:
     active_parameters_with_embedding: Number
 
 
-def _mixed(layer: Attention, q: Any) -> Attention:
-    """The mean layer, where some have linear attention instead."""
-    share, other = q.linear_layers / q.num_hidden_layers, linear_attention(q)
-    return Attention(*((1 - share) * own + share * linear for own, linear in zip(
-        vars(layer).values(), vars(other).values(), strict=True)))
-
-
 def latent_projections(q: Any) -> Number:
     """Parameters that take a token to the width of the routed experts and back, of a layer [1].
 
@@ -118,6 +112,15 @@ def up_projections(q: Any) -> Number:
     return q.kv_lora_rank * q.num_attention_heads * (q.qk_nope_head_dim + q.v_head_dim)
 
 
+def _mean_layer(attention: str, q: Any) -> Attention:
+    """The attention of the mean layer, where some have linear attention instead [1]."""
+    if attention not in LAYERS:
+        raise ValueError(f"unknown attention '{attention}', expected mla, gqa or csa")
+    share = q.linear_layers / q.num_hidden_layers
+    return Attention(*((1 - share) * own + share * linear for own, linear in zip(
+        vars(LAYERS[attention](q)).values(), vars(linear_attention(q)).values(), strict=True)))
+
+
 def count_parameters(attention: str, q: Any) -> Parameters:
     """Count a model's parameters [1].
 
@@ -129,7 +132,7 @@ def count_parameters(attention: str, q: Any) -> Parameters:
 
     Source: notebooks/architecture.md, section Total, routed, active.
     """
-    layer = _mixed(_attention_layer(attention, q), q)
+    layer = _mean_layer(attention, q)
     embedding = q.vocab_size * q.hidden_size
     head = q.separate_head * embedding
     dense = feed_forward(q.mlp_matrices, q.hidden_size, q.intermediate_size)
@@ -168,20 +171,3 @@ def count_parameters(attention: str, q: Any) -> Parameters:
         active_parameters=total - idle - q.separate_head * embedding,
         active_parameters_with_embedding=total - idle,
     )
-
-
-def _attention_layer(attention: str, q: Any) -> Attention:
-    """The attention of a layer, by its kind."""
-    if attention == MLA:
-        return mla_attention(
-            hidden_size=q.hidden_size, num_attention_heads=q.num_attention_heads,
-            q_lora_rank=q.q_lora_rank, kv_lora_rank=q.kv_lora_rank,
-            qk_nope_head_dim=q.qk_nope_head_dim, qk_rope_head_dim=q.qk_rope_head_dim,
-            v_head_dim=q.v_head_dim, index_n_heads=q.index_n_heads,
-            index_head_dim=q.index_head_dim, indexing=q.indexer_layers / attention_layers(q),
-            attention_output_gate=q.attention_output_gate)
-    if attention == GQA:
-        return gqa_attention(q)
-    if attention == CSA:
-        return compressed_attention(q)
-    raise ValueError(f"unknown attention '{attention}', expected mla, gqa or csa")

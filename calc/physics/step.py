@@ -4,7 +4,7 @@ A step is a decode step of a batch or a chunk of prefill; both are the same oper
 composition of tokens. Operations [FLOP], bytes [B] and times [s] are of one rank over all layers of
 all pipeline stages, so a step's time is that of one micro-batch on its way through the pipeline.
 What each class has to do is ``calc.physics.work``; an all-reduce or an exchange by itself is
-``calc.physics.communication`` and ``calc.physics.communication``.
+``calc.physics.communication``.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ from calc.physics.parameters import Parameters
 from calc.physics.work import (
     Attention,
     Composition,
+    Missing,
     Routed,
     Work,
     attention_work,
@@ -81,7 +82,7 @@ SUMS_OF_DRAFTER = 2  # of a layer over tensor-parallel ranks: after attention an
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Missing):
     """Operations [FLOP], bytes [B] and times [s] of a step; names without their phase."""
 
     attention_flops: Number
@@ -108,8 +109,6 @@ class Step:
     distinct_experts: Number
     rank_imbalance: Number
     node_imbalance: Number
-    missing_experts: Number
-    storage_experts: Number
     attention_time: Number
     core_time: Number
     index_time: Number
@@ -127,7 +126,6 @@ class Step:
     context_exchange_time: Number
     boundary_time: Number
     offload_time: Number
-    fetch_time: Number
     saved_time: Number
     second_stream_time: Number
     compute_time: Number
@@ -159,11 +157,11 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     own = batch.own(q)
     projections, routed = attention_work(attention, q, n, w, own), routed_expert_work(q, n, batch)
     core, scores = core_work(attention, q, c, own), index_work(q, c, own)
-    head, columns = head_work(q, w, batch)
+    head, columns = head_work(q, w)
     classes: dict[str, Work] = {
-        "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
-        "shared_expert": shared_expert_work(q, n, batch), "routed_expert": routed,
-        "router": router_work(q, n, own), "head": head}
+        "attention": projections, "dense_mlp": dense_mlp_work(q, n).of(batch.tokens),
+        "shared_expert": shared_expert_work(q, n).of(batch.of_shared(q)), "routed_expert": routed,
+        "router": router_work(q, n).of(own.tokens), "head": head.of(batch.logit_rows)}
     times = matmul_times(attention, q, n, classes, batch, routed) | {
         "core": core_time(q, core, own, clock),
         "index": index_time(q, scores, batch.decoding, clock)}
@@ -299,15 +297,13 @@ def _untimed(q: Any, n: Parameters) -> Number:
 
 def _left(q: Any, part: str) -> Number:
     """Operators counted of a part that no law times [1]."""
-    left: Number = getattr(q, f"{part}_operators") - getattr(q, f"{part}_timed_operators")
-    return left
+    return getattr(q, f"{part}_operators") - getattr(q, f"{part}_timed_operators")
 
 
 @once
 def _launched(q: Any) -> Number:
     """Operators that are launched per operator counted [1]."""
-    launched: Number = q.operators_per_layer / q.reference_operators
-    return launched
+    return q.operators_per_layer / q.reference_operators
 
 
 def _in_layers(q: Any, n: Parameters, of: Callable[[str], Number]) -> Number:

@@ -281,7 +281,7 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     per_token = plus(projections_width(attention, q, t, batch.absorbed), attending * scattered)
     if anywhere(q.linear_layers > 0):
         per_token = per_token + q.linear_layers * (
-            2 * q.hidden_size + linear_widths(q).projected / t)
+            2 * q.hidden_size + linear_widths(q)[0] / t)
     return Attention(plus(projected, again), stored + per_token * width * batch.tokens,
                      projections, again, attending / layers * up)
 
@@ -347,21 +347,16 @@ def index_work(q: Any, c: Cache, batch: Composition) -> Work:
                 keys * c.kv_index_bytes_per_token * batch.read_keys)
 
 
-def dense_mlp_work(q: Any, n: Parameters, batch: Composition) -> Work:
+@once
+def dense_mlp_work(q: Any, n: Parameters) -> PerToken:
     """The MLPs of the leading dense layers: operations [FLOP] and bytes [B].
 
     Args:
         q: input symbols as attributes.
         n: the model's parameters.
-        batch: composition of the micro-batch.
 
     Source: notebooks/compute.md, section Dense networks, shared experts, router.
     """
-    return _dense_mlp(q, n).of(batch.tokens)
-
-
-@once
-def _dense_mlp(q: Any, n: Parameters) -> PerToken:
     layers, parameters = q.first_k_dense_replace, n.dense_mlp_parameters / q.tensor_parallel
     activations = 2 * q.hidden_size + q.mlp_matrices * q.intermediate_size / q.tensor_parallel
     return PerToken(q.multiply_add_flops * layers * parameters,
@@ -369,7 +364,8 @@ def _dense_mlp(q: Any, n: Parameters) -> PerToken:
                     layers * activations * q.activation_element_bytes)
 
 
-def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
+@once
+def shared_expert_work(q: Any, n: Parameters) -> PerToken:
     """The experts that every token passes, of a rank that has them [FLOP], [B].
 
     On ranks of their own each takes in its tokens by itself, elsewhere all together.
@@ -377,16 +373,10 @@ def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
     Args:
         q: input symbols as attributes.
         n: the model's parameters.
-        batch: composition of the micro-batch.
 
     Source: notebooks/compute.md, sections Dense networks, shared experts, router, and Shared
     experts on ranks of their own.
     """
-    return _shared_expert(q, n).of(batch.of_shared(q))
-
-
-@once
-def _shared_expert(q: Any, n: Parameters) -> PerToken:
     layers, parameters = n.moe_layers, n.shared_expert_parameters / q.tensor_parallel
     inside = q.n_shared_experts * q.moe_intermediate_size / q.tensor_parallel
     taken = select(q.shared_expert_ranks > 0, q.n_shared_experts, minimum(1, q.n_shared_experts))
@@ -422,21 +412,16 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
     return Routed(flops, moved, together, met, hit, read, rows, inside, weights, slowest)
 
 
-def router_work(q: Any, n: Parameters, batch: Composition) -> Work:
+@once
+def router_work(q: Any, n: Parameters) -> PerToken:
     """The product that chooses experts, with undivided weights: operations [FLOP], bytes [B].
 
     Args:
         q: input symbols as attributes.
         n: the model's parameters.
-        batch: composition of the micro-batch.
 
     Source: notebooks/compute.md, section Dense networks, shared experts, router.
     """
-    return _router(q, n).of(batch.tokens)
-
-
-@once
-def _router(q: Any, n: Parameters) -> PerToken:
     d, count, latent = q.hidden_size, q.n_routed_experts, latent_projections(q)
     share = latent_share(q)
     moved = d + count + select(latent > 0, 2 * (share * d + q.routed_expert_hidden_size), 0)
@@ -446,22 +431,16 @@ def _router(q: Any, n: Parameters) -> PerToken:
         n.moe_layers * moved * q.activation_element_bytes)
 
 
-def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
-    """The output head, and its columns on this rank [1].
+@once
+def head_work(q: Any, w: Weights) -> tuple[PerToken, Number]:
+    """The output head, by the row of logits [FLOP], [B], and its columns on this rank [1].
 
     Args:
         q: input symbols as attributes.
         w: weights by stage [B].
-        batch: composition of the micro-batch.
 
     Source: notebooks/compute.md, section The output head.
     """
-    head, columns = _head(q, w)
-    return head.of(batch.logit_rows), columns
-
-
-@once
-def _head(q: Any, w: Weights) -> tuple[PerToken, Number]:
     d = q.hidden_size
     columns = w.head_matrix_weights / (q.head_weight_bytes * d)
     return PerToken(q.multiply_add_flops * d * columns, w.head_matrix_weights,

@@ -1,1 +1,1 @@
-"""What users of a deployment see, in closed form and by simulation of its scheduler; no interval."""
+"""What users of a deployment see, in closed form and by simulation of its scheduler."""

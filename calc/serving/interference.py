@@ -342,31 +342,27 @@ def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Nu
 
 @dataclass(frozen=True)
 class Rates:
-    """Prompts of others by the step; see ``Steady``.
+    """How often steps have prompts: prompts in a step, shares of the steps, and steps [1].
 
     Attributes:
-        chunks: of a prompt [1].
-        portion: of a chunk that a prompt fills, all of it at most [1].
-        releases: of prompts that are held back, in a step [1].
-        queued, random: steps that a prompt waits for those before it on its rank, after an answer
-            and where it comes at random [1].
+        queue_steps, random_queue: that a prompt waits for those before it on its rank, after an
+            answer and where it comes at random.
     """
 
-    chunks: Number
-    portion: Number
-    filled: Number
-    between: Number
-    unheld: Number
-    coming: Number
-    arrivals: Number
-    prompts: Number
-    rank: Number
-    hold: Number
-    held: Number
+    mean_chunks: Number
+    queue_filled: Number
+    chunks_between: Number
+    unheld_prompts: Number
+    coming_prompts: Number
+    released_prompts: Number
+    prompts_per_step: Number
+    rank_busy: Number
+    hold_steps: Number
+    hold_wait: Number
     releases: Number
-    group: Number
-    queued: Number
-    random: Number
+    group_busy: Number
+    queue_steps: Number
+    random_queue: Number
 
 
 def idle_steps(arrivals: Number) -> Number:
@@ -551,22 +547,21 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     busy, group, prompts, releases = both(
         hold > 0, lambda: _released(q, p, s, hold, arrivals, chunks, span),
         lambda: (rank, _busy_joined(s, rank, pieces_come, looks), prompts, 1.0))
-    queued, random = _queues(s, filled, longer, span, each)
-    return Rates(chunks, minimum(1, span), filled, between, unheld, coming, arrivals, prompts, busy,
-                 hold, held, releases, group, queued, random)
+    return Rates(chunks, filled, between, unheld, coming, arrivals, prompts, busy, hold, held,
+                 releases, group, *_queues(s, filled, longer, span, each))
 
 
 @dataclass(frozen=True)
 class Chunks:
-    """Tokens of chunks with prompts, the fullest and one's own, and times; see ``Steady``."""
+    """Tokens of chunks with prompts, the fullest and one's own [token], and times of steps [s]."""
 
-    fullest: Number
-    deeper: Number
-    busy: Number
-    tokens: Number
-    own: Number
-    prefill: Number
-    least: Number
+    fullest_chunk: Number
+    deeper_chunk: Number
+    busy_step: Number
+    own_chunk_tokens: Number
+    own_chunk: Number
+    least_work: Number
+    steady_prefill: Number
 
 
 @once
@@ -608,11 +603,12 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, 
     Source: notebooks/serving.md, section A steady state.
     """
     budget, new = q.max_num_batched_tokens, p.new_tokens
-    come, any_come, in_group = new * r.prompts, r.prompts > LEAST, maximum(LEAST, r.group)
-    on_rank = r.prompts / maximum(LEAST, r.rank)
+    prompts, in_group = r.prompts_per_step, maximum(LEAST, r.group_busy)
+    come, any_come = new * prompts, prompts > LEAST
+    on_rank = prompts / maximum(LEAST, r.rank_busy)
     whole = minimum(budget, select(any_come, new * on_rank, p.prefill_tokens))
     on_rank = maximum(1, on_rank)
-    busy_ranks = maximum(1, s.ranks * r.rank / in_group)
+    busy_ranks = maximum(1, s.ranks * r.rank_busy / in_group)
     varied = either(q.prompt_variation > 0, lambda: largest_of(
         busy_ranks, q.prompt_variation**2 / on_rank), lambda: 1.0)
     fullest = minimum(budget - (budget - whole) / busy_ranks, scaled(whole, varied))
@@ -624,18 +620,17 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, 
     shortest = either(s.ranks > 1, lambda: pace, lambda: select(s.mixed, pace, 0))
     busy = maximum(shortest, busy_time(
         s, p, fullest, maximum(fullest, everywhere), riding, deeper))
-    mean = new / r.chunks
-    joined = mean + clip((on_rank - 1) * mean + select(r.hold > 0, 0, come), 0,
+    mean = new / r.mean_chunks
+    joined = mean + clip((on_rank - 1) * mean + select(r.hold_steps > 0, 0, come), 0,
                          maximum(0, s.room - mean))
     own = minimum(budget, select(any_come, maximum(joined, fullest), joined))
-    among = select(r.hold > 0, everywhere, of_all)
+    among = select(r.hold_steps > 0, everywhere, of_all)
     chunk = busy_time(s, p, own, mean + among, riding,
-                      deepest(q, p, s, span, 1 + (s.ranks - 1) * r.rank))
+                      deepest(q, p, s, span, 1 + (s.ranks - 1) * r.rank_busy))
     stages = q.pipeline_parallel
-    through = either(stages > 1, lambda: chunk * ((r.chunks + stages - 1) / stages),
-                     lambda: chunk * r.chunks)
-    held = either(r.held > 0, lambda: r.held * pace, lambda: 0.0)
+    through = either(stages > 1, lambda: chunk * ((r.mean_chunks + stages - 1) / stages),
+                     lambda: chunk * r.mean_chunks)
+    held = either(r.hold_wait > 0, lambda: r.hold_wait * pace, lambda: 0.0)
     least = per(maximum(packed_time(q, p, c, burst), span * busy_time(
         s, p, budget, s.ranks * budget, riding)), s.ranks)
-    return Chunks(fullest, deeper, busy, own, chunk,
-                  plus(through, held), least)
+    return Chunks(fullest, deeper, busy, own, chunk, least, plus(through, held))

@@ -207,7 +207,23 @@ RIGHT_ANGLE = 1.5708  # π/2, to five digits
 
 
 @dataclass(frozen=True)
-class Steady:
+class _Stay:
+    """A request's way: waits and decoding, after an answer and at random [s], overlaps [1]."""
+
+    prompt_interruption: Number
+    step_left: Number
+    receive_wait: Number
+    return_wait: Number
+    random_wait: Number
+    overlap_about: Number
+    overlap_nearer: Number
+    overlapping: Number
+    returned_decode: Number
+    random_decode: Number
+
+
+@dataclass(frozen=True)
+class Steady(Rates, Chunks, _Stay):
     """A steady state: requests [request], shares and counts [1], times [s], rates per second."""
 
     shorter_stay: Number
@@ -221,37 +237,6 @@ class Steady:
     prompt_span: Number
     riding_cores: Number
     riding_time: Number
-    mean_chunks: Number
-    queue_filled: Number
-    queue_steps: Number
-    random_queue: Number
-    chunks_between: Number
-    unheld_prompts: Number
-    coming_prompts: Number
-    released_prompts: Number
-    prompts_per_step: Number
-    rank_busy: Number
-    hold_steps: Number
-    hold_wait: Number
-    releases: Number
-    group_busy: Number
-    fullest_chunk: Number
-    deeper_chunk: Number
-    busy_step: Number
-    own_chunk_tokens: Number
-    own_chunk: Number
-    least_work: Number
-    steady_prefill: Number
-    prompt_interruption: Number
-    step_left: Number
-    receive_wait: Number
-    return_wait: Number
-    random_wait: Number
-    overlap_about: Number
-    overlap_nearer: Number
-    overlapping: Number
-    returned_decode: Number
-    random_decode: Number
     random_share: Number
     meeting_share: Number
     steady_decode: Number
@@ -271,22 +256,8 @@ class Steady:
     steady_throughput: Number
 
 
-@dataclass(frozen=True)
-class _Stay:
-    """A request's way: waits and decoding, after an answer and at random [s]; see ``Steady``."""
-
-    interruption: Number
-    left: Number
-    received: Number
-    back: Number
-    random: Number
-    overlaps: tuple[Number, Number, Number]
-    decode_back: Number
-    decode_random: Number
-
-
 def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone: Number,
-          h: Number) -> _Stay:
+          h: Number, span: Number) -> _Stay:
     """Waits and decoding; a share of the others that is not lone delays.
 
     Prompts on one's own rank are a queue: whoever comes while one stays is worked on meanwhile.
@@ -295,53 +266,54 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    after, later, at_once = s.after, s.later, (s.ranks > 1) & (r.hold <= 0)
-    longer = r.group * (k.busy - pace)
-    mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
+    after, later, at_once = s.after, s.later, (s.ranks > 1) & (r.hold_steps <= 0)
+    longer = r.group_busy * (k.busy_step - pace)
+    mean, pausing = pace + longer, select(s.mixed, 0, r.rank_busy)
 
     def paused(more: Number) -> Number:
         return (more + pausing * pace) / (1 - pausing) if anywhere(pausing > 0) else more
 
     def after_thinking() -> Number:
-        thinking = s.ranks * r.prompts * q.think_time / pace
-        return longer / (r.group + (1 - r.group) * gathering(thinking))
+        thinking = s.ranks * r.prompts_per_step * q.think_time / pace
+        return longer / (r.group_busy + (1 - r.group_busy) * gathering(thinking))
 
     def seen_of_held() -> Number:
-        varies = maximum(0, 1 - r.releases * (r.hold + r.chunks))  # of a hold
+        varies = maximum(0, 1 - r.releases * (r.hold_steps + r.mean_chunks))  # of a hold
         return maximum(0, 1 - (1 - varies**2) / (2 * later * r.releases))
 
     stalled = paused(longer)
     stretched = either(at_once & (q.think_time > 0), lambda: paused(after_thinking()),
                        lambda: stalled)
-    seen = either(r.hold > 0, seen_of_held, lambda: 1.0)
+    seen = either(r.hold_steps > 0, seen_of_held, lambda: 1.0)
     begun = u > 0
-    each = s.ranks / (later + select(s.mixed, r.chunks + r.queued, 0)) * u
+    each = s.ranks / (later + select(s.mixed, r.mean_chunks + r.queue_steps, 0)) * u
     interruption = select(begun, stalled / select(begun, each, 1), 0)
-    at_random = (pace * pace + longer * (k.busy + pace)) / (2 * mean)
+    at_random = (pace * pace + longer * (k.busy_step + pace)) / (2 * mean)
     left = maximum(mean - h, mean / 2)
     left = either(s.units > 1, lambda: left / s.units + (1 - 1 / s.units) * at_random, lambda: left)
     received, met = _received(q, s, r, pace, mean)
-    prompt = r.chunks * k.busy
+    prompt, portion = r.mean_chunks * k.busy_step, minimum(1, span)
 
     def waited() -> Number:
         found = u * prompt * prompt * ((1 + q.prompt_variation**2) / 2)
-        base = h + k.prefill + lone * at_random + after * pace
-        return r.portion * maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
-                                   - r.portion * r.rank * k.busy / 2)
+        base = h + k.steady_prefill + lone * at_random + after * pace
+        return portion * maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
+                                   - portion * r.rank_busy * k.busy_step / 2)
 
-    random = lone * plus(at_random, met) + either(s.mixed, lambda: r.random * k.busy, waited)
-    first = h + k.prefill + random
+    queued = either(s.mixed, lambda: r.random_queue * k.busy_step, waited)
+    random = lone * plus(at_random, met) + queued
+    first = h + k.steady_prefill + random
     behind = maximum(0, either(
-        s.mixed, lambda: u - r.random / r.chunks * u / (1 + u), lambda: u))
+        s.mixed, lambda: u - r.random_queue / r.mean_chunks * u / (1 + u), lambda: u))
     own = after * pace + interruption * behind
     others = either(s.ranks > 1, lambda: u * (s.ranks - 1), lambda: 0.0)
-    among = Among(later * pace, first, prompt * plus(behind, others), r.chunks,
-                  k.own * ((r.chunks + 1) / 2), minimum(1, pace / k.busy), pausing)
+    among = Among(later * pace, first, prompt * plus(behind, others), r.mean_chunks,
+                  k.own_chunk * ((r.mean_chunks + 1) / 2), minimum(1, pace / k.busy_step), pausing)
     overlaps = overlapping(among)
     decoding = either(at_once, lambda: decoding_among(among, overlaps[-1]),
-                      lambda: _decoding_held(own, first, scaled(others, interruption), k.own))
-    back = lone * plus(left, received) + r.queued * k.busy
-    return _Stay(interruption, left, received, back, random, overlaps,
+                      lambda: _decoding_held(own, first, scaled(others, interruption), k.own_chunk))
+    back = lone * plus(left, received) + r.queue_steps * k.busy_step
+    return _Stay(interruption, left, received, back, random, *overlaps,
                  after * (pace + scaled(stretched, seen)),
                  select(q.output_tokens > 1, decoding, 0))
 
@@ -362,8 +334,8 @@ def _received(q: Any, s: Pieces, r: Rates, pace: Number, mean: Number
     if not anywhere(q.scheduler_recv_interval > 1):
         return ahead, ahead
     looks = (q.scheduler_recv_interval - 1) / 2 * pace
-    return (plus(looks * select(s.mixed, 1 - r.group, 1), ahead),
-            plus(looks * pace * (1 - r.group) / mean, ahead))
+    return (plus(looks * select(s.mixed, 1 - r.group_busy, 1), ahead),
+            plus(looks * pace * (1 - r.group_busy) / mean, ahead))
 
 
 def _decoding_held(own: Number, first: Number, joining: Number, chunk: Number) -> Number:
@@ -515,9 +487,9 @@ def _at_random(q: Any, away: Number, apart: Number) -> Number:
 def _random_shares(q: Any, s: Pieces, r: Rates, k: Chunks, pace: Number, away: Number
                    ) -> tuple[Number, Number]:
     """Shares of prompts that come at random, and that meet others at random; see ``Steady``."""
-    mixing = _at_random(q, away, pace + k.prefill)
-    return mixing, either((s.ranks > 1) & (r.hold <= 0), lambda: _at_random(
-        q, away, pace + k.busy * np.exp(-s.ranks * r.prompts)), lambda: mixing)
+    mixing = _at_random(q, away, pace + k.steady_prefill)
+    return mixing, either((s.ranks > 1) & (r.hold_steps <= 0), lambda: _at_random(
+        q, away, pace + k.busy_step * np.exp(-s.ranks * r.prompts_per_step)), lambda: mixing)
 
 
 def _thought(q: Any, away: Number, apart: Number) -> Number:
@@ -536,7 +508,7 @@ def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, loading: Number, 
     through its card's link.
     """
     apart = q.separate_pools > 0
-    each = either(apart, lambda: a.least / a.replicas, lambda: k.least)
+    each = either(apart, lambda: a.least / a.replicas, lambda: k.least_work)
     own = select(apart, 1, 1 / q.pipeline_parallel)
     needed = maximum(q.concurrency / front_ends_rate(q), (own + others) * each)
     if not is_absent(loading):
@@ -607,14 +579,15 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     r = rates_of(q, p, s, u, span, *(share(
         q, away, pace + scaled(s.chunk, p.prompt_chunks)) for share in (_at_random, _thought)))
     k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
-    t = _stay(q, s, r, k, u, pace, minimum(1, others), h)
+    t = _stay(q, s, r, k, u, pace, minimum(1, others), h, span)
     mixing, meeting = _random_shares(q, s, r, k, pace, away)
     sent, a = through + transfer, _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
     pool = _shared_pool_wait(q, p, a, others, sent + after * token)
-    queue = either(apart, lambda: pool, lambda: (1 - mixing) * t.back + mixing * t.random)
+    queue = either(apart, lambda: pool, lambda: (
+        (1 - mixing) * t.return_wait + mixing * t.random_wait))
     decoding = either(apart, lambda: after * token, lambda: (
-        (1 - meeting) * t.decode_back + meeting * t.decode_random))
-    first = queue + either(apart, lambda: sent, lambda: h + k.prefill)
+        (1 - meeting) * t.returned_decode + meeting * t.random_decode))
+    first = queue + either(apart, lambda: sent, lambda: h + k.steady_prefill)
     lighter = _lighter(q, c, u * decoding / (first + decoding), decode, accepted)
     steps, stall, tpot = _pace_of(q, c, decode, decoding, lighter)
     short = _short(q, k, a, select(apart, total, per(total, units)), loaded.cache_load_time,
@@ -624,12 +597,14 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     among, rate, place = _little(q, total, waiting, inside)
     ttft, e2e = plus(ttft, place), plus(inside, place)
     return Steady(
-        shorter, beside, others, away, s.exposed,
-        s.alone / prefill.step_time, per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel),
-        s.token * p.new_tokens, span, s.riding, maximum(0, riding - s.waiting), r.chunks,
-        r.filled, r.queued, r.random, r.between, r.unheld, r.coming, r.arrivals, r.prompts, r.rank,
-        r.hold, r.held, r.releases, r.group, k.fullest, k.deeper, k.busy, k.tokens, k.own,
-        k.least, k.prefill, t.interruption, t.left, t.received, t.back, t.random, *t.overlaps,
-        t.decode_back, t.decode_random, mixing, meeting, decoding, pool, lighter, steps, place,
-        queue + plus(short, place), stall, ttft, tpot, e2e, gap, among,
-        1 + total + plus(among * q.think_time, waiting), rate, rate * q.output_tokens)
+        **vars(r), **vars(k), **vars(t), shorter_stay=shorter, replica_others=beside,
+        steady_others=others, return_time=away, exposed_prompts=s.exposed,
+        alone_share=s.alone / prefill.step_time,
+        prompt_work=per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel),
+        prompt_growth=s.token * p.new_tokens, prompt_span=span, riding_cores=s.riding,
+        riding_time=maximum(0, riding - s.waiting), random_share=mixing, meeting_share=meeting,
+        steady_decode=decoding, pool_wait=pool, lighter_step=lighter, steady_pace=steps,
+        place_wait=place, steady_queue=queue + plus(short, place), steady_stall=stall,
+        steady_ttft=ttft, steady_tpot=tpot, steady_e2e=e2e, stream_gap=gap, others_rate=among,
+        steady_users=1 + total + plus(among * q.think_time, waiting),
+        steady_request_throughput=rate, steady_throughput=rate * q.output_tokens)

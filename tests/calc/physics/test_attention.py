@@ -160,8 +160,7 @@ def test_state_of_linear_attention():
     for taps, tokens in ((0, 0), (1, 0), (4, 3)):
         assert linear_state(Inputs(LINEAR | {"linear_conv_kernel_dim": taps})) == 9 * (
             4 * 30 * 3 + 2 * tokens * 42)
-    found = linear_widths(Inputs(LINEAR))
-    assert (found.projected, found.inside) == (42 + 30 + 30, 42 + 42 + (42 + 30) + (30 + 30 + 30))
+    assert linear_widths(Inputs(LINEAR)) == (42 + 30 + 30, 42 + 42 + (42 + 30) + (30 + 30 + 30))
     assert state_passes(Inputs(LINEAR)) == 4
 
 

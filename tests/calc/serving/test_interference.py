@@ -226,60 +226,61 @@ class TestRates:
         q = replica(mixed_steps=1, prompt_variation=variation, input_tokens=1000 * span,
                     max_num_batched_tokens=1000 + users)
         found = self.rates(q, users, span=span)
-        load, longer = found.filled, 1 + variation**2
-        decoding = load / span * (100 + found.chunks)
+        load, longer = found.queue_filled, 1 + variation**2
+        decoding = load / span * (100 + found.mean_chunks)
         waiting = load**2 * longer / (2 * (1 - load))
         assert 0 < load < 1
         assert decoding + waiting == pytest.approx(users)
-        assert found.unheld == pytest.approx(load / span)
+        assert found.unheld_prompts == pytest.approx(load / span)
         # wait at random [steps]: prompts ahead in the queue, less the rest of the current chunk
         ahead, left = load * longer * span / (2 * (1 - load)), load * min(1, span) / 2
-        assert found.random == pytest.approx(max(0, ahead - left))
+        assert found.random_queue == pytest.approx(max(0, ahead - left))
         # after an answer: a step has just ended, but a long prompt may be between two chunks
-        assert found.queued == pytest.approx(max(0, ahead - left * min(1, max(0, 2 - span))))
+        assert found.queue_steps == pytest.approx(max(0, ahead - left * min(1, max(0, 2 - span))))
 
     @pytest.mark.parametrize(("span", "between"), [
         (1.0, 0.07), (3.0, 3 * 0.07), (1e-9, 1 - np.exp(-0.07))])
     def test_prefill_between_two_decode_steps(self, span, between):
         """7/100 prompts arrive per decode step: a chunk for each, or one chunk for all."""
         found = self.rates(replica(), 7.0, span=span)
-        assert found.between == pytest.approx(between)
-        assert found.prompts == pytest.approx(0.07 / (1 + between))
-        assert found.rank == pytest.approx(between / (1 + between))
-        assert found.group == pytest.approx(found.rank)
-        assert found.portion == min(1, span)
+        assert found.chunks_between == pytest.approx(between)
+        assert found.prompts_per_step == pytest.approx(0.07 / (1 + between))
+        assert found.rank_busy == pytest.approx(between / (1 + between))
+        assert found.group_busy == pytest.approx(found.rank_busy)
 
     def test_random_prompts_arrive_during_prefill_too(self):
         """N prefill steps per decode step: one of 1 + N steps has no arrival."""
         q = replica(output_tokens=2)
-        after = self.rates(q, 2.0, span=0.1, thought=1.0).between
+        after = self.rates(q, 2.0, span=0.1, thought=1.0).chunks_between
         assert after == pytest.approx(np.exp(product_log(2.0)) - 1)
         assert np.exp(-2 / (1 + after)) == pytest.approx(1 / (1 + after), rel=0.04)
-        half = self.rates(q, 2.0, span=0.1, thought=0.5).between
+        half = self.rates(q, 2.0, span=0.1, thought=0.5).chunks_between
         assert half == pytest.approx((after + 1 - np.exp(-2)) / 2)
-        few = self.rates(replica(), 0.01, span=0.1, thought=1.0).between
+        few = self.rates(replica(), 0.01, span=0.1, thought=1.0).chunks_between
         assert few == pytest.approx(0.0001, rel=1e-3)
 
     def test_polling_every_tenth_step_batches_prompts(self):
         """Prompts of ten decode steps share a chunk."""
         found = self.rates(replica(scheduler_recv_interval=10), 7.0, span=1e-9)
-        assert found.between == pytest.approx((1 - np.exp(-0.7)) / 10)
+        assert found.chunks_between == pytest.approx((1 - np.exp(-0.7)) / 10)
         # prompts wait 4.5 steps on average, 5.5 with a step scheduled ahead
-        assert found.prompts == pytest.approx(found.unheld * (100 + 1) / (100 + 1 + 4.5))
+        assert found.prompts_per_step == pytest.approx(
+            found.unheld_prompts * (100 + 1) / (100 + 1 + 4.5))
         ahead = self.rates(replica(scheduler_recv_interval=10, steps_ahead=1), 7.0, span=1e-9)
-        assert ahead.prompts == pytest.approx(ahead.unheld * (100 + 1) / (100 + 1 + 5.5))
+        assert ahead.prompts_per_step == pytest.approx(
+            ahead.unheld_prompts * (100 + 1) / (100 + 1 + 5.5))
 
     def test_share_of_steps_with_a_prompt_on_any_rank(self):
         found = self.rates(replica(**SHARED), 7.0, span=1.0)
-        nowhere_else = np.exp(-3 * found.prompts)
-        assert found.group == pytest.approx(1 - (1 - found.rank) * nowhere_else)
+        nowhere_else = np.exp(-3 * found.prompts_per_step)
+        assert found.group_busy == pytest.approx(1 - (1 - found.rank_busy) * nowhere_else)
         # short prompts assigned in turn to four ranks meet on one less often than at random
         turns = self.rates(replica(**SHARED), 7.0, span=1e-9)
-        assert turns.between == pytest.approx((1 - np.exp(-(0.07**2))) ** (1 / 2))
+        assert turns.chunks_between == pytest.approx((1 - np.exp(-(0.07**2))) ** (1 / 2))
         # polling every ten steps: prompts of other ranks in at most one of ten
         seldom = self.rates(replica(**SHARED, scheduler_recv_interval=10), 7.0, span=1.0)
-        elsewhere = (1 - np.exp(-3 * 10 * seldom.prompts)) / 10
-        assert seldom.group == pytest.approx(1 - (1 - seldom.rank) * (1 - elsewhere))
+        elsewhere = (1 - np.exp(-3 * 10 * seldom.prompts_per_step)) / 10
+        assert seldom.group_busy == pytest.approx(1 - (1 - seldom.rank_busy) * (1 - elsewhere))
 
     @pytest.mark.parametrize("limit", [1, 30, 1e6])
     def test_two_ranks_hold_prompts_until_both_have_one(self, limit):
@@ -287,21 +288,21 @@ class TestRates:
         q = replica(data_parallel=2, expert_parallel=2, n_routed_experts=8, concurrency=16,
                     prefill_delay_steps=limit)
         found = self.rates(q, 7.0, span=0.1)
-        rate = found.arrivals  # of both ranks in a decode step
-        assert found.arrivals < found.coming == pytest.approx(2 * 7 / 100)
+        rate = found.released_prompts  # of both ranks in a decode step
+        assert found.released_prompts < found.coming_prompts == pytest.approx(2 * 7 / 100)
         most = min(limit, 100 / 2 * 14)  # half of an answer per decoding request
         draw = np.random.default_rng(4)
         first = draw.poisson(rate, 400_000)
         later = np.minimum(draw.geometric(1 - np.exp(-rate), first.size), most)
         holds = np.where(first > 1, 0, later)[first > 0]
-        assert found.hold == pytest.approx(holds.mean(), rel=0.02)
+        assert found.hold_steps == pytest.approx(holds.mean(), rel=0.02)
         # to the next release: steps without a prompt, the one that brings it, the wait, the chunk
-        steps = 1 / np.expm1(rate) + 1 + found.hold
+        steps = 1 / np.expm1(rate) + 1 + found.hold_steps
         assert 1 / found.releases == pytest.approx(steps + 1)
-        assert found.group == pytest.approx(1 / (steps + 1))
-        assert found.prompts == pytest.approx(rate / 2 * steps / (steps + 1))
+        assert found.group_busy == pytest.approx(1 / (steps + 1))
+        assert found.prompts_per_step == pytest.approx(rate / 2 * steps / (steps + 1))
         # mean over the prompts of a release, of which only the first waits all of it
-        assert found.held == pytest.approx(found.hold / (1 + rate * found.hold))
+        assert found.hold_wait == pytest.approx(found.hold_steps / (1 + rate * found.hold_steps))
 
     def test_requests_to_the_rank_with_the_fewest_are_held_until_each_has_one(self):
         """Of three ranks any gets the next one: all have one after 3 (1 + 1/2 + 1/3) on average."""
@@ -314,11 +315,11 @@ class TestRates:
         for _ in range(1000):
             waiting = (ranks == 0).any(axis=1)
             steps += waiting
-            ranks += draw.poisson(found.arrivals / 3, ranks.shape)
-        assert found.hold == pytest.approx(steps.mean(), rel=0.05)
+            ranks += draw.poisson(found.released_prompts / 3, ranks.shape)
+        assert found.hold_steps == pytest.approx(steps.mean(), rel=0.05)
         in_turn = self.rates(replica(data_parallel=3, expert_parallel=3, n_routed_experts=9,
                                      concurrency=24, prefill_delay_steps=1e6), 7.0, span=0.1)
-        assert found.hold > 1.5 * in_turn.hold
+        assert found.hold_steps > 1.5 * in_turn.hold_steps
 
     def test_an_answer_of_twice_the_tokens_takes_as_many_steps_of_two(self):
         given = SHARED | {"prefill_delay_steps": 30, "scheduler_recv_interval": 11}
@@ -331,19 +332,19 @@ class TestRates:
         given = {"mixed_steps": 1, "prefill_delay_steps": 1e6, "awaited_tokens": 3000,
                  "output_tokens": 10_001}
         held = self.rates(replica(**given), 50.0)
-        assert held.hold == pytest.approx(2 / held.arrivals, rel=0.02)
+        assert held.hold_steps == pytest.approx(2 / held.released_prompts, rel=0.02)
         most = self.rates(replica(**given | {"prefill_delay_steps": 40}), 50.0)
-        assert most.hold == pytest.approx(40, rel=0.02)
-        assert self.rates(replica(**given | {"awaited_tokens": 1000}), 50.0).hold < 1
+        assert most.hold_steps == pytest.approx(40, rel=0.02)
+        assert self.rates(replica(**given | {"awaited_tokens": 1000}), 50.0).hold_steps < 1
 
     def test_prompts_that_are_held_begin_together_and_end_with_the_longest(self):
         """Of equal prompts a group is as busy as a rank, of others for longer."""
         q = replica(**SHARED, prefill_delay_steps=30, mixed_steps=1)
         equal = self.rates(q, 1.0, span=2.0)
-        assert equal.group == pytest.approx(2 * equal.releases)
+        assert equal.group_busy == pytest.approx(2 * equal.releases)
         varied = self.rates(replica(**SHARED, prefill_delay_steps=30, mixed_steps=1,
                                     prompt_variation=0.5), 1.0, span=2.0)
-        assert varied.group * equal.releases > 1.2 * equal.group * varied.releases
+        assert varied.group_busy * equal.releases > 1.2 * equal.group_busy * varied.releases
 
     @pytest.mark.parametrize(("variation", "most"), [(0, 50), (1, 100)])
     def test_prompts_are_held_only_while_others_decode(self, variation, most):
@@ -351,14 +352,14 @@ class TestRates:
         q = replica(data_parallel=2, expert_parallel=2, n_routed_experts=8, concurrency=2,
                     prefill_delay_steps=1e6, answer_variation=variation)
         found = self.rates(q, 0.1, requests=1, span=1.0)
-        both = 2 / found.arrivals - 1 / 2 - 1 / np.expm1(found.arrivals)
-        assert found.hold == pytest.approx(0.2 * both * (1 - np.exp(-most / both)))
+        both = 2 / found.released_prompts - 1 / 2 - 1 / np.expm1(found.released_prompts)
+        assert found.hold_steps == pytest.approx(0.2 * both * (1 - np.exp(-most / both)))
 
     def test_no_prompt_is_held_without_a_delay_or_a_group(self):
         for q in (replica(**SHARED), replica(prefill_delay_steps=30)):
             found = self.rates(q, 7.0)
-            assert (found.hold, found.held) == (0, 0)
-            assert found.prompts == found.unheld
+            assert (found.hold_steps, found.hold_wait) == (0, 0)
+            assert found.prompts_per_step == found.unheld_prompts
 
 
 class TestChunks:
@@ -376,30 +377,30 @@ class TestChunks:
 
     def test_prompts_that_fill_a_chunk(self):
         _, _, found = self.chunks(replica(), 7.0)
-        assert found.fullest == found.tokens == 1000
-        assert found.busy == found.own == found.prefill == pytest.approx(0.15)
-        assert found.deeper == 0
-        assert found.least == pytest.approx(0.15)
+        assert found.fullest_chunk == found.own_chunk_tokens == 1000
+        assert found.busy_step == found.own_chunk == found.steady_prefill == pytest.approx(0.15)
+        assert found.deeper_chunk == 0
+        assert found.least_work == pytest.approx(0.15)
 
     def test_chunks_through_a_pipeline(self):
         """Four chunks of 75 ms through two stages: five slots of 37.5 ms."""
         q = replica(max_num_batched_tokens=250, pipeline_parallel=2)
         _, _, found = self.chunks(q, 3.0)
-        assert found.own == pytest.approx(0.075)
-        assert found.prefill == pytest.approx(5 * 0.075 / 2)
-        assert found.least == pytest.approx(4 * 0.075)
+        assert found.own_chunk == pytest.approx(0.075)
+        assert found.steady_prefill == pytest.approx(5 * 0.075 / 2)
+        assert found.least_work == pytest.approx(4 * 0.075)
 
     def test_prompts_that_share_a_chunk(self):
         """Prompts of a tenth of the budget, several per step that has any."""
         q = replica(input_tokens=100)
         s, r, found = self.chunks(q, 70.0, requests=71)
-        on_rank = r.prompts / r.rank
+        on_rank = r.prompts_per_step / r.rank_busy
         assert on_rank > 1
-        assert found.fullest == pytest.approx(100 * on_rank)
-        assert found.busy == pytest.approx(0.06 + s.token * 100 * (on_rank - 1))
-        joined = 100 * (on_rank + r.prompts)  # plus arrivals during the step before
-        assert found.tokens == pytest.approx(joined)
-        assert found.own == pytest.approx(0.06 + s.token * (joined - 100))
+        assert found.fullest_chunk == pytest.approx(100 * on_rank)
+        assert found.busy_step == pytest.approx(0.06 + s.token * 100 * (on_rank - 1))
+        joined = 100 * (on_rank + r.prompts_per_step)  # plus arrivals during the step before
+        assert found.own_chunk_tokens == pytest.approx(joined)
+        assert found.own_chunk == pytest.approx(0.06 + s.token * (joined - 100))
 
     @pytest.mark.parametrize(("budget", "variation"), [(1000, 0), (500, 0), (3000, 0.5)])
     def test_prompts_on_several_ranks(self, budget, variation):
@@ -408,33 +409,33 @@ class TestChunks:
         full = step_of(0.15 * max(1, budget / 1000))
         s, r, found = self.chunks(
             q, 7.0, prefill=step_of(0.15, core_time=0.05, **EXPERTS), burst=full)
-        cut, span, meet = prompts(q, 8), 1000 / budget, 4 * r.rank / r.group
+        cut, span, meet = prompts(q, 8), 1000 / budget, 4 * r.rank_busy / r.group_busy
         # tokens of a rank that has any, of the fullest of those that meet, and of all ranks
-        on_rank = max(1, r.prompts / r.rank)
-        whole = min(budget, 1000 * r.prompts / r.rank)
+        on_rank = max(1, r.prompts_per_step / r.rank_busy)
+        whole = min(budget, 1000 * r.prompts_per_step / r.rank_busy)
         fullest = min(budget - (budget - whole) / meet,
                       whole * largest_of(meet, variation**2 / on_rank))
-        in_step = 4 * r.prompts * 1000 / r.group
+        in_step = 4 * r.prompts_per_step * 1000 / r.group_busy
         assert meet > 1
-        assert found.fullest == pytest.approx(fullest)
-        assert found.deeper == pytest.approx(deepest(q, cut, s, span, meet))
-        assert found.busy == pytest.approx(
-            busy_time(s, cut, fullest, max(fullest, in_step), 0, found.deeper))
+        assert found.fullest_chunk == pytest.approx(fullest)
+        assert found.deeper_chunk == pytest.approx(deepest(q, cut, s, span, meet))
+        assert found.busy_step == pytest.approx(
+            busy_time(s, cut, fullest, max(fullest, in_step), 0, found.deeper_chunk))
         # a quarter of the chunks that all ranks prefill at once
-        assert found.least == pytest.approx(max(
+        assert found.least_work == pytest.approx(max(
             packed_time(q, cut, 8, full), span * busy_time(s, cut, budget, 4 * budget, 0)) / 4)
         # with one's own prompt: a mean chunk, and on other ranks what arrives in a step
-        mean = 1000 / r.chunks
-        joined = min(budget, mean + (on_rank - 1) * mean + r.prompts * 1000)
-        assert found.own == pytest.approx(busy_time(
-            s, cut, max(joined, fullest), mean + 4 * r.prompts * 1000, 0,
-            deepest(q, cut, s, span, 1 + 3 * r.rank)))
+        mean = 1000 / r.mean_chunks
+        joined = min(budget, mean + (on_rank - 1) * mean + r.prompts_per_step * 1000)
+        assert found.own_chunk == pytest.approx(busy_time(
+            s, cut, max(joined, fullest), mean + 4 * r.prompts_per_step * 1000, 0,
+            deepest(q, cut, s, span, 1 + 3 * r.rank_busy)))
 
     def test_mixed_steps_are_no_shorter_than_decode_steps(self):
         """Mixed steps contain the decoding requests, prefill steps do not."""
         quick = step_of(0.01)
-        assert self.chunks(replica(mixed_steps=1), 1.0, prefill=quick)[2].busy == 0.02
-        assert self.chunks(replica(), 1.0, prefill=quick)[2].busy == pytest.approx(0.01)
+        assert self.chunks(replica(mixed_steps=1), 1.0, prefill=quick)[2].busy_step == 0.02
+        assert self.chunks(replica(), 1.0, prefill=quick)[2].busy_step == pytest.approx(0.01)
 
     @pytest.mark.parametrize(("users", "prompt", "share"), [
         (8, 1000, 1), (1, 1000, 1), (5, 100, 4 / 5), (2, 400, 1 / 2), (2, 900, 0.9)])
