@@ -241,8 +241,7 @@ class Repeated:
             for place, (kind, number) in self._arrays.items():
                 there[place] = _lent(kind, number, rows)
             self._own.rows, self._own.there = rows, there
-        found: list[Any] = self._own.there
-        return found
+        return self._own.there
 
     def __call__(self, columns: Columns, into: Columns) -> bool:
         """Whether the recording holds of these rows; then its results are written.

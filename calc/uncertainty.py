@@ -257,8 +257,7 @@ def jointly(name: str, low: float, value: float, high: float) -> np.ndarray:
         name: of the input.
         low, value, high: its value and the ends of its range.
     """
-    found: np.ndarray = moved(low, value, high, even_scores(name))
-    return found
+    return moved(low, value, high, even_scores(name))
 
 
 def share_not_negative(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
@@ -342,8 +341,7 @@ def even_scores(name: str) -> np.ndarray:
         number = (number * SPREADING + ord(letter)) % (JOINT * (JOINT - 1))
     step, start = 1 + number % (JOINT - 1), number // (JOINT - 1)
     line = (np.arange(JOINT) * step + start) % JOINT
-    found: np.ndarray = EVENLY[line**POWER % JOINT]
-    return found
+    return EVENLY[line**POWER % JOINT]
 
 
 def quantiles(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

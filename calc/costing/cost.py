@@ -432,8 +432,9 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
 
     money = dict.fromkeys((*TOKENS, *OWNED, *RETURNS), currency)
     amounts = propagate_uncertainty(computed, uncertain, money | UNITS, at_once=True)
-    if "payback" in amounts:
-        amounts["payback"] = _inverse(amounts["payback"])
+    if (share := amounts.get("payback")) is not None:  # of the capital, that a year pays back
+        years = [1 / each if each > 0 else inf for each in (share.value, share.high, share.low)]
+        amounts["payback"] = Amount(years[0], years[1], years[2])
     central = {name: one.value if isinstance(one, Amount) else one
                for name, one in uncertain.items()}
     owned = (_owned(central, _powers(scenario, inputs, quantities, prices, central, prefill))
@@ -519,14 +520,6 @@ def crossovers(scenario: Scenario, found: Cost, asked: CostOptions, service: Pri
     per_request = price_of_request(inputs, asked.sold, prices, found.currency)
     return {name: known.scaled(per_request / price_of_request(
         inputs, sold, prices, found.currency)) for name, sold in (service.sold or {}).items()}
-
-
-def _inverse(per_year: Amount) -> Amount:
-    """Years from the share that a year pays back; one that never is takes for ever."""
-    def years(share: float) -> float:
-        return 1 / share if share > 0 else inf
-
-    return Amount(years(per_year.value), years(per_year.high), years(per_year.low))
 
 
 def _uncertain(scenario: Scenario, prices: Prices, asked: CostOptions, currency: str,
@@ -646,14 +639,10 @@ def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[
                   "tco": owned.present, "tco_undiscounted": owned.nominal,
                   "card_hour_of_parts": HOUR * owned.second / power["count"]}
         if api is not None:
-            found |= _returns(owned, YEAR * q["utilisation"] * requests * api, q)
+            revenue = YEAR * q["utilisation"] * requests * api  # every request at that price
+            surplus = revenue - owned.yearly
+            found |= {"revenue": revenue,
+                      "npv": net_present_value(owned, revenue, q["discount"], q["years"]),
+                      "roi": return_on(owned.capital, surplus, q["years"]),
+                      "payback": 1 / payback(owned.capital, surplus, q["discount"])}
     return found
-
-
-def _returns(owned: Bill, revenue: Any, q: Mapping[str, Any]) -> dict[str, Any]:
-    """What owning returns where every request is sold at the service's price."""
-    surplus = revenue - owned.yearly
-    return {"revenue": revenue,
-            "npv": net_present_value(owned, revenue, q["discount"], q["years"]),
-            "roi": return_on(owned.capital, surplus, q["years"]),
-            "payback": 1 / payback(owned.capital, surplus, q["discount"])}

@@ -43,8 +43,7 @@ def powers_of(device: str) -> Powers:
     Args:
         device: identifier.
     """
-    found: Powers = load("powers", _of_devices().get(device, USUAL))
-    return found
+    return load("powers", _of_devices().get(device, USUAL))
 
 
 def own_cards(inputs: Mapping[str, Number]) -> Number:
@@ -55,9 +54,7 @@ def own_cards(inputs: Mapping[str, Number]) -> Number:
 
     Source: product of the degrees of parallelism; experts share the cards of the other layers.
     """
-    cards: Number = (inputs["tensor_parallel"] * inputs["pipeline_parallel"]
-                     * inputs["data_parallel"])
-    return cards
+    return inputs["tensor_parallel"] * inputs["pipeline_parallel"] * inputs["data_parallel"]
 
 
 def busy_times(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
@@ -111,8 +108,7 @@ def step_energy(shares: Mapping[str, Number], full: Number, times: Mapping[str, 
 
     Source: notebooks/cost.md, section What a card draws.
     """
-    beyond: Number = sum((shares[name] - shares["awake"]) * time for name, time in times.items())
-    return full * beyond
+    return full * sum((shares[name] - shares["awake"]) * time for name, time in times.items())
 
 
 def cards_power(inputs: Mapping[str, Number], quantities: Mapping[str, Number],

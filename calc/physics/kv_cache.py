@@ -97,7 +97,7 @@ def cache(attention: str, q: Any) -> Cache:
         layer = on_device = (
             (q.compressed_layers * entry + q.indexer_layers * index) / q.compress_ratio
             + q.heavy_layers * entry / q.heavy_compress_ratio) / layers
-        whole_state = _state(q, entry)
+        whole_state = layers * q.sliding_window * entry + sum(compressor_states(q))
     else:
         entry, windowed = (_on_rank(q, heads) for heads in (full_heads(q), window_heads(q)))
         keys = q.indexer_layers * index / q.compress_ratio
@@ -129,11 +129,6 @@ def index_parts(q: Any) -> Number:
     Source: notebooks/memory.md, section KV cache.
     """
     return select(q.index_replicated > 0, 1, q.decode_context_parallel)
-
-
-def _state(q: Any, entry: Number) -> Number:
-    """Raw rows of the windows, and what compressors have gathered for entries to come [B]."""
-    return q.num_hidden_layers * q.sliding_window * entry + sum(compressor_states(q))
 
 
 def compressor_states(q: Any) -> tuple[Number, Number]:

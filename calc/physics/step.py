@@ -335,9 +335,7 @@ def _second_stream_time(q: Any, n: Parameters, batch: Composition, shared: Work,
 
     Source: notebooks/latency.md, section One step.
     """
-    if not batch.decoding:
-        return 0.0
-    if not anywhere(q.second_stream_tokens > 0):
+    if not (batch.decoding and anywhere(q.second_stream_tokens > 0)):
         return 0.0
     most, between = _second_stream(q, n)
     return (batch.tokens <= most) * (taken + between - busy_time(q, "shared_expert", shared))

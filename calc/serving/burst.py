@@ -215,9 +215,6 @@ class Loads:
     admission_time: Number
 
 
-NOTHING_LOADED = 0.0
-
-
 def loads(q: Any, c: Cache, prefill: Step) -> Loads:
     """How long caches in host memory take to the cards, and when a request is ready for a step [s].
 
@@ -233,7 +230,7 @@ def loads(q: Any, c: Cache, prefill: Step) -> Loads:
     Source: notebooks/serving.md, section Prefixes in host memory.
     """
     if not anywhere(q.host_prefix_share > 0):
-        return Loads(NOTHING_LOADED, NOTHING_LOADED, q.request_overhead)
+        return Loads(0.0, 0.0, q.request_overhead)
     layers = ceil_div(q.num_hidden_layers, q.pipeline_parallel)
     tokens = q.input_tokens / q.decode_context_parallel
     states = q.host_prefix_share / select(q.prefix_hit_share > 0, q.prefix_hit_share, 1)

@@ -16,7 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,16 +32,6 @@ WARM_UP = 0.1  # of the requests that finish before any is counted, at least
 BATCHES = 20  # of a run, for the confidence intervals
 CONFIDENCE = 0.95
 NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-
-
-class Record(Protocol):
-    """What a run leaves behind (``calc.serving.simulation.Run``)."""
-
-    @property
-    def outcomes(self) -> tuple[Outcome, ...]: ...  # noqa: D102
-
-    @property
-    def steps(self) -> dict[str, tuple[Array, ...]]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -252,7 +242,7 @@ def window(arrivals: Array, ends: Array) -> tuple[float, float] | None:
     return (begin, end) if inside >= max(1, in_flight[first]) else None
 
 
-def summarise(run: Record, objective: Objective | None = None, batches: int = BATCHES) -> Summary:
+def summarise(run: Run, objective: Objective | None = None, batches: int = BATCHES) -> Summary:
     """A run without its beginning and its end (:func:`window`).
 
     Args:

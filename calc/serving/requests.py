@@ -348,6 +348,7 @@ Shape = tuple[int, int] | tuple[int, int, int]
 
 Distribution = Literal["constant", "exponential", "lognormal"]
 DRAWN = 2000  # shapes that stand for a distribution
+STEPS = (np.arange(DRAWN) + 0.5) / DRAWN  # equal steps of probability
 
 
 def shapes_of(input_tokens: float, output_tokens: float, distribution: Distribution = "constant",
@@ -408,22 +409,17 @@ def _factors(distribution: Distribution, variation: float) -> np.ndarray:
     if distribution == "constant":
         return np.ones(1)
     if distribution == "exponential":
-        factors = -np.log1p(-_steps())
+        factors = -np.log1p(-STEPS)
     else:
         sigma = math.sqrt(math.log1p(variation**2))
         factors = np.exp(sigma * _normal_steps())
     return factors / factors.mean()
 
 
-def _steps() -> np.ndarray:
-    """Equal steps of probability, shape (DRAWN,)."""
-    return (np.arange(DRAWN) + 0.5) / DRAWN
-
-
 @cache
 def _normal_steps() -> np.ndarray:
     """Points of the standard normal distribution at those steps, shape (DRAWN,)."""
-    return np.array([NormalDist().inv_cdf(share) for share in _steps()])
+    return np.array([NormalDist().inv_cdf(share) for share in STEPS])
 
 
 def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:

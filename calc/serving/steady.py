@@ -573,15 +573,14 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     others = select(apart, total, beside)
     u = per(beside, ranks)  # on the same rank
     s = pieces(q, p, c, u, decode, prefill, burst)
-    span = p.new_tokens / s.room
+    span, work = p.new_tokens / s.room, scaled(s.chunk, p.prompt_chunks)
     riding = either(s.mixed, lambda: plus(
         scaled(u, 1 + q.draft_tokens) * s.token, s.riding), lambda: 0.0)
-    r = rates_of(q, p, s, u, span, *(share(
-        q, away, pace + scaled(s.chunk, p.prompt_chunks)) for share in (_at_random, _thought)))
+    r = rates_of(q, p, s, u, span, _at_random(q, away, pace + work), _thought(q, away, pace + work))
     k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
     t = _stay(q, s, r, k, u, pace, minimum(1, others), h, span)
     mixing, meeting = _random_shares(q, s, r, k, pace, away)
-    sent, a = through + transfer, _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
+    a, sent = _prefill_pool(q, p, s, c, prefill, burst, pool_ratio), through + transfer
     pool = _shared_pool_wait(q, p, a, others, sent + after * token)
     queue = either(apart, lambda: pool, lambda: (
         (1 - mixing) * t.return_wait + mixing * t.random_wait))
@@ -595,16 +594,14 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decod
     ttft, tpot, gap = _sent(q, first + short, tpot, accepted)
     inside = ttft + after * tpot
     among, rate, place = _little(q, total, waiting, inside)
-    ttft, e2e = plus(ttft, place), plus(inside, place)
     return Steady(
         **vars(r), **vars(k), **vars(t), shorter_stay=shorter, replica_others=beside,
         steady_others=others, return_time=away, exposed_prompts=s.exposed,
-        alone_share=s.alone / prefill.step_time,
-        prompt_work=per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel),
+        alone_share=s.alone / prefill.step_time, prompt_work=per(work, q.pipeline_parallel),
         prompt_growth=s.token * p.new_tokens, prompt_span=span, riding_cores=s.riding,
         riding_time=maximum(0, riding - s.waiting), random_share=mixing, meeting_share=meeting,
         steady_decode=decoding, pool_wait=pool, lighter_step=lighter, steady_pace=steps,
         place_wait=place, steady_queue=queue + plus(short, place), steady_stall=stall,
-        steady_ttft=ttft, steady_tpot=tpot, steady_e2e=e2e, stream_gap=gap, others_rate=among,
-        steady_users=1 + total + plus(among * q.think_time, waiting),
-        steady_request_throughput=rate, steady_throughput=rate * q.output_tokens)
+        steady_ttft=plus(ttft, place), steady_tpot=tpot, steady_e2e=plus(inside, place),
+        steady_users=1 + total + plus(among * q.think_time, waiting), stream_gap=gap,
+        others_rate=among, steady_request_throughput=rate, steady_throughput=rate * q.output_tokens)

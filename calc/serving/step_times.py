@@ -174,8 +174,7 @@ class Clock:
         own = _part_of(np.moveaxis(np.array(rows)[blocks], -1, 0))
         tokens = own.tokens[:, 0]
         shared = self._shared(float(tokens.sum()), float(tokens.max()), decoding=True)
-        taken: list[float] = self._joined(own, shared, decoding=True).max(axis=0).tolist()
-        return taken
+        return self._joined(own, shared, decoding=True).max(axis=0).tolist()
 
     def together(self, steps: Sequence[Step]) -> float:
         """Time of a step that ranks with shared experts take together, without the gap [s].
@@ -268,8 +267,7 @@ class Clock:
                            for start in (rows, places))
             self._chunked[key] = self._numbers_beside(
                 np.maximum(1.0, own[:, None]), ROUNDING * before, block, in_group)
-        numbers: np.ndarray = self._chunked[key][row, place, column]
-        return numbers
+        return self._chunked[key][row, place, column]
 
     def _block_of_prompts(self, block: int, in_group: bool) -> np.ndarray:
         """Numbers of every expected prompt beside so many requests, shape (prompts, beside, n)."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from calc.physics.arrays import Inputs, ceil_div
 from calc.physics.step import Step
-from calc.serving.burst import NOTHING_LOADED, Loads, Serving, pool_ratio, prompts, serving
+from calc.serving.burst import Loads, Serving, pool_ratio, prompts, serving
 from calc.serving.steady import Steady, steady
 
 # one replica of a dense model on one card: eight users, prompts of a chunk, 101 output tokens
@@ -91,4 +91,4 @@ def steady_of(q: Inputs, decode: Step, prefill: Step, burst: Step, transfer: Any
     cut = prompts(q, requests)
     ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
     return steady(q, cut, requests, 0.0, decode, prefill, burst, transfer, ratio,
-                  Loads(NOTHING_LOADED, NOTHING_LOADED, q.request_overhead))
+                  Loads(0.0, 0.0, q.request_overhead))
