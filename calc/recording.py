@@ -46,7 +46,7 @@ class _Operation:
 
 
 class Recording:
-    """What was done to rows, in its order.
+    """Operations on rows, in their order.
 
     Attributes:
         inputs: places of the inputs, by name.
@@ -87,7 +87,7 @@ class Recording:
         return self._known[key]
 
     def done(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-        """What a function of rows gives; it is written down unless an equal one was."""
+        """Result of a function of rows, which is recorded unless an equal one was."""
         places = tuple(map(self._place, arguments))
         found = function(*map(_value, arguments))
         if not np.ndim(found):
@@ -233,7 +233,7 @@ class Repeated:
         return dealt
 
     def _there(self, rows: int) -> list[Any]:
-        """What is at every place, of the thread that asks: arrays to write into, and constants."""
+        """Values at every place, for the calling thread: arrays to write into, and constants."""
         if getattr(self._own, "rows", None) != rows:
             there: list[Any] = [None] * self._recording.size
             for place, number in self._recording.constants.items():

@@ -84,7 +84,7 @@ class Amount:
 
     @classmethod
     def stated(cls, value: Value) -> Amount:
-        """What a file states, with its range."""
+        """Amount that a file states, with its range."""
         return cls(float(value.value), float(value.low), float(value.high), value.unit,
                    value.kind, source=value.source, date=value.date)
 
@@ -104,16 +104,16 @@ class Amount:
         return self.low, self.high
 
     def scaled(self, factor: Any, unit: str | None = None) -> Amount:
-        """It times a positive factor, in the same unit unless told."""
+        """Product with a positive factor, by default in the same unit."""
         return self.over(lambda number: number * factor, unit)
 
     def over(self, function: Callable[[Any], Any], unit: str | None = None) -> Amount:
-        """What a growing function makes of it."""
+        """Result of an increasing function of the amount."""
         return replace(self, value=function(self.value), low=function(self.low),
                        high=function(self.high), unit=unit or self.unit)
 
     def at(self, place: int) -> Amount:
-        """One of the numbers of arrays."""
+        """Amount at one place of arrays."""
         return self.over(lambda number: float(np.ravel(number)[place]))
 
     def per(self, unit: str) -> tuple[float, float, float]:
@@ -127,7 +127,7 @@ class Amount:
 
     @property
     def currency(self) -> str:
-        """Of money: what stands before the first stroke of the unit."""
+        """Currency of an amount of money: the unit up to its first slash."""
         return self.unit.partition("/")[0]
 
     @property
@@ -410,7 +410,7 @@ Function = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any],
                           units: Mapping[str, str] | None = None, at_once: bool = False
                   ) -> dict[str, Amount]:
-    """What a function of uncertain inputs gives, with 80% intervals.
+    """Results of a function of uncertain inputs, with 80% intervals.
 
     Each input is moved alone to either end, and all of them together in some draws; the moves are
     put together as those of every other interval

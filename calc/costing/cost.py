@@ -69,7 +69,7 @@ def card_times(inputs: Mapping[str, Number], quantities: Mapping[str, Number]
 def token_costs(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
                 card_second: Number, utilisation: Number = 1.0,
                 output_throughput: Number | None = None) -> dict[str, Number]:
-    """What a deployment's tokens cost, that is paid by the time, at a share of its throughput.
+    """Cost of the tokens of a deployment paid by the time, at a share of its throughput.
 
     >>> import catalogue
     >>> from calc import evaluate
@@ -114,7 +114,7 @@ def token_costs(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
 def shared_out(paid: Number, card_second: Number, utilisation: Number, requests: Number,
                prompt: Number, answer: Number, input_tokens: Number, output_tokens: Number
                ) -> tuple[Number, Number, Number, Number]:
-    """What a request costs, divided between its prompt and its answer.
+    """Cost of a request, divided between its prompt and its answer.
 
     Args:
         paid: cards [1].
@@ -136,7 +136,7 @@ def shared_out(paid: Number, card_second: Number, utilisation: Number, requests:
 
 def user_month(per_input: Number, per_output: Number, input_tokens: Number, output_tokens: Number,
                requests_per_day: Number) -> Number:
-    """What a user costs in a month [money].
+    """Cost of a user per month [money].
 
     Args:
         per_input, per_output: of a token [money/token].
@@ -151,7 +151,7 @@ def user_month(per_input: Number, per_output: Number, input_tokens: Number, outp
 
 def agent_costs(request: Number, turns: int, input_tokens: Number, output_tokens: Number
                 ) -> dict[str, Number]:
-    """What an agent's tokens and tasks cost, from what its mean request costs.
+    """Cost of an agent's tokens and tasks, from that of its mean request.
 
     A task is its turns, each a request. A request processes its prompt, whether it is found in the
     cache or not, and its answer, all tokens at one price.
@@ -242,7 +242,7 @@ def best_base(needed: np.ndarray, always: float, by_hour: float) -> int:
 
 def ways(needed: np.ndarray, own: float | None, always: float | None, by_hour: float | None
          ) -> dict[str, float]:
-    """What an hour costs on average by way of having the cards [money/s].
+    """Mean cost of an hour by way of having the cards [money/s].
 
     >>> costs = ways(np.array([1, 3]), own=1.0, always=1.5, by_hour=2.5)
     >>> costs["own"], costs["rent-by-hour"], costs["own and by the hour"]
@@ -287,7 +287,7 @@ def crossover_of_ways(always: Number, by_hour: Number) -> Number:
 def api_request(input_price: Number, output_price: Number, input_tokens: Number,
                 output_tokens: Number, cached_share: Number = 0.0,
                 cached_price: Number | None = None) -> Number:
-    """What a service takes for a request [money].
+    """Price of a request at a service [money].
 
     Args:
         input_price, output_price, cached_price: of a token [money/token].
@@ -301,12 +301,10 @@ def api_request(input_price: Number, output_price: Number, input_tokens: Number,
     return per_input * input_tokens + output_price * output_tokens
 
 
-def crossover_utilisation(per_second: Number, requests: Number, api: Number,
-                          energy_of_request: Number = 0.0) -> Number:
+def crossover_utilisation(per_second: Number, requests: Number, api: Number) -> Number:
     """Share of a deployment's throughput beyond which it is cheaper than an API [1].
 
-    What it costs by the time is spread over the requests that it serves; what a request costs by
-    itself (energy, where it is paid apart) comes off the price of the API. Above 1, or infinite, it
+    What it costs by the time is spread over the requests that it serves. Above 1, or infinite, it
     never is.
 
     >>> crossover_utilisation(1.0, 10.0, 0.25)
@@ -316,11 +314,10 @@ def crossover_utilisation(per_second: Number, requests: Number, api: Number,
         per_second: that the deployment costs, busy or not [money/s].
         requests: that it serves at most [request/s].
         api: what a service takes for a request [money].
-        energy_of_request: that a request costs besides [money].
 
     Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
-    margin = np.asarray(api - energy_of_request, float)
+    margin = np.asarray(api, float)
     pays = margin > 0
     share = np.where(pays, per_second / (requests * np.where(pays, margin, 1.0)), np.inf)
     return share if share.ndim else float(share)
@@ -337,7 +334,7 @@ UNITS = {"cards_power": "W", "site_power": "W", "energy_per_token": "J/token",
 
 @dataclass(frozen=True)
 class CostOptions:
-    """What is asked of a deployment's cost, besides the deployment.
+    """Options of a cost estimate, besides the deployment.
 
     Attributes:
         ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
@@ -358,7 +355,7 @@ class CostOptions:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a deployment costs; amounts with 80% intervals, in SI and one currency.
+    """Cost of a deployment; amounts with 80% intervals, in SI and one currency.
 
     Attributes:
         currency: of all money.
@@ -480,7 +477,7 @@ def cost_of_parts(scenario: Scenario, quantities: Mapping[str, Any], throughput:
 
 def price_of_request(inputs: Mapping[str, Any], sold: Sold, prices: Prices, currency: str
                      ) -> float:
-    """What a service takes for a request [money], which finds as much of a prompt in its cache.
+    """Price of a request at a service with the same prefix hit share [money].
 
     Args:
         inputs: input symbols of the deployment that is compared.
@@ -594,7 +591,7 @@ def _powers_of_pool(scenario: Scenario, inputs: Mapping[str, Any], quantities: M
 
 
 def _owned(q: Mapping[str, Any], power: Mapping[str, Any]) -> Bill:
-    """What owning is made of, from parts; what is not stated costs nothing."""
+    """Bill of owning, from parts; a part that is not stated costs nothing."""
     nothing = dict.fromkeys(PARTS, 0.0) | {"electricity": 0.0}
     used = q["utilisation"]
     mean = used * power["site_busy"] + (1 - used) * power["site_idle"]

@@ -100,7 +100,7 @@ def prices_of(device: Device | str, reference: str | None = None,
 
 def card_hour(device: Device | str, ownership: str = "own", prices: Prices | None = None,
               reader: Amount | str | None = None) -> Amount | None:
-    """What a card costs by the time [money/s], everything included; None where nobody says.
+    """Price of a card by the time [money/s], everything included; None if not stated.
 
     >>> card_hour("nvidia-h200-sxm").per("USD/h")[0]
     1.58
@@ -131,7 +131,7 @@ def card_hour(device: Device | str, ownership: str = "own", prices: Prices | Non
 
 
 def way_of(device: Device | str, prices: Prices | None = None) -> str:
-    """By which way a card is had where nobody says: the first of ``OWNERSHIPS`` with a price.
+    """Default way of having a card: the first of ``OWNERSHIPS`` with a price.
 
     >>> way_of("nvidia-h200-sxm"), way_of("ascend-910b2")
     ('own', 'own')
@@ -180,7 +180,7 @@ def unpriced(device: str, ownership: str) -> Pair:
 
 
 def annuity(discount: Number, years: Number) -> Number:
-    """What one unit of money at the end of every year is worth at the beginning [1].
+    """Present value of one unit of money at the end of every year [1].
 
     (1 - (1 + r)^-n) / r, and n where money costs nothing.
 
@@ -200,7 +200,7 @@ def annuity(discount: Number, years: Number) -> Number:
 
 @dataclass(frozen=True)
 class Bill:
-    """What owning a deployment comes to [money], [money] per year.
+    """Bill of owning a deployment [money], [money] per year.
 
     Attributes:
         hardware: servers with their cards, spares included.
@@ -225,17 +225,17 @@ class Bill:
 
     @property
     def capital(self) -> Number:
-        """What is paid at the beginning [money]."""
+        """Capital paid at the beginning [money]."""
         return self.hardware + self.around
 
     @property
     def yearly(self) -> Number:
-        """What a year costs besides [money]."""
+        """Running cost of a year [money]."""
         return self.energy + self.hosting + self.upkeep + self.people
 
 
 def bill(q: Mapping[str, Number]) -> Bill:
-    """What owning a deployment comes to.
+    """Bill of owning a deployment.
 
     Args:
         q: ``servers``, ``cards`` [1]; ``server``, ``network``, ``racks``, ``storage`` [money];
@@ -277,7 +277,7 @@ def present_cost(capital: Number, yearly: Number, residual: Number, discount: Nu
 
 
 def net_present_value(owned: Bill, revenue: Number, discount: Number, years: Number) -> Number:
-    """What a deployment is worth at the beginning, its revenue less its costs [money].
+    """Present value of a deployment's revenue less its costs [money].
 
     Args:
         owned: what it costs.
@@ -326,7 +326,7 @@ def return_on(capital: Number, surplus: Number, years: Number) -> Number:
 
 
 def server_price(device: Device, node: Node, prices: Prices, currency: str) -> Amount | None:
-    """What a server with its cards costs in a currency [money]; None where nobody says.
+    """Price of a server with its cards in a currency [money]; None if not stated.
 
     A reader's or the catalogue's price of the server; else that of its entry; else a chassis and
     its cards. A price in the currency comes before one that is converted.
@@ -363,7 +363,7 @@ def server_price(device: Device, node: Node, prices: Prices, currency: str) -> A
 
 @dataclass(frozen=True)
 class Within:
-    """How many cards a limit leaves.
+    """Number of cards within a limit.
 
     Attributes:
         cards: whole servers' worth where servers are bought or fed, else single cards [1].

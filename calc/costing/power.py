@@ -59,7 +59,7 @@ def own_cards(inputs: Mapping[str, Number]) -> Number:
 
 def busy_times(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
                phase: str = "decode") -> dict[str, Number]:
-    """How long kernels of each kind run in a step of a rank [s], over all its stages.
+    """Time of kernels of each kind in a step of a rank [s], over all its stages.
 
     A matmul streams its weights or multiplies, whichever takes longer; what it takes besides,
     however few its rows, is waiting. Passes over activations and weights that are widened first
@@ -113,7 +113,7 @@ def step_energy(shares: Mapping[str, Number], full: Number, times: Mapping[str, 
 
 def cards_power(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
                 output_throughput: Number, shares: Mapping[str, Number], full: Number) -> Number:
-    """What all cards of a deployment draw while it brings so many tokens [W].
+    """Power of all cards of a deployment at a throughput [W].
 
     All are awake all the time. Of each data-parallel replica every tensor-parallel rank does the
     steps that bring the tokens, and, unless another pool does, the chunks of the prompts that go
@@ -161,7 +161,7 @@ def average_power(count: Number, ranks: Number, full: Number, awake: Number, ste
 
 @dataclass(frozen=True)
 class Around:
-    """What stands around the cards of a server.
+    """Power of a server besides its cards, and of its site.
 
     Attributes:
         cards: of a server [1].
@@ -252,7 +252,7 @@ def servers_of(count: Number, of_server: Number) -> Number:
 
 
 def site_power(power: Number, count: Number, rest: Around) -> Number:
-    """What a site draws for the cards of a deployment [W].
+    """Power of a site for the cards of a deployment [W].
 
     Cards, host and network heat the server; its fans turn as fast as the heat asks, which takes the
     cube of their speed; the supplies lose what their load says; the site cools and distributes.
@@ -288,7 +288,7 @@ def heat_of_server(power: Number, servers: Number, rest: Around) -> tuple[Number
 
 
 def full_power(device: Device | str) -> Amount | None:
-    """What a card may draw at most [W]; None where nobody says.
+    """Power limit of a card [W]; None if not stated.
 
     Args:
         device: the card, or its identifier.

@@ -30,7 +30,7 @@ LINKS, HOST, OVERHEAD = "communication", "host", "fixed_costs"
 
 def parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
           phase: str = "decode") -> dict[str, Number]:
-    """What a step's exposed time is made of [s]; the parts sum to it.
+    """Parts of a step's exposed time [s], which sum to it.
 
     Device parts as they are busy; what overlap and the path for one token take away, negative; what
     the host takes longer than the device; the gap; of prompts, their pass of the layer that drafts.
@@ -54,7 +54,7 @@ def parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
 
 
 def drafted(draft_tokens: Number, draft_pass: Number) -> Number:
-    """What the layer that drafts adds to a step of prefill [s]: prompts pass it too, once.
+    """Time that the drafting layer adds to a step of prefill [s]: prompts pass it once.
 
     Args:
         draft_tokens: that a decode step checks for each request [token].
@@ -66,7 +66,7 @@ def drafted(draft_tokens: Number, draft_pass: Number) -> Number:
 
 
 def token_parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any]) -> dict[str, Number]:
-    """What the time per output token is made of [s]; the parts sum to ``tpot``.
+    """Parts of the time per output token [s], which sum to ``tpot``.
 
     A step has the fullest batch on every rank; what it takes less where some ranks have fewer
     requests is negative.
@@ -131,7 +131,7 @@ def bottleneck(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
 
 @dataclass(slots=True)
 class Busy:
-    """What keeps a card, its links and its host busy in a step [s], all micro-batches.
+    """Busy times of a card, its links and its host in a step [s], all micro-batches.
 
     Attributes:
         own: computation of the card.
@@ -179,7 +179,7 @@ BUSY = ("compute", "communication", "saved", "offload", "fetch", "router", "shar
 
 
 def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
-    """What is busy in a step, from the times of its parts.
+    """Busy times of a step from the times of its parts.
 
     Args:
         halves: micro-batches of the step [1].
@@ -216,7 +216,7 @@ def _between(q: Any) -> bool:
 
 
 def hidden_time(q: Any, b: Busy) -> Number:
-    """What runs beside something longer [s]: the card's links and its host.
+    """Overlapped time of a step [s]: links and host that run beside something longer.
 
     Two micro-batches take turns, one communicates while the other computes; or each has a stream of
     its own, attention beside experts with their exchange, so that what is hidden is also no longer
@@ -256,14 +256,14 @@ def hidden_time(q: Any, b: Busy) -> Number:
 
 
 def _more_hidden(q: Any, step: Any, changed: Callable[[Busy], Busy]) -> Number:
-    """By how much the overlapped time of a step changes with its work [s]."""
+    """Change of a step's overlapped time with its work [s]."""
     if not hides(q):
         return 0.0
     return hidden_time(q, changed(busy_in(q, step))) - step.hidden_time
 
 
 def busy_in(q: Any, step: Any) -> Busy:
-    """What is busy in a step whose times are known [s].
+    """Busy times of an evaluated step [s].
 
     Args:
         q: input symbols as attributes.
@@ -275,7 +275,7 @@ def busy_in(q: Any, step: Any) -> Busy:
 
 
 def cores_in(q: Any, step: Any) -> Busy:
-    """What attention cores, the choice of positions and their exchange keep busy in a step [s].
+    """Busy times of attention cores, the choice of positions and their exchange in a step [s].
 
     Args:
         q: input symbols as attributes.
@@ -288,7 +288,7 @@ def cores_in(q: Any, step: Any) -> Busy:
 
 
 def added_time(q: Any, step: Any, more: Busy) -> Number:
-    """What a step takes longer on the card that has more to do: less what of it is hidden [s].
+    """Time that a step gains on a card with more work, less the overlapped part [s].
 
     Args:
         q: input symbols as attributes.
@@ -301,7 +301,7 @@ def added_time(q: Any, step: Any, more: Busy) -> Number:
 
 
 def removed_time(q: Any, step: Any, less: Busy) -> Number:
-    """What a step takes less on the card that has less to do: but for what of it was hidden [s].
+    """Time that a step loses on a card with less work, but for the overlapped part [s].
 
     Args:
         q: input symbols as attributes.

@@ -55,7 +55,7 @@ class Group:
 
 @once
 def group(q: Any, ranks: Number) -> Group:
-    """Where the ranks of a group are and which links they have between them.
+    """Place of the ranks of a group on nodes, and the links between them.
 
     Consecutive ranks fill a node first. In a full mesh of pairwise links a device reaches the
     n - 1 others of its group at n - 1 times the rate of a pair; a switch gives its full rate to
@@ -231,7 +231,7 @@ def _passing(q: Any, g: Group) -> tuple[Number, Number]:
 
 
 def _gathered(q: Any, g: Group, payload: Number) -> Number:
-    """What of an all-gather, or of a reduce-scatter, is inside a node [s]."""
+    """Part of an all-gather, or of a reduce-scatter, inside a node [s]."""
     start, per_byte, late, bulk = _gathering(q, g)
     return minimum(start + payload * per_byte, late + payload * bulk)
 
@@ -298,7 +298,7 @@ def exchanging(q: Any) -> Group:
 
 def outputs_joined(q: Any, g: Group, tokens: Number, heads: Number, key: Number, value: Number
                    ) -> Number:
-    """What ranks send in a layer of which each attends to its part of a request's cache [s].
+    """Time that ranks communicate in a layer in which each attends to its part of a cache [s].
 
     Queries of all their heads are gathered; each rank then gets back the outputs of its own heads,
     which are weighed by their log-sum-exp. That is gathered first and the weighed outputs are
@@ -322,7 +322,7 @@ def outputs_joined(q: Any, g: Group, tokens: Number, heads: Number, key: Number,
 
 
 def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Number:
-    """What ranks that share the cache of a request send for it, all layers [s].
+    """Communication of ranks that share the cache of a request, all layers [s].
 
     In decode queries and outputs, and so in prompts of sparse attention, where index keys are split
     with candidates of each rank for the positions that are picked. Another prompt needs what was
@@ -359,7 +359,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
 
 
 def candidates_gathered(q: Any, g: Group, batch: Composition) -> Number:
-    """What ranks send of the best of their own index keys, all layers that have an indexer [s].
+    """Gathering of each rank's best index keys, all layers that have an indexer [s].
 
     A position that all ranks together pick is among those that its own rank would pick: each sends
     as many as are picked, with their scores, and all choose again.
@@ -378,7 +378,7 @@ def candidates_gathered(q: Any, g: Group, batch: Composition) -> Number:
 
 
 def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Number:
-    """What tensor-parallel ranks send of the hidden states of a step, all layers [s].
+    """Communication of a step's hidden states between tensor-parallel ranks, all layers [s].
 
     All-reduces of the embedding, after attention and after what is cut of the MLPs. Where tokens
     are dealt, attention leaves no partial sums, unless its output projection stays cut: tokens are
@@ -405,7 +405,7 @@ def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Nu
 
 
 def _entries_gathered(attention: str, q: Any, own: Composition) -> Number:
-    """What ranks that deal a prompt gather of each other's tokens, all layers [s].
+    """Gathering of each other's tokens by ranks that deal a prompt, all layers [s].
 
     Every rank attends to all of them: latents or keys and values, and keys of an indexer. What
     pools tokens into entries takes the hidden states of all. Outputs go to the ranks that have

@@ -141,7 +141,7 @@ def mean_attended(limit: Number, input_tokens: Number, output_tokens: Number) ->
 
 
 def read_of_cache(q: Any, c: Cache, seen: Number) -> tuple[Number, Number, Number]:
-    """What a rank reads of the cache for one request in a step, all layers and stages [B/request].
+    """Bytes of the cache that a rank reads per request and step, all layers and stages [B/request].
 
     A layer without a window reads what is attended to, and every index key if an indexer has to
     choose; a layer with a window reads its window and no index keys. Every stage's layers are read

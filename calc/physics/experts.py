@@ -62,7 +62,7 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
 
 
 def normal_quantile(exceeded: Number) -> Number:
-    """What a standard normal variable exceeds with a given probability [1]; nothing below 0.
+    """Value that a standard normal variable exceeds with a given probability [1]; at least 0.
 
     Tukey's form, 4.91 ((1 - p)^0.14 - p^0.14), within 1% between 0.001 and 0.5.
 
@@ -79,7 +79,7 @@ def normal_quantile(exceeded: Number) -> Number:
 
 
 def upper_quantile(variance: Number, exceeded: Number) -> Number:
-    """What a gamma-distributed variable of mean 1 exceeds with a given probability [1].
+    """Value that a gamma-distributed variable of mean 1 exceeds with a given probability [1].
 
     Wilson and Hilferty: its cube root is nearly normal. More variance is never less, and below the
     middle nothing is asked.
@@ -223,7 +223,7 @@ def shared_apart(q: Any, tokens: Number) -> Number:
 
 
 def on_fullest(q: Any, shared: Number, routed: Number, besides: Number = 0) -> Number:
-    """What the rank comes to that has most of what shared and routed experts bring.
+    """Total of the rank that has most of shared and routed experts [any].
 
     Both, or where shared experts have ranks of their own the more of the two.
 
@@ -281,7 +281,7 @@ def ranks_in_step(q: Any) -> Number:
 
 @once
 def sliced(q: Any, whole: Number, slices: Number) -> Number:
-    """What holds of the experts on a rank [any]: of whole ones, or of slices.
+    """Value that applies to the experts on a rank [any]: for whole ones, or for slices.
 
     Args:
         q: input symbols as attributes.

@@ -67,7 +67,7 @@ class Cache:
 
 
 def cache(attention: str, q: Any) -> Cache:
-    """What one token leaves in the KV cache [B/token], and what a request does [B/request].
+    """Bytes of one token in the KV cache [B/token], and of a request's state [B/request].
 
     MLA caches one latent and one rotary key for all heads, and, where an indexer chooses what to
     attend to, one key for that: nothing to cut, so each tensor-parallel rank has a copy. Compressed
@@ -132,7 +132,7 @@ def index_parts(q: Any) -> Number:
 
 
 def compressor_states(q: Any) -> tuple[Number, Number]:
-    """What compressors of either kind have gathered for entries to come, all layers [B/request].
+    """States of compressors of either kind for entries to come, all layers [B/request].
 
     Keys and gates of as many tokens as an entry pools, of both windows where two overlap.
 
@@ -545,7 +545,7 @@ def multiplied_positions(q: Any, picked: Number, seen: Number, absorbed: Number)
 
 
 def selection_bytes(q: Any, indexed: Number) -> Number:
-    """What choosing among an indexer's scores moves, in all layers [B].
+    """Bytes moved to choose among an indexer's scores, all layers [B].
 
     Args:
         q: input symbols as attributes.

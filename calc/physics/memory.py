@@ -225,7 +225,7 @@ def _copied_heads(q: Any, n: Parameters) -> Number:
 
 
 def _undivided(q: Any, n: Parameters) -> Number:
-    """What every rank holds whole of a layer's attention, norms and streams included [B]."""
+    """Bytes of a layer's attention that every rank has whole, norms and streams included [B]."""
     return (q.attention_weight_bytes * n.attention_replicated_parameters
             + q.norm_weight_bytes * n.norm_parameters
             + q.compressor_weight_bytes * n.compressor_parameters
@@ -280,7 +280,7 @@ def _padded(width: Number, multiple: Number) -> Number:
 
 @dataclass(frozen=True)
 class Added:
-    """What engines keep beside the model's weights [B]; ``stage_*`` have the stage first.
+    """Memory of engines beside the model's weights [B]; ``stage_*`` have the stage first.
 
     Attributes:
         mtp_weights: the layer that drafts tokens, or a drafter of its own, on the last stage.
@@ -309,7 +309,7 @@ def cache_layers(q: Any, w: Weights, stage: np.ndarray) -> np.ndarray:
 
 
 def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) -> Added:
-    """What an engine keeps beside weights, cache and activations [B].
+    """Memory of an engine beside weights, cache and activations [B].
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -469,7 +469,7 @@ class Memory(Pages, Working):
 
 
 def working(q: Any, a: Added, activations_per_device: Number) -> Working:
-    """What runtime, libraries, graphs and activations take, and what of it is in the share [B].
+    """Memory of runtime, libraries, graphs and activations, and its part in the share [B].
 
     Args:
         q: input symbols as attributes.

@@ -88,7 +88,7 @@ def whole_tiles(tile: Number, rows: Number) -> Number:
 
 
 def tiles_of_experts(tile: Number, rows: Number) -> Number:
-    """The same of experts whose rows differ: x / (1 - exp(-x)), with x = tile / mean rows [1].
+    """Multiplied over given rows of experts that differ: x / (1 - exp(-x)), x = tile / mean [1].
 
     Rows of an expert are about geometrically distributed where its popularity is exponentially.
 
@@ -148,7 +148,7 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
 
 @once
 def expert_latency(q: Any) -> Number:
-    """What the experts of a layer take, however few their rows [s]: whole ones, or slices.
+    """Fixed time of the experts of a layer [s]: of whole ones, or of slices.
 
     Args:
         q: input symbols as attributes.
@@ -160,7 +160,7 @@ def expert_latency(q: Any) -> Number:
 
 @once
 def expert_fixed_time(q: Any) -> Number:
-    """What the experts of all layers take, however few their rows [s].
+    """Fixed time of the experts of all layers [s].
 
     Args:
         q: input symbols as attributes.
@@ -283,7 +283,7 @@ class Matmuls:
     depth: Number
 
     def waiting(self, q: Any, name: str) -> Number:
-        """What their arithmetic takes at least [s]: inputs of an output are added in turn.
+        """Least time of their arithmetic [s]: inputs of an output are added in turn.
 
         Args:
             q: input symbols as attributes.
@@ -292,7 +292,7 @@ class Matmuls:
         return self.depth * getattr(q, f"{name}_depth_latency")
 
     def time(self, q: Any, name: str, worked: Number, rows: Number) -> Number:
-        """What they take [s]: kernels are filled and drained, rows quantised before.
+        """Time of the matmuls [s]: kernels are filled and drained, rows quantised before.
 
         Args:
             q: input symbols as attributes.

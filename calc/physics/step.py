@@ -317,7 +317,7 @@ def _in_layers(q: Any, n: Parameters, of: Callable[[str], Number]) -> Number:
 
 
 def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
-    """What a fused path for a single token saves [s]: boundaries between kernels, at most all.
+    """Time that a fused path for a single token saves [s]: at most all boundaries of kernels.
 
     Source: notebooks/latency.md, section One step.
     """

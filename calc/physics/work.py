@@ -68,7 +68,7 @@ from calc.physics.parameters import Parameters, latent_projections, latent_share
 
 @dataclass(frozen=True)
 class Composition:
-    """What a step is made of, on one data-parallel rank.
+    """Composition of a step on one data-parallel rank.
 
     Attributes:
         tokens: that pass through the layers [token].
@@ -178,7 +178,7 @@ class Work:
 
 @dataclass(frozen=True)
 class PerToken:
-    """What a class of operators has to do for any number of tokens.
+    """Work of a class of operators for any number of tokens.
 
     Attributes:
         flops: for a token [FLOP/token].
@@ -448,7 +448,7 @@ def head_work(q: Any, w: Weights) -> tuple[PerToken, Number]:
 
 
 def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
-    """What the vector unit reads and writes [B].
+    """Bytes that the vector unit reads and writes [B].
 
     Norms with their residual, or several streams; gates of the MLPs; rows of the experts,
     however often; scores that an indexer chooses from. Of a rank with routed experts.
@@ -472,7 +472,7 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
 
 
 def routed_row_bytes(q: Any, n: Parameters, routed: Routed) -> Number:
-    """What of it are rows of routed experts [B], in proportion to the tokens of all ranks.
+    """Bytes of rows of routed experts in :func:`vector_bytes` [B], proportional to all tokens.
 
     Args:
         q: input symbols as attributes.

@@ -47,7 +47,7 @@ from calc.physics.work import Composition
 
 @dataclass(frozen=True)
 class Prompts:
-    """How prompts are cut and packed on one replica: tokens [token] and chunks [1]."""
+    """Prompts cut and packed on one replica: tokens [token] and chunks [1]."""
 
     cached_tokens: Number
     new_tokens: Number
@@ -216,7 +216,7 @@ class Loads:
 
 
 def loads(q: Any, c: Cache, prefill: Step) -> Loads:
-    """How long caches in host memory take to the cards, and when a request is ready for a step [s].
+    """Load time of caches in host memory, and time until a request is ready for a step [s].
 
     Every card loads what it has of a stage through its own link. In ``k`` parts, one for each layer
     where an engine loads them in turn, a part is computed while the next one is loaded: loads of w
@@ -245,7 +245,7 @@ def loads(q: Any, c: Cache, prefill: Step) -> Loads:
 
 @dataclass(frozen=True)
 class Serving:
-    """What a wave of requests sees: times [s], tokens per step [1], rates per second."""
+    """Metrics of a wave of requests: times [s], tokens per step [1], rates per second."""
 
     prefill_time: Number
     burst_time: Number
@@ -308,7 +308,7 @@ def front_ends_rate(q: Any) -> Number:
 
 
 def first_held(q: Any, tpot: Number) -> Number:
-    """How long a first token waits for those that are sent with it, where it is not sent on [s].
+    """Wait of a first token for those sent with it, where it is not sent alone [s].
 
     Of pools apart it is not either's by itself, but of both together (``two_pools``).
 
@@ -399,7 +399,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, work
 
 
 def held_by_decode_pool(q: Any, tpot: Number) -> Number:
-    """How long a decode pool of its own holds a request: for its output tokens only [s].
+    """Time of a request in a separate decode pool: for its output tokens only [s].
 
     Args:
         q: input symbols as attributes.

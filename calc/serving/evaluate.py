@@ -528,7 +528,7 @@ def latencies(attention: str, q: Any, names: Collection[str],
 
 def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cached: Cache,
             decode: Step, prefill: Step, burst: Step) -> dict[str, Number]:
-    """What users see, of the names that are wanted: of a wave, and in a steady state."""
+    """Requested quantities of a wave and of a steady state."""
     quantities = {"prefill_throughput": prefill_throughput(q, cut, burst)}
     _, transfer = transfer_time(q, cached)
     if names.isdisjoint(_OF_WAVE | STEADY_NAMES):
@@ -552,7 +552,7 @@ def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cache
 
 
 def _decoding(q: Any, requests: Number) -> Composition:
-    """What a decode step is made of, with so many requests on a data-parallel rank."""
+    """Composition of a decode step with these requests on a data-parallel rank."""
     lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
     attended = mean_attended(most_picked(q), *lengths)
     return decode_step(q, cast("Decode", SimpleNamespace(

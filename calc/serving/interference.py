@@ -179,7 +179,7 @@ def hit_share(q: Any, step: Step) -> Number:
 
 
 def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill: Step) -> Number:
-    """What experts take for the chunk of one rank of several, and for those who decode along [s].
+    """Time of experts for the chunk of one rank of several and requests that decode along [s].
 
     Beside the fixed time its share of the tokens of all, or what reading takes: of as many experts
     as are hit. Where the chunks of g ranks hit a share h, one of them hits 1 - (1 - h)^(1/g). An
@@ -281,7 +281,7 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
 
 
 def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Number:
-    """What the chunk with the longest context of so many takes more than the mean one [s].
+    """Extra time of the chunk with the longest context among several over the mean chunk [s].
 
     A chunk is anywhere in a prompt of any length, behind what is cached of it: of a prompt as long
     as x, whose share h is cached, it sees x (h + (1 - h) U), U uniform. No part of a prompt is
@@ -428,7 +428,7 @@ def _held(q: Any, p: Prompts, s: Pieces, u: Number, arrivals: Number, often: Num
 
 def _released(q: Any, p: Prompts, s: Pieces, hold: Number, arrivals: Number, chunks: Number,
               span: Number) -> tuple[Number, Number, Number, Number]:
-    """How prompts that ranks held back are worked on, which begin together.
+    """Shares and rates of prompts that ranks held back, which begin together.
 
     From one release to the next pass the steps until a prompt comes, the hold, and a step; prompts
     of several chunks are worked on meanwhile, the longest of them last. Where prompts go first,

@@ -93,14 +93,14 @@ class Latency:
         return Quantile(value, low, high)
 
     def later(self, by: float) -> Latency:
-        """The same, each request by so much later [s]."""
+        """Latencies shifted by a constant [s]."""
         return replace(self, mean=self.mean + by, p50=self.p50 + by, p90=self.p90 + by,
                        p99=self.p99 + by, values=self.values + by)
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What a request has to meet to count as good [s]; a time of one token has no TPOT to miss."""
+    """Limits of a good request [s]; a request of one token has no TPOT to miss."""
 
     ttft: float = math.inf
     tpot: float = math.inf
@@ -175,9 +175,8 @@ def student_quantile(p: float, degrees: int) -> float:
     return x + sum(term / degrees ** (i + 1) for i, term in enumerate(terms))
 
 
-def batch_means(values: Sequence[float] | Array, batches: int = BATCHES,
-                confidence: float = CONFIDENCE) -> float:
-    """Half the width of the confidence interval of a mean of values that depend on each other.
+def batch_means(values: Sequence[float] | Array, batches: int = BATCHES) -> float:
+    """Half the width of the 95% confidence interval of a mean of values that depend on each other.
 
     The values, in order, are cut into batches long enough to be independent; their means vary as
     those of independent samples do. What does not fill the batches is left out at the beginning.
@@ -185,7 +184,6 @@ def batch_means(values: Sequence[float] | Array, batches: int = BATCHES,
     Args:
         values: in order of time, in any unit.
         batches: at least 2.
-        confidence: of the interval [1].
 
     Raises ValueError for fewer than two batches or two values per batch.
 
@@ -196,7 +194,7 @@ def batch_means(values: Sequence[float] | Array, batches: int = BATCHES,
         raise ValueError(f"{len(values)} values in {batches} batches, expected at least two "
                          "batches of two.")
     means = np.asarray(values)[-batches * length:].reshape(batches, length).mean(axis=1)
-    t = student_quantile((1 + confidence) / 2, batches - 1)
+    t = student_quantile((1 + CONFIDENCE) / 2, batches - 1)
     return float(t * means.std(ddof=1) / math.sqrt(batches))
 
 
@@ -286,8 +284,8 @@ MOST_RUNS = 5
 PRECISION = 0.02  # of the rate, relative
 
 
-def saturation_rate(pool: Pool, shapes: Sequence[Shape], decode: Pool | None = None,
-                    waves: int = WAVES, rate: float | None = None) -> float:
+def saturation_rate(pool: Pool, shapes: Sequence[Shape], waves: int = WAVES,
+                    rate: float | None = None) -> float:
     """Requests per second that come out while there are always more waiting [request/s].
 
     Ten times as many requests as the replicas take into work arrive at once; counted is from the
@@ -296,9 +294,8 @@ def saturation_rate(pool: Pool, shapes: Sequence[Shape], decode: Pool | None = N
     for systems that an additional request never speeds up.
 
     Args:
-        pool: replicas that serve, or that prefill.
+        pool: replicas that serve.
         shapes: lengths to draw from, each as likely as any other [token].
-        decode: replicas that decode.
         waves: requests over those that are taken into work [1].
         rate: of arrivals, above what comes out, instead of all at once [request/s]: ranks that step
             together would all be at the same point of their requests, and stay there.
@@ -307,10 +304,10 @@ def saturation_rate(pool: Pool, shapes: Sequence[Shape], decode: Pool | None = N
 
     Source: saturation rule, Baccelli and Foss 1995, https://inria.hal.science/inria-00074656.
     """
-    at_once = max(part.replicas * part.limits.max_num_seqs for part in (pool, decode) if part)
+    at_once = pool.replicas * pool.limits.max_num_seqs
     count = waves * at_once
     asked = bursts(count, 1.0, 1, shapes) if rate is None else poisson(rate, count, shapes)
-    run = simulate(asked, pool, decode)
+    run = simulate(asked, pool)
     ends = np.sort([outcome.finished for outcome in run.outcomes])
     first, last = 3 * count // 10, count - at_once
     begin, end = ends[max(first, 1) - 1], ends[last - 1]

@@ -63,7 +63,7 @@ class Contexts(Sequence[int]):
 
 
 class Step(NamedTuple):
-    """What one forward pass computes.
+    """Prompt chunks and decoding requests of one forward pass.
 
     Attributes:
         prefill: per prompt chunk, its new tokens and the request's tokens cached before it [token].
@@ -128,7 +128,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the engine is started with.
+    """Limits that an engine is started with.
 
     Attributes:
         max_num_batched_tokens: of one step, decode tokens and chunks together under ``mixed``; the
@@ -281,7 +281,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """What happened.
+    """Result of a simulation.
 
     Attributes:
         outcomes: of all requests, in the order of arrival.
@@ -511,7 +511,7 @@ def bursts(size: int, period: float, count: int, shapes: Sequence[Shape],
 
 @dataclass(frozen=True)
 class Prefixes:
-    """What requests begin with that others began with before them.
+    """Prefixes that requests share.
 
     Attributes:
         groups: prefixes, of which every conversation begins with one, each as likely [1].
@@ -536,7 +536,7 @@ class Prefixes:
                              "tokens than 0.")
 
     def conversation_tokens(self, prompt: int, answer: int) -> int:
-        """Of the last turn's prompt and answer, if all have these lengths [token]."""
+        """Tokens of the last turn's prompt and answer, if all have these lengths [token]."""
         return prompt + (self.turns - 1) * max(1, prompt - self.tokens) + self.turns * answer
 
     def drawn(self, count: int, seed: int) -> Iterator[tuple[int, int]]:
@@ -545,7 +545,7 @@ class Prefixes:
 
 
 class Conversation:
-    """What one user asks, turn by turn, and one conversation after another.
+    """Requests of one user, turn by turn, one conversation after another.
 
     >>> user = Conversation(Prefixes(groups=2, tokens=60, turns=2), iter([(0, 1), (1, 0)]))
     >>> [user.ask(0.0, (100, 10)).input_tokens for _ in range(3)]  # 60 of 100 are the prefix
@@ -580,7 +580,7 @@ class Conversation:
 
 
 def sharing(requests: Sequence[Request], prefixes: Prefixes, seed: int = 0) -> tuple[Request, ...]:
-    """The same requests, each the only turn of a conversation that begins with a prefix.
+    """Requests with shared prefixes, each the only turn of a conversation.
 
     Args:
         requests: of open arrivals, none of which waits for an answer.

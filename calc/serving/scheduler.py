@@ -34,16 +34,6 @@ vllm/v1/core/kv_cache_manager.py (``get_computed_blocks``, ``allocate_slots``, `
 vllm/v1/core/block_pool.py (``get_new_blocks``, ``touch``, ``free_blocks``). There empty blocks
 queue with the kept ones; here they are taken first. There two requests may compute the same block,
 and both copies stay; here it becomes one.
-
->>> limits = Limits(max_num_batched_tokens=8192, max_num_seqs=16, policy="prefill-first")
->>> requests = [Request(arrival=0.0, input_tokens=8192, output_tokens=3)] * 2
->>> def step_time(step):  # 1 s per full chunk, 50 ms per token of any request
-...     return sum(new for new, cached in step.prefill) / 8192 + 0.05 * bool(step.decode)
->>> served = schedule(requests, limits, step_time)
->>> [outcome.ttft for outcome in served.outcomes]
-[1.0, 2.0]
->>> round(served.outcomes[0].tpot, 3)  # the second prompt stalls the first request
-0.55
 """
 
 from __future__ import annotations
@@ -60,8 +50,6 @@ from calc.serving.requests import (
     GroupTime,
     Job,
     Limits,
-    Outcome,
-    Request,
     Span,
     Step,
     StepTime,
@@ -69,7 +57,7 @@ from calc.serving.requests import (
 
 
 class _Text:
-    """What is left of a text, by block: how many in work have it; never more than the one before.
+    """Cached blocks of a text: users of each block, never more than of the one before.
 
     ``held`` blocks somebody has, the others nobody.
     """
@@ -83,7 +71,7 @@ class _Text:
 
 
 class PrefixCache:
-    """Which whole blocks of which texts are in the cache, and who has them."""
+    """Whole blocks of texts in the cache, and the number of requests that use them."""
 
     def __init__(self) -> None:
         self._texts: dict[Hashable, _Text] = {}
@@ -359,7 +347,7 @@ class Engine:
         return finished
 
     def _repeats(self) -> int:
-        """How many steps from now take every request that decodes a token further.
+        """Number of steps from now that advance every decoding request by a token.
 
         Under ``mixed`` they do whoever arrives: a prompt has what is left of a step. None but the
         last ends a request, and none finds too few blocks. What prefixes share changes no sooner
@@ -543,39 +531,9 @@ class Engine:
         self.lasting = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    """A step that was run.
-
-    Attributes:
-        start: end of the step before, or the arrival that it waited for [s].
-        end: when its tokens come out [s].
-        step: what it computed.
-        preempted: numbers of the requests that lost their cache when it was planned.
-    """
-
-    start: float
-    end: float
-    step: Step
-    preempted: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """Outcomes in the order in which the requests were given, and the steps that served them."""
-
-    outcomes: tuple[Outcome, ...]
-    steps: tuple[StepRecord, ...]
-
-    @property
-    def preemptions(self) -> int:
-        """How often a cache was dropped and computed again."""
-        return sum(outcome.preemptions for outcome in self.outcomes)
-
-
 @dataclass(frozen=True)
 class Transfer:
-    """How the cache of a prompt gets from a prefill to a decode replica.
+    """Transfer of a prompt's cache from a prefill to a decode replica.
 
     Attributes:
         time: of so many tokens [s].
@@ -622,41 +580,3 @@ def _check(taken: float, steps: Sequence[Step]) -> None:
             [step.prefill for step in steps], [step.decode for step in steps]))
         raise ValueError(f"a step with {chunks} chunks and {decoding} decoding requests takes "
                          f"{taken} s, expected a time.")
-
-
-def schedule(requests: Sequence[Request], limits: Limits, step_time: StepTime,
-             gap: float = 0.0) -> Schedule:
-    """Serve all requests and say when and in which steps.
-
-    A step takes ``gap`` and then ``step_time``; its tokens come out at its end. It can work on what
-    has arrived when it begins, and the engine has looked for, on the earliest arrival first (of one
-    instant: in the order given).
-
-    Args:
-        requests: in any order.
-        limits: of the engine, and its policy.
-        step_time: time of a step [s].
-        gap: of the host before every step [s].
-
-    Raises ValueError if there are no requests, if one does not fit the cache, or if a step takes no
-    finite time.
-    """
-    if not requests:
-        raise ValueError("there is nothing to schedule, expected at least one request.")
-    jobs = [Job(number, request) for number, request in enumerate(requests)]
-    arriving = deque(sorted(jobs, key=lambda job: job.request.arrival))
-    engine = Engine(limits)
-    steps: list[StepRecord] = []
-    clock = 0.0
-    while arriving or engine.load:
-        if not (busy := engine.load > 0):
-            clock = max(clock, arriving[0].request.arrival)
-        while arriving and arriving[0].request.arrival <= clock:
-            engine.submit(arriving.popleft(), busy)
-        engine.receive(engine.idle)
-        step = engine.plan(clock)
-        end = clock + duration(step, step_time, gap)
-        steps.append(StepRecord(clock, end, step, tuple(job.number for job in engine.preempted)))
-        engine.complete(end)
-        clock = end
-    return Schedule(tuple(job.outcome() for job in jobs), tuple(steps))

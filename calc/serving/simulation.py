@@ -2,7 +2,7 @@
 
 The engines are those of ``calc.serving.scheduler``, the events SimPy's. Everything that happens
 at an instant happens before a step begins at that instant, so that a run depends on its inputs and
-its seed only, and a single replica does what ``calc.serving.scheduler`` does, to the last bit.
+its seed only, and a single replica does what its engine does step by step, to the last bit.
 
 >>> from calc.serving.metrics import summarise
 >>> from calc.serving.requests import poisson

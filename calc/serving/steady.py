@@ -84,7 +84,7 @@ def shorter_of_two(first: Number, second: Number, variations: tuple[Number, Numb
 
 
 def others_in_turn(others: Number, replicas: Number, shorter: Number) -> Number:
-    """Of so many others in flight those on one's own replica, if dealt in turn [request].
+    """Requests in flight on one's own replica, if others are dealt in turn [request].
 
     Where stays are exponential, requests come to each of D replicas at every D-th arrival, and find
     1 / ((1 + 1/M)^D - 1) of M others (GI/M/∞). Of many the excess over M/D is half of 1/D - 1, for
@@ -320,7 +320,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
 
 def _received(q: Any, s: Pieces, r: Rates, pace: Number, mean: Number
               ) -> tuple[Number, Number]:
-    """How long a request waits until the engine looks for it [s]: after an answer, at random.
+    """Wait of a request until the engine polls for it [s]: after an answer, at random.
 
     Args:
         s: pieces of a step with prompts.
@@ -355,7 +355,7 @@ def _decoding_held(own: Number, first: Number, joining: Number, chunk: Number) -
 
 
 def gathering(thinking: Number) -> Number:
-    """How many times as long decode steps go on in a row where users think for several [1].
+    """Factor by which runs of decode steps are longer where users think for several steps [1].
 
     Of those whose answers end meanwhile a think once it goes on for long; the first one to ask ends
     it, and the others ask while the long step that follows lasts. So it goes on 1 + a/(a + 1) +
@@ -423,7 +423,7 @@ def _shared_pool_wait(q: Any, p: Prompts, a: _PrefillPool, u: Number, base: Numb
 
 
 def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Number:
-    """What a token takes less with only u others decoding on each rank [s].
+    """Time saved per token with only u others decoding on each rank [s].
 
     A decode step is known with the fullest batch on every rank. The core takes its part by
     request; experts, the host's as well, beside their fixed time as many as are hit, whose number
@@ -548,7 +548,7 @@ def _little(q: Any, others: Number, waiting: Number, inside: Number
 def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decode: Step,
            prefill: Step, burst: Step, transfer: Number, pool_ratio: Number, loaded: Loads
            ) -> Steady:
-    """What a request sees among others that come and go at other times than it does.
+    """Steady state of a request among others that come and go at other times.
 
     Args:
         q: input symbols as attributes; ``concurrency`` are those with a place in the cache.

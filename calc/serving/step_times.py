@@ -57,7 +57,7 @@ def ranks_in_step(inputs: Mapping[str, Number]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What a part of a step adds to a rank's time [s].
+    """Contribution of a part of a step to a rank's time [s].
 
     Attributes:
         busy: card, links and host.
@@ -295,7 +295,7 @@ class Clock:
                           if in_group else chunks)
 
     def _shared(self, tokens: float, busiest: float, decoding: bool) -> Busy:
-        """What experts and exchange add to a rank's own part, for the tokens of all ranks."""
+        """Busy times that experts and exchange add to a rank's part, for tokens of all ranks."""
         (rows, row), (columns, column) = (divmod(int(count), SHARED) for count in (tokens, busiest))
         key = rows, columns, decoding
         if key not in self._groups:
@@ -382,7 +382,7 @@ class Clock:
         return self._known[block][row][column]
 
     def _riding(self, step: Step) -> Sequence[float]:
-        """What the requests that decode beside prompts keep busy: card and links, by their own."""
+        """Busy times of card and links for requests that decode beside prompts."""
         if not step.decode:
             return 0.0, 0.0
         block, (row, column) = _place(*self._rounded(step))
@@ -397,7 +397,7 @@ class Clock:
             ROUNDING * _height(contexts * CONTEXTS + np.arange(1, CONTEXTS + 1)))
 
     def _times(self, names: Sequence[str], composition: Composition) -> np.ndarray:
-        """What is asked of steps, shape (..., names) [s]; once it was asked often, repeated."""
+        """Requested times of steps, shape (..., names) [s]; replayed once requested often."""
         given = {name: value for name, value in vars(composition).items() if np.ndim(value)}
         fixed = {name: value for name, value in vars(composition).items() if name not in given}
         shape = np.broadcast_shapes(*(value.shape for value in given.values()))

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from calc.serving.scheduler import Limits, Request, Step
+from calc.serving.requests import Limits, Request, Step
 
 POLICIES = ["mixed", "prefill-first"]
 

