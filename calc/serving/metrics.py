@@ -63,7 +63,6 @@ class Latency:
             requests than two per batch.
         p50, p90, p99: percentiles.
         values: of the requests, in the order of time.
-        batches: of the confidence intervals.
     """
 
     mean: float
@@ -72,7 +71,6 @@ class Latency:
     p90: float
     p99: float
     values: Array = field(repr=False, compare=False, default_factory=lambda: np.empty(0))
-    batches: int = field(repr=False, default=BATCHES)
 
     def at(self, share: float) -> Quantile:
         """A percentile with its interval, by batch means of the share of requests below it.
@@ -83,9 +81,9 @@ class Latency:
         if not self.values.size:
             return Quantile(math.nan, math.nan, math.nan)
         value = float(np.quantile(self.values, share))
-        if len(self.values) < 2 * self.batches:
+        if len(self.values) < 2 * BATCHES:
             return Quantile(value, 0.0, math.inf)
-        half = batch_means((self.values <= value).astype(float), self.batches)
+        half = batch_means((self.values <= value).astype(float))
         # of an independent sample at least: batches that are all alike tell nothing
         half = max(half, NORMAL * math.sqrt(share * (1 - share) / len(self.values)))
         low, high = (float(np.quantile(self.values, part)) if 0 <= part <= 1 else end
@@ -198,13 +196,13 @@ def batch_means(values: Sequence[float] | Array, batches: int = BATCHES) -> floa
     return float(t * means.std(ddof=1) / math.sqrt(batches))
 
 
-def _latency(values: Array, batches: int) -> Latency:
+def _latency(values: Array) -> Latency:
     values = values[~np.isnan(values)]
     if not values.size:
         return Latency(math.nan, math.nan, math.nan, math.nan, math.nan)
-    half = batch_means(values, batches) if len(values) >= 2 * batches else math.nan
+    half = batch_means(values) if len(values) >= 2 * BATCHES else math.nan
     p50, p90, p99 = np.quantile(values, [0.5, 0.9, 0.99]).tolist()
-    return Latency(float(values.mean()), half, p50, p90, p99, values, batches)
+    return Latency(float(values.mean()), half, p50, p90, p99, values)
 
 
 def covered(starts: Array, ends: Array, begin: float, end: float) -> float:
@@ -240,13 +238,12 @@ def window(arrivals: Array, ends: Array) -> tuple[float, float] | None:
     return (begin, end) if inside >= max(1, in_flight[first]) else None
 
 
-def summarise(run: Run, objective: Objective | None = None, batches: int = BATCHES) -> Summary:
+def summarise(run: Run, objective: Objective | None = None) -> Summary:
     """A run without its beginning and its end (:func:`window`).
 
     Args:
         run: of ``calc.serving.simulation.simulate``.
         objective: that goodput asks for; without, every request is good.
-        batches: for the confidence intervals of means and percentiles (95%).
 
     Raises ValueError for a run that takes no time.
     """
@@ -262,7 +259,7 @@ def summarise(run: Run, objective: Objective | None = None, batches: int = BATCH
         raise ValueError("all steps take no time, so there is nothing to count.")
     good = sum(map(objective.met, counted))
     prompts = sum(outcome.input_tokens for outcome in counted)
-    times = {name: _latency(np.array([getattr(outcome, name) for outcome in counted]), batches)
+    times = {name: _latency(np.array([getattr(outcome, name) for outcome in counted]))
              for name in ("wait", "ttft", "tpot", "e2e")}
     return Summary(
         requests=len(counted), begin=begin, window=length, steady=found is not None, **times,

@@ -32,7 +32,7 @@ from calc.serving.burst import (
 from calc.serving.evaluate import evaluate
 from calc.serving.requests import Limits, Request
 from calc.serving.step_times import Clock
-from tests.reference.schedule import schedule
+from reference.schedule import schedule
 
 ROUNDING = 1e-9  # relative: sums of a dozen numbers in floating point
 SEEDS = st.integers(0, 2**32 - 1)

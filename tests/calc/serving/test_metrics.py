@@ -90,14 +90,7 @@ class TestSummary:
         assert found.tpot.mean == pytest.approx(1.75 / 3)
         assert (found.ttft.p50, found.ttft.p90, found.ttft.p99) == pytest.approx((0.75, 1.7, 1.97))
         assert summarise(RUN).good == 1.0
-
-    def test_two_requests_a_batch_have_an_interval_and_fewer_have_none(self):
-        """Two batches of means 0.375 and 1.5 s: half their distance, times Student's quantile."""
-        found = summarise(RUN, batches=2)
-        assert found.ttft.half_width == pytest.approx(0.5625 * student_quantile(0.975, 1))
-        assert found.ttft.batches == 2
-        assert math.isnan(found.tpot.half_width)
-        assert math.isnan(summarise(RUN, batches=3).ttft.half_width)
+        assert math.isnan(found.ttft.half_width)  # fewer than two requests a batch
 
     def test_a_run_without_a_steady_part_is_counted_whole(self):
         run = Run((outcome(2.0, 2.0, 3.0, 4.0), outcome(2.0, 3.0, 5.0, 6.0)),
@@ -120,27 +113,24 @@ class TestSummary:
 
 
 class TestPercentile:
-    def latency(self, values, batches):
-        return Latency(0.0, 0.0, 0.0, 0.0, 0.0, np.array(values, float), batches)
+    def latency(self, values):
+        return Latency(0.0, 0.0, 0.0, 0.0, 0.0, np.array(values, float))
 
     @pytest.mark.parametrize("share", [0.3, 0.5, 0.6])
     def test_equal_batches_leave_the_interval_of_independent_values(self, share):
-        values = [1, 2, 3, 4, 5] * 2
-        half = NormalDist().inv_cdf(0.975) * math.sqrt(share * (1 - share) / 10)
-        found = self.latency(values, 2).at(share)
+        values = [1, 2, 3, 4, 5] * 20
+        half = NormalDist().inv_cdf(0.975) * math.sqrt(share * (1 - share) / 100)
+        found = self.latency(values).at(share)
         assert (found.value, found.low, found.high) == pytest.approx(
             [float(np.quantile(values, at)) for at in (share, share - half, share + half)])
 
     def test_ends_beyond_all_requests_and_batches_that_differ(self):
-        found = [self.latency([1, 2, 3, 4, 5] * 2, 2).at(share) for share in (0.1, 0.9)]
-        assert (found[0].low, found[1].high) == (0.0, math.inf)
-        assert found[0].high < 5
-        assert found[1].low > 1
-        assert self.latency([1] * 5 + [5] * 5, 2).at(0.5) == Quantile(3.0, 0.0, math.inf)
-        enough, few = (self.latency([1, 5] * 5, batches).at(0.5) for batches in (5, 6))
-        assert few == Quantile(3.0, 0.0, math.inf)
-        assert (enough.low, enough.high) == (1.0, 5.0)
-        assert math.isnan(self.latency([], 2).at(0.5).value)
+        first, last = (self.latency([1, 2, 3, 4, 5] * 20).at(share) for share in (0.01, 0.99))
+        assert (first.low, last.high) == (0.0, math.inf)
+        assert (first.high, last.low) == (1.0, 5.0)
+        assert self.latency([1] * 50 + [3] + [5] * 50).at(0.5) == Quantile(3.0, 1.0, 5.0)
+        assert self.latency([1, 5] * 19).at(0.5) == Quantile(3.0, 0.0, math.inf)  # too few
+        assert math.isnan(self.latency([]).at(0.5).value)
 
 
 class TestIntervals:

@@ -35,7 +35,7 @@ from calc.serving.requests import (
 )
 from calc.serving.scheduler import Engine, Transfer, group_duration
 from calc.serving.simulation import Pool, simulate
-from tests.reference.schedule import schedule
+from reference.schedule import schedule
 
 ONE_STEP = affine(1.0, 0.0)
 

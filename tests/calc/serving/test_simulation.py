@@ -33,7 +33,7 @@ from calc.serving.requests import (
 from calc.serving.scheduler import Transfer
 from calc.serving.simulation import Pool, simulate
 from reference.queueing import interrupted_pace, md1_wait, md1_wait_below
-from tests.reference.schedule import schedule
+from reference.schedule import schedule
 
 SERVICE = 0.25
 ONE_BY_ONE = Pool(limits(seqs=1), lambda step: SERVICE)
