@@ -120,7 +120,6 @@ def test_a_server_costs_its_chassis_and_cards_unless_it_has_a_price(hopper):
 
 
 AMOUNTS = st.floats(0.01, 1000)
-EXCHANGE = Value(7.0, "CNY/USD", "7 CNY/USD", "arithmetic", "assumed", 5.0, 10.0)
 
 
 @pytest.mark.parametrize("device", ["ascend-910b2", "nvidia-h20", "ascend-910c-die"])
@@ -172,9 +171,9 @@ def test_a_text_that_is_no_price_is_refused(text):
 
 def test_the_highest_rate_of_exchange_makes_most_yuan_and_fewest_dollars():
     money = Amount(70.0, 35.0, 210.0, "USD/s")
-    yuan = converted(money, "CNY", EXCHANGE)
+    yuan = converted(money, "CNY", RATE)
     assert (yuan.points, yuan.unit) == ((490.0, 175.0, 2100.0), "CNY/s")
-    dollars = converted(Amount(70.0, 35.0, 210.0, "CNY/s"), "USD", EXCHANGE)
+    dollars = converted(Amount(70.0, 35.0, 210.0, "CNY/s"), "USD", RATE)
     assert dollars.points == pytest.approx((10.0, 3.5, 42.0))
     assert dollars.unit == "USD/s"
     assert converted(money, "USD", None) is money

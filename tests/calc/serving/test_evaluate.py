@@ -92,9 +92,6 @@ def test_an_array_of_deployments_is_each_by_itself(attention):
             np.testing.assert_allclose(column, alone[name], rtol=1e-9, atol=1e-300, err_msg=name)
 
 
-PHASES = {"decode", "prefill", "burst"}
-
-
 def asked(attention, at, *names, known=None):
     """Quantities of one of the random deployments."""
     return latencies(attention, inputs_of(one(sampled(attention), at)), names, known)
@@ -110,25 +107,6 @@ def test_each_quantity_is_that_of_the_whole_evaluation(attention, at):
         np.testing.assert_allclose(found[name], whole[name], rtol=1e-12, err_msg=name)
     assert found[FAST] == pytest.approx(
         (found["decode_step_time"] + found["draft_time"]) / found["tokens_per_step"])
-
-
-@pytest.mark.parametrize(("names", "phases", "more"), [
-    ([FAST], {"decode"}, set()), (["decode_tokens", "draft_time"], {"decode"}, set()),
-    ([PACE], {"decode"}, {PACE}), (["prefill_step_time"], {"prefill"}, set()),
-    (["burst_head_time"], {"burst"}, set()),
-    (["decode_step_time", "burst_step_time"], {"decode", "burst"}, set()),
-    (["ttft"], PHASES, {"ttft", "steady_ttft", "prefill_throughput", PACE}),
-    (["prefill_throughput"], PHASES, {"prefill_throughput"}),
-    (["steady_ttft"], PHASES, {"steady_ttft", "prefill_throughput", PACE}),
-    (["bench_ttft"], PHASES, {"bench_ttft", "steady_ttft", "ttft", "prefill_throughput", PACE}),
-])
-def test_only_steps_that_the_names_need_are_computed(names, phases, more):
-    found = asked("gqa", 3, *names)
-    assert {phase for phase in PHASES if f"{phase}_step_time" in found} == phases
-    assert found.keys() & {
-        "ttft", "steady_ttft", "bench_ttft", "prefill_throughput", PACE} == more
-    assert set(names) <= found.keys()
-    assert needs_prefill(names) == (phases != {"decode"})
 
 
 @pytest.mark.parametrize(("phase", "name"), [
