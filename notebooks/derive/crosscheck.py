@@ -21,10 +21,10 @@ from calc.closed_form.evaluate import evaluate
 from calc.costing import owning, power, tokens, ways
 from catalogue.entries.trees import evaluate as evaluate_tree
 from notebooks.derive.formulas.derivatives import Gradient, gradient
-from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import (
     COST,
     DECIDING,
+    DerivationError,
     Formula,
     evaluate_all,
     load_formulas,
@@ -33,8 +33,7 @@ from notebooks.derive.formulas.exported import (
     stagewise,
 )
 from notebooks.derive.formulas.trees import to_tree
-from notebooks.derive.steps import bounds
-from notebooks.derive.steps.phases import PHASES
+from notebooks.derive.steps.phases import PHASES, step_ceiling, step_floor
 
 TOLERANCE = 1e-9
 ASIDE = 1e-7  # relative, to either side of a kink
@@ -103,7 +102,7 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
 @functools.cache
 def bounds_of_steps() -> dict[str, tuple[Any, Any]]:
     """What no step is below, and none above, as trees, by phase."""
-    return {phase: (to_tree(bounds.least(phase)), to_tree(bounds.most(phase)))
+    return {phase: (to_tree(step_floor(phase)), to_tree(step_ceiling(phase)))
             for phase in PHASES}
 
 

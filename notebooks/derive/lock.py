@@ -15,8 +15,7 @@ from traceback import walk_tb
 import jupytext
 
 from notebooks.derive.formulas.derivation import LOCK
-from notebooks.derive.formulas.errors import explain
-from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
+from notebooks.derive.formulas.exported import FORMULAS, explain, load_formulas, save_formulas
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")

@@ -25,8 +25,13 @@ from catalogue.entries.formulas import (
 from catalogue.entries.trees import Number, evaluate
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
-from notebooks.derive.formulas.errors import DerivationError
-from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
+from notebooks.derive.formulas.exported import (
+    DerivationError,
+    computable,
+    evaluate_all,
+    load_formulas,
+    select,
+)
 from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.show import display
 from notebooks.show.display import LANGUAGES, Text, in_dropdown, show

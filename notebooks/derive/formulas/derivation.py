@@ -12,10 +12,10 @@ import catalogue
 from catalogue.entries.trees import Number, symbols_of
 from notebooks.derive.formulas import dimensions
 from notebooks.derive.formulas.compare import same_structure, same_value
-from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import (
     FORMULAS,
     VARIANTS,
+    DerivationError,
     Evaluated,
     Formula,
     computable,

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import sympy
 
 from catalogue.entries.trees import Number, Tree, evaluate
-from notebooks.derive.formulas.errors import DerivationError
-from notebooks.derive.formulas.exported import Formula, evaluate_all, order
+from notebooks.derive.formulas.exported import DerivationError, Formula, evaluate_all, order
 from notebooks.derive.formulas.trees import from_tree, to_tree
 
 PICKED = {"max": max, "min": min, "max_over": max, "min_over": min}

@@ -16,7 +16,7 @@ from sympy.core.relational import Relational
 import catalogue
 from catalogue.ledger.dimensions import text as named
 from catalogue.reading.units import uncounted
-from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DerivationError
 from notebooks.derive.formulas.trees import Over
 
 Dimensions = dict[str, sympy.Rational]

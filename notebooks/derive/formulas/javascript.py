@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DerivationError
 
 Node = Any  # a number, a name, or (operator, argument, ...): hashable, divisions made plain
 Slot = Callable[[str], str]

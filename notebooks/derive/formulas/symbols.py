@@ -17,7 +17,7 @@ from sympy.functions.elementary.miscellaneous import MinMaxBase
 from sympy.printing.latex import LatexPrinter
 
 import catalogue
-from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DerivationError
 
 EULER = sympy.Rational("0.5772156649015329")  # gamma, to the digits of a double; printed as it
 LARGEST_DENOMINATOR = 100  # of a multiple of gamma that is printed as one

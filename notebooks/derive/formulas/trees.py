@@ -16,7 +16,7 @@ import sympy
 from sympy.core.relational import Relational
 
 import catalogue
-from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DerivationError
 from notebooks.derive.formulas.symbols import symbol
 
 Tree = Any

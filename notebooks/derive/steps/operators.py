@@ -18,8 +18,7 @@ from sympy import Expr, Max, Min
 from notebooks.derive.formulas.exported import load_formulas, select
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import from_tree
-from notebooks.derive.steps.compressed import compressed, scores
-from notebooks.derive.steps.linear import attending, linear
+from notebooks.derive.steps.attention import attending, compressed, linear, scores
 from notebooks.derive.steps.phases import Composition, score_bytes
 from notebooks.derive.steps.routing import (
     Routing,
@@ -32,8 +31,10 @@ from notebooks.derive.steps.rows import (
     GATE_FLOPS,
     NORM_FLOPS,
     VECTOR,
+    Kind,
     Operator,
     inner_norm,
+    kinds,
     matmul,
     mixing,
     norm,
@@ -41,10 +42,7 @@ from notebooks.derive.steps.rows import (
     projection,
     where,
 )
-from notebooks.derive.steps.tensors import Kind, kinds
 
-CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
-           "head")
 LINK, DRAFT = "link", "draft"
 COUNTED = ("attention_divided_parameters", "attention_kv_parameters",
            "attention_replicated_parameters", "norm_parameters", "dense_mlp_parameters",

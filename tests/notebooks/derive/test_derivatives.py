@@ -10,8 +10,7 @@ import catalogue
 from catalogue.reading import units
 from notebooks.derive.crosscheck import crosscheck_slopes
 from notebooks.derive.formulas.derivatives import gradient, local
-from notebooks.derive.formulas.errors import DerivationError
-from notebooks.derive.formulas.exported import load_formulas, select
+from notebooks.derive.formulas.exported import DerivationError, load_formulas, select
 
 TIMES = ("tpot", "ttft", "output_throughput")
 QUANTITIES = (*TIMES, "memory_per_device")

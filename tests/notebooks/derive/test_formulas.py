@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import catalogue
 from notebooks.derive.formulas import dimensions
 from notebooks.derive.formulas.compare import points, same_structure, same_value
-from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import (
+    DerivationError,
     Formula,
     evaluate_all,
     order,
@@ -21,7 +21,7 @@ from notebooks.derive.formulas.exported import (
 )
 from notebooks.derive.formulas.symbols import equation, latex, sym
 from notebooks.derive.formulas.trees import MaxOver, MinOver, SumOver, from_tree, to_tree
-from notebooks.derive.steps.tensors import Tensor, size
+from notebooks.derive.steps.rows import Tensor, size
 
 t, p, s = sym.tensor_parallel, sym.pipeline_parallel, sym.stage
 NAMES = ("num_hidden_layers", "hidden_size", "tensor_parallel", "n_routed_experts",

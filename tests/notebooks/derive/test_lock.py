@@ -11,8 +11,7 @@ import sympy
 import catalogue
 from notebooks.derive import lock
 from notebooks.derive.formulas.derivation import LOCK, Derivation
-from notebooks.derive.formulas.errors import DerivationError
-from notebooks.derive.formulas.exported import load_formulas
+from notebooks.derive.formulas.exported import DerivationError, load_formulas
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import MaxOver
 

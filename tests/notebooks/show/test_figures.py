@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from catalogue.reading import words
-from notebooks.show import behind, figures
+from notebooks.show import figures
 from notebooks.show.fonts.subset import TARGET, characters
 
 CARDS = ("nvidia-h20", "nvidia-h200-sxm", "nvidia-h800", "ascend-910b2", "ascend-910c-die")
@@ -20,7 +20,7 @@ CARDS = ("nvidia-h20", "nvidia-h200-sxm", "nvidia-h800", "ascend-910b2", "ascend
 def numbers(figure: Figure) -> list[dict[str, str]]:
     """Return the rows of the file behind a figure."""
     figures.svg(figure)
-    return list(csv.DictReader(io.StringIO(behind.numbers(figure))))
+    return list(csv.DictReader(io.StringIO(figures.plotted_csv(figure))))
 
 
 def test_cards_keep_their_colour_in_every_figure():
