@@ -116,34 +116,40 @@ def of_notebook(formulas: Mapping[str, Formula], notebook: str) -> dict[str, For
     return {f.name: f for f in formulas.values() if f.notebook == notebook}
 
 
-def order(formulas: Mapping[str, Formula]) -> list[str]:
-    """Names such that each formula comes after those that it uses.
+def order(formulas: Mapping[str, Formula], wanted: Iterable[str] | None = None) -> list[str]:
+    """Return names such that each formula comes after those that it uses.
+
+    Args:
+        formulas: by name.
+        wanted: quantities that are computed with what they need, all unless given.
 
     Raises DerivationError naming the formulas of a cycle.
     """
-    return list(_order(frozenset((name, formula.needs) for name, formula in formulas.items())))
+    needs = frozenset((name, formula.needs) for name, formula in formulas.items())
+    return list(ordered(needs, tuple(sorted(formulas) if wanted is None else wanted)))
 
 
 @functools.lru_cache(maxsize=1024)
-def _order(formulas: frozenset[tuple[str, frozenset[str]]]) -> tuple[str, ...]:
-    """The order of formulas of which the names are given, each with those of what it uses."""
-    needs = dict(formulas)
+def ordered(needs: frozenset[tuple[str, frozenset[str]]], wanted: tuple[str, ...]
+            ) -> tuple[str, ...]:
+    """Return names and what they need, depth first, from pairs of a name and its symbols."""
+    uses = dict(needs)
     done: dict[str, None] = {}  # as an ordered set
     path: list[str] = []
 
     def visit(name: str) -> None:
-        if name in done:
-            return
         if name in path:
             cycle = " → ".join([*path[path.index(name):], name])
             raise DerivationError(f"formulas need each other in a circle: {cycle}.")
         path.append(name)
-        for other in sorted(needs[name] & needs.keys()):
-            visit(other)
+        for other in sorted(uses[name] & uses.keys()):
+            if other not in done:
+                visit(other)
         done[path.pop()] = None
 
-    for name in sorted(needs):
-        visit(name)
+    for name in wanted:
+        if name in uses and name not in done:
+            visit(name)
     return tuple(done)
 
 
