@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,18 +85,26 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
     Raises DerivationError naming the quantities that only one of the two has, or on which they
     differ by more than a relative 1e-9, or a step of ``calc`` that is not within its bounds.
     """
-    known = load_formulas() if formulas is None else formulas
-    chosen = select(known, attention)
+    chosen = select(load_formulas() if formulas is None else formulas, attention)
     computed = evaluate(inputs, attention)
-    if lonely := chosen.keys() ^ computed.keys():
-        sides = [f"{name} (only {'derived' if name in chosen else 'in calc'})"
+    report = _report(chosen, computed, _rows(chosen, computed, inputs))
+    hold_within_bounds(computed, inputs)
+    return report
+
+
+def _report(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
+            rows: Iterable[Row]) -> Report:
+    """Return the rows as a report; raise DerivationError where names or values differ."""
+    if lonely := formulas.keys() ^ computed.keys():
+        sides = [f"{name} (only {'derived' if name in formulas else 'in calc'})"
                  for name in sorted(lonely)]
         raise DerivationError(f"formulas and calc have different quantities: {', '.join(sides)}.")
-    rows = tuple(_compare(chosen, computed, inputs))
-    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
-        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
-    hold_within_bounds(computed, inputs)
-    return Report(rows)
+    report = Report(tuple(rows))
+    if wrong := [f"{row.name}{'' if row.stage is None else f' on stage {row.stage}'} is "
+                 f"{row.formula!r} derived and {row.calc!r} in calc"
+                 for row in report.rows if not row.difference <= TOLERANCE]:
+        raise DerivationError(f"formulas and calc disagree: {'; '.join(wrong)}.")
+    return report
 
 
 @functools.cache
@@ -115,8 +123,8 @@ def hold_within_bounds(computed: Mapping[str, Any], inputs: Mapping[str, Any]) -
 
     Raises DerivationError for a step outside of its bounds, on which both codings may agree.
     """
-    known = {**{name: float(value) for name, value in computed.items() if np.ndim(value) == 0},
-             **{name: float(value) for name, value in inputs.items()}}
+    known = {name: float(value) for name, value in {**computed, **inputs}.items()
+             if np.ndim(value) == 0}
     for phase, (least, most) in bounds_of_steps().items():
         low, high = (float(evaluate_tree(bound, known)) for bound in (least, most))
         time = known[f"{phase}_step_time"]
@@ -189,14 +197,14 @@ def crosscheck_decisions(seed: int) -> Report:
     formulas = {name: one for name, one in load_formulas().items()
                 if one.notebook in DECIDING and one.notebook != COST}
     inputs, computed = _decisions(random.Random(f"decisions {seed}"))
+    return _report_of(formulas, inputs, computed)
+
+
+def _report_of(formulas: Mapping[str, Formula], inputs: Mapping[str, Any],
+               computed: Mapping[str, Any]) -> Report:
     derived = evaluate_all(formulas, inputs)
-    if lonely := formulas.keys() ^ computed.keys():
-        raise DerivationError("formulas and calc have different quantities: "
-                              f"{', '.join(sorted(lonely))}.")
-    rows = tuple(_row(name, None, derived, computed[name]) for name in sorted(computed))
-    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
-        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
-    return Report(rows)
+    return _report(formulas, computed, (_row(name, None, derived, computed[name])
+                                        for name in formulas))
 
 
 def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]:
@@ -233,30 +241,26 @@ def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]
         "restarting_share": one.restarting}
 
 
-def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
-             inputs: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
+          inputs: Mapping[str, Any]) -> Iterator[Row]:
     indexed = stagewise(formulas)
-    stages = range(int(inputs["pipeline_parallel"]))
-    # calc keeps a few stages; a stage is known by its first layer
+    # calc computes a few stages; a stage is identified by its first layer
     first_layer = {name: formulas[name] for name in formulas if name == "stage_first_layer"}
-    place = {int(evaluate_all(first_layer, inputs, stage)["stage_first_layer"]): stage
-             for stage in stages}
-    kept = {place.get(int(first), -1): position for position, first
-            in enumerate(np.atleast_1d(computed["stage_first_layer"]))}
-    if -1 in kept:
-        raise DerivationError("formulas and calc disagree: no stage begins with one of the "
-                              f"layers {computed['stage_first_layer']} that calc gives.")
+    stages = {int(evaluate_all(first_layer, inputs, stage)["stage_first_layer"]): stage
+              for stage in range(int(inputs["pipeline_parallel"]))}
+    layers = np.atleast_1d(computed["stage_first_layer"])
+    if strange := [layer for layer in map(int, layers) if layer not in stages]:
+        raise DerivationError(f"formulas and calc disagree: no stage begins with layer {strange}.")
     first = evaluate_all(formulas, inputs)
+    for name in sorted(formulas.keys() - indexed):
+        yield _row(name, None, first, computed[name])
     by_stage = {name: formulas[name] for name in indexed}
     values = {**inputs, **{name: value for name, value in first.items() if name not in indexed}}
-    derived = {stage: first | evaluate_all(by_stage, values, stage) if stage else first
-               for stage in kept}
-    for name in formulas:
-        if name not in indexed:
-            yield _row(name, None, first, computed[name])
-            continue
-        for stage, position in kept.items():
-            yield _row(name, stage, derived[stage], np.atleast_1d(computed[name])[position])
+    for position, layer in enumerate(layers):
+        stage = stages[int(layer)]
+        derived = first | evaluate_all(by_stage, values, stage)
+        for name in sorted(indexed):
+            yield _row(name, stage, derived, np.atleast_1d(computed[name])[position])
 
 
 def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -> Row:
@@ -268,11 +272,6 @@ def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -
     return Row(name, stage, left, right, float(apart / size) if size else 0.0)
 
 
-def _told(row: Row) -> str:
-    where = "" if row.stage is None else f" on stage {row.stage}"
-    return f"{row.name}{where} is {row.formula!r} derived and {row.calc!r} in calc"
-
-
 def crosscheck_costs(inputs: Mapping[str, Any]) -> Report:
     """Evaluate the formulas of the chapter on cost and ``calc.costing``, and compare them.
 
@@ -281,21 +280,7 @@ def crosscheck_costs(inputs: Mapping[str, Any]) -> Report:
 
     Raises DerivationError as :func:`crosscheck` does.
     """
-    formulas = of_notebook(load_formulas(), COST)
-    derived, computed = evaluate_all(formulas, inputs), _costs(inputs)
-    if lonely := formulas.keys() ^ computed.keys():
-        raise DerivationError("formulas and calc have different quantities of cost: "
-                              f"{', '.join(sorted(lonely))}.")
-    rows = tuple(_cost_row(name, float(derived[name]), float(computed[name]))
-                 for name in formulas)
-    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
-        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
-    return Report(rows)
-
-
-def _cost_row(name: str, left: float, right: float) -> Row:
-    size = max(abs(left), abs(right))
-    return Row(name, None, left, right, abs(left - right) / size if size else 0.0)
+    return _report_of(of_notebook(load_formulas(), COST), inputs, _costs(inputs))
 
 
 def _costs(q: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import sympy
 
 from catalogue.entries.trees import Number, Tree, evaluate
 from notebooks.derive.formulas.exported import DerivationError, Formula, evaluate_all, order
+from notebooks.derive.formulas.symbols import symbol
 from notebooks.derive.formulas.trees import from_tree, to_tree
 
-PICKED = {"max": max, "min": min, "max_over": max, "min_over": min}
-STEPS = ("ceil", "floor")
-OVER = ("max_over", "min_over", "sum_over")
+PICKED = {"max": max, "min": min}
 
 
 @dataclass(frozen=True)
@@ -51,40 +50,26 @@ def gradient(formulas: Mapping[str, Formula], inputs: Mapping[str, Number], name
 
     Raises DerivationError for a formula that has no value or no slope at this point.
     """
-    needed = closure(formulas, name)
-    values: dict[str, Number] = {**inputs, **evaluate_all(needed, inputs)}
+    if name not in formulas:
+        raise DerivationError(f"there is no formula of '{name}'.")
+    needed = order(formulas, [name])
+    values = {**inputs, **evaluate_all({one: formulas[one] for one in needed}, inputs)}
     adjoint: dict[str, float] = {name: 1.0}
     unwanted = inputs.keys() - set(inputs if by is None else by)
     pieces = {}
-    for formula in reversed(order(needed)):
-        pieces[formula] = json.dumps(local(needed[formula].tree, values))
-        share = adjoint.pop(formula, 0.0)
-        if not share:
+    for formula in reversed(needed):
+        pieces[formula] = json.dumps(local(formulas[formula].tree, values))
+        if not (share := adjoint.pop(formula, 0.0)):
             continue
-        for symbol in symbols(pieces[formula]):
-            if symbol in unwanted:
-                continue
+        used = {used.name for used in _expression(pieces[formula]).free_symbols}
+        for each in sorted(used - unwanted):
             try:
-                slope = float(evaluate(differentiated(pieces[formula], symbol), values))
+                slope = float(evaluate(_differentiated(pieces[formula], each), values))
             except ValueError as error:
                 raise DerivationError(
-                    f"formula '{formula}' has no slope by '{symbol}': {error}.") from None
-            adjoint[symbol] = adjoint.get(symbol, 0.0) + share * slope
+                    f"formula '{formula}' has no slope by '{each}': {error}.") from None
+            adjoint[each] = adjoint.get(each, 0.0) + share * slope
     return Gradient(float(values[name]), adjoint, pieces)
-
-
-def closure(formulas: Mapping[str, Formula], name: str) -> dict[str, Formula]:
-    """A formula and all that it is made of. Raises DerivationError if there is none."""
-    if name not in formulas:
-        raise DerivationError(f"there is no formula of '{name}'.")
-    found: dict[str, Formula] = {}
-    waiting = [name]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found[one] = formulas[one]
-            waiting += formulas[one].needs & formulas.keys()
-    return found
 
 
 def local(tree: Tree, values: Mapping[str, Number]) -> Tree:
@@ -95,67 +80,36 @@ def local(tree: Tree, values: Mapping[str, Number]) -> Tree:
     >>> local(["max", ["multiply", "a", 2], ["ceil", "b"]], {"a": 2, "b": 2.5})
     ['multiply', 'a', 2]
     """
-    if not isinstance(tree, list):
+    if not isinstance(tree, list) or tree[0] == "rational":
         return tree
     operator, *args = tree
-    if operator in STEPS:
+    if operator in ("ceil", "floor"):
         return evaluate(tree, values)
-    if operator == "rational":
-        return tree
     if operator == "piecewise":
-        return local(_branch(tree, values), values)
-    if operator in OVER:
-        args, operator = list(_unrolled(tree, values)), operator.removesuffix("_over")
-        operator = "add" if operator == "sum" else operator
+        *branches, default = args
+        return local(next((value for condition, value in branches
+                           if evaluate(["piecewise", [condition, 1], 0], values)), default), values)
+    if operator in ("max_over", "min_over", "sum_over"):
+        index, count, body = args
+        args = [_substituted(body, index, i) for i in range(int(evaluate(count, values)))]
+        operator = {"sum_over": "add"}.get(operator, operator[:3])
     if operator in PICKED:
         return local(PICKED[operator](args, key=lambda arg: evaluate(arg, values)), values)
     return [operator, *(local(arg, values) for arg in args)]
 
 
-def symbols(piece: str) -> list[str]:
-    """What a piece (as JSON) depends on.
-
-    >>> symbols('["multiply", "hidden_size", 3]')
-    ['hidden_size']
-    """
-    return sorted(symbol.name for symbol in _expression(piece).free_symbols)
+def _substituted(tree: Tree, index: str, value: int) -> Tree:
+    if isinstance(tree, list):
+        return [_substituted(part, index, value) for part in tree]
+    return value if tree == index else tree
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def differentiated(piece: str, by: str) -> Tree:
-    """SymPy's derivative of a piece (as JSON) by one of its symbols, as a tree.
-
-    >>> differentiated('["multiply", "hidden_size", 3]', "hidden_size")
-    3
-    """
-    expression = _expression(piece)
-    (symbol,) = (one for one in expression.free_symbols if one.name == by)
-    return to_tree(sympy.diff(expression, symbol))
+def _differentiated(piece: str, by: str) -> Tree:
+    """Return SymPy's derivative of a piece (as JSON) by one of its symbols, as a tree."""
+    return to_tree(sympy.diff(_expression(piece), symbol(by)))
 
 
 @functools.lru_cache(maxsize=1 << 14)
 def _expression(piece: str) -> sympy.Expr:
     return from_tree(json.loads(piece))
-
-
-def _branch(tree: Tree, values: Mapping[str, Number]) -> Tree:
-    """The branch of a piecewise that holds: its default is asked last."""
-    *branches, default = tree[1:]
-    for condition, value in branches:
-        if evaluate(["piecewise", [condition, 1], 0], values):
-            return value
-    return default
-
-
-def _unrolled(tree: Tree, values: Mapping[str, Number]) -> Iterator[Tree]:
-    """The bodies of an operator over an index, with each value of the index put in."""
-    _, index, count, body = tree
-    for i in range(int(evaluate(count, values))):
-        yield _put(body, index, i)
-
-
-def _put(tree: Tree, index: str, value: int) -> Tree:
-    if isinstance(tree, list):
-        return [tree[0], *(_put(part, index, value) for part in tree[1:])] \
-            if isinstance(tree[0], str) else [_put(part, index, value) for part in tree]
-    return value if tree == index else tree

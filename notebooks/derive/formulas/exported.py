@@ -72,21 +72,15 @@ def load_formulas(path: Path = FORMULAS) -> dict[str, Formula]:
     if not path.is_file():
         return {}
     now = path.stat()
-    return dict(_parsed(_contents(path, now.st_ino, now.st_size, now.st_mtime_ns)))
+    return dict(_read(path, now.st_ino, now.st_size, now.st_mtime_ns))
 
 
 @functools.lru_cache(maxsize=4)
-def _contents(path: Path, *_version: int) -> bytes:
-    """What stands in a version of the file, which is written whole: another one is a new file."""
-    return path.read_bytes()
-
-
-@functools.lru_cache(maxsize=4)
-def _parsed(data: bytes) -> dict[str, Formula]:
-    """What a file holds, parsed once; nobody changes a formula that was read."""
+def _read(path: Path, *_version: int) -> dict[str, Formula]:
+    """Return the formulas of a version of the file; another version is a new file."""
     made: dict[tuple[Any, ...], Any] = {}
     return {key: Formula(**{**entry, "tree": shared(entry["tree"], made)})
-            for key, entry in json.loads(data).items()}
+            for key, entry in json.loads(path.read_bytes()).items()}
 
 
 def save_formulas(formulas: Iterable[Formula], path: Path = FORMULAS) -> None:
@@ -212,7 +206,7 @@ class Evaluated(Mapping[str, Number]):
         return iter({**self._inputs, **self.formulas})
 
     def __len__(self) -> int:
-        return len({**self._inputs, **self.formulas})
+        return len({*self})
 
 
 def evaluate_all(formulas: Mapping[str, Formula], inputs: Mapping[str, Number],
