@@ -11,6 +11,7 @@ import csv
 import functools
 import io
 import logging
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -300,94 +301,73 @@ def plotted_csv(figure: Figure) -> str:
         names = {"x": _tick_names(axes.xaxis), "y": _tick_names(axes.yaxis)}
         rows += [{"panel": panel, "name": _row_name(names, row), **row}
                  for row in _plotted_rows(axes)]
-    if not rows:
-        return ""
     shown = [name for name in CSV_COLUMNS if any(row.get(name) not in (None, "") for row in rows)]
-    headings = dict.fromkeys(shown) | {name: name for name in shown} | {
-        name: heading for name, heading in _axis_labels(figure).items() if name in shown}
-    return as_csv([headings[name] or name for name in shown],
-                   ([row.get(name, "") for name in shown] for row in rows))
+    labels = {"x": {axes.get_xlabel() for axes in figure.axes} - {""},
+              "y": {axes.get_ylabel() for axes in figure.axes} - {""}}
+    headings = {name: next(iter(found)) for name, found in labels.items() if len(found) == 1}
+    return as_csv([headings.get(name) or name for name in shown],
+                  ([row.get(name, "") for name in shown] for row in rows)) if rows else ""
 
 
 def as_csv(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as CSV: numbers to six digits, and a file's signs as it has them."""
+    """Return a table as CSV: numbers to six digits, text without the signs of mathematics."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_csv_cell(heading) for heading in headings])
-    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
+    csv.writer(text, lineterminator="\n").writerows(map(_csv_cell, row)
+                                                    for row in (headings, *rows))
     return text.getvalue()
-
-
-def _axis_labels(figure: Figure) -> dict[str, str]:
-    """What x and y are, if all panels say the same."""
-    found = {"x": {axes.get_xlabel() for axes in figure.axes} - {""},
-             "y": {axes.get_ylabel() for axes in figure.axes} - {""}}
-    return {name: labels.pop() for name, labels in found.items() if len(labels) == 1}
 
 
 def _plotted_rows(axes: Axes) -> Iterator[Row]:
     """What is drawn in the units of the axes; lines across all of it are none of its data."""
     names = {id(artist): str(container.get_label()) for container in axes.containers
              for artist in container.get_children()}
+
+    def series(artist: Artist) -> str:
+        label = names.get(id(artist)) or str(artist.get_label())
+        return "" if label.startswith("_") else label
+
     for place, line in enumerate(axes.lines, 1):
         if line.get_transform() == axes.transData:
             for x, y in zip(np.ravel(line.get_xdata()), np.ravel(line.get_ydata()), strict=True):
-                yield {"series": _series_label(line, names) or f"({place})", "x": x, "y": y}
+                yield {"series": series(line) or f"({place})", "x": x, "y": y}
     for container in axes.containers:
-        if isinstance(container, BarContainer):
-            for bar in container:
-                yield {"series": _series_label(bar, names)} | _bar_ends(bar, container.orientation)
+        for bar in container if isinstance(container, BarContainer) else ():
+            x, y, width, height = bar.get_x(), bar.get_y(), bar.get_width(), bar.get_height()
+            yield {"series": series(bar)} | (
+                {"x": x, "to x": x + width, "y": y + height / 2}
+                if container.orientation == "horizontal" else
+                {"x": x + width / 2, "y": y, "to y": y + height})
     for collection in axes.collections:
-        series = _series_label(collection, names)
         if isinstance(collection, LineCollection):
             for segment in map(np.asarray, collection.get_segments()):
                 (x, y), (to_x, to_y) = segment[0], segment[-1]
-                yield {"series": series, "x": x, "y": y, "to x": to_x, "to y": to_y}
-        elif isinstance(collection, PathCollection):
-            for x, y in np.asarray(collection.get_offsets()):
-                yield {"series": series, "x": x, "y": y}
-        elif isinstance(collection, PolyCollection):
-            for path in collection.get_paths():
-                for x, y in np.asarray(path.vertices):
-                    yield {"series": series, "x": x, "y": y}
-
-
-def _bar_ends(bar: Any, orientation: str | None) -> Row:
-    """Both ends of a bar along its axis, and its place on the other."""
-    x, y, width, height = bar.get_x(), bar.get_y(), bar.get_width(), bar.get_height()
-    if orientation == "horizontal":
-        return {"x": x, "to x": x + width, "y": y + height / 2}
-    return {"x": x + width / 2, "y": y, "to y": y + height}
-
-
-def _series_label(artist: Artist, names: dict[int, str]) -> str:
-    label = str(names.get(id(artist)) or artist.get_label())
-    return "" if label.startswith("_") else label
+                yield {"series": series(collection), "x": x, "y": y, "to x": to_x, "to y": to_y}
+        elif isinstance(collection, (PathCollection, PolyCollection)):
+            points = ([collection.get_offsets()] if isinstance(collection, PathCollection)
+                      else [path.vertices for path in collection.get_paths()])
+            for x, y in (point for part in points for point in np.asarray(part)):
+                yield {"series": series(collection), "x": x, "y": y}
 
 
 def _row_name(names: dict[str, dict[float, str]], row: Row) -> str:
     """The tick at a row, on an axis whose ticks are names."""
-    found = (_nearest_tick(labels, float(row[along])) for along, labels in names.items() if labels)
+    found = []
+    for along, labels in names.items():
+        place = min(labels, key=lambda place: abs(place - float(row[along])), default=math.inf)
+        if abs(place - float(row[along])) < NEAR_TICK:
+            found.append(labels[place])
     return " ".join(filter(None, found))
 
 
 def _tick_names(axis: Axis) -> dict[float, str]:
     """Ticks by their place, of an axis where they are names; of any other none."""
     labels = {float(tick.get_loc()): tick.label1.get_text() for tick in axis.get_major_ticks()}
-    return labels if any(_is_text_label(label) for label in labels.values()) else {}
-
-
-def _nearest_tick(labels: dict[float, str], at: float) -> str:
-    place = min(labels, key=lambda place: abs(place - at))
-    return labels[place] if abs(place - at) < NEAR_TICK else ""
-
-
-def _is_text_label(label: str) -> bool:
-    return any(letter.isalpha() for letter in label) and "$" not in label
+    is_named = any(letter.isalpha() for label in labels.values() if "$" not in label
+                   for letter in label)
+    return labels if is_named else {}
 
 
 def _csv_cell(value: Any) -> str:
-    """A cell: a text without the signs of mathematics, a number in a few digits."""
     if isinstance(value, str):
         return words.revealed(value).replace(r"\$", "$").replace("\n", " ")
     return f"{float(value):.{CSV_DIGITS}g}"
