@@ -9,7 +9,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -46,21 +46,15 @@ say = messages("show/display")
 
 BOTH = "both"
 DOCUMENTS = ("s0", "s1", "s2", "s3")
-SECTIONS = {  # those of the documents that have no number of their own, as the files name them
-    "preface": say("preface"),
-    "性能对比分析": say("performance-comparison"),
-    "关键指标对比": say("comparison-of-key-figures"),
-    "场景适用性分析": say("suitable-uses"),
-    "性能权衡分析": say("performance-trade-offs"),
-    "1. 性能风险": say("performance-risks"), "2. 硬件风险": say("hardware-risks"),
-    "1. 性能风险缓解": say("mitigating-performance-risks"),
-    "2. 硬件风险缓解": say("mitigating-hardware-risks"),
-    "风险评估矩阵": say("risk-matrix"), "故障应急预案": say("emergency-plan"),
-    "3. 成本风险": say("cost-risks"),
-    "3. 成本风险缓解": say("mitigating-cost-risks"),
-    "标题": say("title"), "执行摘要": common("summary"),
-    "附录 B": say("appendix-b"), "附录 C": say("appendix-c"),
-}
+SECTIONS = {  # sections of the documents without a number, as the files name them
+    "preface": say("preface"), "性能对比分析": say("performance-comparison"),
+    "关键指标对比": say("comparison-of-key-figures"), "场景适用性分析": say("suitable-uses"),
+    "性能权衡分析": say("performance-trade-offs"), "1. 性能风险": say("performance-risks"),
+    "2. 硬件风险": say("hardware-risks"), "1. 性能风险缓解": say("mitigating-performance-risks"),
+    "2. 硬件风险缓解": say("mitigating-hardware-risks"), "风险评估矩阵": say("risk-matrix"),
+    "故障应急预案": say("emergency-plan"), "3. 成本风险": say("cost-risks"),
+    "3. 成本风险缓解": say("mitigating-cost-risks"), "标题": say("title"),
+    "执行摘要": common("summary"), "附录 B": say("appendix-b"), "附录 C": say("appendix-c")}
 MARKDOWN = "text/markdown"
 FENCE = ":" * 6  # around the fences of what is folded
 IN_ADDRESS = "/:?#@!&=+,;%~.-_*"  # what an address keeps; the rest Markdown could take for its own
@@ -82,10 +76,16 @@ def spoken() -> tuple[str, ...]:
     return _spoken
 
 
-def speak(lang: str) -> None:
-    """From here on show one language alone, ``en`` or ``zh``, or both of them."""
+def speak(lang: object) -> None:
+    """From here on show one language alone, ``en`` or ``zh``, or ``both`` of them.
+
+    Raises ParamsError for anything else.
+    """
     global _spoken
-    _spoken = LANGUAGES if lang == BOTH else (lang,)
+    if lang not in (*LANGUAGES, BOTH):
+        raise ParamsError(f"lang: expected {', '.join(LANGUAGES)} or {BOTH}, "
+                          f"not {str(lang)[:40]!a}.")
+    _spoken = LANGUAGES if lang == BOTH else (str(lang),)
 
 
 def show(en: str, zh: str) -> None:
@@ -160,10 +160,7 @@ def short_table(rows: Iterable[Row], columns: Mapping[str, Any] | Iterable[Colum
         first: how many rows are seen.
         rest: title of the others, if it is not just that they are the other rows.
     """
-    rows, columns = cells(rows, columns)
-    table(rows[:first], columns, wide=wide)
-    if rows[first:]:
-        table(rows[first:], columns, wide=wide, folded=rest or common("other-rows"))
+    table(rows, columns, wide=wide, folded=rest or common("other-rows"), first=first)
 
 
 def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str]) -> None:
@@ -177,14 +174,13 @@ def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str
     if not in_book():
         return
     rows, text = list(rows), io.StringIO()
-    columns = dict.fromkeys(key for row in rows for key in row)
-    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)),
+                            lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    for lang, title in zip(LANGUAGES, label, strict=True):
-        if lang in _spoken:
-            display(Markdown(f"{{download}}`{title} <{name}>`"),
-                    metadata={"lang": lang, "file": {name: text.getvalue()}})
+    for lang in _spoken:
+        display(Markdown(f"{{download}}`{label[LANGUAGES.index(lang)]} <{name}>`"),
+                metadata={"lang": lang, "file": {name: text.getvalue()}})
 
 
 def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: Any) -> None:
@@ -245,20 +241,12 @@ def law(left: str, expr: sympy.Expr, label: str | None = None, variant: str | No
     from notebooks.derive.formulas.symbols import equation
 
     display(Markdown(equation(left, expr, variant) + (f" ({label})" if label else "")))
-    used = sorted(s.name for s in expr.free_symbols)
-    if new := introduce([*([of] if of else []), *used]):
-        show(*(_names(new, lang) for lang in LANGUAGES))
-
-
-def introduce(names: Iterable[str]) -> list[str]:
-    """Those of the names that are new to the page; from here on they are known to it.
-
-    Letters of a page alone, which the symbol table does not have, are passed over.
-    """
     known = catalogue.symbols()
-    new = [name for name in dict.fromkeys(names) if name in known and name not in _introduced]
-    _introduced.update(dict.fromkeys(new))
-    return new
+    used = dict.fromkeys([*filter(None, [of]), *sorted(s.name for s in expr.free_symbols)])
+    if new := [name for name in used if name in known and name not in _introduced]:
+        _introduced.update(dict.fromkeys(new))
+        show(*(comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in new) + stop
+               for lang, stop, colon, comma in (("en", ".", ": ", "; "), ("zh", "。", "：", "；"))))
 
 
 def formula_link(name: str, attention: str) -> str:
@@ -283,14 +271,11 @@ def symbol_table(own: Iterable[tuple[str, str, str, str]] = ()) -> None:
     Args:
         own: letters of the page alone, which come first: LaTeX, English and Chinese name, unit.
     """
-    known = catalogue.symbols()
-    table([*({"letter": f"${letter}$", "name": (en, zh), "unit": unit, "id": "–"}
-             for letter, en, zh, unit in own),
-           *({"letter": f"${known[name].latex}$", "name": (known[name].en, known[name].zh),
-              "unit": known[name].unit, "id": f"`{name}`"}
-             for name in known if name in _introduced)],
-          {"letter": common("letter"), "name": common("name"), "unit": say("unit"),
-           "id": say("in-program")},
+    used = ((f"${symbol.latex}$", (symbol.en, symbol.zh), symbol.unit, f"`{name}`")
+            for name, symbol in catalogue.symbols().items() if name in _introduced)
+    headings = common("letter"), common("name"), say("unit"), say("in-program")
+    table([*((f"${letter}$", (en, zh), unit, "–") for letter, en, zh, unit in own), *used],
+          [Column(at, heading) for at, heading in enumerate(headings)],
           folded=say("letters-of-this-page"))
 
 
@@ -315,12 +300,10 @@ def figure(key: str, picture: Callable[[str], Figure | Drawing]) -> None:
 def _shown(drawn: Figure | Drawing) -> HTML | figures.Plot:
     """What is drawn as an output; in the book it brings its numbers, see ``book/_ext``."""
     if isinstance(drawn, Drawing):
-        return HTML(drawn.svg(), metadata=_beside(drawn.numbers))
-    return figures.Plot(figures.svg(drawn), metadata=_beside(figures.plotted_csv(drawn)))
-
-
-def _beside(numbers: str) -> dict[str, str] | None:
-    return {"numbers": numbers} if numbers and in_book() else None
+        kind, shape, numbers = HTML, drawn.svg(), drawn.numbers
+    else:
+        kind, shape, numbers = figures.Plot, figures.svg(drawn), figures.plotted_csv(drawn)
+    return kind(shape, metadata={"numbers": numbers} if numbers and in_book() else None)
 
 
 def cited(key: str) -> str:
@@ -347,9 +330,10 @@ def sourced(rows: Iterable[tuple[Text, catalogue.Value]], folded: Text | None = 
     With ``folded``, a title, the table is folded under it until a reader opens it; a ``wide`` one
     reaches into the page's margin.
     """
-    table([_sourced(label, value) for label, value in rows],
-          {"what": common("quantity"), "value": common("value-range"),
-           "kind": common("kind"), "source": common("source")}, folded=folded, wide=wide)
+    table(rows, [
+        Column(0, common("quantity")), Column(lambda row: written(row[1]), common("value-range")),
+        Column(lambda row: common("kind-of-statement", kind=row[1].kind), common("kind")),
+        Column(lambda row: citation(row[1]), common("source"))], folded=folded, wide=wide)
 
 
 def written(value: catalogue.Value) -> str:
@@ -389,17 +373,6 @@ class Footnotes:
         show(*in_dropdown(texts, folded))
 
 
-def _sourced(label: Text, value: catalogue.Value) -> dict[str, Text]:
-    return {"what": label, "value": written(value),
-            "kind": common("kind-of-statement", kind=value.kind), "source": citation(value)}
-
-
-def _names(names: Sequence[str], lang: str) -> str:
-    known = catalogue.symbols()
-    stop, colon, comma = {"en": (".", ": ", "; "), "zh": ("。", "：", "；")}[lang]
-    return comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in names) + stop
-
-
 def draw(picture: Callable[[str], Figure | Drawing]) -> None:
     """Show a figure at once, drawn once per language; the page of a language keeps its own."""
     for lang in _spoken:
@@ -435,20 +408,7 @@ def accept(*names: str) -> None:
     if unknown := sorted(defined - set(names)):
         raise ParamsError(f"there is no parameter '{unknown[0]}', expected {' or '.join(names)}.")
     if "lang" in names:
-        speak_only(shell.user_ns["lang"])
-
-
-def speak_only(lang: object) -> None:
-    """Let the notebook print one language alone: ``en``, ``zh``, or ``both``.
-
-    Raises ParamsError for anything else.
-    """
-    from notebooks.show import display
-
-    if lang not in (*display.LANGUAGES, display.BOTH):
-        raise ParamsError(f"lang: expected {', '.join(display.LANGUAGES)} or {display.BOTH}, "
-                          f"not {str(lang)[:40]!a}.")
-    display.speak(str(lang))
+        speak(shell.user_ns["lang"])
 
 
 def _explained(shell: Any, kind: type[BaseException], error: BaseException,
@@ -457,6 +417,5 @@ def _explained(shell: Any, kind: type[BaseException], error: BaseException,
         explain(error, *list(walk_tb(traceback))[-1])
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         return []
-    sentence = [f"{kind.__name__}: {error}"]
-    shell._showtraceback(kind, error, sentence)
+    shell._showtraceback(kind, error, sentence := [f"{kind.__name__}: {error}"])
     return sentence
