@@ -7,20 +7,17 @@ The only module of the derivations that imports ``calc``. Formulas are evaluated
 from __future__ import annotations
 
 import functools
-import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-import calc
 from calc.capacity import availability, day, tiers, waits
 from calc.closed_form.evaluate import evaluate
 from calc.costing import owning, power, tokens, ways
 from catalogue.entries.trees import evaluate as evaluate_tree
-from notebooks.derive.formulas.derivatives import Gradient, gradient
 from notebooks.derive.formulas.exported import (
     COST,
     DECIDING,
@@ -36,7 +33,6 @@ from notebooks.derive.formulas.trees import to_tree
 from notebooks.derive.steps.phases import PHASES, step_ceiling, step_floor
 
 TOLERANCE = 1e-9
-ASIDE = 1e-7  # relative, to either side of a kink
 # Whole parts of quotients: of very many blocks, the last may be lost to rounding.
 _QUOTIENTS, VERY_MANY = ("stage_kv_blocks", "kv_blocks"), 1e7
 # Differences of large numbers: what they are of the same size as.
@@ -132,58 +128,6 @@ def hold_within_bounds(computed: Mapping[str, Any], inputs: Mapping[str, Any]) -
             raise DerivationError(f"{phase}_step_time is {time!r} in calc, expected between "
                                   f"{low!r}, its slowest resource alone, and {high!r}, all of "
                                   "them in turn.")
-
-
-def crosscheck_slopes(inputs: Mapping[str, Any], attention: str,
-                      names: Sequence[str]) -> dict[str, Gradient]:
-    """Differentiate some quantities in both codings and compare every elasticity.
-
-    Where a deployment stands on a kink, ``calc`` may have any slope between those of both sides.
-
-    Args:
-        inputs: every input symbol, SI numbers.
-        attention: ``mla`` or ``gqa``.
-        names: quantities that have elasticities.
-
-    Returns the gradients by name. Raises DerivationError for the input by which they differ, by
-    more than 1e-9 of the largest elasticity.
-    """
-    chosen = select(load_formulas(), attention)
-    computed = calc.elasticities(inputs, attention, names)
-    found = {}
-    for name in names:
-        found[name] = gradient(chosen, inputs, name, computed[name])
-        left = _elasticities(found[name], inputs, name)
-        tolerance = TOLERANCE * max(map(abs, left.values()), default=0.0)
-        for key, value in computed[name].items():
-            if abs(value - left.get(key, 0.0)) <= tolerance:
-                continue
-            low, high = _sides(chosen, inputs, name, key)
-            if not low - tolerance <= value <= high + tolerance:
-                raise DerivationError(f"formulas and calc disagree: {name} answers to {key} with "
-                                      f"{left.get(key, 0.0)!r} derived and {value!r} in calc.")
-    return found
-
-
-def _elasticities(of: Gradient, inputs: Mapping[str, Any], name: str) -> dict[str, float]:
-    """d ln(quantity) / d ln(input), or d quantity / d ln(input) of what may be negative."""
-    scale = 1.0 if name in DIFFERENCES else of.value
-    return {key: slope * float(inputs[key]) / scale
-            for key, slope in of.slopes.items() if key in inputs}
-
-
-def _sides(formulas: Mapping[str, Formula], inputs: Mapping[str, Any], name: str,
-           key: str) -> tuple[float, float]:
-    """The elasticities by an input a little below and a little above it, the smaller first.
-
-    Not a number where no formula has another piece there: that is no kink.
-    """
-    below, above = (gradient(formulas, {**inputs, key: float(inputs[key]) * (1 + move)}, name,
-                             [key]) for move in (-ASIDE, ASIDE))
-    if below.pieces == above.pieces:
-        return math.nan, math.nan
-    low, high = sorted(_elasticities(side, inputs, name).get(key, 0.0) for side in (below, above))
-    return low - ASIDE * abs(low), high + ASIDE * abs(high)
 
 
 def crosscheck_decisions(seed: int) -> Report:
