@@ -10,11 +10,9 @@ from sympy import Expr, Max, Min
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.steps.phases import Composition
 from notebooks.derive.steps.rows import (
-    NORM_FLOPS,
     VECTOR,
     Operator,
     inner_norm,
-    matmul,
     output,
     projection,
 )
@@ -37,7 +35,7 @@ def compressed(composition: Composition) -> list[Operator]:
         *_pooling("compressor", picking, pooled, 2, row, sym.compress_ratio),
         *_pooling("heavy_compressor", heavy, pooled, 1, row, sym.heavy_compress_ratio),
         *_pooling("index_compressor", sym.indexer_layers, pooled, 2, keys, sym.compress_ratio),
-        *_indexer(composition), *_core(composition, heads),
+        *indexer(composition, r_q, keys=False), *_core(composition, heads),
         # of a group of heads each rank has whole ones: a head's row by the rank of its group
         output(projection("o_a", tokens, heads * row, sym.o_lora_rank,
                           per_token=heads * row + joined),
@@ -54,24 +52,29 @@ def _pooling(name: str, layers: Expr, tokens: Expr, windows: int, width: Expr,
         Operator(name, "every", layers, "matrix", "attention",
                  flops=sym.multiply_add_flops * tokens * (matrix + biases),
                  weight_bytes=sym.compressor_weight_bytes * (matrix + biases)),
-        Operator(f"{name}_norm", "every", layers, "vector", "attention",
-                 flops=NORM_FLOPS * width * tokens, weight_bytes=width * sym.norm_weight_bytes)]
+        replace(inner_norm(f"{name}_norm", width, tokens), count=layers)]
 
 
-def _indexer(composition: Composition) -> list[Operator]:
-    """Queries and head weights, a score for each entry, and the choice among them."""
-    layers, tokens = sym.indexer_layers, composition.tokens
+def indexer(composition: Composition, queries: Expr, keys: bool = True, weights: bool = True
+            ) -> list[Operator]:
+    """Projections of an indexer, whole on every rank, a score for each of its keys, and the choice.
+
+    Args:
+        composition: of the step.
+        queries: width of the input of its queries [1].
+        keys: whether its keys are projected and normalised by themselves.
+        weights: whether heads are weighted.
+    """
+    d, tokens, none = sym.hidden_size, composition.tokens, sympy.S.Zero
     heads, size = sym.index_n_heads, sym.index_head_dim
-
-    def whole(name: str, inputs: Expr, outputs: Expr) -> Operator:
-        return Operator(name, "every", layers, "matrix", "attention",
-                        flops=matmul(tokens, inputs, outputs),
-                        weight_bytes=inputs * outputs * sym.attention_weight_bytes)
-
-    return [
-        whole("index_q", sym.q_lora_rank, heads * size),
-        whole("index_weights", sym.hidden_size, heads),
-        *scores(composition)]
+    rows = [projection("index_q", tokens, queries, heads * size, per_token=none)]
+    if keys:
+        rows.append(projection("index_k", tokens, d, size, per_token=none))
+    if keys and weights:
+        rows.append(inner_norm("index_norm", 2 * size, tokens))
+    if weights:
+        rows.append(projection("index_weights", tokens, d, heads, per_token=none))
+    return [*(replace(row, count=sym.indexer_layers) for row in rows), *scores(composition)]
 
 
 def scores(composition: Composition) -> list[Operator]:

@@ -18,7 +18,7 @@ from sympy import Expr, Max, Min
 from notebooks.derive.formulas.exported import load_formulas, select
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import from_tree
-from notebooks.derive.steps.attention import attending, compressed, linear, scores
+from notebooks.derive.steps.attention import attending, compressed, indexer, linear
 from notebooks.derive.steps.phases import Composition, score_bytes
 from notebooks.derive.steps.routing import (
     Routing,
@@ -127,7 +127,8 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
     expand = projection("expand_kv", tokens, r_kv, heads * (nope + value))
     again = matmul(composition.expanded, r_kv, heads * (nope + value))
     width = share * (2 * r_kv + rope) + (1 - share) * (nope + rope + value)
-    rows = [*_part(expand, 1 - share), *absorb("absorb_k", nope), *_indexer(composition),
+    rows = [*_part(expand, 1 - share), *absorb("absorb_k", nope),
+            *indexer(composition, r_q),
             *_core(composition, heads, width), *absorb("absorb_v", value)]
     rows = [replace(row, flops=row.flops + again) if row.name == "expand_kv" else row
             for row in rows]
@@ -144,14 +145,9 @@ def _part(row: Operator, share: Expr) -> list[Operator]:
 
 def _gqa(composition: Composition) -> list[Operator]:
     """Grouped-query attention: nothing to expand; ranks beyond the key/value heads hold copies."""
-    d, tokens = sym.hidden_size, composition.tokens
     full, windowed = kinds()
-    index = [replace(row, count=sym.indexer_layers) for row in (
-        projection("index_q", tokens, d, sym.index_n_heads * sym.index_head_dim,
-                   per_token=sympy.S.Zero),
-        projection("index_k", tokens, d, sym.index_head_dim, per_token=sympy.S.Zero))]
-    return [*_grouped(full, "", composition), *_grouped(windowed, "_window", composition), *index,
-            *scores(composition),
+    return [*_grouped(full, "", composition), *_grouped(windowed, "_window", composition),
+            *indexer(composition, sym.hidden_size, weights=False),
             *_core(replace(composition, expanded=sympy.S.Zero), full.heads / composition.cut,
                    full.pair, windowed)]
 
@@ -204,20 +200,6 @@ def _core(composition: Composition, heads: Expr, width: Expr, other: Kind | None
                      activation_bytes=held * composition.sharing_ranks * passed
                      + rows * score_bytes(composition) * attended, kv_bytes=read)
             for count, name, (rows, multiplied, held), attended, read in parts]
-
-
-def _indexer(composition: Composition) -> list[Operator]:
-    """The indexer: projections on every rank, and a score for each key that the rank has."""
-    d, tokens, none = sym.hidden_size, composition.tokens, sympy.S.Zero
-    heads, size, layers = sym.index_n_heads, sym.index_head_dim, sym.indexer_layers
-    rows = [
-        projection("index_q", tokens, sym.q_lora_rank, heads * size, per_token=none),
-        projection("index_k", tokens, d, size, per_token=none),
-        inner_norm("index_norm", 2 * size, tokens),
-        projection("index_weights", tokens, d, heads, per_token=none)]
-    return [
-        *(replace(row, count=layers) for row in rows),
-        *scores(composition)]
 
 
 def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Expr, tokens: Expr,
