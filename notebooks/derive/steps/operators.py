@@ -78,7 +78,10 @@ def table(attention: str, composition: Composition, routing: Routing,
         *rows,
         Operator("attention_all_reduce", "every", where(own.dealt <= 1, layers), **reduce),
         *mixing("mlp", own.tokens, with_network), norm("post_norm", own.tokens, with_network),
-        *_dense(composition.tokens), *_experts(composition.tokens, own.tokens, routing),
+        *_mlp("", "dense", dense, "dense_mlp", sym.hidden_size,
+              sym.intermediate_size / sym.tensor_parallel, composition.tokens,
+              sym.dense_mlp_weight_bytes),
+        *_experts(composition.tokens, own.tokens, routing),
         Operator("mlp_all_reduce", "every", where(own.dealt <= 1, after), **reduce),
         *_dealt(own, after), *_head(composition.tokens, composition.rows),
     ]
@@ -120,19 +123,17 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
     share = sympy.sympify(composition.absorbed)
 
     def absorb(name: str, size: Expr) -> list[Operator]:
-        row = projection(name, tokens, heads * size, r_kv, width=sym.activation_element_bytes,
-                          per_token=heads * (size + r_kv))
-        return _part(row, share)
+        return _part(projection(name, tokens, heads * size, r_kv,
+                                width=sym.activation_element_bytes,
+                                per_token=heads * (size + r_kv)), share)
 
     expand = projection("expand_kv", tokens, r_kv, heads * (nope + value))
     again = matmul(composition.expanded, r_kv, heads * (nope + value))
     width = share * (2 * r_kv + rope) + (1 - share) * (nope + rope + value)
-    rows = [*_part(expand, 1 - share), *absorb("absorb_k", nope),
-            *indexer(composition, r_q),
-            *_core(composition, heads, width), *absorb("absorb_v", value)]
-    rows = [replace(row, flops=row.flops + again) if row.name == "expand_kv" else row
-            for row in rows]
-    return [*first, *rows, output(last, tokens, heads * value * d, composition.dealt, d)]
+    return [*first, *(replace(row, flops=row.flops + again) for row in _part(expand, 1 - share)),
+            *absorb("absorb_k", nope), *indexer(composition, r_q),
+            *_core(composition, heads, width), *absorb("absorb_v", value),
+            output(last, tokens, heads * value * d, composition.dealt, d)]
 
 
 def _part(row: Operator, share: Expr) -> list[Operator]:
@@ -219,12 +220,6 @@ def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Exp
                  flops=matmul(tokens, inner, d), weight_bytes=weight * inner * d,
                  activation_bytes=(inner + outer) * tokens * width),
     ]
-
-
-def _dense(tokens: Expr) -> list[Operator]:
-    """The network of a dense layer."""
-    return _mlp("", "dense", sym.first_k_dense_replace, "dense_mlp", sym.hidden_size,
-                sym.intermediate_size / sym.tensor_parallel, tokens, sym.dense_mlp_weight_bytes)
 
 
 def _experts(tokens: Expr, chosen: Expr, routing: Routing) -> list[Operator]:

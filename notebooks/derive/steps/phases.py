@@ -72,11 +72,9 @@ class Composition:
             return self
         ranks = sym.prompt_ranks
         others = (1 - self.absorbed) * self.tokens * (1 - 1 / ranks)
-        return replace(
-            self, tokens=self.tokens / ranks, attended=self.attended / ranks,
-            in_window=self.in_window / ranks, indexed=self.indexed / ranks,
-            scored=self.scored / ranks, compared=self.compared / ranks,
-            core_missing=self.core_missing / ranks, expanded=self.expanded + others, dealt=ranks)
+        shares = {name: getattr(self, name) / ranks for name in (
+            "tokens", "attended", "in_window", "indexed", "scored", "compared", "core_missing")}
+        return replace(self, expanded=self.expanded + others, dealt=ranks, **shares)
 
     @property
     def cut(self) -> sympy.Expr:
@@ -92,10 +90,9 @@ def of(phase: str, name: str) -> sympy.Symbol:
 def composition(phase: str) -> Composition:
     """The composition of a step in the symbols of ``params/symbols.yml``.
 
-    Raises KeyError for a phase that is not one of ``PHASES``.
+    Raises DerivationError for a phase that is not one of ``PHASES``.
     """
-    return {"decode": _decode, "prefill": lambda: _chunk(phase),
-            "burst": lambda: _chunk(phase)}[phase]()
+    return _decode() if phase == "decode" else _chunk(phase)
 
 
 def index_parts() -> sympy.Expr:
