@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from catalogue.entries.formulas import Symbol, symbols
 from catalogue.reading.units import YEAR
@@ -13,81 +13,73 @@ Number = int | float
 CSA = "csa"
 _POWERS = (1, 2, 4, 8, 16)
 _MEMORY = ("architecture", "memory")
-_DENSE = ("attention", "dense_mlp", "shared_expert", "router", "head")
-_STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
-_MATRICES = (*_STORED, "router", "head")
-# One stream of random numbers gives what stands in one tuple, in this order: both decide what
-# formulas are checked at, so they stay as they are. What stands in none has a stream of its own.
-_PRECISION = (
-    *(f"{name}_weight_bytes" for name in (
-        "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert", "routed_expert",
-        "head")),
-    *(f"{name}_element_bytes" for name in (
-        "kv_cache", "kv_rope", "kv_index", "activation", "logit")))
-_DEPLOYMENT = (
-    "input_tokens", "output_tokens", "max_num_batched_tokens", "memory_bandwidth",
-    "hbm_efficiency", "runtime_reserve", "system_reserve", "memory_capacity",
-    "memory_utilization", "activations_in_share", "window_blocks_freed",
-    # mechanisms
-    *(f"{name}_peak" for name in (*_MATRICES, "core", "index")),
-    *(f"{name}_gemm_efficiency" for name in _MATRICES),
-    *(f"{name}_dequantised" for name in _STORED),
-    "multiply_add_flops", "gemm_tile_rows", "load_overlap", "clock_factor", "clock_spread",
-    "expert_streaming_efficiency", "mla_efficiency", "attention_efficiency",
-    "mla_compute_efficiency", "core_tile_rows", "sparse_tile_rows", "sparse_attention_efficiency",
-    "index_efficiency", "whole_selection", "dense_prefill_tokens", "absorbed_prefix_tokens",
-    "l2_bandwidth", "dequantisation_traffic", "prefill_dequantisation_traffic", "kernel_boundary",
-    "operators_per_layer", "host_time_per_operator", "captured", "host_gap_per_step",
-    "single_token_path", "placement_residual", "balanced_placement", "even_routing", "routing_skew",
-    "kv_imbalance", "overlap_efficiency", "micro_batches",
-    # network
-    "devices_per_node", "full_mesh", "pair_bandwidth", "device_link_bandwidth", "network_bandwidth",
-    "collective_alpha", "collective_efficiency", "network_alpha", "network_efficiency",
-    "exchange_alpha", "exchange_efficiency", "exchange_network_efficiency", "exchange_normal",
-    "absorbed_copies", "exchange_buffer_tokens", "dispatch_element_bytes", "storage_bandwidth",
-    # requests
-    "draft_tokens", "mtp_acceptance", "acceptance_decay", "request_overhead", "front_end_rate",
-    "prefill_together", "separate_pools", "prefill_pool_rate", "prefill_pool_devices",
-    "prefill_replicas", "prefill_pool_port_time", "prefill_delay_steps", "prefix_hit_share",
-    "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
-    "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
-    "host_overlap", "fetched_share", "stored_share", "device_hit_share", "host_hit_share",
-    "host_link_efficiency")
-_KERNELS = (
-    "expert_tile_rows", "sliced_expert_gemm_efficiency", "sliced_streaming_efficiency",
-    "attention_operators", "indexer_operators", "dense_mlp_operators", "routed_expert_operators",
-    "shared_expert_operators", "reference_operators", "expert_load_overlap")
-_STEPS = (
-    "unequal_streams", "single_batch_overlap",
-    *(f"{name}_{cost}" for cost in ("matmul_latency", "depth_latency", "activation_traffic")
-      for name in _DENSE),
-    "sliced_expert_latency", "latent_core_latency", "latent_core_fill", "prefill_core_latency",
-    "core_row_traffic", "prefill_tile_rows", "expert_row_traffic", "sliced_row_traffic",
-    "gathered_row_traffic",
-    "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile", "largest_sliced_tile")
-_CONTEXT = ("context_all_to_all", "largest_graph", "accepted_length")
-_EXCHANGE = ("exchange_network_alpha",)
-_STREAMS = {
-    "schedule": (
-        *(f"{name}_timed_operators" for name in (
-            "attention", "indexer", "dense_mlp", "routed_expert", "shared_expert")),
-        "fused_norms", "latent_output_divided", "second_stream_tokens"),
-    "arrivals": ("mixed_steps", "think_time", "open_arrivals", "prompt_variation",
-                 "answer_variation"),
-    "plain": ("score_traffic", "host_group_tokens", "sparse_prefill_efficiency"),
-    "passes": (
-        "host_gap_per_draft", "routed_expert_latency", "share_of_left", "bench_requests",
-        "prompt_graph_tokens", "scheduler_recv_interval", "steps_ahead", "stream_interval",
-        "first_token_held", "least_loaded", "awaited_tokens"),
-    "collectives": (
-        "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "switch_adds",
-        "gather_alpha", "gather_step_alpha", "gather_efficiency", "gather_bulk_alpha",
-        "gather_bulk_efficiency", "exchange_expert_time", "exchange_token_time"),
-}
-_TOGETHER = {"block_size", *_PRECISION, *_DEPLOYMENT, *_KERNELS, *_STEPS, *_CONTEXT, *_EXCHANGE,
-             *(name for names in _STREAMS.values() for name in names)}
 
 
+def _expanded(names: str) -> Iterator[str]:
+    """Yield names, those in braces one by one: ``{a,b}_bytes`` is ``a_bytes`` and ``b_bytes``."""
+    for name in names.split():
+        before, _, rest = name.partition("{")
+        inside, _, after = rest.partition("}")
+        yield from (before + each + after for each in inside.split(","))
+
+
+# One stream of random numbers draws the symbols of an entry, in this order: both decide where the
+# formulas are checked, so they stay as they are. Any other symbol has a stream of its own.
+_STREAMS = {stream: list(_expanded(names)) for stream, names in {
+    "precision": """
+        {embedding,attention,norm,router,dense_mlp,shared_expert,routed_expert,head}_weight_bytes
+        {kv_cache,kv_rope,kv_index,activation,logit}_element_bytes""",
+    "deployment": """
+        input_tokens output_tokens max_num_batched_tokens memory_bandwidth hbm_efficiency
+        runtime_reserve system_reserve memory_capacity memory_utilization activations_in_share
+        window_blocks_freed
+        {attention,dense_mlp,shared_expert,routed_expert,router,head,core,index}_peak
+        {attention,dense_mlp,shared_expert,routed_expert,router,head}_gemm_efficiency
+        {attention,dense_mlp,shared_expert,routed_expert}_dequantised multiply_add_flops
+        gemm_tile_rows load_overlap clock_factor clock_spread expert_streaming_efficiency
+        mla_efficiency attention_efficiency mla_compute_efficiency core_tile_rows sparse_tile_rows
+        sparse_attention_efficiency index_efficiency whole_selection dense_prefill_tokens
+        absorbed_prefix_tokens l2_bandwidth dequantisation_traffic prefill_dequantisation_traffic
+        kernel_boundary operators_per_layer host_time_per_operator captured host_gap_per_step
+        single_token_path placement_residual balanced_placement even_routing routing_skew
+        kv_imbalance overlap_efficiency micro_batches devices_per_node full_mesh pair_bandwidth
+        device_link_bandwidth network_bandwidth collective_alpha collective_efficiency
+        network_alpha network_efficiency exchange_alpha exchange_efficiency
+        exchange_network_efficiency exchange_normal absorbed_copies exchange_buffer_tokens
+        dispatch_element_bytes storage_bandwidth draft_tokens mtp_acceptance acceptance_decay
+        request_overhead front_end_rate prefill_together separate_pools prefill_pool_rate
+        prefill_pool_devices prefill_replicas prefill_pool_port_time prefill_delay_steps
+        prefix_hit_share offloaded_share offloaded_weight_bytes host_peak host_gemm_efficiency
+        host_memory_bandwidth host_stream_efficiency host_link_bandwidth host_sync host_overlap
+        fetched_share stored_share device_hit_share host_hit_share host_link_efficiency""",
+    "kernels": """
+        expert_tile_rows sliced_expert_gemm_efficiency sliced_streaming_efficiency
+        attention_operators indexer_operators dense_mlp_operators routed_expert_operators
+        shared_expert_operators reference_operators expert_load_overlap""",
+    "steps": """
+        unequal_streams single_batch_overlap
+        {attention,dense_mlp,shared_expert,router,head}_matmul_latency
+        {attention,dense_mlp,shared_expert,router,head}_depth_latency
+        {attention,dense_mlp,shared_expert,router,head}_activation_traffic sliced_expert_latency
+        latent_core_latency latent_core_fill prefill_core_latency core_row_traffic
+        prefill_tile_rows expert_row_traffic sliced_row_traffic gathered_row_traffic
+        expert_tile_growth sliced_tile_growth largest_expert_tile largest_sliced_tile""",
+    "context": "context_all_to_all largest_graph accepted_length",
+    "exchange": "exchange_network_alpha",
+    "schedule": """
+        {attention,indexer,dense_mlp,routed_expert,shared_expert}_timed_operators fused_norms
+        latent_output_divided second_stream_tokens""",
+    "arrivals": "mixed_steps think_time open_arrivals prompt_variation answer_variation",
+    "plain": "score_traffic host_group_tokens sparse_prefill_efficiency",
+    "passes": """
+        host_gap_per_draft routed_expert_latency share_of_left bench_requests prompt_graph_tokens
+        scheduler_recv_interval steps_ahead stream_interval first_token_held least_loaded
+        awaited_tokens""",
+    "collectives": """
+        second_round_alpha pipelined_alpha pipelined_efficiency switch_adds gather_alpha
+        gather_step_alpha gather_efficiency gather_bulk_alpha gather_bulk_efficiency
+        exchange_expert_time exchange_token_time""",
+}.items()}
 _NO_STATE = dict.fromkeys(
     ("linear_mamba", "linear_layers", "linear_num_key_heads", "linear_num_value_heads",
      "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim",
@@ -108,10 +100,11 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
         alike: whether all layers attend alike, and experts are as wide outside as the model.
     """
     draw = random.Random(f"{attention} {seed}")
+    shared = {"block_size"}.union(*_STREAMS.values())
     edge = bool(seed % 2)
     inputs: dict[str, Number] = {}
     for name, known in symbols().items():
-        if known.kind and known.samples and name not in _TOGETHER:
+        if known.kind and known.samples and name not in shared:
             inputs |= _drawn(random.Random(f"{name} {attention} {seed}"), (name,))
     inputs |= _model(draw, attention) | _details(draw, attention)
     inputs |= _networks(random.Random(f"networks {attention} {seed}"), inputs, alike)
@@ -129,14 +122,14 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
     data = inputs["data_parallel"] = draw.choice((1, 2, 3, 4))
     inputs["pipeline_parallel"] = draw.randint(1, min(int(inputs["num_hidden_layers"]), 12))
     _experts(draw, inputs, int(t * data))
-    inputs |= _drawn(draw, _PRECISION)
+    inputs |= _drawn(draw, _STREAMS["precision"])
     block = inputs["block_size"] = draw.choice(symbols()["block_size"].samples)
     inputs |= {
         "concurrency": data * draw.randint(1, 64) if edge else draw.randint(1, 256),
         "context_tokens": block * draw.randint(1, 99) if edge else draw.randint(1, 20_000)}
-    inputs |= _drawn(draw, _DEPLOYMENT)
-    for stream, names in _STREAMS.items():
-        inputs |= _drawn(random.Random(f"{stream} {attention} {seed}"), names)
+    inputs |= _drawn(draw, _STREAMS["deployment"])
+    for stream in ("schedule", "arrivals", "plain", "passes", "collectives"):
+        inputs |= _drawn(random.Random(f"{stream} {attention} {seed}"), _STREAMS[stream])
     inputs |= _context(random.Random(f"context {attention} {seed}"), inputs, attention)
     apart = _apart(random.Random(f"apart {attention} {seed}"), inputs)
     apart |= _sliced(random.Random(f"sliced {attention} {seed}"), inputs | apart)
@@ -144,8 +137,8 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
     if edge and attention != CSA:
         _fill_exactly(draw, inputs | _of_layers(
             random.Random(f"layers {attention} {seed}"), inputs, attention, alike), attention)
-    inputs |= _drawn(draw, _KERNELS) | _groups(draw) | apart
-    inputs |= _drawn(random.Random(f"steps {attention} {seed}"), _STEPS)
+    inputs |= _drawn(draw, _STREAMS["kernels"]) | _groups(draw) | apart
+    inputs |= _drawn(random.Random(f"steps {attention} {seed}"), _STREAMS["steps"])
     return inputs | _of_layers(
         random.Random(f"layers {attention} {seed}"), inputs, attention, alike)
 
@@ -274,7 +267,7 @@ def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> 
     possible = [n for n in range(1, copies + 1) if copies % n == 0]
     whole = inputs["index_n_heads"] and attention != "mla"
     return {"decode_context_parallel": 1 if whole else draw.choice(possible),
-            **_drawn(draw, _CONTEXT)}
+            **_drawn(draw, _STREAMS["context"])}
 
 
 def _apart(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]:
@@ -311,7 +304,7 @@ def _sliced(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]
 def _groups(draw: random.Random) -> dict[str, Number]:
     """How tokens get to their experts: all to all, gathered; from groups of them, or from all."""
     groups, picked = draw.choice(((1, 1), (1, 1), (8, 4), (8, 1), (4, 2), (3, 2), (16, 8), (6, 6)))
-    return _drawn(draw, _EXCHANGE) | {
+    return _drawn(draw, _STREAMS["exchange"]) | {
         "n_group": groups, "topk_group": picked}
 
 
@@ -403,16 +396,14 @@ def _fill_exactly(draw: random.Random, inputs: dict[str, Number], attention: str
 
 SERVER_CARDS, MOST_SERVERS = 8, 9
 # One stream of random numbers gives these, in this order: both decide what formulas are checked at.
-COST_NAMES = (
-    "tensor_parallel", "full_power", "awake_share", "memory_share", "matmul_share", "expert_share",
-    "attention_share", "link_share", "memory_busy", "matmul_busy", "expert_busy",
-    "attention_busy", "link_busy", "used_throughput", "decode_batch", "tokens_per_step",
-    "draft_time", "decode_step_time", "output_tokens", "prompt_chunks", "answer_step_energy",
-    "prompt_chunk_energy", "host_watts", "network_watts", "fan_watts", "cooling_load",
-    "supply_efficiency", "site_effectiveness", "loaded_power", "utilisation",
-    "output_throughput", "paid_cards", "price_card", "price_on_demand", "request_throughput",
-    "prompt_card_time", "answer_card_time", "input_tokens", "price_service", "owned_years",
-    "cost_yearly")
+COST_NAMES = tuple(_expanded("""
+    tensor_parallel full_power {awake,memory,matmul,expert,attention,link}_share
+    {memory,matmul,expert,attention,link}_busy used_throughput decode_batch tokens_per_step
+    draft_time decode_step_time output_tokens prompt_chunks answer_step_energy
+    prompt_chunk_energy {host,network,fan}_watts cooling_load supply_efficiency
+    site_effectiveness loaded_power utilisation output_throughput paid_cards price_card
+    price_on_demand request_throughput prompt_card_time answer_card_time input_tokens
+    price_service owned_years cost_yearly"""))
 # of any length, where a step's formulas are checked at a few
 COST_LENGTHS = {"output_tokens": (1, 4000), "input_tokens": (1, 9000)}
 
