@@ -132,27 +132,23 @@ def sliders(name: str, values: Mapping[str, Any], attention: str = "mla") -> Non
     if missing := sorted(formula.needs - values.keys()):
         raise DerivationError(f"the sliders of '{name}' need '{missing[0]}'.")
     known = {letter: values[letter] for letter in formula.needs}
+    small = {letter: value / REACH for letter, value in known.items()}
+    # where the other letters stand, or where they are at their smallest
+    moving = {letter for letter, value in known.items() for others in (known, small)
+              if catalogue.trees.evaluate(formula.tree, {**others, letter: value * REACH})
+              != catalogue.trees.evaluate(formula.tree, {**others, letter: value})}
     result = catalogue.trees.evaluate(formula.tree, known)
-    moving = _moving(formula.tree, known)
     for place, lang in enumerate(LANGUAGES):
         if lang in spoken():
             rows = "".join(_letter(letter, values[letter], lang, letter in moving)
                            for letter in sorted(formula.needs))
-            text = _said(name, result, lang)
+            text = _quantity(name, result, lang, ' aria-live="polite"')
             display(HTML(
                 f'<formula-sliders name="{name}" attention="{attention}"><fieldset '
                 f'class="calculator"><legend>{TITLE[place]}</legend>'
                 f'<div class="fields">{rows}</div>'
                 f'<p class="answer">{text}</p></fieldset></formula-sliders>'),
                 metadata={"lang": lang})
-
-
-def _moving(tree: Any, known: Mapping[str, Any]) -> set[str]:
-    """Letters that move a formula where all stand, or where the others are at their smallest."""
-    small = {letter: value / REACH for letter, value in known.items()}
-    return {letter for letter, value in known.items() for others in (known, small)
-            if catalogue.trees.evaluate(tree, {**others, letter: value * REACH})
-            != catalogue.trees.evaluate(tree, {**others, letter: value})}
 
 
 def _letter(name: str, value: Any, lang: str, moving: bool) -> str:
@@ -165,24 +161,14 @@ def _letter(name: str, value: Any, lang: str, moving: bool) -> str:
             f'data-high="{high!r}"' + ' data-whole=""' * whole)
     if not moving:
         return f'<input type="hidden" {data}>'
-    return (f"<label><span>{_named(name, lang)}: <output>{_number(value)}</output>{_unit(name)}"
-            f'</span><input type="range" min="0" max="{PLACES}" step="1" {data}></label>')
+    return (f'<label><span>{_quantity(name, value, lang)}</span><input type="range" min="0" '
+            f'max="{PLACES}" step="1" {data}></label>')
 
 
-def _said(name: str, result: Any, lang: str) -> str:
-    return (f'{_named(name, lang)}: <output aria-live="polite">{_number(result)}</output>'
-            f"{_unit(name)}")
-
-
-def _named(name: str, lang: str) -> str:
+def _quantity(name: str, value: Any, lang: str, attributes: str = "") -> str:
+    """A letter, its name, and its value in a unit."""
     symbol = catalogue.symbols()[name]
-    return f"{tex2mathml(symbol.latex)} {html.escape(getattr(symbol, lang))}"
-
-
-def _number(value: Any) -> str:
-    return fmt_int(value) if value == int(value) else fmt_sig(float(value), 4)
-
-
-def _unit(name: str) -> str:
-    unit = catalogue.symbols()[name].unit
-    return "" if unit == "1" else f" {html.escape(unit)}"
+    number = fmt_int(value) if value == int(value) else fmt_sig(float(value), 4)
+    unit = "" if symbol.unit == "1" else f" {html.escape(symbol.unit)}"
+    return (f"{tex2mathml(symbol.latex)} {html.escape(getattr(symbol, lang))}: "
+            f"<output{attributes}>{number}</output>{unit}")

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 from xml.etree import ElementTree
@@ -60,7 +61,7 @@ class Drawing:
 
         A hollow one is an outline on a light tint; `tint` is how opaque another one is.
         """
-        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
+        ink = _ink(colour)
         options = {"fill": ink}
         if tint < 1:
             options["fill-opacity"] = f"{tint:g}"
@@ -86,7 +87,7 @@ class Drawing:
         """A line of text with its base at ``y``; ``anchor`` is start, middle or end."""
         options: dict[str, Any] = {"text-anchor": anchor}
         if colour is not None:
-            options["fill"] = COLOURS[colour % len(COLOURS)]
+            options["fill"] = _ink(colour)
         if small:
             options["font-size"] = SMALL
         if muted:
@@ -105,9 +106,8 @@ class Drawing:
     def line(self, x: float, y: float, to_x: float, to_y: float, width: float = 1.2,
              colour: int | None = None, dashed: bool = False) -> None:
         """A straight line."""
-        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
         options = {"stroke-dasharray": "4 3"} if dashed else {}
-        self._add("line", x1=x, y1=y, x2=to_x, y2=to_y, stroke=ink,
+        self._add("line", x1=x, y1=y, x2=to_x, y2=to_y, stroke=_ink(colour),
                   **{"stroke-width": width, **options})
 
     def arrow(self, x: float, y: float, to_x: float, to_y: float, width: float = 1.2,
@@ -121,8 +121,7 @@ class Drawing:
         side = head / 2 if width < HEAD / 2 else 0.8 * width
         points = ((to_x, to_y), (neck_x - side * dy, neck_y + side * dx),
                   (neck_x + side * dy, neck_y - side * dx))
-        self._add("polygon", points=" ".join(f"{_at(a)},{_at(b)}" for a, b in points),
-                  fill="currentColor" if colour is None else COLOURS[colour % len(COLOURS)])
+        self._add("polygon", points=_path(*points), fill=_ink(colour))
 
     def curve(self, x: float, y: float, to_x: float, to_y: float, bend: float, width: float = 1.2,
               colour: int | None = None) -> None:
@@ -130,21 +129,18 @@ class Drawing:
 
         It comes in level, with the head of an arrow as far as it is long enough for one.
         """
-        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
         head, way = max(HEAD, 1.3 * width), math.copysign(1, bend)
-        end = to_x + way * head
+        end, side = to_x + way * head, max(head / 2, 0.75 * width)
         path = (f"M{_at(x)} {_at(y)}C{_at(x + bend)} {_at(y)} {_at(end + bend)} {_at(to_y)} "
                 f"{_at(end)} {_at(to_y)}")
-        self._add("path", d=path, fill="none", stroke=ink, **{"stroke-width": width,
-                                                             "stroke-opacity": 0.8})
-        side = max(head / 2, 0.75 * width)
-        points = ((to_x, to_y), (end, to_y - side), (end, to_y + side))
-        self._add("polygon", points=" ".join(f"{_at(a)},{_at(b)}" for a, b in points), fill=ink)
+        self._add("path", d=path, fill="none", stroke=_ink(colour),
+                  **{"stroke-width": width, "stroke-opacity": 0.8})
+        points = _path((to_x, to_y), (end, to_y - side), (end, to_y + side))
+        self._add("polygon", points=points, fill=_ink(colour))
 
     def circle(self, x: float, y: float, radius: float, colour: int | None = None) -> None:
         """A filled circle."""
-        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
-        self._add("circle", cx=x, cy=y, r=radius, fill=ink)
+        self._add("circle", cx=x, cy=y, r=radius, fill=_ink(colour))
 
     def axis(self, x: float, y: float, length: float, end: float, ticks: Sequence[float],
              unit: Text) -> None:
@@ -161,10 +157,14 @@ class Drawing:
         self.bar(x, y - 9, 10, 10, colour, tint=tint)
         self.label(x + 15, y, text, small=True)
 
-    def link(self, address: str) -> Linked:
+    @contextmanager
+    def link(self, address: str) -> Iterator[None]:
         """What is drawn within it leads there: ``with drawing.link("page.html"): ...``."""
         self._svg.set("role", "group")  # what is in an image cannot be reached
-        return Linked(self, address)
+        outer = self._root
+        self._root = ElementTree.SubElement(outer, "a", {"href": address})
+        yield
+        self._root = outer
 
     def svg(self) -> str:
         """The drawing as text, the same on every run."""
@@ -174,22 +174,6 @@ class Drawing:
         return ElementTree.SubElement(self._root, tag, {
             name: _at(value) if isinstance(value, (int, float)) else value
             for name, value in attributes.items()})
-
-
-class Linked:
-    """A part of a drawing that is a link."""
-
-    def __init__(self, drawing: Drawing, address: str) -> None:
-        self._drawing, self._address = drawing, address
-
-    def __enter__(self) -> None:
-        """Draw into the link from here on."""
-        self._outer = self._drawing._root
-        self._drawing._root = ElementTree.SubElement(self._outer, "a", {"href": self._address})
-
-    def __exit__(self, *_: object) -> None:
-        """Draw beside it again."""
-        self._drawing._root = self._outer
 
 
 def in_language(text: Text, lang: str) -> str:
@@ -225,6 +209,15 @@ def _parts(text: str) -> list[str]:
             parts.append("")
         parts[-1] += letter
     return parts
+
+
+def _ink(colour: int | None) -> str:
+    """A colour of the palette; without one that of the text."""
+    return "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
+
+
+def _path(*points: tuple[float, float]) -> str:
+    return " ".join(f"{_at(x)},{_at(y)}" for x, y in points)
 
 
 def _at(number: float) -> str:
@@ -283,8 +276,8 @@ def stacked_bars(key: str, lang: str, title: Text, stacks: Sequence[Stack],
         said: a part's size as the legend has it.
     """
     bars = merged(stacks, kinds)
-    colours = {name: (kind, tint) for (name, kind), tint in
-               zip(kinds.items(), tints(tuple(kinds.values())), strict=True)}
+    places = tuple(kinds.values())
+    colours = dict(zip(kinds, zip(places, tints(places), strict=True), strict=True))
     colours[say("smaller-parts")] = SPARE, 1.0
     seen = [name for name in colours if any(
         bar.parts.get(name, 0.0) > SEEN_PART * sum(bar.parts.values()) for bar in bars)]
