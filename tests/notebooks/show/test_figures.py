@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import catalogue
 from catalogue.reading import words
 from notebooks.show import figures
-from notebooks.show.fonts.subset import TARGET, characters
+from tools.fonts import TARGET, characters
 
 CARDS = ("nvidia-h20", "nvidia-h200-sxm", "nvidia-h800", "ascend-910b2", "ascend-910c-die")
 
