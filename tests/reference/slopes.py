@@ -10,20 +10,19 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import sympy
 
 from catalogue.entries.trees import Number, Tree, evaluate
-from notebooks.derive.formulas.exported import DerivationError, Formula, evaluate_all, order
+from notebooks.derive.formulas.exported import Formula, evaluate_all, order
 from notebooks.derive.formulas.symbols import symbol
 from notebooks.derive.formulas.trees import from_tree, to_tree
 
 PICKED = {"max": max, "min": min}
 
 
-@dataclass(frozen=True)
-class Gradient:
+class Gradient(NamedTuple):
     """A quantity at a point and how it depends on every input there.
 
     Attributes:
@@ -38,24 +37,22 @@ class Gradient:
 
 
 def gradient(formulas: Mapping[str, Formula], inputs: Mapping[str, Number], name: str,
-             by: Iterable[str] | None = None) -> Gradient:
+             by: Iterable[str]) -> Gradient:
     """The slope of a quantity by its inputs, through all formulas between them.
 
     Args:
         formulas: of one attention (``select``).
         inputs: every input symbol, SI numbers.
         name: of a quantity that does not depend on the stage.
-        by: inputs whose slopes are wanted; all unless told. A count may have none at all, such as
+        by: inputs whose slopes are wanted. A count may have none at all, such as
             that of chosen experts where every expert is chosen.
 
-    Raises DerivationError for a formula that has no value or no slope at this point.
+    Raises an error for a formula that has no value or no slope at this point.
     """
-    if name not in formulas:
-        raise DerivationError(f"there is no formula of '{name}'.")
     needed = order(formulas, [name])
     values = {**inputs, **evaluate_all({one: formulas[one] for one in needed}, inputs)}
     adjoint: dict[str, float] = {name: 1.0}
-    unwanted = inputs.keys() - set(inputs if by is None else by)
+    unwanted = inputs.keys() - set(by)
     pieces = {}
     for formula in reversed(needed):
         pieces[formula] = json.dumps(local(formulas[formula].tree, values))
@@ -63,11 +60,7 @@ def gradient(formulas: Mapping[str, Formula], inputs: Mapping[str, Number], name
             continue
         used = {used.name for used in _expression(pieces[formula]).free_symbols}
         for each in sorted(used - unwanted):
-            try:
-                slope = float(evaluate(_differentiated(pieces[formula], each), values))
-            except ValueError as error:
-                raise DerivationError(
-                    f"formula '{formula}' has no slope by '{each}': {error}.") from None
+            slope = float(evaluate(_differentiated(pieces[formula], each), values))
             adjoint[each] = adjoint.get(each, 0.0) + share * slope
     return Gradient(float(values[name]), adjoint, pieces)
 

@@ -8,8 +8,8 @@ import calc
 import catalogue
 from catalogue.reading import units
 from notebooks.derive.crosscheck import DIFFERENCES, TOLERANCE
-from notebooks.derive.formulas.exported import DerivationError, load_formulas, select
-from reference.slopes import gradient, local
+from notebooks.derive.formulas.exported import load_formulas, select
+from reference.slopes import gradient
 
 QUANTITIES = ("tpot", "ttft", "output_throughput", "memory_per_device", "headroom_per_device")
 SAMPLE = ("h200-v32-vllm-dp8", "s3-hybrid-910b4", "wide-lmsys-decode-mtp")
@@ -69,17 +69,3 @@ def test_elasticities_sum_to_the_dimension_of_the_quantity(name, quantity, unit)
         total = sum(units.dimensions(known[key].unit).get(dimension, 0) * value
                     for key, value in elasticities.items())
         assert total == pytest.approx(units.dimensions(unit).get(dimension, 0), abs=1e-9)
-
-
-def test_local_tree_keeps_the_active_piece():
-    tree = ["piecewise", [["lt", "a", 2], ["ceil", "a"]],
-            ["max_over", "stage", 3, ["multiply", "stage", "a"]]]
-    assert local(tree, {"a": 1.5}) == 2
-    assert local(tree, {"a": 2.5}) == ["multiply", 2, "a"]
-    assert local(["sum_over", "stage", 2, ["add", "stage", "a"]], {"a": 1}) == [
-        "add", ["add", 0, "a"], ["add", 1, "a"]]
-
-
-def test_unknown_quantity_is_refused():
-    with pytest.raises(DerivationError, match="no formula of 'speed'"):
-        gradient({}, {}, "speed")

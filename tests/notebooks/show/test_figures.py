@@ -108,9 +108,3 @@ def test_unnamed_lines_and_panels_are_told_apart():
     right.set_title("right")
     assert [(row["panel"], row["series"]) for row in numbers(figure)] == [
         ("1", "(1)"), ("1", "(2)"), ("right", "(1)")]
-
-
-def test_figures_without_numbers_have_no_file():
-    figure, axes = figures.axes()
-    axes.text(0, 0, "nothing")
-    assert numbers(figure) == []
