@@ -107,8 +107,10 @@ def _numeric(value: Any) -> bool:
 
 
 def _cell(value: Any, lang: int) -> str:
-    if isinstance(value, (tuple, Mapping)):
-        value = value[lang if isinstance(value, tuple) else LANGUAGES[lang]]
+    if isinstance(value, Mapping):
+        value = value[LANGUAGES[lang]]
+    elif isinstance(value, tuple):
+        value = value[lang]
     if isinstance(value, (int, float)):
         value = (fmt_int if isinstance(value, int) else fmt_sig)(value)
     return str(value).replace("|", r"\|").replace("\n", " ")

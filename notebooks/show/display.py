@@ -300,10 +300,12 @@ def figure(key: str, picture: Callable[[str], Figure | Drawing]) -> None:
 def _shown(drawn: Figure | Drawing) -> HTML | figures.Plot:
     """What is drawn as an output; in the book it brings its numbers, see ``book/_ext``."""
     if isinstance(drawn, Drawing):
-        kind, shape, numbers = HTML, drawn.svg(), drawn.numbers
-    else:
-        kind, shape, numbers = figures.Plot, figures.svg(drawn), figures.plotted_csv(drawn)
-    return kind(shape, metadata={"numbers": numbers} if numbers and in_book() else None)
+        return HTML(drawn.svg(), metadata=_beside(drawn.numbers))
+    return figures.Plot(figures.svg(drawn), metadata=_beside(figures.plotted_csv(drawn)))
+
+
+def _beside(numbers: str) -> dict[str, str] | None:
+    return {"numbers": numbers} if numbers and in_book() else None
 
 
 def cited(key: str) -> str:

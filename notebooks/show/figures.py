@@ -208,7 +208,8 @@ def _reveal(figure: Figure) -> None:
             if any(_mixed(label.get_text()) for label in axis.get_ticklabels()):
                 axis.set_tick_params(labelfontfamily=MIXED)
             if isinstance(labels := axis.get_major_formatter(), FuncFormatter):  # set_ticks, too
-                axis.set_major_formatter(partial(_tick, labels))
+                axis.set_major_formatter(partial(
+                    lambda labels, value, place=None: _drawn(labels(value, place)), labels))
 
 
 def _mixed(text: str) -> bool:
@@ -224,18 +225,11 @@ def _texts(artist: Artist) -> Iterator[Text]:
         yield from _texts(part)
 
 
-def _tick(labels: FuncFormatter, value: float, position: int | None = None) -> str:
-    return _drawn(labels(value, position))
-
-
 def _drawn(text: str) -> str:
     if "$" in text:  # the project's own mathematics: a file's signs are hidden
         return text
-    return "".join(map(_known, words.revealed(text))).replace("$", r"\$")
-
-
-def _known(letter: str) -> str:
-    return letter if letter.isspace() or ord(letter) in _letters() else MISSING
+    return "".join(letter if letter.isspace() or ord(letter) in _letters() else MISSING
+                   for letter in words.revealed(text)).replace("$", r"\$")
 
 
 @functools.cache
@@ -330,8 +324,8 @@ def _plotted_rows(axes: Axes) -> Iterator[Row]:
         if line.get_transform() == axes.transData:
             for x, y in zip(np.ravel(line.get_xdata()), np.ravel(line.get_ydata()), strict=True):
                 yield {"series": series(line) or f"({place})", "x": x, "y": y}
-    for container in axes.containers:
-        for bar in container if isinstance(container, BarContainer) else ():
+    for container in (one for one in axes.containers if isinstance(one, BarContainer)):
+        for bar in container:
             x, y, width, height = bar.get_x(), bar.get_y(), bar.get_width(), bar.get_height()
             yield {"series": series(bar)} | (
                 {"x": x, "to x": x + width, "y": y + height / 2}

@@ -80,8 +80,9 @@ def of(expr: sympy.Basic, formula: str) -> Dimensions:
     if isinstance(expr, sympy.Mul):
         total: Dimensions = {}
         for arg in expr.args:
-            total = _product(total, of(arg, formula))
-        return total
+            for name, power in of(arg, formula).items():
+                total[name] = total.get(name, 0) + power
+        return {name: power for name, power in total.items() if power != 0}
     if isinstance(expr, sympy.Pow):
         return _power(expr, formula)
     if isinstance(expr, (sympy.Add, sympy.Max, sympy.Min)):
@@ -148,8 +149,3 @@ def _counted(arg: sympy.Basic, formula: str, where: str) -> Dimensions:
         raise DerivationError(f"formula '{formula}' takes the {where} {arg}, which is in "
                               f"{text(hard)} and not a count.")
     return powers
-
-
-def _product(left: Dimensions, right: Dimensions) -> Dimensions:
-    total = {name: left.get(name, 0) + right.get(name, 0) for name in {**left, **right}}
-    return {name: power for name, power in total.items() if power != 0}

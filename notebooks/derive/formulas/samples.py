@@ -13,6 +13,8 @@ Number = int | float
 CSA = "csa"
 _POWERS = (1, 2, 4, 8, 16)
 _MEMORY = ("architecture", "memory")
+# of experts, and how many of them a token picks
+GROUPS = ((1, 1), (1, 1), (8, 4), (8, 1), (4, 2), (3, 2), (16, 8), (6, 6))
 
 
 def _expanded(names: str) -> Iterator[str]:
@@ -137,7 +139,9 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
     if edge and attention != CSA:
         _fill_exactly(draw, inputs | _of_layers(
             random.Random(f"layers {attention} {seed}"), inputs, attention, alike), attention)
-    inputs |= _drawn(draw, _STREAMS["kernels"]) | _groups(draw) | apart
+    inputs |= _drawn(draw, _STREAMS["kernels"]) | dict(
+        zip(("n_group", "topk_group"), draw.choice(GROUPS), strict=True)
+        ) | _drawn(draw, _STREAMS["exchange"]) | apart
     inputs |= _drawn(random.Random(f"steps {attention} {seed}"), _STREAMS["steps"])
     return inputs | _of_layers(
         random.Random(f"layers {attention} {seed}"), inputs, attention, alike)
@@ -194,23 +198,18 @@ def _linear(draw: random.Random, inputs: dict[str, Number], attention: str) -> d
     if attention == CSA or layers < 2 or draw.random() < 0.6:
         return dict(_NO_STATE)
     linear = draw.randint(1, layers - 1)
-    indexed = int(inputs["indexer_layers"]) if "indexer_layers" in inputs else 0
+    indexed = int(inputs.get("indexer_layers", 0))
+    mamba = int(random.Random(f"mamba {attention} {layers} {linear} {t}").random() >= 0.5)
     return {"linear_layers": linear, "linear_num_key_heads": t * draw.randint(1, 2),
             "linear_num_value_heads": t * draw.randint(1, 4),
             "linear_key_head_dim": draw.choice((64, 128)),
             "linear_value_head_dim": draw.choice((64, 128)),
             "linear_conv_kernel_dim": draw.choice((2, 4)),
             "linear_decay_rank": draw.choice((0, 64)), "linear_gate_rank": draw.choice((0, 64)),
-            **_mamba(random.Random(f"mamba {attention} {layers} {linear} {t}")),
             "full_attention_layers": min(int(inputs["full_attention_layers"]), layers - linear),
-            **({"indexer_layers": min(indexed, layers - linear)} if indexed else {})}
-
-
-def _mamba(draw: random.Random) -> dict[str, Number]:
-    """Whether the linear layers are Mamba-2, which has matrices of full rank."""
-    if draw.random() < 0.5:
-        return {"linear_mamba": 0}
-    return {"linear_mamba": 1, "linear_decay_rank": 0, "linear_gate_rank": 0}
+            **({"indexer_layers": min(indexed, layers - linear)} if indexed else {}),
+            "linear_mamba": mamba} | (  # Mamba-2 has matrices of full rank
+                {"linear_decay_rank": 0, "linear_gate_rank": 0} if mamba else {})
 
 
 def _networks(draw: random.Random, inputs: dict[str, Number], alike: bool) -> dict[str, Number]:
@@ -299,13 +298,6 @@ def _sliced(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]
     found = {"expert_parallel": e, "expert_tensor_parallel": slices,
              "moe_intermediate_size": inputs["moe_intermediate_size"] * e * slices // t}
     return found | ({"exchange_normal": 0} if slices > 1 and e * slices > t else {})
-
-
-def _groups(draw: random.Random) -> dict[str, Number]:
-    """How tokens get to their experts: all to all, gathered; from groups of them, or from all."""
-    groups, picked = draw.choice(((1, 1), (1, 1), (8, 4), (8, 1), (4, 2), (3, 2), (16, 8), (6, 6)))
-    return _drawn(draw, _STREAMS["exchange"]) | {
-        "n_group": groups, "topk_group": picked}
 
 
 def _model(draw: random.Random, attention: str) -> dict[str, Number]:
