@@ -64,7 +64,7 @@ sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised noteboo
 	$(BIN)/python -m catalogue.schemas
 
 font: $(VENV)/.ready-test  ## rebuild the subset of the Chinese font that the figures use (needs npm)
-	$(BIN)/python notebooks/show/fonts/subset.py
+	$(BIN)/python -m tools.fonts
 
 pin: $(VENV)/.ready-test  ## pin all versions anew, with their licences
 	$(UV_COMPILE) -U requirements-engine.in requirements-analysis.in requirements.in -o requirements.txt

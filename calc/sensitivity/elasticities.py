@@ -4,7 +4,7 @@ An elasticity is d ln(quantity) / d ln(input), the change in per cent per per ce
 piece of the formulas that holds: a ceiling stands still, of a maximum the larger side counts. So a
 count, at which ceilings step, has an arc instead: the mean elasticity between half of it and twice.
 Independent of this the derivations give the same from SymPy
-(``notebooks/derive/formulas/derivatives.py``).
+(``tests/reference/slopes.py``).
 """
 
 from __future__ import annotations

@@ -7,24 +7,21 @@ The only module of the derivations that imports ``calc``. Formulas are evaluated
 from __future__ import annotations
 
 import functools
-import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-import calc
 from calc.capacity import availability, day, tiers, waits
 from calc.costing import cost, ownership, power
 from calc.serving.evaluate import evaluate
 from catalogue.entries.trees import evaluate as evaluate_tree
-from notebooks.derive.formulas.derivatives import Gradient, gradient
-from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import (
     COST,
     DECIDING,
+    DerivationError,
     Formula,
     evaluate_all,
     load_formulas,
@@ -33,11 +30,9 @@ from notebooks.derive.formulas.exported import (
     stagewise,
 )
 from notebooks.derive.formulas.trees import to_tree
-from notebooks.derive.steps import bounds
-from notebooks.derive.steps.phases import PHASES
+from notebooks.derive.steps.phases import PHASES, step_ceiling, step_floor
 
 TOLERANCE = 1e-9
-ASIDE = 1e-7  # relative, to either side of a kink
 # Whole parts of quotients: of very many blocks, the last may be lost to rounding.
 _QUOTIENTS, VERY_MANY = ("stage_kv_blocks", "kv_blocks"), 1e7
 # Differences of large numbers: what they are of the same size as.
@@ -86,24 +81,32 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
     Raises DerivationError naming the quantities that only one of the two has, or on which they
     differ by more than a relative 1e-9, or a step of ``calc`` that is not within its bounds.
     """
-    known = load_formulas() if formulas is None else formulas
-    chosen = select(known, attention)
+    chosen = select(load_formulas() if formulas is None else formulas, attention)
     computed = evaluate(inputs, attention)
-    if lonely := chosen.keys() ^ computed.keys():
-        sides = [f"{name} (only {'derived' if name in chosen else 'in calc'})"
+    report = _report(chosen, computed, _rows(chosen, computed, inputs))
+    hold_within_bounds(computed, inputs)
+    return report
+
+
+def _report(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
+            rows: Iterable[Row]) -> Report:
+    """Return the rows as a report; raise DerivationError where names or values differ."""
+    if lonely := formulas.keys() ^ computed.keys():
+        sides = [f"{name} (only {'derived' if name in formulas else 'in calc'})"
                  for name in sorted(lonely)]
         raise DerivationError(f"formulas and calc have different quantities: {', '.join(sides)}.")
-    rows = tuple(_compare(chosen, computed, inputs))
-    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
-        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
-    hold_within_bounds(computed, inputs)
-    return Report(rows)
+    report = Report(tuple(rows))
+    if wrong := [f"{row.name}{'' if row.stage is None else f' on stage {row.stage}'} is "
+                 f"{row.formula!r} derived and {row.calc!r} in calc"
+                 for row in report.rows if not row.difference <= TOLERANCE]:
+        raise DerivationError(f"formulas and calc disagree: {'; '.join(wrong)}.")
+    return report
 
 
 @functools.cache
 def bounds_of_steps() -> dict[str, tuple[Any, Any]]:
     """What no step is below, and none above, as trees, by phase."""
-    return {phase: (to_tree(bounds.least(phase)), to_tree(bounds.most(phase)))
+    return {phase: (to_tree(step_floor(phase)), to_tree(step_ceiling(phase)))
             for phase in PHASES}
 
 
@@ -116,8 +119,8 @@ def hold_within_bounds(computed: Mapping[str, Any], inputs: Mapping[str, Any]) -
 
     Raises DerivationError for a step outside of its bounds, on which both codings may agree.
     """
-    known = {**{name: float(value) for name, value in computed.items() if np.ndim(value) == 0},
-             **{name: float(value) for name, value in inputs.items()}}
+    known = {name: float(value) for name, value in {**computed, **inputs}.items()
+             if np.ndim(value) == 0}
     for phase, (least, most) in bounds_of_steps().items():
         low, high = (float(evaluate_tree(bound, known)) for bound in (least, most))
         time = known[f"{phase}_step_time"]
@@ -125,58 +128,6 @@ def hold_within_bounds(computed: Mapping[str, Any], inputs: Mapping[str, Any]) -
             raise DerivationError(f"{phase}_step_time is {time!r} in calc, expected between "
                                   f"{low!r}, its slowest resource alone, and {high!r}, all of "
                                   "them in turn.")
-
-
-def crosscheck_slopes(inputs: Mapping[str, Any], attention: str,
-                      names: Sequence[str]) -> dict[str, Gradient]:
-    """Differentiate some quantities in both codings and compare every elasticity.
-
-    Where a deployment stands on a kink, ``calc`` may have any slope between those of both sides.
-
-    Args:
-        inputs: every input symbol, SI numbers.
-        attention: ``mla`` or ``gqa``.
-        names: quantities that have elasticities.
-
-    Returns the gradients by name. Raises DerivationError for the input by which they differ, by
-    more than 1e-9 of the largest elasticity.
-    """
-    chosen = select(load_formulas(), attention)
-    computed = calc.elasticities(inputs, attention, names)
-    found = {}
-    for name in names:
-        found[name] = gradient(chosen, inputs, name, computed[name])
-        left = _elasticities(found[name], inputs, name)
-        tolerance = TOLERANCE * max(map(abs, left.values()), default=0.0)
-        for key, value in computed[name].items():
-            if abs(value - left.get(key, 0.0)) <= tolerance:
-                continue
-            low, high = _sides(chosen, inputs, name, key)
-            if not low - tolerance <= value <= high + tolerance:
-                raise DerivationError(f"formulas and calc disagree: {name} answers to {key} with "
-                                      f"{left.get(key, 0.0)!r} derived and {value!r} in calc.")
-    return found
-
-
-def _elasticities(of: Gradient, inputs: Mapping[str, Any], name: str) -> dict[str, float]:
-    """d ln(quantity) / d ln(input), or d quantity / d ln(input) of what may be negative."""
-    scale = 1.0 if name in DIFFERENCES else of.value
-    return {key: slope * float(inputs[key]) / scale
-            for key, slope in of.slopes.items() if key in inputs}
-
-
-def _sides(formulas: Mapping[str, Formula], inputs: Mapping[str, Any], name: str,
-           key: str) -> tuple[float, float]:
-    """The elasticities by an input a little below and a little above it, the smaller first.
-
-    Not a number where no formula has another piece there: that is no kink.
-    """
-    below, above = (gradient(formulas, {**inputs, key: float(inputs[key]) * (1 + move)}, name,
-                             [key]) for move in (-ASIDE, ASIDE))
-    if below.pieces == above.pieces:
-        return math.nan, math.nan
-    low, high = sorted(_elasticities(side, inputs, name).get(key, 0.0) for side in (below, above))
-    return low - ASIDE * abs(low), high + ASIDE * abs(high)
 
 
 def crosscheck_decisions(seed: int) -> Report:
@@ -190,14 +141,14 @@ def crosscheck_decisions(seed: int) -> Report:
     formulas = {name: one for name, one in load_formulas().items()
                 if one.notebook in DECIDING and one.notebook != COST}
     inputs, computed = _decisions(random.Random(f"decisions {seed}"))
+    return _report_of(formulas, inputs, computed)
+
+
+def _report_of(formulas: Mapping[str, Formula], inputs: Mapping[str, Any],
+               computed: Mapping[str, Any]) -> Report:
     derived = evaluate_all(formulas, inputs)
-    if lonely := formulas.keys() ^ computed.keys():
-        raise DerivationError("formulas and calc have different quantities: "
-                              f"{', '.join(sorted(lonely))}.")
-    rows = tuple(_row(name, None, derived, computed[name]) for name in sorted(computed))
-    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
-        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
-    return Report(rows)
+    return _report(formulas, computed, (_row(name, None, derived, computed[name])
+                                        for name in formulas))
 
 
 def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]:
@@ -234,30 +185,26 @@ def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]
         "restarting_share": one.restarting}
 
 
-def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
-             inputs: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
+          inputs: Mapping[str, Any]) -> Iterator[Row]:
     indexed = stagewise(formulas)
-    stages = range(int(inputs["pipeline_parallel"]))
-    # calc keeps a few stages; a stage is known by its first layer
+    # calc computes a few stages; a stage is identified by its first layer
     first_layer = {name: formulas[name] for name in formulas if name == "stage_first_layer"}
-    place = {int(evaluate_all(first_layer, inputs, stage)["stage_first_layer"]): stage
-             for stage in stages}
-    kept = {place.get(int(first), -1): position for position, first
-            in enumerate(np.atleast_1d(computed["stage_first_layer"]))}
-    if -1 in kept:
-        raise DerivationError("formulas and calc disagree: no stage begins with one of the "
-                              f"layers {computed['stage_first_layer']} that calc gives.")
+    stages = {int(evaluate_all(first_layer, inputs, stage)["stage_first_layer"]): stage
+              for stage in range(int(inputs["pipeline_parallel"]))}
+    layers = np.atleast_1d(computed["stage_first_layer"])
+    if strange := [layer for layer in map(int, layers) if layer not in stages]:
+        raise DerivationError(f"formulas and calc disagree: no stage begins with layer {strange}.")
     first = evaluate_all(formulas, inputs)
+    for name in sorted(formulas.keys() - indexed):
+        yield _row(name, None, first, computed[name])
     by_stage = {name: formulas[name] for name in indexed}
     values = {**inputs, **{name: value for name, value in first.items() if name not in indexed}}
-    derived = {stage: first | evaluate_all(by_stage, values, stage) if stage else first
-               for stage in kept}
-    for name in formulas:
-        if name not in indexed:
-            yield _row(name, None, first, computed[name])
-            continue
-        for stage, position in kept.items():
-            yield _row(name, stage, derived[stage], np.atleast_1d(computed[name])[position])
+    for position, layer in enumerate(layers):
+        stage = stages[int(layer)]
+        derived = first | evaluate_all(by_stage, values, stage)
+        for name in sorted(indexed):
+            yield _row(name, stage, derived, np.atleast_1d(computed[name])[position])
 
 
 def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -> Row:
@@ -269,11 +216,6 @@ def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -
     return Row(name, stage, left, right, float(apart / size) if size else 0.0)
 
 
-def _told(row: Row) -> str:
-    where = "" if row.stage is None else f" on stage {row.stage}"
-    return f"{row.name}{where} is {row.formula!r} derived and {row.calc!r} in calc"
-
-
 def crosscheck_costs(inputs: Mapping[str, Any]) -> Report:
     """Evaluate the formulas of the chapter on cost and ``calc.costing``, and compare them.
 
@@ -282,21 +224,7 @@ def crosscheck_costs(inputs: Mapping[str, Any]) -> Report:
 
     Raises DerivationError as :func:`crosscheck` does.
     """
-    formulas = of_notebook(load_formulas(), COST)
-    derived, computed = evaluate_all(formulas, inputs), _costs(inputs)
-    if lonely := formulas.keys() ^ computed.keys():
-        raise DerivationError("formulas and calc have different quantities of cost: "
-                              f"{', '.join(sorted(lonely))}.")
-    rows = tuple(_cost_row(name, float(derived[name]), float(computed[name]))
-                 for name in formulas)
-    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
-        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
-    return Report(rows)
-
-
-def _cost_row(name: str, left: float, right: float) -> Row:
-    size = max(abs(left), abs(right))
-    return Row(name, None, left, right, abs(left - right) / size if size else 0.0)
+    return _report_of(of_notebook(load_formulas(), COST), inputs, _costs(inputs))
 
 
 def _costs(q: Mapping[str, Any]) -> dict[str, Any]:

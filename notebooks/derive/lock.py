@@ -12,11 +12,8 @@ import sys
 from pathlib import Path
 from traceback import walk_tb
 
-import jupytext
-
 from notebooks.derive.formulas.derivation import LOCK
-from notebooks.derive.formulas.errors import explain
-from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
+from notebooks.derive.formulas.exported import FORMULAS, explain, load_formulas, save_formulas
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")
@@ -52,14 +49,12 @@ def execute(path: Path) -> None:
 
 
 def code(path: Path) -> str:
-    """The cells of code, each in the lines where it stands."""
-    text, lines, place = path.read_text(encoding="utf-8"), [""], 0
-    for cell in jupytext.read(path).cells:
-        if cell.cell_type == "code":
-            place = text.index(cell.source, place)
-            lines += [""] * (text.count("\n", 0, place) + 1 - len(lines))
-            lines[-1:] = cell.source.split("\n")
-            lines.append("")
+    """Return the code of a text notebook, every other line blank."""
+    lines, is_code = [], False
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        if line.startswith("```"):
+            is_code = line.startswith("```{code-cell}")
+        lines.append("" if not is_code or line.startswith(("```", ":")) else line)
     return "\n".join(lines)
 
 
@@ -75,19 +70,19 @@ def needed(body: list[ast.stmt]) -> list[ast.stmt]:
     ["derivation = Derivation('law')", 'law = 2', "derived = derivation.export('law', law)"]
     """
     showing, deriving = set[str](), {"Derivation"}
-    rest = []
     for one in body:
         if isinstance(one, ast.ImportFrom) and (one.module or "").startswith(_SHOWING):
             showing |= _bound(one)
         if isinstance(one, _BINDING) and _named(one) & deriving:
             deriving |= _bound(one)
-        if not _shows(one, showing):
-            rest.append(one)
     kept: list[ast.stmt] = []
-    asked: set[str] = set()
-    while kept != (kept := [one for one in rest if not isinstance(one, _BINDING)
-                            or _bound(one) & asked or _called(one) & deriving]):
-        asked = set().union(*map(_named, kept))
+    wanted: set[str] = set()
+    while kept != (kept := [
+            one for one in body if not _shows(one, showing) and (
+                not isinstance(one, _BINDING) or _bound(one) & wanted
+                or (not isinstance(one, ast.FunctionDef) and deriving & {
+                    _root(part) for part in ast.walk(one) if isinstance(part, ast.Call)}))]):
+        wanted = set().union(*map(_named, kept))
     return kept
 
 
@@ -95,9 +90,8 @@ def _shows(one: ast.stmt, showing: set[str]) -> bool:
     """Whether all of a statement calls what shows, or is an expression to be seen."""
     if isinstance(one, (ast.For, ast.With)):
         return all(_shows(part, showing) for part in one.body)
-    if not isinstance(one, ast.Expr):
-        return False
-    return not isinstance(one.value, ast.Call) or _root(one.value) in showing
+    return isinstance(one, ast.Expr) and (
+        not isinstance(one.value, ast.Call) or _root(one.value) in showing)
 
 
 def _root(part: ast.expr) -> str:
@@ -107,13 +101,7 @@ def _root(part: ast.expr) -> str:
     return part.id if isinstance(part, ast.Name) else ""
 
 
-def _called(one: ast.stmt) -> set[str]:
-    """Names of what an assignment calls."""
-    return set() if isinstance(one, ast.FunctionDef) else {
-        _root(part) for part in ast.walk(one) if isinstance(part, ast.Call)}
-
-
-def _named(one: ast.stmt) -> set[str]:
+def _named(one: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(one) if isinstance(part, ast.Name)}
 
 
@@ -123,9 +111,7 @@ def _bound(one: ast.stmt) -> set[str]:
         return {one.name}
     if isinstance(one, (ast.Import, ast.ImportFrom)):
         return {(name.asname or name.name).partition(".")[0] for name in one.names}
-    targets = one.targets if isinstance(one, ast.Assign) else [one.target]  # type: ignore[attr-defined]
-    return {part.id for target in targets for part in ast.walk(target)
-            if isinstance(part, ast.Name)}
+    return set().union(*map(_named, getattr(one, "targets", [getattr(one, "target", one)])))
 
 
 def main() -> int:
@@ -140,8 +126,7 @@ def main() -> int:
             print(f"{error.__notes__[0]}: {type(error).__name__}: {error}", file=sys.stderr)
             return 1
     stems = {path.stem for path in paths}
-    formulas = load_formulas()
-    save_formulas(f for f in formulas.values() if f.notebook in stems)
+    save_formulas(f for f in load_formulas().values() if f.notebook in stems)
     print(f"{len(load_formulas())} formulas in {FORMULAS.name}")
     return 0
 

@@ -24,16 +24,10 @@ say = messages("derive/sync")
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
 TITLES = {
-    "scenario": say("deployment"),
-    "device": say("device"),
-    "model": say("model"),
-    "document": say("document-claim-by-claim"),
-    "search": say("search-from-goal-to-best"),
-    "service": say("start-and-watch-from-plan"),
-    "decide": say("sensitivity-which-inputs-decide"),
-    "day": say("capacity-replicas-for-day-of"),
-    "scale": say("scaling-from-eight-to-cards"),
-}
+    "scenario": say("deployment"), "device": say("device"), "model": say("model"),
+    "document": say("document-claim-by-claim"), "search": say("search-from-goal-to-best"),
+    "service": say("start-and-watch-from-plan"), "decide": say("sensitivity-which-inputs-decide"),
+    "day": say("capacity-replicas-for-day-of"), "scale": say("scaling-from-eight-to-cards")}
 OF_VARIANTS = {"family", "variant"}
 _LABEL = re.compile(r"^\([\w@-]+\)=\n", re.MULTILINE)
 

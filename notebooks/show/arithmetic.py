@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import functools
+import html
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import sympy
+from docutils.utils.math.latex2mathml import tex2mathml
+from IPython.display import HTML, display
 
 import catalogue
-from notebooks.derive.formulas.exported import evaluate_all, formula_of, load_formulas, select
+from catalogue.messages import messages
+from catalogue.reading.units import COUNTING
+from notebooks.derive.formulas.exported import (
+    DerivationError,
+    evaluate_all,
+    formula_of,
+    load_formulas,
+    select,
+)
 from notebooks.derive.formulas.symbols import latex_of_numbers, symbol
 from notebooks.derive.formulas.trees import from_tree
-from notebooks.show.display import show
-from notebooks.show.numbers import fmt_quantity
+from notebooks.show.display import LANGUAGES, show, spoken
+from notebooks.show.numbers import fmt_int, fmt_quantity, fmt_sig
 
 PLAIN = 10**7  # numbers below are written out, others as a power of ten
 DIGITS = 4
@@ -90,3 +102,73 @@ def worked(name: str, scenario: str, what: tuple[str, str] | None = None,
     shown = f"${filled} =$ " if len(filled) <= LINE else ""
     show(*(f"{what}{colon}{shown}**{fmt_quantity(values[name], stored.unit, lang)}**"
            for what, colon, lang in ((en, ": ", "en"), (zh, "：", "zh"))))
+
+
+say = messages("show/arithmetic")
+
+OFFERED = ("kv_layer_bytes_per_token", "distinct_experts", "decode_step_time", "pipeline_bubble")
+REACH = 8  # times as small and as large as the value
+PLACES = 1000  # of a slider
+TITLE = say("move-letters")
+
+
+def sliders(name: str, values: Mapping[str, Any], attention: str = "mla") -> None:
+    """A slider for each letter of a formula that moves it, and what the formula gives.
+
+    Without scripts the values stand there, and what they give. On a page outside of the book there
+    is nothing that could move them.
+
+    Args:
+        name: quantity, one of ``OFFERED``: the browser has a function of these.
+        values: of its letters, SI units; each reaches from an eighth of it to eight times as much.
+        attention: whose formula it is, where it has one of its own.
+
+    Raises DerivationError for a quantity that is not offered, or a letter without a value.
+    """
+    formula = formula_of(name, attention)
+    if formula is None or name not in OFFERED:
+        raise DerivationError(f"there are no sliders for '{name}', expected one of "
+                              f"{', '.join(OFFERED)}.")
+    if missing := sorted(formula.needs - values.keys()):
+        raise DerivationError(f"the sliders of '{name}' need '{missing[0]}'.")
+    known = {letter: values[letter] for letter in formula.needs}
+    small = {letter: value / REACH for letter, value in known.items()}
+    # where the other letters stand, or where they are at their smallest
+    moving = {letter for letter, value in known.items() for others in (known, small)
+              if catalogue.trees.evaluate(formula.tree, {**others, letter: value * REACH})
+              != catalogue.trees.evaluate(formula.tree, {**others, letter: value})}
+    result = catalogue.trees.evaluate(formula.tree, known)
+    for place, lang in enumerate(LANGUAGES):
+        if lang in spoken():
+            rows = "".join(_letter(letter, values[letter], lang, letter in moving)
+                           for letter in sorted(formula.needs))
+            text = _quantity(name, result, lang, ' aria-live="polite"')
+            display(HTML(
+                f'<formula-sliders name="{name}" attention="{attention}"><fieldset '
+                f'class="calculator"><legend>{TITLE[place]}</legend>'
+                f'<div class="fields">{rows}</div>'
+                f'<p class="answer">{text}</p></fieldset></formula-sliders>'),
+                metadata={"lang": lang})
+
+
+def _letter(name: str, value: Any, lang: str, moving: bool) -> str:
+    """A letter's slider; one that moves nothing stays as it is, unseen."""
+    low, high = value / REACH, value * REACH
+    whole = float(value).is_integer() and catalogue.symbols()[name].unit in ("1", *COUNTING)
+    if whole:
+        low, high = max(1, round(low)), max(REACH, round(high))
+    data = (f'data-symbol="{name}" data-value="{float(value)!r}" data-low="{low!r}" '
+            f'data-high="{high!r}"' + ' data-whole=""' * whole)
+    if not moving:
+        return f'<input type="hidden" {data}>'
+    return (f'<label><span>{_quantity(name, value, lang)}</span><input type="range" min="0" '
+            f'max="{PLACES}" step="1" {data}></label>')
+
+
+def _quantity(name: str, value: Any, lang: str, attributes: str = "") -> str:
+    """A letter, its name, and its value in a unit."""
+    symbol = catalogue.symbols()[name]
+    number = fmt_int(value) if value == int(value) else fmt_sig(float(value), 4)
+    unit = "" if symbol.unit == "1" else f" {html.escape(symbol.unit)}"
+    return (f"{tex2mathml(symbol.latex)} {html.escape(getattr(symbol, lang))}: "
+            f"<output{attributes}>{number}</output>{unit}")

@@ -84,12 +84,10 @@ def crossed(heading: Text, of: Mapping[Any, Mapping[Any, Any]], columns: Mapping
 
 def pipe_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Text], lang: int) -> str:
     """A table in Markdown, in one language; columns of numbers stand to the right."""
-    right = {key for key in columns
-             if rows and all(isinstance(row.get(key, ""), (int, float)) or
-                             _numeric(row.get(key, "")) for row in rows)}
-    lines = [[_cell(heading, lang) for heading in columns.values()],
-             ["--:" if key in right else ":--" for key in columns]]
-    lines += [[_cell(row.get(key, ""), lang) for key in columns] for row in rows]
+    texts = [[_cell(row.get(key, ""), lang) for key in columns] for row in rows]
+    rules = ["--:" if rows and all(_numeric(row.get(key, "")) for row in rows) else ":--"
+             for key in columns]
+    lines = [[_cell(heading, lang) for heading in columns.values()], rules, *texts]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -104,16 +102,15 @@ def in_dropdown(texts: Sequence[str], title: str | tuple[str, str] | None) -> Se
 
 def _numeric(value: Any) -> bool:
     text = str(value).lstrip("*−–-")
-    return isinstance(value, str) and (text == "" or text[0].isdigit())
+    return isinstance(value, (int, float)) or (
+        isinstance(value, str) and (not text or text[0].isdigit()))
 
 
 def _cell(value: Any, lang: int) -> str:
-    if isinstance(value, tuple):
-        value = value[lang]
-    elif isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         value = value[LANGUAGES[lang]]
-    if isinstance(value, int):
-        value = fmt_int(value)
-    elif isinstance(value, float):
-        value = fmt_sig(value)
+    elif isinstance(value, tuple):
+        value = value[lang]
+    if isinstance(value, (int, float)):
+        value = (fmt_int if isinstance(value, int) else fmt_sig)(value)
     return str(value).replace("|", r"\|").replace("\n", " ")

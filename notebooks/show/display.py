@@ -9,7 +9,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -23,9 +23,8 @@ from myst_nb import glue
 import catalogue
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading import words
-from notebooks.derive.formulas.errors import DerivationError
-from notebooks.derive.formulas.exported import formula_of, load_formulas
-from notebooks.show import behind, figures
+from notebooks.derive.formulas.exported import DerivationError, formula_of, load_formulas
+from notebooks.show import figures
 from notebooks.show.columns import Column, Row, cells, in_dropdown, pipe_table
 from notebooks.show.drawing import Drawing, Text
 from notebooks.show.numbers import fmt_int, signed
@@ -34,27 +33,28 @@ if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
     import sympy
 
     from notebooks.derive.formulas.derivation import Derivation
+from traceback import walk_tb
+from types import TracebackType
+
+from IPython import get_ipython
+
+from catalogue import ParamsError
+from notebooks.derive.formulas.exported import explain
 
 common = messages("common")
 say = messages("show/display")
 
 BOTH = "both"
 DOCUMENTS = ("s0", "s1", "s2", "s3")
-SECTIONS = {  # those of the documents that have no number of their own, as the files name them
-    "preface": say("preface"),
-    "性能对比分析": say("performance-comparison"),
-    "关键指标对比": say("comparison-of-key-figures"),
-    "场景适用性分析": say("suitable-uses"),
-    "性能权衡分析": say("performance-trade-offs"),
-    "1. 性能风险": say("performance-risks"), "2. 硬件风险": say("hardware-risks"),
-    "1. 性能风险缓解": say("mitigating-performance-risks"),
-    "2. 硬件风险缓解": say("mitigating-hardware-risks"),
-    "风险评估矩阵": say("risk-matrix"), "故障应急预案": say("emergency-plan"),
-    "3. 成本风险": say("cost-risks"),
-    "3. 成本风险缓解": say("mitigating-cost-risks"),
-    "标题": say("title"), "执行摘要": common("summary"),
-    "附录 B": say("appendix-b"), "附录 C": say("appendix-c"),
-}
+SECTIONS = {  # sections of the documents without a number, as the files name them
+    "preface": say("preface"), "性能对比分析": say("performance-comparison"),
+    "关键指标对比": say("comparison-of-key-figures"), "场景适用性分析": say("suitable-uses"),
+    "性能权衡分析": say("performance-trade-offs"), "1. 性能风险": say("performance-risks"),
+    "2. 硬件风险": say("hardware-risks"), "1. 性能风险缓解": say("mitigating-performance-risks"),
+    "2. 硬件风险缓解": say("mitigating-hardware-risks"), "风险评估矩阵": say("risk-matrix"),
+    "故障应急预案": say("emergency-plan"), "3. 成本风险": say("cost-risks"),
+    "3. 成本风险缓解": say("mitigating-cost-risks"), "标题": say("title"),
+    "执行摘要": common("summary"), "附录 B": say("appendix-b"), "附录 C": say("appendix-c")}
 MARKDOWN = "text/markdown"
 FENCE = ":" * 6  # around the fences of what is folded
 IN_ADDRESS = "/:?#@!&=+,;%~.-_*"  # what an address keeps; the rest Markdown could take for its own
@@ -76,10 +76,16 @@ def spoken() -> tuple[str, ...]:
     return _spoken
 
 
-def speak(lang: str) -> None:
-    """From here on show one language alone, ``en`` or ``zh``, or both of them."""
+def speak(lang: object) -> None:
+    """From here on show one language alone, ``en`` or ``zh``, or ``both`` of them.
+
+    Raises ParamsError for anything else.
+    """
     global _spoken
-    _spoken = LANGUAGES if lang == BOTH else (lang,)
+    if lang not in (*LANGUAGES, BOTH):
+        raise ParamsError(f"lang: expected {', '.join(LANGUAGES)} or {BOTH}, "
+                          f"not {str(lang)[:40]!a}.")
+    _spoken = LANGUAGES if lang == BOTH else (str(lang),)
 
 
 def show(en: str, zh: str) -> None:
@@ -154,10 +160,7 @@ def short_table(rows: Iterable[Row], columns: Mapping[str, Any] | Iterable[Colum
         first: how many rows are seen.
         rest: title of the others, if it is not just that they are the other rows.
     """
-    rows, columns = cells(rows, columns)
-    table(rows[:first], columns, wide=wide)
-    if rows[first:]:
-        table(rows[first:], columns, wide=wide, folded=rest or common("other-rows"))
+    table(rows, columns, wide=wide, folded=rest or common("other-rows"), first=first)
 
 
 def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str]) -> None:
@@ -171,14 +174,13 @@ def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str
     if not in_book():
         return
     rows, text = list(rows), io.StringIO()
-    columns = dict.fromkeys(key for row in rows for key in row)
-    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)),
+                            lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    for lang, title in zip(LANGUAGES, label, strict=True):
-        if lang in _spoken:
-            display(Markdown(f"{{download}}`{title} <{name}>`"),
-                    metadata={"lang": lang, "file": {name: text.getvalue()}})
+    for lang in _spoken:
+        display(Markdown(f"{{download}}`{label[LANGUAGES.index(lang)]} <{name}>`"),
+                metadata={"lang": lang, "file": {name: text.getvalue()}})
 
 
 def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: Any) -> None:
@@ -239,20 +241,12 @@ def law(left: str, expr: sympy.Expr, label: str | None = None, variant: str | No
     from notebooks.derive.formulas.symbols import equation
 
     display(Markdown(equation(left, expr, variant) + (f" ({label})" if label else "")))
-    used = sorted(s.name for s in expr.free_symbols)
-    if new := introduce([*([of] if of else []), *used]):
-        show(*(_names(new, lang) for lang in LANGUAGES))
-
-
-def introduce(names: Iterable[str]) -> list[str]:
-    """Those of the names that are new to the page; from here on they are known to it.
-
-    Letters of a page alone, which the symbol table does not have, are passed over.
-    """
     known = catalogue.symbols()
-    new = [name for name in dict.fromkeys(names) if name in known and name not in _introduced]
-    _introduced.update(dict.fromkeys(new))
-    return new
+    used = dict.fromkeys([*filter(None, [of]), *sorted(s.name for s in expr.free_symbols)])
+    if new := [name for name in used if name in known and name not in _introduced]:
+        _introduced.update(dict.fromkeys(new))
+        show(*(comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in new) + stop
+               for lang, stop, colon, comma in (("en", ".", ": ", "; "), ("zh", "。", "：", "；"))))
 
 
 def formula_link(name: str, attention: str) -> str:
@@ -277,14 +271,11 @@ def symbol_table(own: Iterable[tuple[str, str, str, str]] = ()) -> None:
     Args:
         own: letters of the page alone, which come first: LaTeX, English and Chinese name, unit.
     """
-    known = catalogue.symbols()
-    table([*({"letter": f"${letter}$", "name": (en, zh), "unit": unit, "id": "–"}
-             for letter, en, zh, unit in own),
-           *({"letter": f"${known[name].latex}$", "name": (known[name].en, known[name].zh),
-              "unit": known[name].unit, "id": f"`{name}`"}
-             for name in known if name in _introduced)],
-          {"letter": common("letter"), "name": common("name"), "unit": say("unit"),
-           "id": say("in-program")},
+    used = ((f"${symbol.latex}$", (symbol.en, symbol.zh), symbol.unit, f"`{name}`")
+            for name, symbol in catalogue.symbols().items() if name in _introduced)
+    headings = common("letter"), common("name"), say("unit"), say("in-program")
+    table([*((f"${letter}$", (en, zh), unit, "–") for letter, en, zh, unit in own), *used],
+          [Column(at, heading) for at, heading in enumerate(headings)],
           folded=say("letters-of-this-page"))
 
 
@@ -310,7 +301,7 @@ def _shown(drawn: Figure | Drawing) -> HTML | figures.Plot:
     """What is drawn as an output; in the book it brings its numbers, see ``book/_ext``."""
     if isinstance(drawn, Drawing):
         return HTML(drawn.svg(), metadata=_beside(drawn.numbers))
-    return figures.Plot(figures.svg(drawn), metadata=_beside(behind.numbers(drawn)))
+    return figures.Plot(figures.svg(drawn), metadata=_beside(figures.plotted_csv(drawn)))
 
 
 def _beside(numbers: str) -> dict[str, str] | None:
@@ -341,9 +332,10 @@ def sourced(rows: Iterable[tuple[Text, catalogue.Value]], folded: Text | None = 
     With ``folded``, a title, the table is folded under it until a reader opens it; a ``wide`` one
     reaches into the page's margin.
     """
-    table([_sourced(label, value) for label, value in rows],
-          {"what": common("quantity"), "value": common("value-range"),
-           "kind": common("kind"), "source": common("source")}, folded=folded, wide=wide)
+    table(rows, [
+        Column(0, common("quantity")), Column(lambda row: written(row[1]), common("value-range")),
+        Column(lambda row: common("kind-of-statement", kind=row[1].kind), common("kind")),
+        Column(lambda row: citation(row[1]), common("source"))], folded=folded, wide=wide)
 
 
 def written(value: catalogue.Value) -> str:
@@ -383,18 +375,49 @@ class Footnotes:
         show(*in_dropdown(texts, folded))
 
 
-def _sourced(label: Text, value: catalogue.Value) -> dict[str, Text]:
-    return {"what": label, "value": written(value),
-            "kind": common("kind-of-statement", kind=value.kind), "source": citation(value)}
-
-
-def _names(names: Sequence[str], lang: str) -> str:
-    known = catalogue.symbols()
-    stop, colon, comma = {"en": (".", ": ", "; "), "zh": ("。", "：", "；")}[lang]
-    return comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in names) + stop
-
-
 def draw(picture: Callable[[str], Figure | Drawing]) -> None:
     """Show a figure at once, drawn once per language; the page of a language keeps its own."""
     for lang in _spoken:
         display(_shown(picture(lang)), metadata={"lang": lang})
+
+
+def friendly() -> None:
+    """From now on a ParamsError or DerivationError prints its sentence alone; the cell fails.
+
+    A failed assertion says its law and what stood on either side. Does nothing outside a notebook.
+    """
+    shell = get_ipython()
+    if shell is not None:
+        shell.set_custom_exc((ParamsError, DerivationError, AssertionError), _explained)
+
+
+def accept(*names: str) -> None:
+    """Take these Papermill parameters and no others; call it before anything else is defined.
+
+    Papermill itself only logs a warning for a parameter that the notebook does not know. Errors
+    are one sentence from here on, see :func:`friendly`. A parameter ``lang`` is obeyed at once.
+
+    Raises ParamsError for a variable that is none of ``names``, and for a language that the book
+    does not speak.
+    """
+    friendly()
+    shell = get_ipython()
+    if shell is None:
+        return
+    defined = {name for name, value in shell.user_ns.items()
+               if not name.startswith("_") and name not in shell.user_ns_hidden
+               and value is not accept}
+    if unknown := sorted(defined - set(names)):
+        raise ParamsError(f"there is no parameter '{unknown[0]}', expected {' or '.join(names)}.")
+    if "lang" in names:
+        speak(shell.user_ns["lang"])
+
+
+def _explained(shell: Any, kind: type[BaseException], error: BaseException,
+               traceback: TracebackType | None, tb_offset: int | None = None) -> list[str]:
+    if isinstance(error, AssertionError):
+        explain(error, *list(walk_tb(traceback))[-1])
+        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+        return []
+    shell._showtraceback(kind, error, sentence := [f"{kind.__name__}: {error}"])
+    return sentence

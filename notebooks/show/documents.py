@@ -25,8 +25,14 @@ from catalogue.entries.formulas import (
 from catalogue.entries.trees import Number, evaluate
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
-from notebooks.derive.formulas.errors import DerivationError
-from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
+from notebooks.derive.formulas.exported import (
+    DerivationError,
+    computable,
+    evaluate_all,
+    formula_of,
+    load_formulas,
+    select,
+)
 from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.show import display
 from notebooks.show.display import LANGUAGES, Text, in_dropdown, show
@@ -134,30 +140,26 @@ def printed_as(source: str, section: str | None, value: float) -> DocumentFormul
         value: the number [SI].
     """
     places = (section or "").split(", ")
-    for file in documents():
-        for formula in file.formulas:
-            if formula.source == source and any(
-                    example.section in places and _same(example, value)
-                    for example in formula.examples):
-                return formula
-    return None
+    return next((formula for file in documents() for formula in file.formulas
+                 if formula.source == source and any(
+                     example.section in places and any(
+                         math.isclose(value, end, rel_tol=1e-9) for end in (
+                             example.printed.value, example.printed.low, example.printed.high))
+                     for example in formula.examples)), None)
 
 
 def letters_in(source: str) -> dict[str, Letter]:
     """The letters of a document's formulas by name, and those of the book that they leave free."""
     own = {name: letter for file in documents() if file.formulas[0].source == source
            for name, letter in file.symbols.items()}
-    book = {name: Letter(latex=symbol.latex, unit=symbol.unit, en=symbol.en, zh=symbol.zh)
-            for name, symbol in catalogue.symbols().items()}
     taken = {letter.latex for letter in own.values()}
-    return {name: letter for name, letter in book.items() if letter.latex not in taken} | own
+    return {name: _book_letter(name) for name, symbol in catalogue.symbols().items()
+            if symbol.latex not in taken} | own
 
 
-def _same(example: Example, value: float) -> bool:
-    """Whether a printed number (or an end of a printed range) is this one."""
-    printed = example.printed
-    return any(math.isclose(value, end, rel_tol=1e-9)
-               for end in (printed.value, printed.low, printed.high))
+def _book_letter(name: str) -> Letter:
+    symbol = catalogue.symbols()[name]
+    return Letter(latex=symbol.latex, unit=symbol.unit, en=symbol.en, zh=symbol.zh)
 
 
 def sides(formula: DocumentFormula) -> tuple[str, str | None]:
@@ -272,19 +274,16 @@ def _written(example: Example) -> str:
         digits = max(0, len(printed.written.partition(".")[2]) - 2)
         return "–".join(fmt_percent(number, digits) for number in ends)
     digits_of, unit = units.split(printed.written)
+    mantissa, _, power = digits_of.partition("e")
+    whole, dot, decimals = mantissa.partition(".")
     if len(ends) > 1:
-        numbers = [fmt_sig(number / units.factor(unit)).rstrip("0").rstrip(".") for number in ends]
-        return f"{'–'.join(numbers)} {_UNITS.get(unit, unit)}".rstrip()
-    if "e" in digits_of:
-        mantissa, _, power = digits_of.partition("e")
-        scaled = fmt_power(float(digits_of), int(power), len(mantissa.partition(".")[2]))
-        return f"{scaled} {_UNITS.get(unit, unit)}".rstrip()
-    return f"{_grouped(digits_of)} {_UNITS.get(unit, unit)}".rstrip()
-
-
-def _grouped(digits: str) -> str:
-    whole, dot, decimals = digits.partition(".")
-    return f"{int(whole):,}{dot}{decimals}"
+        text = "–".join(fmt_sig(number / units.factor(unit)).rstrip("0").rstrip(".")
+                        for number in ends)
+    elif power:
+        text = fmt_power(float(digits_of), int(power), len(decimals))
+    else:
+        text = f"{int(whole):,}{dot}{decimals}"
+    return f"{text} {_UNITS.get(unit, unit)}".rstrip()
 
 
 def _like(number: float, example: Example) -> str:
@@ -297,13 +296,11 @@ def _like(number: float, example: Example) -> str:
     mantissa, _, power = digits_of.partition("e")
     scaled = number / units.factor(unit) / 10.0 ** int(power or 0)
     decimals = len(mantissa.partition(".")[2])
-    shown, given = fmt_fixed(scaled, decimals), float(mantissa)
+    text = fmt_fixed(scaled, decimals)
     if abs(round(scaled, decimals) - scaled) > ROUNDING * abs(scaled):
         text = fmt_sig(scaled, 3)
-    elif shown != fmt_fixed(given, decimals) and within_digits(number, example.printed):
+    elif text != fmt_fixed(float(mantissa), decimals) and within_digits(number, example.printed):
         text = fmt_fixed(scaled, decimals + 1)  # half a digit off: 5.775 where 5.77 is printed
-    else:
-        text = shown
     if power:
         text += fmt_power(0, int(power), 0).removeprefix("0")
     return f"{text} {_UNITS.get(unit, unit)}".rstrip()
@@ -312,11 +309,9 @@ def _like(number: float, example: Example) -> str:
 def _ours(formula: DocumentFormula, known: Mapping[str, str]) -> str | None:
     if formula.right is not None:
         return tree_latex(formula.right, known)
-    if formula.right_quantity is None:
+    if (name := formula.right_quantity) is None:
         return None
-    name = formula.right_quantity
-    stored = load_formulas()
-    entry = stored.get(name) or stored.get(f"{name}@mla")
+    entry = formula_of(name, "mla")
     return f"{known[name]} = {entry.latex}" if entry else known[name]
 
 
@@ -327,13 +322,10 @@ def _file(formula: DocumentFormula) -> DocumentFormulas:
 
 def _letters(formula: DocumentFormula) -> dict[str, Letter]:
     """Letters of both formulas by name: the file's own before those of the book."""
-    file = _file(formula)
-    names = formula.used("documented") | formula.used("right")
-    names |= {formula.right_quantity} if formula.right_quantity else set()
-    book = catalogue.symbols()
-    return {name: file.symbols.get(name) or Letter(latex=book[name].latex, unit=book[name].unit,
-                                                   en=book[name].en, zh=book[name].zh)
-            for name in sorted(names)}
+    own = _file(formula).symbols
+    names = formula.used("documented") | formula.used("right") | set(
+        filter(None, [formula.right_quantity]))
+    return {name: own.get(name) or _book_letter(name) for name in sorted(names)}
 
 
 def _new(letters: Mapping[str, Letter]) -> list[Letter]:

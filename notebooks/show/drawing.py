@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 from xml.etree import ElementTree
 
-from catalogue.messages import Pair
+from catalogue.messages import Pair, messages
 from catalogue.reading import words
-from notebooks.show.figures import COLOURS
+from notebooks.show import figures
+from notebooks.show.figures import CACHE, COLOURS, SPARE, tints
 
 Text = str | Pair
 WIDTH = 400.0
@@ -58,7 +61,7 @@ class Drawing:
 
         A hollow one is an outline on a light tint; `tint` is how opaque another one is.
         """
-        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
+        ink = _ink(colour)
         options = {"fill": ink}
         if tint < 1:
             options["fill-opacity"] = f"{tint:g}"
@@ -84,7 +87,7 @@ class Drawing:
         """A line of text with its base at ``y``; ``anchor`` is start, middle or end."""
         options: dict[str, Any] = {"text-anchor": anchor}
         if colour is not None:
-            options["fill"] = COLOURS[colour % len(COLOURS)]
+            options["fill"] = _ink(colour)
         if small:
             options["font-size"] = SMALL
         if muted:
@@ -103,9 +106,8 @@ class Drawing:
     def line(self, x: float, y: float, to_x: float, to_y: float, width: float = 1.2,
              colour: int | None = None, dashed: bool = False) -> None:
         """A straight line."""
-        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
         options = {"stroke-dasharray": "4 3"} if dashed else {}
-        self._add("line", x1=x, y1=y, x2=to_x, y2=to_y, stroke=ink,
+        self._add("line", x1=x, y1=y, x2=to_x, y2=to_y, stroke=_ink(colour),
                   **{"stroke-width": width, **options})
 
     def arrow(self, x: float, y: float, to_x: float, to_y: float, width: float = 1.2,
@@ -119,8 +121,7 @@ class Drawing:
         side = head / 2 if width < HEAD / 2 else 0.8 * width
         points = ((to_x, to_y), (neck_x - side * dy, neck_y + side * dx),
                   (neck_x + side * dy, neck_y - side * dx))
-        self._add("polygon", points=" ".join(f"{_at(a)},{_at(b)}" for a, b in points),
-                  fill="currentColor" if colour is None else COLOURS[colour % len(COLOURS)])
+        self._add("polygon", points=_path(*points), fill=_ink(colour))
 
     def curve(self, x: float, y: float, to_x: float, to_y: float, bend: float, width: float = 1.2,
               colour: int | None = None) -> None:
@@ -128,21 +129,18 @@ class Drawing:
 
         It comes in level, with the head of an arrow as far as it is long enough for one.
         """
-        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
         head, way = max(HEAD, 1.3 * width), math.copysign(1, bend)
-        end = to_x + way * head
+        end, side = to_x + way * head, max(head / 2, 0.75 * width)
         path = (f"M{_at(x)} {_at(y)}C{_at(x + bend)} {_at(y)} {_at(end + bend)} {_at(to_y)} "
                 f"{_at(end)} {_at(to_y)}")
-        self._add("path", d=path, fill="none", stroke=ink, **{"stroke-width": width,
-                                                             "stroke-opacity": 0.8})
-        side = max(head / 2, 0.75 * width)
-        points = ((to_x, to_y), (end, to_y - side), (end, to_y + side))
-        self._add("polygon", points=" ".join(f"{_at(a)},{_at(b)}" for a, b in points), fill=ink)
+        self._add("path", d=path, fill="none", stroke=_ink(colour),
+                  **{"stroke-width": width, "stroke-opacity": 0.8})
+        points = _path((to_x, to_y), (end, to_y - side), (end, to_y + side))
+        self._add("polygon", points=points, fill=_ink(colour))
 
     def circle(self, x: float, y: float, radius: float, colour: int | None = None) -> None:
         """A filled circle."""
-        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
-        self._add("circle", cx=x, cy=y, r=radius, fill=ink)
+        self._add("circle", cx=x, cy=y, r=radius, fill=_ink(colour))
 
     def axis(self, x: float, y: float, length: float, end: float, ticks: Sequence[float],
              unit: Text) -> None:
@@ -159,10 +157,14 @@ class Drawing:
         self.bar(x, y - 9, 10, 10, colour, tint=tint)
         self.label(x + 15, y, text, small=True)
 
-    def link(self, address: str) -> Linked:
+    @contextmanager
+    def link(self, address: str) -> Iterator[None]:
         """What is drawn within it leads there: ``with drawing.link("page.html"): ...``."""
         self._svg.set("role", "group")  # what is in an image cannot be reached
-        return Linked(self, address)
+        outer = self._root
+        self._root = ElementTree.SubElement(outer, "a", {"href": address})
+        yield
+        self._root = outer
 
     def svg(self) -> str:
         """The drawing as text, the same on every run."""
@@ -172,22 +174,6 @@ class Drawing:
         return ElementTree.SubElement(self._root, tag, {
             name: _at(value) if isinstance(value, (int, float)) else value
             for name, value in attributes.items()})
-
-
-class Linked:
-    """A part of a drawing that is a link."""
-
-    def __init__(self, drawing: Drawing, address: str) -> None:
-        self._drawing, self._address = drawing, address
-
-    def __enter__(self) -> None:
-        """Draw into the link from here on."""
-        self._outer = self._drawing._root
-        self._drawing._root = ElementTree.SubElement(self._outer, "a", {"href": self._address})
-
-    def __exit__(self, *_: object) -> None:
-        """Draw beside it again."""
-        self._drawing._root = self._outer
 
 
 def in_language(text: Text, lang: str) -> str:
@@ -225,6 +211,142 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
+def _ink(colour: int | None) -> str:
+    """A colour of the palette; without one that of the text."""
+    return "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
+
+
+def _path(*points: tuple[float, float]) -> str:
+    return " ".join(f"{_at(x)},{_at(y)}" for x, y in points)
+
+
 def _at(number: float) -> str:
     """A coordinate, short and the same everywhere."""
     return f"{round(number, 2):g}" if abs(number) < 1e4 else f"{number:.1f}"
+
+
+say = messages("show/drawing")
+
+SMALL_PART, SEEN_PART = 0.03, 0.003  # of a bar: parts below are merged, unseen
+STACK_MARGIN, BAR, STRIP = 8.0, 20.0, 5.0
+LINE = LEADING * SIZE
+NUMBER_WIDTH = 84.0  # of numbers
+SWATCH = 10.0
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A bar: name and whole as they stand above it, and its parts, from the left.
+
+    ``hidden`` is how much of its end is only there in part, ``marks`` are limits and where they
+    are; both in the unit of the parts. ``heading`` stands above its numbers.
+    """
+
+    name: Text
+    whole: str
+    parts: Mapping[Any, float]  # by names, each a `Text`
+    hidden: float = 0.0
+    marks: Sequence[tuple[Text, float]] = ()
+    heading: Text = ""
+
+
+def merged(stacks: Sequence[Stack], kinds: Mapping[Any, int]) -> list[Stack]:
+    """The bars with what is small in all of them put together, at their ends; but for caches,
+    which grow with users and lengths."""
+    small = {name for name, kind in kinds.items() if kind != CACHE and all(
+        stack.parts.get(name, 0.0) < SMALL_PART * sum(stack.parts.values()) for stack in stacks)}
+    def parts(stack: Stack) -> dict[Any, float]:
+        kept = {name: size for name, size in stack.parts.items() if name not in small}
+        rest = sum(size for name, size in stack.parts.items() if name in small)
+        return kept | ({say("smaller-parts"): rest} if rest else {})
+
+    return [replace(stack, parts=parts(stack)) for stack in stacks]
+
+
+def stacked_bars(key: str, lang: str, title: Text, stacks: Sequence[Stack],
+                 kinds: Mapping[Any, int], said: Callable[[float], str]) -> Drawing:
+    """Bars one below the other, each as long as the drawing.
+
+    Args:
+        key: of the figure, unique on its page.
+        lang: ``en`` or ``zh``.
+        title: what it shows, in a few words.
+        stacks: the bars; a part has the same colour in all.
+        kinds: all parts in the order of the legend, and what each is: a place in the palette.
+        said: a part's size as the legend has it.
+    """
+    bars = merged(stacks, kinds)
+    places = tuple(kinds.values())
+    colours = dict(zip(kinds, zip(places, tints(places), strict=True), strict=True))
+    colours[say("smaller-parts")] = SPARE, 1.0
+    seen = [name for name in colours if any(
+        bar.parts.get(name, 0.0) > SEEN_PART * sum(bar.parts.values()) for bar in bars)]
+    wide = WIDTH - 2 * STACK_MARGIN - 1.5 * SWATCH - NUMBER_WIDTH * len(stacks)
+    labels = {name: broken(in_language(name, lang), wide, SIZE) for name in seen}
+    height = sum(map(_stack_height, stacks)) + LINE * (
+        0.5 + sum(map(len, labels.values())) + any(stack.heading for stack in stacks))
+    about = _stack_words(stacks, said, "en"), _stack_words(stacks, said, "zh")
+    drawing = Drawing(key, lang, title, about, height)
+    drawing.numbers = figures.as_csv(("panel", "series", "size"), (
+        (in_language(stack.name, lang), in_language(name, lang), size)
+        for stack in stacks for name, size in stack.parts.items()))
+    top = 0.0
+    for bar in bars:
+        _draw_stack(drawing, top, bar, colours, said)
+        top += _stack_height(bar)
+    if any(stack.heading for stack in stacks):
+        for place, stack in enumerate(reversed(stacks)):
+            drawing.label(WIDTH - STACK_MARGIN - place * NUMBER_WIDTH, top + SIZE, stack.heading,
+                          "end", small=True, muted=True)
+        top += LINE
+    for name, lines in labels.items():
+        colour, tint = colours[name]
+        drawing.bar(STACK_MARGIN, top + SIZE - SWATCH + 1, SWATCH, SWATCH, colour, tint=tint)
+        for place, stack in enumerate(reversed(bars)):
+            size = stack.parts.get(name, 0.0)
+            drawing.label(WIDTH - STACK_MARGIN - place * NUMBER_WIDTH, top + SIZE,
+                          said(size) if size else "–", "end")
+        for line in lines:
+            drawing.label(STACK_MARGIN + 1.5 * SWATCH, top + SIZE, line)
+            top += LINE
+    return drawing
+
+
+def _stack_height(stack: Stack) -> float:
+    """Of a bar with what stands above and below it."""
+    return 1.4 * LINE + BAR + (stack.hidden > 0) * (STRIP + LINE) + len(stack.marks) * LINE + 6
+
+
+def _draw_stack(drawing: Drawing, top: float, stack: Stack,
+                colours: Mapping[Any, tuple[int, float]], said: Callable[[float], str]) -> None:
+    drawing.label(STACK_MARGIN, top + SIZE, stack.name)
+    drawing.label(WIDTH - STACK_MARGIN, top + SIZE, stack.whole, "end", bold=True)
+    top += 1.4 * LINE
+    whole = sum(stack.parts.values())
+    scale = (WIDTH - 2 * STACK_MARGIN) / max(whole, *(at for _, at in stack.marks), 0.0)
+    x = STACK_MARGIN
+    for name, size in stack.parts.items():
+        colour, tint = colours[name]
+        drawing.bar(x, top, size * scale, BAR, colour, tint=tint)
+        x += size * scale
+    below = top + BAR
+    if stack.hidden > 0:
+        drawing.bar(x - stack.hidden * scale, below + 2, stack.hidden * scale, STRIP, hollow=True,
+                    dashed=True)
+        below += STRIP + LINE
+        drawing.label(x, below - 2, f"−{said(stack.hidden)}", "end", muted=True)
+    for place, (name, at) in enumerate(stack.marks):
+        x, base = STACK_MARGIN + at * scale, below + (place + 1) * LINE
+        drawing.line(x, top - 3, x, base, dashed=place == 0)
+        left = x - STACK_MARGIN > width_of(drawing.word(name), SIZE)
+        drawing.label(x + (-4 if left else 4), base, name, "end" if left else "start")
+
+
+def _stack_words(stacks: Sequence[Stack], said: Callable[[float], str], lang: str) -> str:
+    """What the bars show, in words."""
+    colon, comma, end = {"en": (": ", ", ", ". "), "zh": ("：", "，", "。")}[lang]
+    return "".join(
+        f"{in_language(stack.name, lang)} {stack.whole}{colon}"
+        + comma.join(f"{in_language(name, lang)} {said(size)}"
+                     for name, size in stack.parts.items())
+        + end for stack in stacks).strip()

@@ -7,9 +7,11 @@ none (``make font``).
 
 from __future__ import annotations
 
+import csv
 import functools
 import io
 import logging
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from cycler import cycler
 from IPython.display import DisplayObject
 from matplotlib import font_manager
@@ -24,6 +27,8 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font
 from matplotlib.lines import Line2D
@@ -203,7 +208,8 @@ def _reveal(figure: Figure) -> None:
             if any(_mixed(label.get_text()) for label in axis.get_ticklabels()):
                 axis.set_tick_params(labelfontfamily=MIXED)
             if isinstance(labels := axis.get_major_formatter(), FuncFormatter):  # set_ticks, too
-                axis.set_major_formatter(partial(_tick, labels))
+                axis.set_major_formatter(partial(
+                    lambda labels, value, place=None: _drawn(labels(value, place)), labels))
 
 
 def _mixed(text: str) -> bool:
@@ -219,18 +225,11 @@ def _texts(artist: Artist) -> Iterator[Text]:
         yield from _texts(part)
 
 
-def _tick(labels: FuncFormatter, value: float, position: int | None = None) -> str:
-    return _drawn(labels(value, position))
-
-
 def _drawn(text: str) -> str:
     if "$" in text:  # the project's own mathematics: a file's signs are hidden
         return text
-    return "".join(map(_known, words.revealed(text))).replace("$", r"\$")
-
-
-def _known(letter: str) -> str:
-    return letter if letter.isspace() or ord(letter) in _letters() else MISSING
+    return "".join(letter if letter.isspace() or ord(letter) in _letters() else MISSING
+                   for letter in words.revealed(text)).replace("$", r"\$")
 
 
 @functools.cache
@@ -275,3 +274,94 @@ class Plot(DisplayObject):
 
     def _repr_svg_(self) -> Any:
         return self._data_and_metadata()
+
+
+Row = dict[str, Any]
+CSV_COLUMNS = ("panel", "series", "name", "x", "y", "to x", "to y")
+CSV_DIGITS = 6
+NEAR_TICK = 0.5  # of a tick's place, on an axis whose ticks are names
+
+
+def plotted_csv(figure: Figure) -> str:
+    """Lines, points, bars and intervals of a drawn figure as CSV; empty if it has none.
+
+    A row is a point, or a bar or an interval with both ends. Where the ticks of an axis are names,
+    ``name`` is the one at the row. The headings of x and y are those of the axes if all agree.
+    """
+    rows: list[Row] = []
+    for place, axes in enumerate(figure.axes, 1):
+        title = axes.get_title() or axes.get_title(loc="left")
+        panel = title or (str(place) if len(figure.axes) > 1 else "")
+        names = {"x": _tick_names(axes.xaxis), "y": _tick_names(axes.yaxis)}
+        rows += [{"panel": panel, "name": _row_name(names, row), **row}
+                 for row in _plotted_rows(axes)]
+    shown = [name for name in CSV_COLUMNS if any(row.get(name) not in (None, "") for row in rows)]
+    labels = {"x": {axes.get_xlabel() for axes in figure.axes} - {""},
+              "y": {axes.get_ylabel() for axes in figure.axes} - {""}}
+    headings = {name: next(iter(found)) for name, found in labels.items() if len(found) == 1}
+    return as_csv([headings.get(name) or name for name in shown],
+                  ([row.get(name, "") for name in shown] for row in rows)) if rows else ""
+
+
+def as_csv(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table as CSV: numbers to six digits, text without the signs of mathematics."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(map(_csv_cell, row)
+                                                    for row in (headings, *rows))
+    return text.getvalue()
+
+
+def _plotted_rows(axes: Axes) -> Iterator[Row]:
+    """What is drawn in the units of the axes; lines across all of it are none of its data."""
+    names = {id(artist): str(container.get_label()) for container in axes.containers
+             for artist in container.get_children()}
+
+    def series(artist: Artist) -> str:
+        label = names.get(id(artist)) or str(artist.get_label())
+        return "" if label.startswith("_") else label
+
+    for place, line in enumerate(axes.lines, 1):
+        if line.get_transform() == axes.transData:
+            for x, y in zip(np.ravel(line.get_xdata()), np.ravel(line.get_ydata()), strict=True):
+                yield {"series": series(line) or f"({place})", "x": x, "y": y}
+    for container in (one for one in axes.containers if isinstance(one, BarContainer)):
+        for bar in container:
+            x, y, width, height = bar.get_x(), bar.get_y(), bar.get_width(), bar.get_height()
+            yield {"series": series(bar)} | (
+                {"x": x, "to x": x + width, "y": y + height / 2}
+                if container.orientation == "horizontal" else
+                {"x": x + width / 2, "y": y, "to y": y + height})
+    for collection in axes.collections:
+        if isinstance(collection, LineCollection):
+            for segment in map(np.asarray, collection.get_segments()):
+                (x, y), (to_x, to_y) = segment[0], segment[-1]
+                yield {"series": series(collection), "x": x, "y": y, "to x": to_x, "to y": to_y}
+        elif isinstance(collection, (PathCollection, PolyCollection)):
+            points = ([collection.get_offsets()] if isinstance(collection, PathCollection)
+                      else [path.vertices for path in collection.get_paths()])
+            for x, y in (point for part in points for point in np.asarray(part)):
+                yield {"series": series(collection), "x": x, "y": y}
+
+
+def _row_name(names: dict[str, dict[float, str]], row: Row) -> str:
+    """The tick at a row, on an axis whose ticks are names."""
+    found = []
+    for along, labels in names.items():
+        place = min(labels, key=lambda place: abs(place - float(row[along])), default=math.inf)
+        if abs(place - float(row[along])) < NEAR_TICK:
+            found.append(labels[place])
+    return " ".join(filter(None, found))
+
+
+def _tick_names(axis: Axis) -> dict[float, str]:
+    """Ticks by their place, of an axis where they are names; of any other none."""
+    labels = {float(tick.get_loc()): tick.label1.get_text() for tick in axis.get_major_ticks()}
+    is_named = any(letter.isalpha() for label in labels.values() if "$" not in label
+                   for letter in label)
+    return labels if is_named else {}
+
+
+def _csv_cell(value: Any) -> str:
+    if isinstance(value, str):
+        return words.revealed(value).replace(r"\$", "$").replace("\n", " ")
+    return f"{float(value):.{CSV_DIGITS}g}"

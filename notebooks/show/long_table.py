@@ -102,6 +102,8 @@ def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int, first:
     name = _plain(row["id"], lang)
     label = _plain(row.get("label", row["id"]), lang)
     cells = [f"<td><a href={_quoted(f'#{name}')}>{label}</a>"]
+    link = (f" <a href={_quoted(_plain(row['link'], lang))}>{say('source')[lang]}</a>"
+            if row.get("link") else "")
     for place, key in enumerate(columns[1:]):
         cell = row.get(key, "")
         order = f" data-order={cell[0]:.4g}" if (
@@ -109,21 +111,10 @@ def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int, first:
         said = _plain(cell, lang)
         if not place and row.get("more"):
             said = (f"<details><summary>{said}</summary>"
-                    f"<p>{_plain(row['more'], lang)}{_link(row, lang)}</details>")
+                    f"<p>{_plain(row['more'], lang)}{link}</details>")
         cells.append(f"<td{order}>{said}")
     kind = f' class={_quoted(_plain(row["group"], lang))}' if row.get("group") else ""
     return f"<tr id={_quoted(name)}{kind}>{''.join(cells)}"
-
-
-def _part(text: Text, address: str | None, lang: int) -> str:
-    shown = _plain(text, lang)
-    return shown if address is None else f"<a href={_quoted(_plain(address, lang))}>{shown}</a>"
-
-
-def _link(row: Mapping[str, Any], lang: int) -> str:
-    """A link to what decides a row."""
-    where = row.get("link")
-    return f" <a href={_quoted(_plain(where, lang))}>{say('source')[lang]}</a>" if where else ""
 
 
 def _quoted(text: str) -> str:
@@ -133,7 +124,10 @@ def _quoted(text: str) -> str:
 
 def _plain(value: Any, lang: int) -> str:
     if isinstance(value, Linked):
-        return "".join(_part(text, address, lang) for text, address in value.parts)
+        return "".join(
+            _plain(text, lang) if address is None else
+            f"<a href={_quoted(_plain(address, lang))}>{_plain(text, lang)}</a>"
+            for text, address in value.parts)
     text = (value.text if isinstance(value, Ordered)
             else value[lang] if isinstance(value, tuple) else value)
     escaped = html.escape(words.revealed(str(text)))

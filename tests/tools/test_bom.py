@@ -64,7 +64,7 @@ def test_vendored_fonts_and_scripts_have_their_licence_texts() -> None:
     ("datatables.net", "book/assets/vendor/datatables/dataTables.min.js"),
     ("katex", "book/assets/vendor/katex/katex.min.css"),
     ("katex", "book/_ext/setting/vendor/katex/katex.min.js"),
-    ("@fontsource-variable/ibm-plex-sans", "notebooks/show/fonts/subset.py"),
+    ("@fontsource-variable/ibm-plex-sans", "tools/fonts.py"),
 ])
 def test_vendored_version_matches_the_file(package: str, file: str) -> None:
     number, = {each.version for each in bom.CARRIED if each.package == package}

@@ -7,15 +7,14 @@ formula has another sign.
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
 
+from tools.fonts import unpacked
 from tools.site import pages
 from tools.site.printed import ROOT, SITE
 
@@ -53,11 +52,9 @@ def main() -> None:
     """Write the fonts from npm."""
     site = Path(sys.argv[1]) if len(sys.argv) > 1 else SITE
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=folder, check=True)
-        with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
-            archive.extractall(folder, filter="data")
+        package = unpacked(PACKAGE, Path(folder))
         before = sum(path.stat().st_size for path in FONTS.glob("*.woff2"))
-        write(Path(folder) / "package" / "dist" / "fonts", signs(pages.load(site)))
+        write(package / "dist" / "fonts", signs(pages.load(site)))
         after = sum(path.stat().st_size for path in FONTS.glob("*.woff2"))
         print(f"{before} to {after} bytes")
 

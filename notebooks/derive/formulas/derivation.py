@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import sympy
@@ -11,11 +12,10 @@ import sympy
 import catalogue
 from catalogue.entries.trees import Number, symbols_of
 from notebooks.derive.formulas import dimensions
-from notebooks.derive.formulas.compare import same_structure, same_value
-from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import (
     FORMULAS,
     VARIANTS,
+    DerivationError,
     Evaluated,
     Formula,
     computable,
@@ -96,7 +96,7 @@ class Derivation:
         return Evaluated(self._computable[of_inputs], inputs, stage)
 
     def close(self) -> None:
-        """Hold this notebook's formulas to the lock file, or rewrite its part of that file.
+        """Compare this notebook's formulas with the lock file, or rewrite its part of that file.
 
         The file is written only if the environment says ``FORMULAS_LOCK=write`` (``make lock``).
         Raises DerivationError naming the first formula that differs.
@@ -108,9 +108,18 @@ class Derivation:
             return
         stored = {key: f for key, f in self._stored.items() if f.notebook == self.notebook}
         for key in sorted({**stored, **self.formulas}):
-            if what := _difference(stored.get(key), self.formulas.get(key)):
-                raise DerivationError(f"formula '{key}' of notebook '{self.notebook}' {what}; "
-                                      "if that is meant, run: make lock")
+            before, after = stored.get(key), self.formulas.get(key)
+            if before == after:
+                continue
+            what = "is in formulas.json but no longer derived"
+            if before is None:
+                what = "is derived but not in formulas.json"
+            elif after is not None:
+                fields = [name for name, value in asdict(before).items()
+                          if value != getattr(after, name)]
+                what = f"differs from formulas.json in its {', '.join(fields)}"
+            raise DerivationError(f"formula '{key}' of notebook '{self.notebook}' {what}; "
+                                  "if that is intended, run: make lock")
 
     def _others(self) -> list[Formula]:
         return [f for f in self._stored.values() if f.notebook != self.notebook]
@@ -130,20 +139,3 @@ class Derivation:
         return expr.replace(
             lambda node: isinstance(node, Over) and node.args[0] == sym.stage,
             lambda node: node.func(node.args[0], node.args[1], expand(node.args[2])))
-
-
-def _difference(stored: Formula | None, derived: Formula | None) -> str | None:
-    """What sets two versions of a formula apart, as the end of a sentence; None if nothing."""
-    if derived is None:
-        return "is in formulas.json but no longer derived"
-    if stored is None:
-        return "is derived but not in formulas.json"
-    if stored == derived:
-        return None
-    if not same_value(stored.tree, derived.tree):
-        return "has another value than in formulas.json"
-    if not same_structure(stored.tree, derived.tree):
-        return "has another form than in formulas.json, with the same value"
-    fields = [name for name in ("unit", "latex", "anchor", "tree")
-              if getattr(stored, name) != getattr(derived, name)]
-    return f"differs from formulas.json in its {', '.join(fields)}"

@@ -16,68 +16,40 @@ from sympy.core.relational import Relational
 import catalogue
 from catalogue.ledger.dimensions import text as named
 from catalogue.reading.units import uncounted
-from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DerivationError
 from notebooks.derive.formulas.trees import Over
 
 Dimensions = dict[str, sympy.Rational]
-COUNTED_ANEW = {
-    "exchange_buffers": "a row is the elements of one token",
-    "expert_group_tokens": "a decode step takes one token of each request",
-    "fullest_cache": "the deviation of a mean falls with the number of requests in it",
-    "cache_deviation": "the variance of a sum grows with the number of requests in it",
-    "served_requests": "the prompt and the answer are those of one request",
-    "held_time": "the output tokens are those of one request",
-    "held_tokens": "half of a block is the last one of a request",
-    "kv_index_bytes_per_token": "the elements of an index key are those of one token",
-    "kv_layer_bytes_per_token": "the elements of a cache entry are those of one token",
-    "kv_entry_bytes": "the elements of a cache entry are those of one token",
-    "kv_window_entry_bytes": "the elements of a cache entry are those of one token",
-    "state_bytes_per_device": "windows and gathered tokens are those of one request",
-    "state_bytes_per_request": "windows and gathered tokens are those of one request",
-    "layer_activations": "widths are elements of one token",
-    "logit_activations": "the vocabulary is the logits of one request",
-    "expert_activations": "widths are elements of one token",
-    "index_workspace": "an index key is that of one token of the longest request",
-    "activations_per_device": "widths are elements of one token",
-    **dict.fromkeys(("block_tokens", "state_blocks_per_request", "prompt_blocks",
-                     "layer_block_bytes", "max_concurrency", "mean_requests",
-                     "layer_state_pool", "stage_workload_kv", "headroom_per_device",
-                     "stage_kv_blocks", "longest_requests", "cache_tokens"),
-                    "pages, windows and states are those of one request, entries of one token"),
-    "throughput_ceiling": "a decode step yields one token for each request",
-    "tokens_per_step": "a step yields tokens, and drafts are counted as numbers",
-    "bench_count": "the answers are those of one request each",
-    "ttft": "tokens that are sent together are those of one request",
-    "stream_gap": "tokens that are sent together are those of one request",
-    "pool_ratio": "a request leaves the decode pool after its output tokens",
-    "kv_port_time": "the prompt is that of one request",
-    "cache_load_time": "the prompt is that of one request",
-    "loading_time": "devices of a node load together",
-    "prompt_chunks": "the prompt is that of one request",
-    "e2e": "the output tokens are those of one request",
-    **dict.fromkeys(
-        ("prompt_interruption", "riding_cores", "riding_time",
-         "prompt_span", "return_wait", "random_wait", "steady_stall", "pool_wait",
-         "steady_queue", "steady_e2e", "steady_ttft", "steady_request_throughput",
-         "steady_throughput", "prompt_growth", "step_left", "others_rate",
-         "queue_filled", "queue_steps", "random_queue", "prompts_per_step",
-         "random_share", "steady_decode", "chunks_between", "unheld_prompts",
-         "rank_busy", "coming_prompts", "released_prompts", "releases", "hold_steps",
-         "hold_wait", "group_busy", "fullest_chunk", "own_chunk_tokens",
-         "busy_step", "own_chunk", "least_work", "returned_decode", "random_decode",
-         "lighter_step", "steady_pace", "steady_prefill", "steady_users", "prompt_work",
-         "replica_others", "shorter_stay", "mean_chunks", "deeper_chunk", "meeting_share",
-         "overlap_about", "overlap_nearer", "overlapping", "receive_wait",
-         "wave_ttft", "later_ttft", "bench_ttft", "bench_tpot", "bench_throughput", "place_wait",
-         "burst_place_wait"),
-        "a prompt and an answer are those of one request, of which others are counted"),
-    **dict.fromkeys(("pools_rate", "best_prefill_devices", "best_pools_rate"),
-                    "a transfer is that of one request"),
-    "cards_power": "a decode step takes one token of each request, an answer is that of one",
-    "request_throughput": "a decode pool holds a request for each of its output tokens",
-}
+COUNTED_ANEW = {name: reason for reason, names in {
+    "entries, rows, widths and keys are elements of one token":
+        """exchange_buffers kv_index_bytes_per_token kv_layer_bytes_per_token kv_entry_bytes
+        kv_window_entry_bytes layer_activations logit_activations expert_activations
+        index_workspace activations_per_device""",
+    "pages, windows, states and half a block are those of one request, entries of one token":
+        """held_tokens state_bytes_per_device state_bytes_per_request block_tokens
+        state_blocks_per_request prompt_blocks layer_block_bytes max_concurrency mean_requests
+        layer_state_pool stage_workload_kv headroom_per_device stage_kv_blocks longest_requests
+        cache_tokens""",
+    "a decode step takes one token of each request, or yields one, drafts counted as numbers":
+        "expert_group_tokens throughput_ceiling tokens_per_step cards_power",
+    "a deviation falls, and a variance grows, with the number of requests":
+        "fullest_cache cache_deviation",
+    "a prompt, an answer, a transfer or tokens sent together are those of one request":
+        """served_requests held_time bench_count ttft stream_gap pool_ratio kv_port_time
+        cache_load_time prompt_chunks e2e prompt_interruption riding_cores riding_time
+        prompt_span return_wait random_wait steady_stall pool_wait steady_queue steady_e2e
+        steady_ttft steady_request_throughput steady_throughput prompt_growth step_left
+        others_rate queue_filled queue_steps random_queue prompts_per_step random_share
+        steady_decode chunks_between unheld_prompts rank_busy coming_prompts released_prompts
+        releases hold_steps hold_wait group_busy fullest_chunk own_chunk_tokens busy_step
+        own_chunk least_work returned_decode random_decode lighter_step steady_pace
+        steady_prefill steady_users prompt_work replica_others shorter_stay mean_chunks
+        deeper_chunk meeting_share overlap_about overlap_nearer overlapping receive_wait
+        wave_ttft later_ttft bench_ttft bench_tpot bench_throughput place_wait burst_place_wait
+        pools_rate best_prefill_devices best_pools_rate request_throughput""",
+    "devices of a node load together": "loading_time",
+}.items() for name in names.split()}
 STEPS = ("decode_", "prefill_", "burst_")
-
 
 
 def of_unit(unit: str) -> Dimensions:
@@ -108,8 +80,9 @@ def of(expr: sympy.Basic, formula: str) -> Dimensions:
     if isinstance(expr, sympy.Mul):
         total: Dimensions = {}
         for arg in expr.args:
-            total = _product(total, of(arg, formula))
-        return total
+            for name, power in of(arg, formula).items():
+                total[name] = total.get(name, 0) + power
+        return {name: power for name, power in total.items() if power != 0}
     if isinstance(expr, sympy.Pow):
         return _power(expr, formula)
     if isinstance(expr, (sympy.Add, sympy.Max, sympy.Min)):
@@ -176,8 +149,3 @@ def _counted(arg: sympy.Basic, formula: str, where: str) -> Dimensions:
         raise DerivationError(f"formula '{formula}' takes the {where} {arg}, which is in "
                               f"{text(hard)} and not a count.")
     return powers
-
-
-def _product(left: Dimensions, right: Dimensions) -> Dimensions:
-    total = {name: left.get(name, 0) + right.get(name, 0) for name in {**left, **right}}
-    return {name: power for name, power in total.items() if power != 0}

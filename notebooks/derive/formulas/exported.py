@@ -6,17 +6,19 @@ Formulas form a directed graph without cycles: a symbol of a tree is an input or
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
+import linecache
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from catalogue.entries.trees import Known, Number, evaluate, shared, symbols_of
 from catalogue.reading.files import write_whole
-from notebooks.derive.formulas.errors import DerivationError
 
 FORMULAS = Path(__file__).with_name("formulas.json")
 VARIANTS = ("mla", "gqa", "csa")
@@ -70,21 +72,15 @@ def load_formulas(path: Path = FORMULAS) -> dict[str, Formula]:
     if not path.is_file():
         return {}
     now = path.stat()
-    return dict(_parsed(_contents(path, now.st_ino, now.st_size, now.st_mtime_ns)))
+    return dict(_read(path, now.st_ino, now.st_size, now.st_mtime_ns))
 
 
 @functools.lru_cache(maxsize=4)
-def _contents(path: Path, *_version: int) -> bytes:
-    """What stands in a version of the file, which is written whole: another one is a new file."""
-    return path.read_bytes()
-
-
-@functools.lru_cache(maxsize=4)
-def _parsed(data: bytes) -> dict[str, Formula]:
-    """What a file holds, parsed once; nobody changes a formula that was read."""
+def _read(path: Path, *_version: int) -> dict[str, Formula]:
+    """Return the formulas of a version of the file; another version is a new file."""
     made: dict[tuple[Any, ...], Any] = {}
     return {key: Formula(**{**entry, "tree": shared(entry["tree"], made)})
-            for key, entry in json.loads(data).items()}
+            for key, entry in json.loads(path.read_bytes()).items()}
 
 
 def save_formulas(formulas: Iterable[Formula], path: Path = FORMULAS) -> None:
@@ -114,34 +110,40 @@ def of_notebook(formulas: Mapping[str, Formula], notebook: str) -> dict[str, For
     return {f.name: f for f in formulas.values() if f.notebook == notebook}
 
 
-def order(formulas: Mapping[str, Formula]) -> list[str]:
-    """Names such that each formula comes after those that it uses.
+def order(formulas: Mapping[str, Formula], wanted: Iterable[str] | None = None) -> list[str]:
+    """Return names such that each formula comes after those that it uses.
+
+    Args:
+        formulas: by name.
+        wanted: quantities that are computed with what they need, all unless given.
 
     Raises DerivationError naming the formulas of a cycle.
     """
-    return list(_order(frozenset((name, formula.needs) for name, formula in formulas.items())))
+    needs = frozenset((name, formula.needs) for name, formula in formulas.items())
+    return list(ordered(needs, tuple(sorted(formulas) if wanted is None else wanted)))
 
 
 @functools.lru_cache(maxsize=1024)
-def _order(formulas: frozenset[tuple[str, frozenset[str]]]) -> tuple[str, ...]:
-    """The order of formulas of which the names are given, each with those of what it uses."""
-    needs = dict(formulas)
+def ordered(needs: frozenset[tuple[str, frozenset[str]]], wanted: tuple[str, ...]
+            ) -> tuple[str, ...]:
+    """Return names and what they need, depth first, from pairs of a name and its symbols."""
+    uses = dict(needs)
     done: dict[str, None] = {}  # as an ordered set
     path: list[str] = []
 
     def visit(name: str) -> None:
-        if name in done:
-            return
         if name in path:
             cycle = " → ".join([*path[path.index(name):], name])
             raise DerivationError(f"formulas need each other in a circle: {cycle}.")
         path.append(name)
-        for other in sorted(needs[name] & needs.keys()):
-            visit(other)
+        for other in sorted(uses[name] & uses.keys()):
+            if other not in done:
+                visit(other)
         done[path.pop()] = None
 
-    for name in sorted(needs):
-        visit(name)
+    for name in wanted:
+        if name in uses and name not in done:
+            visit(name)
     return tuple(done)
 
 
@@ -204,7 +206,7 @@ class Evaluated(Mapping[str, Number]):
         return iter({**self._inputs, **self.formulas})
 
     def __len__(self) -> int:
-        return len({**self._inputs, **self.formulas})
+        return len({*self})
 
 
 def evaluate_all(formulas: Mapping[str, Formula], inputs: Mapping[str, Number],
@@ -224,3 +226,40 @@ def _exact(number: Number) -> int | Fraction:
         return number
     fraction = Fraction(number)
     return fraction.numerator if fraction.denominator == 1 else fraction
+
+
+LONGEST = 200  # characters of one side of a comparison
+
+
+class DerivationError(Exception):
+    """A formula that cannot stand: unknown symbol, wrong dimension, drift from the lock."""
+
+
+def explain(error: AssertionError, frame: FrameType, line: int) -> None:
+    """Let a failed assertion say its sentence, and then what stood on either side."""
+    error.args = (" ".join(filter(None, (str(error), _sides(frame, line)))),)
+
+
+def _sides(frame: FrameType, line: int) -> str:
+    """What an assertion compares, or hands to what decides, evaluated again where it failed.
+
+    Of several joined by ``and`` it is the first that fails. Empty for a line without an assertion.
+    """
+    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
+    tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.Assert)
+             and node.lineno <= line <= (node.end_lineno or node.lineno)]
+
+    def value(part: ast.expr) -> Any:
+        return eval(compile(ast.Expression(part), "<side>", "eval"),
+                    frame.f_globals, frame.f_locals)
+
+    if not tests:
+        return ""
+    test = tests[-1]
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        test = next((part for part in test.values if not value(part)), test)
+    parts = ([test.left, *test.comparators] if isinstance(test, ast.Compare)
+             else test.args if isinstance(test, ast.Call) else [])
+    return "; ".join([f"{ast.unparse(part)} is {str(value(part))[:LONGEST]}" for part in parts
+                      if not isinstance(part, (ast.Constant, ast.GeneratorExp, ast.Starred))]
+                     + [f"not so: {ast.unparse(test)}"])

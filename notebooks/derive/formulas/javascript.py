@@ -1,29 +1,28 @@
 """Formulas as JavaScript: the trees of the lock file as functions of plain numbers, for a browser.
 
-What a browser computes is generated, never written a second time. It works in double precision, so
-the form counts where a formula steps: a negative power is a division and a fraction a numerator
-over a denominator, since ``7 * x / 100`` is whole wherever it should be and ``0.07 * x`` is not; a
+The browser works in double precision, so the form matters where a formula steps: a negative power
+is a division and a fraction a numerator over a denominator, since ``7 * x / 100`` is whole
+wherever it should be and ``0.07 * x`` is not (SymPy's ``jscode`` prints ``(7/100) * x``); a
 logarithm over that of two is ``Math.log2``, which is exact at powers of two; a sum or maximum over
-an index is a loop. What stands several times in a formula is computed once.
+an index is a loop. A repeated part of a formula is computed once, outside of loops that it does
+not depend on.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from notebooks.derive.formulas.errors import DerivationError
+from catalogue.entries.trees import symbols_of
+from notebooks.derive.formulas.exported import DerivationError
 
-Node = Any  # a number, a name, or (operator, argument, ...): hashable, divisions made plain
-Slot = Callable[[str], str]
-
-_MANY = {"min": "Math.min", "max": "Math.max"}
-_UNARY = {"ceil": "Math.ceil", "floor": "Math.floor", "log": "Math.log", "exp": "Math.exp",
-          "log2": "Math.log2"}
+_PRODUCTS = ("multiply", "divide", "rational", "power")
+_FUNCTIONS = {"min": "Math.min", "max": "Math.max", "ceil": "Math.ceil", "floor": "Math.floor",
+              "log": "Math.log", "exp": "Math.exp", "log2": "Math.log2", "power": "Math.pow"}
 _OVER = {"max_over": "maxOver", "min_over": "minOver", "sum_over": "sumOver"}
 _COMPARE = {"eq": "===", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-_LOG_OF_TWO = ("log", 2)
 HELPERS = """\
 const maxOver = (count, body) => {
   let found = -Infinity;
@@ -38,208 +37,123 @@ const sumOver = (count, body) => {
 };"""
 
 
-def plain(tree: Any) -> Node:
-    """A tree with its divisions made plain: ``("ratio", factors above, factors below)``.
+def factors(tree: Any) -> tuple[list[Any], list[Any]]:
+    """Return the factors of a product above and below the fraction line.
 
-    >>> plain(["multiply", ["rational", 7, 100], "a", ["power", "b", -1]])
-    ('ratio', (7, 'a'), (100, 'b'))
-
-    Raises DerivationError for an operator that is not one.
+    >>> factors(["multiply", ["rational", 7, 100], "a", ["power", "b", -2]])
+    ([7, 'a'], [100, 'b', 'b'])
     """
-    if not isinstance(tree, list):
-        return tree
-    operator, *args = tree
-    if operator == "piecewise":
-        *branches, default = args
-        return ("piecewise", *((compared[0], plain(compared[1]), plain(compared[2]), plain(value))
-                               for compared, value in branches), plain(default))
-    if operator in _OVER:
-        return operator, args[0], plain(args[1]), plain(args[2])
-    if operator in ("multiply", "divide", "rational", "power"):
-        return _ratio(tree)
-    if operator == "subtract":
-        first, second = map(plain, args)
-        return "add", first, ("ratio", (-1, second), ())
-    if operator not in {"add", *_MANY, *_UNARY}:
-        raise DerivationError(f"'{operator}' is not an operator of formulas.")
-    return operator, *map(plain, args)
-
-
-def _ratio(tree: Any) -> Node:
-    above: list[Node] = []
-    below: list[Node] = []
-    _gather(tree, above, below)
-    while _LOG_OF_TWO in below:
-        logarithm = next((part for part in above if isinstance(part, tuple) and part[0] == "log"),
-                         None)
-        if logarithm is None:
-            break
-        below.remove(_LOG_OF_TWO)
-        above[above.index(logarithm)] = "log2", logarithm[1]
-    return above[0] if len(above) == 1 and not below else ("ratio", tuple(above), tuple(below))
-
-
-def _gather(tree: Any, above: list[Node], below: list[Node]) -> None:
-    """Factors of a product, above and below the line."""
     operator, *args = tree if isinstance(tree, list) else ("", tree)
     if operator == "multiply":
-        for arg in args:
-            _gather(arg, above, below)
+        pairs = [factors(arg) for arg in args]
     elif operator in ("divide", "rational"):
-        _gather(args[0], above, below)
-        _gather(args[1], below, above)
-    elif operator == "power" and isinstance(args[1], int):
-        base, exponent = plain(args[0]), args[1]
-        side = above if exponent > 0 else below
-        side += [base] * abs(exponent) if abs(exponent) <= 2 else [("power", base, abs(exponent))]
-    elif operator == "power":
-        above.append(("power", plain(args[0]), plain(args[1])))
+        pairs = [factors(args[0]), factors(args[1])[::-1]]
+    elif operator == "power" and isinstance(args[1], int) and args[1] not in (0, 1):
+        base, times = args[0], abs(args[1])
+        part = [base] * times if times <= 2 else [["power", base, times]]
+        if part == [tree]:
+            return part, []
+        pairs = [(part, []) if args[1] > 0 else ([], part)]
     else:
-        above.append(plain(tree))
+        return [tree], []
+    above, below = ([part for pair in pairs for part in pair[side]] for side in (0, 1))
+    logarithm = next((part for part in above if isinstance(part, list) and part[0] == "log"), None)
+    if logarithm and ["log", 2] in below:
+        below.remove(["log", 2])
+        above[above.index(logarithm)] = ["log2", logarithm[1]]
+    return above, below
 
 
-def _inside(node: Node) -> Iterable[Node]:
-    """The nodes right below a node."""
-    if not isinstance(node, tuple):
-        return ()
-    operator, *args = node
-    if operator == "ratio":
-        return (*args[0], *args[1])
+def parts(tree: Any) -> list[Any]:
+    """Return the parts of a tree that are written inside it."""
+    if not isinstance(tree, list):
+        return []
+    operator, *args = tree
+    if operator in _PRODUCTS and (split := factors(tree))[0] != [tree]:
+        return [*split[0], *split[1]]
     if operator == "piecewise":
-        *branches, default = args
-        return (*(part for branch in branches for part in branch[1:]), default)
+        return [args[-1], *(part for (_, *sides), value in args[:-1] for part in (*sides, value))]
     return args[1:] if operator in _OVER else args
 
 
-class _Block:
-    """One body of a function: what is computed first, and the names that this has.
+class _Function:
+    """A JavaScript function under construction: a list of constants per enclosing loop."""
 
-    Args:
-        slot: where the value of a symbol is found, as JavaScript.
-        around: the body that this one stands in, for the body of a loop.
-        index: name that the loop runs over.
-    """
+    def __init__(self, slot: Callable[[str], str]) -> None:
+        self.slot, self.indices = slot, list[str]()
+        self.lines: list[list[str]] = [[]]
+        self.names: list[dict[str, str]] = [{}]
+        self.often = Counter[str]()
 
-    def __init__(self, slot: Slot, around: _Block | None = None, index: str = "") -> None:
-        self.slot, self.around, self.index = slot, around, index
-        self.lines: list[str] = []
-        self.known: dict[Node, str] = {}
-        self.often: Counter[Node] = Counter()
-        self.depth: int = around.depth + 1 if around else 0
+    def count(self, tree: Any) -> None:
+        if isinstance(tree, list):
+            self.often[json.dumps(tree)] += 1
+            if self.often[json.dumps(tree)] == 1:
+                for part in parts(tree):
+                    self.count(part)
 
-    def count(self, node: Node) -> None:
-        """Count how often each node stands here."""
-        if not isinstance(node, tuple):
-            return
-        self.often[node] += 1
-        if self.often[node] == 1:
-            for part in _inside(node):
-                self.count(part)
+    def write(self, tree: Any) -> str:
+        """Return JavaScript of a tree, a constant's name where it is repeated."""
+        if isinstance(tree, str):
+            return (f"i{self.indices.index(tree) + 1}" if tree in self.indices
+                    else self.slot(tree))
+        if not isinstance(tree, list):
+            return f"({tree})" if tree < 0 else str(tree)
+        key, used = json.dumps(tree), symbols_of(tree)
+        depth = max((place for place, index in enumerate(self.indices, 1) if index in used),
+                    default=0)
+        if key not in self.names[depth]:
+            text = self.form(*tree)
+            if self.often[key] < 2 and depth == len(self.indices):
+                return text
+            self.names[depth][key] = f"{'abcdefg'[depth]}{len(self.lines[depth])}"
+            self.lines[depth].append(f"const {self.names[depth][key]} = {text};")
+        return self.names[depth][key]
 
-    def holder(self, node: Node) -> _Block:
-        """The body that a node is computed in: outside of a loop that it does not depend on."""
-        if self.around is None or _has(node, self.index):
-            return self
-        return self.around.holder(node)
-
-    def write(self, node: Node) -> str:
-        """JavaScript of a node, in parentheses where it needs them."""
-        if isinstance(node, (int, float)):
-            return f"({node})" if node < 0 else str(node)
-        if isinstance(node, str):
-            block: _Block | None = self
-            while block is not None and block.index != node:
-                block = block.around
-            return f"i{block.depth}" if block is not None else self.slot(node)
-        block = self.holder(node)
-        if node in block.known:
-            return block.known[node]
-        text = block.form(node)
-        if self.often[node] < 2 and block.often[node] < 2 and block is self:
-            return text
-        name = block.known[node] = f"{'abcdefg'[block.depth]}{len(block.lines)}"
-        block.lines.append(f"const {name} = {text};")
-        return name
-
-    def form(self, node: Node) -> str:
-        """JavaScript of a node by its operator."""
-        operator, *args = node
-        if operator == "ratio":
-            return self.ratio(*args)
-        if operator == "add":
-            return f"({' + '.join(map(self.write, args))})"
-        if operator == "power":
-            return f"Math.pow({self.write(args[0])}, {self.write(args[1])})"
+    def form(self, operator: str, *args: Any) -> str:
+        """Return JavaScript of an operator and its arguments, in parentheses if needed."""
+        tree = [operator, *args]
+        if operator in _PRODUCTS and (split := factors(tree))[0] != [tree]:
+            signs = split[0].count(-1)
+            top = " * ".join(self.write(part) for part in split[0] if part != -1) or "1"
+            bottom = " * ".join(map(self.write, split[1]))
+            bottom = f" / ({bottom})" if len(split[1]) > 1 else f" / {bottom}" if bottom else ""
+            return f"({'-' * (signs % 2)}{top}{bottom})"
+        if operator in ("add", "subtract"):
+            return f"({(' + ' if operator == 'add' else ' - ').join(map(self.write, args))})"
         if operator == "piecewise":
-            *branches, default = args
-            text = self.write(default)
-            for how, left, right, value in reversed(branches):
+            text = self.write(args[-1])
+            for (how, left, right), value in reversed(args[:-1]):
                 text = (f"({self.write(left)} {_COMPARE[how]} {self.write(right)} ? "
                         f"{self.write(value)} : {text})")
             return text
         if operator in _OVER:
-            inner = _Block(self.slot, self, args[0])
-            inner.count(args[2])
-            result = inner.write(args[2])
-            body = "".join(f"{line} " for line in inner.lines)
-            return (f"{_OVER[operator]}({self.write(args[1])}, (i{inner.depth}) => "
-                    f"{{ {body}return {result}; }})")
-        name = _MANY.get(operator) or _UNARY[operator]
-        return f"{name}({', '.join(map(self.write, args))})"
-
-    def ratio(self, above: tuple[Node, ...], below: tuple[Node, ...]) -> str:
-        """A product over a product; factors of -1 are a sign."""
-        rest = [part for part in above if part != -1]
-        sign = "-" if (len(above) - len(rest)) % 2 else ""
-        top = " * ".join(map(self.write, rest)) or "1"
-        bottom = " * ".join(map(self.write, below))
-        if len(below) > 1:
-            bottom = f"({bottom})"
-        text = f"{top} / {bottom}" if below else top
-        return f"({sign}{text})" if sign or below or len(rest) > 1 else f"({text})"
+            index, count, body = args
+            times = self.write(count)
+            self.indices.append(index)
+            self.lines.append([])
+            self.names.append({})
+            result, lines = self.write(body), "".join(f"{line} " for line in self.lines.pop())
+            loop = f"(i{len(self.indices)}) => {{ {lines}return {result}; }}"
+            self.indices.pop()
+            self.names.pop()
+            return f"{_OVER[operator]}({times}, {loop})"
+        if operator not in _FUNCTIONS:
+            raise DerivationError(f"'{operator}' is not an operator of formulas.")
+        return f"{_FUNCTIONS[operator]}({', '.join(map(self.write, args))})"
 
 
-def _has(node: Node, name: str) -> bool:
-    """Whether a name stands in a node."""
-    return node == name or any(_has(part, name) for part in _inside(node))
-
-
-def function(tree: Any, slot: Slot) -> str:
-    """A tree as a JavaScript function of ``v``.
+def function(tree: Any, slot: Callable[[str], str]) -> str:
+    """Return a tree as a JavaScript function of ``v``.
 
     >>> function(["ceil", ["multiply", ["rational", 7, 100], "tokens"]], "v.{}".format)
     '(v) => Math.ceil((7 * v.tokens / 100))'
 
     Args:
-        tree: of the operators of ``catalogue.entries.trees``.
-        slot: where the value of a symbol is found, as JavaScript.
+        tree: nested lists over the operators of ``catalogue.entries.trees``.
+        slot: returns where the value of a symbol is found, as JavaScript.
     """
-    node = plain(tree)
-    block = _Block(slot)
-    block.count(node)
-    result = block.write(node)
-    if not block.lines:
-        return f"(v) => {result}"
-    return "(v) => {{ {} return {}; }}".format(" ".join(block.lines), result)
-
-
-def needed(trees: Mapping[str, Any], wanted: Iterable[str],
-           needs: Callable[[Any], Iterable[str]]) -> list[str]:
-    """Those of the formulas that some quantities take, each after those that it uses.
-
-    Args:
-        trees: formulas by name.
-        wanted: quantities.
-        needs: symbols of a tree.
-    """
-    done: dict[str, None] = {}
-
-    def visit(name: str) -> None:
-        if name in trees and name not in done:
-            for other in sorted(needs(trees[name])):
-                visit(other)
-            done[name] = None
-
-    for name in wanted:
-        visit(name)
-    return list(done)
+    body = _Function(slot)
+    body.count(tree)
+    result, lines = body.write(tree), " ".join(body.lines[0])
+    return f"(v) => {{ {lines} return {result}; }}" if lines else f"(v) => {result}"

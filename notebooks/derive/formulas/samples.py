@@ -3,90 +3,85 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from catalogue.entries.formulas import symbols
+from catalogue.entries.formulas import Symbol, symbols
+from catalogue.reading.units import YEAR
 from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
 
 Number = int | float
 CSA = "csa"
 _POWERS = (1, 2, 4, 8, 16)
 _MEMORY = ("architecture", "memory")
-_DENSE = ("attention", "dense_mlp", "shared_expert", "router", "head")
-_STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
-_MATRICES = (*_STORED, "router", "head")
-# One stream of random numbers gives what stands in one tuple, in this order: both decide what
-# formulas are checked at, so they stay as they are. What stands in none has a stream of its own.
-_PRECISION = (
-    *(f"{name}_weight_bytes" for name in (
-        "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert", "routed_expert",
-        "head")),
-    *(f"{name}_element_bytes" for name in (
-        "kv_cache", "kv_rope", "kv_index", "activation", "logit")))
-_DEPLOYMENT = (
-    "input_tokens", "output_tokens", "max_num_batched_tokens", "memory_bandwidth",
-    "hbm_efficiency", "runtime_reserve", "system_reserve", "memory_capacity",
-    "memory_utilization", "activations_in_share", "window_blocks_freed",
-    # mechanisms
-    *(f"{name}_peak" for name in (*_MATRICES, "core", "index")),
-    *(f"{name}_gemm_efficiency" for name in _MATRICES),
-    *(f"{name}_dequantised" for name in _STORED),
-    "multiply_add_flops", "gemm_tile_rows", "load_overlap", "clock_factor", "clock_spread",
-    "expert_streaming_efficiency", "mla_efficiency", "attention_efficiency",
-    "mla_compute_efficiency", "core_tile_rows", "sparse_tile_rows", "sparse_attention_efficiency",
-    "index_efficiency", "whole_selection", "dense_prefill_tokens", "absorbed_prefix_tokens",
-    "l2_bandwidth", "dequantisation_traffic", "prefill_dequantisation_traffic", "kernel_boundary",
-    "operators_per_layer", "host_time_per_operator", "captured", "host_gap_per_step",
-    "single_token_path", "placement_residual", "balanced_placement", "even_routing", "routing_skew",
-    "kv_imbalance", "overlap_efficiency", "micro_batches",
-    # network
-    "devices_per_node", "full_mesh", "pair_bandwidth", "device_link_bandwidth", "network_bandwidth",
-    "collective_alpha", "collective_efficiency", "network_alpha", "network_efficiency",
-    "exchange_alpha", "exchange_efficiency", "exchange_network_efficiency", "exchange_normal",
-    "absorbed_copies", "exchange_buffer_tokens", "dispatch_element_bytes", "storage_bandwidth",
-    # requests
-    "draft_tokens", "mtp_acceptance", "acceptance_decay", "request_overhead", "front_end_rate",
-    "prefill_together", "separate_pools", "prefill_pool_rate", "prefill_pool_devices",
-    "prefill_replicas", "prefill_pool_port_time", "prefill_delay_steps", "prefix_hit_share",
-    "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
-    "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
-    "host_overlap", "fetched_share", "stored_share", "device_hit_share", "host_hit_share",
-    "host_link_efficiency")
-_KERNELS = (
-    "expert_tile_rows", "sliced_expert_gemm_efficiency", "sliced_streaming_efficiency",
-    "attention_operators", "indexer_operators", "dense_mlp_operators", "routed_expert_operators",
-    "shared_expert_operators", "reference_operators", "expert_load_overlap")
-_STEPS = (
-    "unequal_streams", "single_batch_overlap",
-    *(f"{name}_{cost}" for cost in ("matmul_latency", "depth_latency", "activation_traffic")
-      for name in _DENSE),
-    "sliced_expert_latency", "latent_core_latency", "latent_core_fill", "prefill_core_latency",
-    "core_row_traffic", "prefill_tile_rows", "expert_row_traffic", "sliced_row_traffic",
-    "gathered_row_traffic",
-    "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile", "largest_sliced_tile")
-_CONTEXT = ("context_all_to_all", "largest_graph", "accepted_length")
-_EXCHANGE = ("exchange_network_alpha",)
-_STREAMS = {
-    "schedule": (
-        *(f"{name}_timed_operators" for name in (
-            "attention", "indexer", "dense_mlp", "routed_expert", "shared_expert")),
-        "fused_norms", "latent_output_divided", "second_stream_tokens"),
-    "arrivals": ("mixed_steps", "think_time", "open_arrivals", "prompt_variation",
-                 "answer_variation"),
-    "plain": ("score_traffic", "host_group_tokens", "sparse_prefill_efficiency"),
-    "passes": (
-        "host_gap_per_draft", "routed_expert_latency", "share_of_left", "bench_requests",
-        "prompt_graph_tokens", "scheduler_recv_interval", "steps_ahead", "stream_interval",
-        "first_token_held", "least_loaded", "awaited_tokens"),
-    "collectives": (
-        "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "switch_adds",
-        "gather_alpha", "gather_step_alpha", "gather_efficiency", "gather_bulk_alpha",
-        "gather_bulk_efficiency", "exchange_expert_time", "exchange_token_time"),
-}
-_TOGETHER = {"block_size", *_PRECISION, *_DEPLOYMENT, *_KERNELS, *_STEPS, *_CONTEXT, *_EXCHANGE,
-             *(name for names in _STREAMS.values() for name in names)}
+# of experts, and how many of them a token picks
+GROUPS = ((1, 1), (1, 1), (8, 4), (8, 1), (4, 2), (3, 2), (16, 8), (6, 6))
 
 
+def _expanded(names: str) -> Iterator[str]:
+    """Yield names, those in braces one by one: ``{a,b}_bytes`` is ``a_bytes`` and ``b_bytes``."""
+    for name in names.split():
+        before, _, rest = name.partition("{")
+        inside, _, after = rest.partition("}")
+        yield from (before + each + after for each in inside.split(","))
+
+
+# One stream of random numbers draws the symbols of an entry, in this order: both decide where the
+# formulas are checked, so they stay as they are. Any other symbol has a stream of its own.
+_STREAMS = {stream: list(_expanded(names)) for stream, names in {
+    "precision": """
+        {embedding,attention,norm,router,dense_mlp,shared_expert,routed_expert,head}_weight_bytes
+        {kv_cache,kv_rope,kv_index,activation,logit}_element_bytes""",
+    "deployment": """
+        input_tokens output_tokens max_num_batched_tokens memory_bandwidth hbm_efficiency
+        runtime_reserve system_reserve memory_capacity memory_utilization activations_in_share
+        window_blocks_freed
+        {attention,dense_mlp,shared_expert,routed_expert,router,head,core,index}_peak
+        {attention,dense_mlp,shared_expert,routed_expert,router,head}_gemm_efficiency
+        {attention,dense_mlp,shared_expert,routed_expert}_dequantised multiply_add_flops
+        gemm_tile_rows load_overlap clock_factor clock_spread expert_streaming_efficiency
+        mla_efficiency attention_efficiency mla_compute_efficiency core_tile_rows sparse_tile_rows
+        sparse_attention_efficiency index_efficiency whole_selection dense_prefill_tokens
+        absorbed_prefix_tokens l2_bandwidth dequantisation_traffic prefill_dequantisation_traffic
+        kernel_boundary operators_per_layer host_time_per_operator captured host_gap_per_step
+        single_token_path placement_residual balanced_placement even_routing routing_skew
+        kv_imbalance overlap_efficiency micro_batches devices_per_node full_mesh pair_bandwidth
+        device_link_bandwidth network_bandwidth collective_alpha collective_efficiency
+        network_alpha network_efficiency exchange_alpha exchange_efficiency
+        exchange_network_efficiency exchange_normal absorbed_copies exchange_buffer_tokens
+        dispatch_element_bytes storage_bandwidth draft_tokens mtp_acceptance acceptance_decay
+        request_overhead front_end_rate prefill_together separate_pools prefill_pool_rate
+        prefill_pool_devices prefill_replicas prefill_pool_port_time prefill_delay_steps
+        prefix_hit_share offloaded_share offloaded_weight_bytes host_peak host_gemm_efficiency
+        host_memory_bandwidth host_stream_efficiency host_link_bandwidth host_sync host_overlap
+        fetched_share stored_share device_hit_share host_hit_share host_link_efficiency""",
+    "kernels": """
+        expert_tile_rows sliced_expert_gemm_efficiency sliced_streaming_efficiency
+        attention_operators indexer_operators dense_mlp_operators routed_expert_operators
+        shared_expert_operators reference_operators expert_load_overlap""",
+    "steps": """
+        unequal_streams single_batch_overlap
+        {attention,dense_mlp,shared_expert,router,head}_matmul_latency
+        {attention,dense_mlp,shared_expert,router,head}_depth_latency
+        {attention,dense_mlp,shared_expert,router,head}_activation_traffic sliced_expert_latency
+        latent_core_latency latent_core_fill prefill_core_latency core_row_traffic
+        prefill_tile_rows expert_row_traffic sliced_row_traffic gathered_row_traffic
+        expert_tile_growth sliced_tile_growth largest_expert_tile largest_sliced_tile""",
+    "context": "context_all_to_all largest_graph accepted_length",
+    "exchange": "exchange_network_alpha",
+    "schedule": """
+        {attention,indexer,dense_mlp,routed_expert,shared_expert}_timed_operators fused_norms
+        latent_output_divided second_stream_tokens""",
+    "arrivals": "mixed_steps think_time open_arrivals prompt_variation answer_variation",
+    "plain": "score_traffic host_group_tokens sparse_prefill_efficiency",
+    "passes": """
+        host_gap_per_draft routed_expert_latency share_of_left bench_requests prompt_graph_tokens
+        scheduler_recv_interval steps_ahead stream_interval first_token_held least_loaded
+        awaited_tokens""",
+    "collectives": """
+        second_round_alpha pipelined_alpha pipelined_efficiency switch_adds gather_alpha
+        gather_step_alpha gather_efficiency gather_bulk_alpha gather_bulk_efficiency
+        exchange_expert_time exchange_token_time""",
+}.items()}
 _NO_STATE = dict.fromkeys(
     ("linear_mamba", "linear_layers", "linear_num_key_heads", "linear_num_value_heads",
      "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim",
@@ -107,10 +102,11 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
         alike: whether all layers attend alike, and experts are as wide outside as the model.
     """
     draw = random.Random(f"{attention} {seed}")
+    shared = {"block_size"}.union(*_STREAMS.values())
     edge = bool(seed % 2)
     inputs: dict[str, Number] = {}
     for name, known in symbols().items():
-        if known.kind and known.samples and name not in _TOGETHER:
+        if known.kind and known.samples and name not in shared:
             inputs |= _drawn(random.Random(f"{name} {attention} {seed}"), (name,))
     inputs |= _model(draw, attention) | _details(draw, attention)
     inputs |= _networks(random.Random(f"networks {attention} {seed}"), inputs, alike)
@@ -128,14 +124,14 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
     data = inputs["data_parallel"] = draw.choice((1, 2, 3, 4))
     inputs["pipeline_parallel"] = draw.randint(1, min(int(inputs["num_hidden_layers"]), 12))
     _experts(draw, inputs, int(t * data))
-    inputs |= _drawn(draw, _PRECISION)
+    inputs |= _drawn(draw, _STREAMS["precision"])
     block = inputs["block_size"] = draw.choice(symbols()["block_size"].samples)
     inputs |= {
         "concurrency": data * draw.randint(1, 64) if edge else draw.randint(1, 256),
         "context_tokens": block * draw.randint(1, 99) if edge else draw.randint(1, 20_000)}
-    inputs |= _drawn(draw, _DEPLOYMENT)
-    for stream, names in _STREAMS.items():
-        inputs |= _drawn(random.Random(f"{stream} {attention} {seed}"), names)
+    inputs |= _drawn(draw, _STREAMS["deployment"])
+    for stream in ("schedule", "arrivals", "plain", "passes", "collectives"):
+        inputs |= _drawn(random.Random(f"{stream} {attention} {seed}"), _STREAMS[stream])
     inputs |= _context(random.Random(f"context {attention} {seed}"), inputs, attention)
     apart = _apart(random.Random(f"apart {attention} {seed}"), inputs)
     apart |= _sliced(random.Random(f"sliced {attention} {seed}"), inputs | apart)
@@ -143,8 +139,10 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
     if edge and attention != CSA:
         _fill_exactly(draw, inputs | _of_layers(
             random.Random(f"layers {attention} {seed}"), inputs, attention, alike), attention)
-    inputs |= _drawn(draw, _KERNELS) | _groups(draw) | apart
-    inputs |= _drawn(random.Random(f"steps {attention} {seed}"), _STEPS)
+    inputs |= _drawn(draw, _STREAMS["kernels"]) | dict(
+        zip(("n_group", "topk_group"), draw.choice(GROUPS), strict=True)
+        ) | _drawn(draw, _STREAMS["exchange"]) | apart
+    inputs |= _drawn(random.Random(f"steps {attention} {seed}"), _STREAMS["steps"])
     return inputs | _of_layers(
         random.Random(f"layers {attention} {seed}"), inputs, attention, alike)
 
@@ -200,23 +198,18 @@ def _linear(draw: random.Random, inputs: dict[str, Number], attention: str) -> d
     if attention == CSA or layers < 2 or draw.random() < 0.6:
         return dict(_NO_STATE)
     linear = draw.randint(1, layers - 1)
-    indexed = int(inputs["indexer_layers"]) if "indexer_layers" in inputs else 0
+    indexed = int(inputs.get("indexer_layers", 0))
+    mamba = int(random.Random(f"mamba {attention} {layers} {linear} {t}").random() >= 0.5)
     return {"linear_layers": linear, "linear_num_key_heads": t * draw.randint(1, 2),
             "linear_num_value_heads": t * draw.randint(1, 4),
             "linear_key_head_dim": draw.choice((64, 128)),
             "linear_value_head_dim": draw.choice((64, 128)),
             "linear_conv_kernel_dim": draw.choice((2, 4)),
             "linear_decay_rank": draw.choice((0, 64)), "linear_gate_rank": draw.choice((0, 64)),
-            **_mamba(random.Random(f"mamba {attention} {layers} {linear} {t}")),
             "full_attention_layers": min(int(inputs["full_attention_layers"]), layers - linear),
-            **({"indexer_layers": min(indexed, layers - linear)} if indexed else {})}
-
-
-def _mamba(draw: random.Random) -> dict[str, Number]:
-    """Whether the linear layers are Mamba-2, which has matrices of full rank."""
-    if draw.random() < 0.5:
-        return {"linear_mamba": 0}
-    return {"linear_mamba": 1, "linear_decay_rank": 0, "linear_gate_rank": 0}
+            **({"indexer_layers": min(indexed, layers - linear)} if indexed else {}),
+            "linear_mamba": mamba} | (  # Mamba-2 has matrices of full rank
+                {"linear_decay_rank": 0, "linear_gate_rank": 0} if mamba else {})
 
 
 def _networks(draw: random.Random, inputs: dict[str, Number], alike: bool) -> dict[str, Number]:
@@ -273,7 +266,7 @@ def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> 
     possible = [n for n in range(1, copies + 1) if copies % n == 0]
     whole = inputs["index_n_heads"] and attention != "mla"
     return {"decode_context_parallel": 1 if whole else draw.choice(possible),
-            **_drawn(draw, _CONTEXT)}
+            **_drawn(draw, _STREAMS["context"])}
 
 
 def _apart(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]:
@@ -305,13 +298,6 @@ def _sliced(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]
     found = {"expert_parallel": e, "expert_tensor_parallel": slices,
              "moe_intermediate_size": inputs["moe_intermediate_size"] * e * slices // t}
     return found | ({"exchange_normal": 0} if slices > 1 and e * slices > t else {})
-
-
-def _groups(draw: random.Random) -> dict[str, Number]:
-    """How tokens get to their experts: all to all, gathered; from groups of them, or from all."""
-    groups, picked = draw.choice(((1, 1), (1, 1), (8, 4), (8, 1), (4, 2), (3, 2), (16, 8), (6, 6)))
-    return _drawn(draw, _EXCHANGE) | {
-        "n_group": groups, "topk_group": picked}
 
 
 def _model(draw: random.Random, attention: str) -> dict[str, Number]:
@@ -398,3 +384,45 @@ def _fill_exactly(draw: random.Random, inputs: dict[str, Number], attention: str
     budget = evaluate_all(computable(memory, inputs), inputs)
     lacking = budget["stage_block_bytes"] * draw.randint(0, 5000) - budget["stage_free_for_kv"]
     inputs["memory_capacity"] += float(lacking)
+
+
+SERVER_CARDS, MOST_SERVERS = 8, 9
+# One stream of random numbers gives these, in this order: both decide what formulas are checked at.
+COST_NAMES = tuple(_expanded("""
+    tensor_parallel full_power {awake,memory,matmul,expert,attention,link}_share
+    {memory,matmul,expert,attention,link}_busy used_throughput decode_batch tokens_per_step
+    draft_time decode_step_time output_tokens prompt_chunks answer_step_energy
+    prompt_chunk_energy {host,network,fan}_watts cooling_load supply_efficiency
+    site_effectiveness loaded_power utilisation output_throughput paid_cards price_card
+    price_on_demand request_throughput prompt_card_time answer_card_time input_tokens
+    price_service owned_years cost_yearly"""))
+# of any length, where a step's formulas are checked at a few
+COST_LENGTHS = {"output_tokens": (1, 4000), "input_tokens": (1, 9000)}
+
+
+def random_costs(seed: int) -> dict[str, float]:
+    """What the formulas of the chapter on cost start from, of a random deployment, in SI units.
+
+    Args:
+        seed: of the deployment, which is paid back some day.
+    """
+    draw, known = random.Random(f"costs {seed}"), symbols()
+    servers = draw.randint(1, MOST_SERVERS)
+    capital, rate = draw.uniform(1e4, 1e7), draw.uniform(0.01, 0.2)
+    drawn = {name: _cost_sample(draw, known[name]) for name in COST_NAMES}
+    return drawn | {
+        "own_cards": SERVER_CARDS * servers, "servers": servers, "discount_rate": rate,
+        "cost_capital": capital, "price_residual": draw.uniform(0, capital), "year_time": YEAR,
+        "money_revenue": _cost_sample(draw, known["money_revenue"]),
+        "money_surplus": capital * rate * draw.uniform(1.1, 9)}
+
+
+def _cost_sample(draw: random.Random, symbol: Symbol) -> float:
+    if symbol.name == "tensor_parallel":
+        return draw.choice((1, SERVER_CARDS))
+    if ends := COST_LENGTHS.get(symbol.name):
+        return draw.randint(*ends)
+    if symbol.range is None:
+        return draw.choice(symbol.samples)
+    low, high = symbol.range
+    return draw.randint(int(low), int(high)) if symbol.whole else draw.uniform(low, high)

@@ -17,7 +17,7 @@ from sympy.functions.elementary.miscellaneous import MinMaxBase
 from sympy.printing.latex import LatexPrinter
 
 import catalogue
-from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DerivationError
 
 EULER = sympy.Rational("0.5772156649015329")  # gamma, to the digits of a double; printed as it
 LARGEST_DENOMINATOR = 100  # of a multiple of gamma that is printed as one
@@ -113,15 +113,6 @@ def latex_of_numbers(expr: sympy.Basic, numbers: Mapping[str, str]) -> str:
     return _Printer({"symbol_names": texts, "mul_symbol": "times"}).doprint(_in_order(expr))
 
 
-def latex_terms(expr: sympy.Basic) -> list[str]:
-    """LaTeX of the terms of a sum, each with its sign, in the order in which they are printed."""
-    expr, printer = _in_order(expr), _printer()
-    if not isinstance(expr, sympy.Add):
-        return [printer.doprint(expr)]
-    texts = [printer.doprint(term) for term in printer._as_ordered_terms(expr)]
-    return [texts[0], *(t if t.startswith("-") else f"+ {t}" for t in texts[1:])]
-
-
 def equation(left: str, expr: sympy.Expr, variant: str | None = None) -> str:
     """Display mathematics; a long sum is broken between its terms, and what a very long expression
     has several times is a part of its own, x_1, x_2 and so on, which follow it.
@@ -143,12 +134,14 @@ def equation(left: str, expr: sympy.Expr, variant: str | None = None) -> str:
 
 
 def _broken(expr: sympy.Basic) -> list[str]:
-    """Lines of an expression, between whose terms it is broken."""
-    lines = [""]
-    for term in latex_terms(expr):
-        if lines[-1] and _width(lines[-1]) + _width(term) > LINE:
+    """Lines of an expression, a sum broken between its terms, each with its sign."""
+    expr, printer, lines = _in_order(expr), _printer(), [""]
+    terms = printer._as_ordered_terms(expr) if isinstance(expr, sympy.Add) else [expr]
+    for place, term in enumerate(map(printer.doprint, terms)):
+        text = f"+ {term}" if place and not term.startswith("-") else term
+        if lines[-1] and _width(lines[-1]) + _width(text) > LINE:
             lines.append("")
-        lines[-1] += f" {term}"
+        lines[-1] += f" {text}"
     return lines
 
 
@@ -230,23 +223,17 @@ def compared(first: sympy.Expr, second: sympy.Expr) -> Any:
     """
     if first == second:
         return True
-    for (left, right), (above, below) in (((first, second), (sympy.Max, sympy.Min)),
-                                          ((second, first), (sympy.Min, sympy.Max))):
-        try:
-            is_above = left >= right
-        except TypeError:  # one of them is not real
-            return False
-        if is_above in (sympy.true, sympy.false):
-            return above if is_above else below
+    try:
+        for left, right, above, below in ((first, second, sympy.Max, sympy.Min),
+                                          (second, first, sympy.Min, sympy.Max)):
+            if (is_above := left >= right) in (sympy.true, sympy.false):
+                return above if is_above else below
+    except TypeError:  # one of them is not real
+        pass
     return False
 
 
-def _is_connected(kind: Any, first: Any, second: Any) -> Any:
-    """What is known of two arguments of a maximum or minimum."""
-    return compared(first, second)
-
-
-MinMaxBase._is_connected = classmethod(_is_connected)
+MinMaxBase._is_connected = staticmethod(compared)
 
 
 # Whenever a power is raised, SymPy takes its base apart into real and imaginary parts if it cannot

@@ -40,10 +40,15 @@ def _print(tree: Tree, letters: Mapping[str, str]) -> tuple[str, int]:
     if not isinstance(tree, list):
         return _number(tree), _ATOM if tree >= 0 else _SUM
     operator, *args = tree
-    if operator == "multiply":
-        return _product(args, letters), _PRODUCT
-    if operator in ("add", "subtract"):
-        return _sum(operator, args, letters), _SUM
+    if operator == "multiply":  # a dot before what begins with a digit and between words
+        first, *others = (_held(arg, letters, _PRODUCT) for arg in args)
+        return first + "".join(
+            (r" \cdot " if text[0].isdigit() or text.startswith(r"\text") else r"\,") + text
+            for text in others), _PRODUCT
+    if operator == "subtract":
+        return f"{_held(args[0], letters, _SUM)} - {_held(args[1], letters, _PRODUCT)}", _SUM
+    if operator == "add":
+        return " + ".join(_held(arg, letters, _SUM) for arg in args), _SUM
     if operator in ("divide", "rational"):
         above, below = (tree_latex(arg, letters) for arg in args)
         return rf"\frac{{{above}}}{{{below}}}", _ATOM
@@ -59,7 +64,11 @@ def _print(tree: Tree, letters: Mapping[str, str]) -> tuple[str, int]:
         listed = ", ".join(tree_latex(arg, letters) for arg in args)
         return rf"{_FUNCTIONS[operator]}\left({listed}\right)", _ATOM
     if operator == "piecewise":
-        return _cases(args, letters), _ATOM
+        *branches, default = args
+        rows = [rf"{tree_latex(value, letters)} & {tree_latex(left, letters)} {_SIGNS[sign]} "
+                rf"{tree_latex(right, letters)}" for (sign, left, right), value in branches]
+        return (r"\begin{cases} " + r" \\ ".join([*rows, rf"{tree_latex(default, letters)} &"])
+                + r" \end{cases}"), _ATOM
     index, count, body = args
     inner = {**letters, index: letters.get(index, index)}
     return (rf"{_OVER[operator]}_{{0 \le {inner[index]} < {tree_latex(count, letters)}}} "
@@ -79,25 +88,3 @@ def _number(number: float) -> str:
 def _held(tree: Tree, letters: Mapping[str, str], least: int) -> str:
     text, tightness = _print(tree, letters)
     return text if tightness >= least else rf"\left({text}\right)"
-
-
-def _product(args: list[Tree], letters: Mapping[str, str]) -> str:
-    """Factors in the order of the tree, a dot before what begins with a digit and between words."""
-    first, *others = (_held(arg, letters, _PRODUCT) for arg in args)
-    dotted = [text[0].isdigit() or text.startswith(r"\text") for text in others]
-    return first + "".join((r" \cdot " if dot else r"\,") + text
-                           for dot, text in zip(dotted, others, strict=True))
-
-
-def _sum(operator: str, args: list[Tree], letters: Mapping[str, str]) -> str:
-    if operator == "subtract":
-        return f"{_held(args[0], letters, _SUM)} - {_held(args[1], letters, _PRODUCT)}"
-    return " + ".join(_held(arg, letters, _SUM) for arg in args)
-
-
-def _cases(args: list[Tree], letters: Mapping[str, str]) -> str:
-    *branches, default = args
-    rows = [rf"{tree_latex(value, letters)} & {tree_latex(left, letters)} {_SIGNS[sign]} "
-            rf"{tree_latex(right, letters)}" for (sign, left, right), value in branches]
-    return (r"\begin{cases} " + r" \\ ".join([*rows, rf"{tree_latex(default, letters)} &"])
-            + r" \end{cases}")

@@ -13,10 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 import sympy
-from sympy.core.relational import Relational
 
 import catalogue
-from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DerivationError
 from notebooks.derive.formulas.symbols import symbol
 
 Tree = Any
@@ -60,36 +59,32 @@ class Over(sympy.Function):
 class MaxOver(Over):
     """Maximum of a body over an index."""
 
-    combine = sympy.Max
-    command = r"\max"
+    combine, command = sympy.Max, r"\max"
 
 
 class MinOver(Over):
     """Minimum of a body over an index."""
 
-    combine = sympy.Min
-    command = r"\min"
+    combine, command = sympy.Min, r"\min"
 
 
 class SumOver(Over):
     """Sum of a body over an index."""
 
-    combine = sympy.Add
-    command = r"\sum"
+    combine, command = sympy.Add, r"\sum"
 
 
-_MANY = {"add": sympy.Add, "multiply": sympy.Mul, "min": sympy.Min, "max": sympy.Max}
-_UNARY = {"ceil": sympy.ceiling, "floor": sympy.floor, "log": sympy.log, "exp": sympy.exp}
 _OVER = {"max_over": MaxOver, "min_over": MinOver, "sum_over": SumOver}
+_MANY = {"add": sympy.Add, "multiply": sympy.Mul, "min": sympy.Min, "max": sympy.Max}
+_CLASSES = {**_MANY, **_OVER, "ceil": sympy.ceiling, "floor": sympy.floor, "log": sympy.log,
+            "exp": sympy.exp, "power": sympy.Pow}
 _COMPARE = {"eq": sympy.Eq, "lt": sympy.Lt, "le": sympy.Le, "gt": sympy.Gt, "ge": sympy.Ge}
-_NAMES: dict[type, str] = {cls: name for table in (_MANY, _UNARY, _OVER)
+_NAMES: dict[type, str] = {cls: name for table in (_CLASSES, _COMPARE)
                            for name, cls in table.items()}
-_RELATIONS = {sympy.Equality: "eq", sympy.StrictLessThan: "lt", sympy.LessThan: "le",
-              sympy.StrictGreaterThan: "gt", sympy.GreaterThan: "ge"}
 
 
-def to_tree(expr: sympy.Expr) -> Tree:
-    """The tree of an expression: the same for the same expression, on every run.
+def to_tree(expr: sympy.Basic) -> Tree:
+    """Return the tree of an expression: the same for the same expression, on every run.
 
     Raises DerivationError for anything outside the closed set of operators.
     """
@@ -101,8 +96,6 @@ def to_tree(expr: sympy.Expr) -> Tree:
         return symbol(expr.name).name
     if expr is sympy.E:
         return ["exp", 1]
-    if isinstance(expr, sympy.Pow):
-        return ["power", to_tree(expr.base), to_tree(expr.exp)]
     if isinstance(expr, sympy.Piecewise):
         return _piecewise(expr)
     name = _NAMES.get(type(expr))
@@ -110,22 +103,18 @@ def to_tree(expr: sympy.Expr) -> Tree:
         raise DerivationError(f"'{expr}' is a {type(expr).__name__}, which is not an operator "
                               "of formulas.")
     args = [to_tree(arg) for arg in expr.args]
-    if name in _MANY:
-        args.sort(key=json.dumps)
-    return [name, *args]
+    return [name, *(sorted(args, key=json.dumps) if name in _MANY else args)]
 
 
 def _piecewise(expr: sympy.Piecewise) -> Tree:
     *branches, (default, always) = expr.args
     if always != sympy.true:
         raise DerivationError(f"'{expr}' has no default branch.")
-    tree: list[Tree] = ["piecewise"]
-    for value, condition in branches:
-        if not isinstance(condition, Relational) or type(condition) not in _RELATIONS:
+    for _, condition in branches:
+        if _NAMES.get(type(condition)) not in _COMPARE:
             raise DerivationError(f"'{condition}' is not one comparison of two expressions.")
-        compared = [_RELATIONS[type(condition)], to_tree(condition.lhs), to_tree(condition.rhs)]
-        tree.append([compared, to_tree(value)])
-    return [*tree, to_tree(default)]
+    return ["piecewise", *([to_tree(condition), to_tree(value)] for value, condition in branches),
+            to_tree(default)]
 
 
 def from_tree(tree: Tree) -> sympy.Expr:
@@ -150,16 +139,7 @@ def _expression(tree: Tree) -> sympy.Expr:
         pairs = [(_expression(value), _COMPARE[how](_expression(left), _expression(right)))
                  for (how, left, right), value in branches]
         return sympy.Piecewise(*pairs, (_expression(default), True))
-    if operator in _OVER:
-        return _OVER[operator](symbol(args[0]), *map(_expression, args[1:]))
     values = [_expression(arg) for arg in args]
-    if operator in _MANY:
-        return _MANY[operator](*values)
-    if operator in _UNARY:
-        return _UNARY[operator](*values)
-    first, second = values
-    if operator == "power":
-        return sympy.Pow(first, second)
-    if operator == "subtract":
-        return first - second
-    return first / second
+    if operator in _CLASSES:
+        return _CLASSES[operator](*values)
+    return values[0] - values[1] if operator == "subtract" else values[0] / values[1]

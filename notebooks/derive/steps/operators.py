@@ -18,8 +18,7 @@ from sympy import Expr, Max, Min
 from notebooks.derive.formulas.exported import load_formulas, select
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import from_tree
-from notebooks.derive.steps.compressed import compressed, scores
-from notebooks.derive.steps.linear import attending, linear
+from notebooks.derive.steps.attention import attending, compressed, indexer, linear
 from notebooks.derive.steps.phases import Composition, score_bytes
 from notebooks.derive.steps.routing import (
     Routing,
@@ -32,8 +31,10 @@ from notebooks.derive.steps.rows import (
     GATE_FLOPS,
     NORM_FLOPS,
     VECTOR,
+    Kind,
     Operator,
     inner_norm,
+    kinds,
     matmul,
     mixing,
     norm,
@@ -41,10 +42,7 @@ from notebooks.derive.steps.rows import (
     projection,
     where,
 )
-from notebooks.derive.steps.tensors import Kind, kinds
 
-CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
-           "head")
 LINK, DRAFT = "link", "draft"
 COUNTED = ("attention_divided_parameters", "attention_kv_parameters",
            "attention_replicated_parameters", "norm_parameters", "dense_mlp_parameters",
@@ -80,7 +78,10 @@ def table(attention: str, composition: Composition, routing: Routing,
         *rows,
         Operator("attention_all_reduce", "every", where(own.dealt <= 1, layers), **reduce),
         *mixing("mlp", own.tokens, with_network), norm("post_norm", own.tokens, with_network),
-        *_dense(composition.tokens), *_experts(composition.tokens, own.tokens, routing),
+        *_mlp("", "dense", dense, "dense_mlp", sym.hidden_size,
+              sym.intermediate_size / sym.tensor_parallel, composition.tokens,
+              sym.dense_mlp_weight_bytes),
+        *_experts(composition.tokens, own.tokens, routing),
         Operator("mlp_all_reduce", "every", where(own.dealt <= 1, after), **reduce),
         *_dealt(own, after), *_head(composition.tokens, composition.rows),
     ]
@@ -122,18 +123,17 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
     share = sympy.sympify(composition.absorbed)
 
     def absorb(name: str, size: Expr) -> list[Operator]:
-        row = projection(name, tokens, heads * size, r_kv, width=sym.activation_element_bytes,
-                          per_token=heads * (size + r_kv))
-        return _part(row, share)
+        return _part(projection(name, tokens, heads * size, r_kv,
+                                width=sym.activation_element_bytes,
+                                per_token=heads * (size + r_kv)), share)
 
     expand = projection("expand_kv", tokens, r_kv, heads * (nope + value))
     again = matmul(composition.expanded, r_kv, heads * (nope + value))
     width = share * (2 * r_kv + rope) + (1 - share) * (nope + rope + value)
-    rows = [*_part(expand, 1 - share), *absorb("absorb_k", nope), *_indexer(composition),
-            *_core(composition, heads, width), *absorb("absorb_v", value)]
-    rows = [replace(row, flops=row.flops + again) if row.name == "expand_kv" else row
-            for row in rows]
-    return [*first, *rows, output(last, tokens, heads * value * d, composition.dealt, d)]
+    return [*first, *(replace(row, flops=row.flops + again) for row in _part(expand, 1 - share)),
+            *absorb("absorb_k", nope), *indexer(composition, r_q),
+            *_core(composition, heads, width), *absorb("absorb_v", value),
+            output(last, tokens, heads * value * d, composition.dealt, d)]
 
 
 def _part(row: Operator, share: Expr) -> list[Operator]:
@@ -146,14 +146,9 @@ def _part(row: Operator, share: Expr) -> list[Operator]:
 
 def _gqa(composition: Composition) -> list[Operator]:
     """Grouped-query attention: nothing to expand; ranks beyond the key/value heads hold copies."""
-    d, tokens = sym.hidden_size, composition.tokens
     full, windowed = kinds()
-    index = [replace(row, count=sym.indexer_layers) for row in (
-        projection("index_q", tokens, d, sym.index_n_heads * sym.index_head_dim,
-                   per_token=sympy.S.Zero),
-        projection("index_k", tokens, d, sym.index_head_dim, per_token=sympy.S.Zero))]
-    return [*_grouped(full, "", composition), *_grouped(windowed, "_window", composition), *index,
-            *scores(composition),
+    return [*_grouped(full, "", composition), *_grouped(windowed, "_window", composition),
+            *indexer(composition, sym.hidden_size, weights=False),
             *_core(replace(composition, expanded=sympy.S.Zero), full.heads / composition.cut,
                    full.pair, windowed)]
 
@@ -208,20 +203,6 @@ def _core(composition: Composition, heads: Expr, width: Expr, other: Kind | None
             for count, name, (rows, multiplied, held), attended, read in parts]
 
 
-def _indexer(composition: Composition) -> list[Operator]:
-    """The indexer: projections on every rank, and a score for each key that the rank has."""
-    d, tokens, none = sym.hidden_size, composition.tokens, sympy.S.Zero
-    heads, size, layers = sym.index_n_heads, sym.index_head_dim, sym.indexer_layers
-    rows = [
-        projection("index_q", tokens, sym.q_lora_rank, heads * size, per_token=none),
-        projection("index_k", tokens, d, size, per_token=none),
-        inner_norm("index_norm", 2 * size, tokens),
-        projection("index_weights", tokens, d, heads, per_token=none)]
-    return [
-        *(replace(row, count=layers) for row in rows),
-        *scores(composition)]
-
-
 def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Expr, tokens: Expr,
          weight: Expr) -> list[Operator]:
     """Up, with a gate or without, activation, down: ``outer`` elements wide outside, ``inner``
@@ -239,12 +220,6 @@ def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Exp
                  flops=matmul(tokens, inner, d), weight_bytes=weight * inner * d,
                  activation_bytes=(inner + outer) * tokens * width),
     ]
-
-
-def _dense(tokens: Expr) -> list[Operator]:
-    """The network of a dense layer."""
-    return _mlp("", "dense", sym.first_k_dense_replace, "dense_mlp", sym.hidden_size,
-                sym.intermediate_size / sym.tensor_parallel, tokens, sym.dense_mlp_weight_bytes)
 
 
 def _experts(tokens: Expr, chosen: Expr, routing: Routing) -> list[Operator]:

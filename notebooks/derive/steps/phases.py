@@ -7,13 +7,17 @@ of the phase, and prints the formula of one of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import sympy
+from sympy import Min
 
-from notebooks.derive.formulas.symbols import sym, symbol
+from notebooks.derive.formulas.symbols import EULER, sym, symbol
 
 PHASES = ("decode", "prefill", "burst")
+CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
+           "head")
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,9 @@ class Composition:
             return self
         ranks = sym.prompt_ranks
         others = (1 - self.absorbed) * self.tokens * (1 - 1 / ranks)
-        return replace(
-            self, tokens=self.tokens / ranks, attended=self.attended / ranks,
-            in_window=self.in_window / ranks, indexed=self.indexed / ranks,
-            scored=self.scored / ranks, compared=self.compared / ranks,
-            core_missing=self.core_missing / ranks, expanded=self.expanded + others, dealt=ranks)
+        shares = {name: getattr(self, name) / ranks for name in (
+            "tokens", "attended", "in_window", "indexed", "scored", "compared", "core_missing")}
+        return replace(self, expanded=self.expanded + others, dealt=ranks, **shares)
 
     @property
     def cut(self) -> sympy.Expr:
@@ -88,10 +90,9 @@ def of(phase: str, name: str) -> sympy.Symbol:
 def composition(phase: str) -> Composition:
     """The composition of a step in the symbols of ``params/symbols.yml``.
 
-    Raises KeyError for a phase that is not one of ``PHASES``.
+    Raises DerivationError for a phase that is not one of ``PHASES``.
     """
-    return {"decode": _decode, "prefill": lambda: _chunk(phase),
-            "burst": lambda: _chunk(phase)}[phase]()
+    return _decode() if phase == "decode" else _chunk(phase)
 
 
 def index_parts() -> sympy.Expr:
@@ -190,3 +191,145 @@ def sharing_prompts() -> sympy.Expr:
     """Ranks whose heads all attend to this rank's part of a cache in steps with prompts [1]."""
     picking = sym.index_topk * sym.prefill_absorbed * (1 - sym.prompt_rows_gathered) > 0
     return sympy.Piecewise((sym.decode_context_parallel, picking), (1, True))
+
+
+# the largest of n is about what one of them exceeds with probability exp(-gamma)/n, Gumbel's mean
+LARGEST = sympy.exp(-EULER)
+TUKEY = sympy.Rational(491, 100), sympy.Rational(14, 100)
+
+
+def normal_quantile(exceeded: sympy.Expr) -> sympy.Expr:
+    """What a standard normal variable exceeds with a probability, in Tukey's form; at least 0."""
+    scale, power = TUKEY
+    return sympy.Max(0, scale * ((1 - exceeded) ** power - exceeded ** power))
+
+
+def normal_tail(z: sympy.Expr) -> sympy.Expr:
+    """Probability that a standard normal variable exceeds so many deviations [1].
+
+    Bowling, Khasawneh, Kaewkuekool and Cho, JIEM 2 (2009) 114-127: within 1.5e-4.
+    """
+    z = sympy.Max(-8, sympy.Min(8, z))  # nothing lies beyond
+    linear, cubic = sympy.Rational(15976, 10**4), sympy.Rational(7056, 10**5)
+    return 1 / (1 + sympy.exp(linear * z + cubic * z**3))
+
+
+@dataclass(frozen=True)
+class More:
+    """What a step has to do besides, of all micro-batches; less where it is negative.
+
+    Attributes:
+        own: computation of the card, with that of experts [s].
+        link: communication between cards [s].
+        on_host: what the host computes or hands over [s].
+        experts: of ``own``, that of routed experts [s].
+        exchange: of ``link``, on the way to the experts and back [s].
+        dispatch: of ``exchange``, on the way there [s].
+    """
+
+    own: sympy.Expr = sympy.S.Zero
+    link: sympy.Expr = sympy.S.Zero
+    on_host: sympy.Expr = sympy.S.Zero
+    experts: sympy.Expr = sympy.S.Zero
+    exchange: sympy.Expr = sympy.S.Zero
+    dispatch: sympy.Expr = sympy.S.Zero
+
+
+NOTHING = More()
+
+
+def together(phase: str, names: Iterable[str]) -> sympy.Expr:
+    """Times of these parts of a step, of all its micro-batches [s]."""
+    return sym.micro_batches * sum(of(phase, f"{name}_time") for name in names)
+
+
+def hidden(phase: str, more: More = NOTHING) -> sympy.Expr:
+    """What runs beside something else: one micro-batch beside the other, host beside card [s].
+
+    Args:
+        phase: of ``PHASES``.
+        more: what the step has to do besides.
+
+    Source: notebooks/latency.md, sections Two micro-batches and One step.
+    """
+    there = together(phase, ("offload", "fetch"))
+    link, on_host = of(phase, "communication_time") + more.link, there + more.on_host
+    own = of(phase, "compute_time") - there - of(phase, "saved_time") + more.own
+    at_experts = together(phase, ("router", "shared_expert", "routed_expert")) + more.experts
+    exchange, dispatch = (together(phase, (name,)) + getattr(more, name)
+                          for name in ("exchange", "dispatch"))
+    # micro-batches take turns at the card, or one is at attention, the other at experts
+    streams = Min(own, link, at_experts + exchange, own + link - at_experts - exchange)
+    halves = sympy.Piecewise((streams, sym.unequal_streams > 0), (Min(own, link), True))
+    shared, apart = together(phase, ("shared_expert",)), sym.shared_expert_ranks > 0
+    ready = sympy.Piecewise((0, apart), (shared, True))  # without a token of others
+    # of an expert's matrices, which have as many elements each
+    last = (together(phase, ("routed_expert",)) + more.experts
+            + sympy.Piecewise((shared, apart), (0, True))) / sym.mlp_matrices
+    alone = sympy.Piecewise((Min(ready, dispatch) + Min(last, exchange - dispatch),
+                             sym.single_batch_overlap > 0), (0, True))
+    beside = together(phase, ("router", "routed_expert")) + more.experts
+    between = sym.overlap_efficiency * sympy.Piecewise(
+        (halves, sym.micro_batches > 1), (alone, True)) + Min(
+            together(phase, ("second_stream",)), beside)
+    return between + sym.host_overlap * Min(on_host, own + link - between)
+
+
+def added(phase: str, more: More) -> sympy.Expr:
+    """What the card takes longer for a step with more to do: less what of it is hidden [s].
+
+    Args:
+        phase: of ``PHASES``.
+        more: what the step has to do besides.
+
+    Source: notebooks/latency.md, section One step.
+    """
+    return (more.own + more.link + more.on_host
+            - (hidden(phase, more) - of(phase, "hidden_time")))
+
+
+def resource_times(phase: str) -> dict[str, sympy.Expr]:
+    """What each resource of a step takes at its full rate, the others endlessly fast [s].
+
+    Bytes over the bandwidth and operations over the peaks, of the card that reads and multiplies
+    them; what is sent; what the host computes or hands over, and launches. No efficiency, tile,
+    boundary or fixed cost of a kernel is in it.
+
+    Args:
+        phase: one of ``PHASES``.
+    """
+    own = [cls for cls in CLASSES if cls != "shared_expert"]
+    apart = sym.shared_expert_ranks > 0  # on other cards
+
+    def both(of_own: sympy.Expr, of_shared: sympy.Expr) -> sympy.Expr:
+        return sym.micro_batches * (of_own + sympy.Piecewise((0, apart), (of_shared, True)))
+
+    def computed(cls: str) -> sympy.Expr:
+        return of(phase, f"{cls}_flops") / symbol(f"{cls}_peak")
+
+    moved = sum((of(phase, f"{cls}_bytes") for cls in own), of(phase, "vector_bytes"))
+    shared = of(phase, "shared_expert_bytes")
+    return {
+        "memory": both(moved / sym.memory_bandwidth, shared / sym.memory_bandwidth),
+        "arithmetic": both(sum(map(computed, own)), computed("shared_expert")),
+        "links": of(phase, "communication_time"),
+        "host": sym.micro_batches * (of(phase, "offload_time") + of(phase, "fetch_time")),
+        "launches": of(phase, "host_time")}
+
+
+def step_floor(phase: str) -> sympy.Expr:
+    """What no step is below [s]: its slowest resource, and the gap to the next step."""
+    return sympy.Max(*resource_times(phase).values()) + _besides(phase)
+
+
+def step_ceiling(phase: str) -> sympy.Expr:
+    """What no step is above [s]: card, links and launches one after the other, and the gap."""
+    return (of(phase, "compute_time") + of(phase, "communication_time")
+            + of(phase, "host_time") + _besides(phase))
+
+
+def _besides(phase: str) -> sympy.Expr:
+    """The gap, and the pass of prompts through a layer that drafts [s]."""
+    drafted = 0 if phase == "decode" else sympy.Piecewise(
+        (of(phase, "draft_pass_time"), sym.draft_tokens > 0), (0, True))
+    return sym.host_gap_per_step + drafted

@@ -44,7 +44,8 @@ from catalogue.planning.questions import Question
 from catalogue.reading import words
 from catalogue.reading.values import LARGEST, SMALLEST
 from catalogue.reading.yamlfile import at_rest
-from notebooks.derive.formulas.javascript import HELPERS, function, needed
+from notebooks.derive.formulas.exported import ordered
+from notebooks.derive.formulas.javascript import HELPERS, function
 from notebooks.pages.calculators import views
 from notebooks.pages.calculators.extras import MOST, extras, otherwise
 from notebooks.pages.calculators.layouts import loaded
@@ -284,9 +285,12 @@ def data() -> dict[str, Any]:
 def formulas() -> str:
     """The script with every formula that the calculators take, as functions of slots."""
     names: dict[str, int] = {}
+    needs = {attention: frozenset((name, frozenset(symbols_of(tree)))
+                                  for name, tree in views.trees(attention).items())
+             for attention in views.ATTENTIONS}
     wanted = dict.fromkeys(
         name for attention in views.ATTENTIONS
-        for name in needed(views.trees(attention), views.calculator_quantities(), symbols_of))
+        for name in ordered(needs[attention], tuple(views.calculator_quantities())))
 
     def slot(name: str) -> str:
         return f"v[{names.setdefault(name, len(names))}]"
@@ -296,7 +300,7 @@ def formulas() -> str:
     for attention in views.ATTENTIONS:
         trees = views.trees(attention)
         lines = []
-        for name in needed(trees, wanted, symbols_of):
+        for name in ordered(needs[attention], tuple(wanted)):
             body = function(trees[name], slot)
             uses = sorted(names[used] for used in symbols_of(trees[name]))
             place = names.setdefault(name, len(names))

@@ -10,7 +10,7 @@ from calc.answer.steady_state import STEADY
 from calc.physics.breakdown import CLASSES, DEVICE
 from catalogue.entries.trees import symbols_of
 from notebooks.derive.formulas.exported import COST, load_formulas, of_notebook, select
-from notebooks.show.sliders import OFFERED
+from notebooks.show.arithmetic import OFFERED
 
 ATTENTIONS = ("mla", "gqa", "csa")
 FITS = ("headroom_per_device", "memory_per_device", "usable_memory", "max_concurrency",

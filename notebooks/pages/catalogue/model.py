@@ -13,7 +13,7 @@ from catalogue.entries.models import Model
 from catalogue.entries.trees import Number
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
-from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DerivationError
 from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.catalogue.tables.models import derived, parameters_in_files
 from notebooks.show.display import citation, show, sourced, table

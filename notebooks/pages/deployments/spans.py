@@ -13,7 +13,7 @@ from notebooks.pages.catalogue.tables.deployments import quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.families import quantity, values
 from notebooks.pages.deployments.views import derived
-from notebooks.show import behind
+from notebooks.show import figures
 from notebooks.show.drawing import LEADING, SIZE, SMALL, WIDTH, Drawing, broken
 from notebooks.show.figures import log_steps
 
@@ -44,7 +44,7 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Drawing]:
         lines = [broken(words.revealed(title), WIDTH - 2 * MARGIN) for title in titles]
         bottom = LINE + sum(ROW + (len(of) - 1) * LEADING * SIZE for of in lines)
         drawing = Drawing("side-by-side", lang, TITLE, about, height=bottom + 3 * SMALL)
-        drawing.numbers = behind.written(("name", "series", "low", drawing.word(heading), "high"),
+        drawing.numbers = figures.as_csv(("name", "series", "low", drawing.word(heading), "high"),
                                          _rows(titles, spans, claims))
         _legend(drawing, any(claims))
         at, ticks = _scale([end for row in (*spans, *claims) for end in row])

@@ -16,7 +16,7 @@ from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex, sym
-from notebooks.derive.steps.tensors import Tensor
+from notebooks.derive.steps.rows import Tensor
 from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.catalogue.tables.models import parameters_in_files
 from notebooks.show import figures

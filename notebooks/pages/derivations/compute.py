@@ -21,8 +21,8 @@ from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex
 from notebooks.derive.formulas.trees import to_tree
-from notebooks.derive.steps.operators import CLASSES, VECTOR, Operator
-from notebooks.derive.steps.phases import PHASES, Composition
+from notebooks.derive.steps.operators import VECTOR, Operator
+from notebooks.derive.steps.phases import CLASSES, PHASES, Composition
 from notebooks.derive.steps.routing import drawn_excess
 from notebooks.show import figures
 from notebooks.show.columns import crossed

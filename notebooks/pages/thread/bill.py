@@ -9,9 +9,8 @@ from notebooks.pages.catalogue.tables.deployments import HIDDEN, KINDS, apart, g
 from notebooks.pages.thread import request
 from notebooks.show.columns import Column
 from notebooks.show.display import figure, number, numbers, table
-from notebooks.show.drawing import Drawing
+from notebooks.show.drawing import Drawing, Stack, stacked_bars
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig, fmt_time
-from notebooks.show.stacks import Stack, draw
 
 common = messages("common")
 say = messages("pages/thread/bill")
@@ -64,5 +63,5 @@ def to_scale(lang: str) -> Drawing:
         parts = request.step_parts(phase)
         stacks.append(Stack(name, fmt_time(sum(parts.values())), grouped(parts), heading=heading,
                             hidden=-sum(parts.get(part, 0.0) for part in HIDDEN)))
-    return draw("bill", lang, say("time-to-scale"), stacks, KINDS,
-                lambda part: f"{MILLI * part:,.1f}")
+    return stacked_bars("bill", lang, say("time-to-scale"), stacks, KINDS,
+                        lambda part: f"{MILLI * part:,.1f}")

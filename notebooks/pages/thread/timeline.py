@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from catalogue.messages import Pair, messages
 from notebooks.pages.thread import request
-from notebooks.show.behind import written
 from notebooks.show.drawing import SMALL, WIDTH, Drawing
-from notebooks.show.figures import CACHE, COMPUTE, HOST, LINKS, READ
+from notebooks.show.figures import CACHE, COMPUTE, HOST, LINKS, READ, as_csv
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
 
 common = messages("common")
@@ -93,7 +92,7 @@ def drawn(lang: str) -> Drawing:
     _legend(drawing, 258.0, told, names)
     listed = {"experts": told.experts, "dense": told.dense, "once": tuple(told.once.items()),
               "aside": (("shared_expert", told.aside),)}
-    drawing.numbers = written(["layer", "part", "us"], [
+    drawing.numbers = as_csv(["layer", "part", "us"], [
         [kind, name, MICRO * time] for kind, of in listed.items() for name, time in of])
     return drawing
 

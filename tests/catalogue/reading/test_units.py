@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import catalogue
 from catalogue import units
 from notebooks.derive.formulas import dimensions
-from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DerivationError
 from notebooks.derive.formulas.symbols import sym
 
 FACTORS = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15,

@@ -17,10 +17,14 @@ from notebooks.derive.crosscheck import (
     crosscheck_decisions,
     hold_within_bounds,
 )
-from notebooks.derive.formulas.cost_samples import random_costs
-from notebooks.derive.formulas.errors import DerivationError
-from notebooks.derive.formulas.exported import DECIDING, VARIANTS, load_formulas, of_notebook
-from notebooks.derive.formulas.samples import random_inputs
+from notebooks.derive.formulas.exported import (
+    DECIDING,
+    VARIANTS,
+    DerivationError,
+    load_formulas,
+    of_notebook,
+)
+from notebooks.derive.formulas.samples import random_costs, random_inputs
 
 FORMULAS = load_formulas()
 DEPLOYMENTS, MODELS, SEEDS = catalogue.deployment_names(), catalogue.names("models"), range(100)

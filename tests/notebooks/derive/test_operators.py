@@ -26,7 +26,6 @@ from notebooks.derive.formulas.samples import random_inputs
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import to_tree
 from notebooks.derive.steps.operators import (
-    CLASSES,
     LINK,
     VECTOR,
     Composition,
@@ -35,7 +34,7 @@ from notebooks.derive.steps.operators import (
     class_flops,
     table,
 )
-from notebooks.derive.steps.phases import PHASES, composition, of
+from notebooks.derive.steps.phases import CLASSES, PHASES, composition, of
 from notebooks.derive.steps.routing import Routing
 from reference import operators as coded
 

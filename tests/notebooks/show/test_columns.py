@@ -35,11 +35,6 @@ def test_columns_of_functions_and_attributes():
     assert column(Column("cards", "k", fmt_fixed, digits=1)) == ("k", ["8.0", "16.0"])
 
 
-def test_columns_of_sequences():
-    rows, _ = cells([(1, 0.5), (2, None)], [Column(1, "share", fmt_percent, digits=0)])
-    assert [row["0"] for row in rows] == ["50%", "–"]
-
-
 def test_pairs_replace_missing_numbers():
     none = ("none", "无")
     rows, _ = cells([(0.5,), (none,)], [Column(0, "share", fmt_percent, digits=0)])

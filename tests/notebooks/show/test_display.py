@@ -15,9 +15,9 @@ from IPython.core.interactiveshell import InteractiveShell
 import calc
 import catalogue
 from catalogue.reading import words
-from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DerivationError
 from notebooks.derive.formulas.symbols import sym
-from notebooks.show import arithmetic, display, long_table, notebook, numbers
+from notebooks.show import arithmetic, display, long_table, numbers
 
 R1 = "h200-r1-vllm-tp8"
 DIGITS = re.compile(r"\d[\d,.]*\d|\d")
@@ -166,7 +166,7 @@ FAILURES = [
 @pytest.mark.parametrize(("code", "message"), FAILURES)
 def test_errors_in_a_notebook_are_one_sentence(capsys, code, message):
     shell = InteractiveShell.instance()
-    notebook.friendly()
+    display.friendly()
     shell.push({"catalogue": catalogue, "sym": sym, "x": 2, "y": 4})
     result = shell.run_cell(code)
     assert message in str(result.error_in_exec)

@@ -9,9 +9,17 @@ from xml.etree import ElementTree
 import pytest
 
 from catalogue.reading import words
-from notebooks.show.drawing import SIZE, WIDTH, Drawing, broken, width_of
+from notebooks.show.drawing import (
+    SIZE,
+    STACK_MARGIN,
+    WIDTH,
+    Drawing,
+    Stack,
+    broken,
+    stacked_bars,
+    width_of,
+)
 from notebooks.show.figures import READ
-from notebooks.show.stacks import MARGIN, Stack, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '</text><script>alert(1)</script>&"'
@@ -26,7 +34,7 @@ def stacked(lang: str = "en") -> Drawing:
     bars = [Stack(("card", "卡"), "90 GB", PARTS, hidden=9.01, marks=LIMITS, heading=("one", "甲")),
             Stack(("host", "主机"), "10 GB", OTHER, heading=("two", "乙"))]
     kinds = dict.fromkeys({**PARTS, **OTHER}, READ)
-    return draw("parts", lang, ("Memory", "显存"), bars, kinds, lambda size: f"{size:g}")
+    return stacked_bars("parts", lang, ("Memory", "显存"), bars, kinds, lambda size: f"{size:g}")
 
 
 def elements(tag: str, lang: str = "en") -> list[ElementTree.Element]:
@@ -34,11 +42,12 @@ def elements(tag: str, lang: str = "en") -> list[ElementTree.Element]:
 
 
 def test_bars_and_limits_are_to_scale():
-    scale = (WIDTH - 2 * MARGIN) / 100
+    scale = (WIDTH - 2 * STACK_MARGIN) / 100
     bars = [float(rect.get("width")) for rect in elements("rect") if rect.get("height") == "20"]
     assert bars == pytest.approx([scale * share for share in (60, 30, 0.1, 80, 20)], abs=0.01)
     limits = [float(line.get("x1")) for line in elements("line")]
-    assert limits == pytest.approx([MARGIN + scale * 80, MARGIN + scale * 100], abs=0.01)
+    assert limits == pytest.approx(
+        [STACK_MARGIN + scale * 80, STACK_MARGIN + scale * 100], abs=0.01)
     (hidden,) = [rect for rect in elements("rect") if rect.get("stroke-dasharray")]
     assert float(hidden.get("width")) == pytest.approx(9.01 * scale, abs=0.01)
 

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 import catalogue
 from catalogue.reading import words
-from notebooks.show import behind, figures
-from notebooks.show.fonts.subset import TARGET, characters
+from notebooks.show import figures
+from tools.fonts import TARGET, characters
 
 CARDS = ("nvidia-h20", "nvidia-h200-sxm", "nvidia-h800", "ascend-910b2", "ascend-910c-die")
 
@@ -20,7 +20,7 @@ CARDS = ("nvidia-h20", "nvidia-h200-sxm", "nvidia-h800", "ascend-910b2", "ascend
 def numbers(figure: Figure) -> list[dict[str, str]]:
     """Return the rows of the file behind a figure."""
     figures.svg(figure)
-    return list(csv.DictReader(io.StringIO(behind.numbers(figure))))
+    return list(csv.DictReader(io.StringIO(figures.plotted_csv(figure))))
 
 
 def test_cards_keep_their_colour_in_every_figure():
@@ -108,9 +108,3 @@ def test_unnamed_lines_and_panels_are_told_apart():
     right.set_title("right")
     assert [(row["panel"], row["series"]) for row in numbers(figure)] == [
         ("1", "(1)"), ("1", "(2)"), ("right", "(1)")]
-
-
-def test_figures_without_numbers_have_no_file():
-    figure, axes = figures.axes()
-    axes.text(0, 0, "nothing")
-    assert numbers(figure) == []

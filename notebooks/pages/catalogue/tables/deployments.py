@@ -13,10 +13,9 @@ from catalogue.messages import Pair, messages
 from catalogue.reading import amounts
 from catalogue.reading.values import Value
 from notebooks.show.display import DOCUMENTS
-from notebooks.show.drawing import Drawing
+from notebooks.show.drawing import Drawing, Stack, stacked_bars
 from notebooks.show.figures import CACHE, COMPUTE, DRAFTS, HOST, LINKS, READ, WRONG
 from notebooks.show.numbers import fmt_quantity
-from notebooks.show.stacks import Stack, draw
 
 common = messages("common")
 say = messages("pages/catalogue/tables/deployments")
@@ -123,8 +122,8 @@ def bars(rows: Sequence[tuple[Pair, Pair, Mapping[str, float]]]) -> Callable[[st
                     heading=say("in-ms", short=short))
               for name, short, parts in rows]
     title = say("what-step-is-made-of")
-    return lambda lang: draw("step-parts", lang, title, stacks, KINDS,
-                             lambda part: f"{MS * part:,.{int(MS * part < 100)}f}")
+    return lambda lang: stacked_bars("step-parts", lang, title, stacks, KINDS,
+                                     lambda part: f"{MS * part:,.{int(MS * part < 100)}f}")
 
 
 def binding(rows: Iterable[tuple[Pair, Mapping[str, float]]]) -> list[dict[str, Any]]:

@@ -8,8 +8,8 @@ from catalogue.messages import Pair, join, messages
 from notebooks.pages.deciding.front.standard import CARDS, Served, question, served
 from notebooks.pages.deciding.front.table import MILLI, name_of
 from notebooks.pages.deciding.goals import device_label
-from notebooks.show.behind import written
 from notebooks.show.drawing import SMALL, WIDTH, Drawing
+from notebooks.show.figures import as_csv
 from notebooks.show.numbers import fmt_fixed, fmt_int
 
 common = messages("common")
@@ -44,7 +44,7 @@ def drawn(lang: str) -> Drawing:
             drawing.circle(value, at, HALF + 1, rank)
             drawing.label(WIDTH, at + 4, fmt_int(each.choice.devices), "end", small=True,
                           muted=True)
-    drawing.numbers = written(
+    drawing.numbers = as_csv(
         ["card", "model", "cards", "TPOT [ms]", "low [ms]", "high [ms]"],
         [[device_label(each.device)[0], name_of(each.model)[0], each.choice.devices,
           *_points(each)] for each in answers])

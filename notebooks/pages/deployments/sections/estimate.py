@@ -10,13 +10,11 @@ from catalogue.messages import join, messages
 from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label
 from notebooks.pages.deployments.sections.page import Page
-from notebooks.show import stacks
 from notebooks.show.display import draw, show, table
-from notebooks.show.drawing import Drawing
+from notebooks.show.drawing import Drawing, Stack, stacked_bars
 from notebooks.show.figures import CACHE, COMPUTE, HOST, LINKS
 from notebooks.show.figures import READ as WEIGHTS
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig
-from notebooks.show.stacks import Stack
 
 common = messages("common")
 say = messages("pages/deployments/sections/estimate")
@@ -142,8 +140,7 @@ def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: fl
             say("kv-cache-asked-for"): CACHE}
     kinds = {name: last.get(name, LINKS if name == BUFFERS else WEIGHTS) for name in sizes}
     bar = Stack(say("needed-on-one-card"), fmt_bytes(sum(sizes.values())), sizes, marks=marks)
-    return stacks.draw("memory-parts", lang, say("memory-of-one-card"), [bar],
-                       kinds, fmt_bytes)
+    return stacked_bars("memory-parts", lang, say("memory-of-one-card"), [bar], kinds, fmt_bytes)
 
 
 def floor_under_decode(page: Page) -> None:

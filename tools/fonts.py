@@ -22,8 +22,8 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
+ROOT = Path(__file__).resolve().parents[1]
+HERE = ROOT / "notebooks" / "show" / "fonts"
 DRAWN = (("notebooks", "*.py"), ("messages/pages", "*.ftl"), ("messages/show", "*.ftl"))
 NOT_DRAWN = "calculators"  # the browser has fonts of its own
 CHINESE, LATIN = "@fontsource/noto-sans-sc@5.3.0", "@fontsource-variable/ibm-plex-sans@5.3.0"
@@ -110,8 +110,8 @@ def build(chinese: Path, latin: Path) -> None:
         shutil.copyfile(latin / "LICENSE", folder)
 
 
-def _unpacked(name: str, folder: Path) -> Path:
-    """A package of npm in a folder."""
+def unpacked(name: str, folder: Path) -> Path:
+    """Return the folder of a package that npm downloads."""
     subprocess.run(["npm", "pack", "--silent", name], cwd=folder, check=True)
     with tarfile.open(next(folder.glob("*.tgz"))) as archive:
         archive.extractall(folder, filter="data")
@@ -124,7 +124,7 @@ def main() -> None:
         build(*map(Path, sys.argv[1:]))
         return
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
-        build(_unpacked(CHINESE, Path(first)), _unpacked(LATIN, Path(second)))
+        build(unpacked(CHINESE, Path(first)), unpacked(LATIN, Path(second)))
 
 
 if __name__ == "__main__":

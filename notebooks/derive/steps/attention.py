@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy
 from sympy import Expr, Max, Min
 
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.steps.phases import Composition
 from notebooks.derive.steps.rows import (
-    NORM_FLOPS,
     VECTOR,
     Operator,
     inner_norm,
-    matmul,
     output,
     projection,
 )
@@ -35,7 +35,7 @@ def compressed(composition: Composition) -> list[Operator]:
         *_pooling("compressor", picking, pooled, 2, row, sym.compress_ratio),
         *_pooling("heavy_compressor", heavy, pooled, 1, row, sym.heavy_compress_ratio),
         *_pooling("index_compressor", sym.indexer_layers, pooled, 2, keys, sym.compress_ratio),
-        *_indexer(composition), *_core(composition, heads),
+        *indexer(composition, r_q, keys=False), *_core(composition, heads),
         # of a group of heads each rank has whole ones: a head's row by the rank of its group
         output(projection("o_a", tokens, heads * row, sym.o_lora_rank,
                           per_token=heads * row + joined),
@@ -52,24 +52,29 @@ def _pooling(name: str, layers: Expr, tokens: Expr, windows: int, width: Expr,
         Operator(name, "every", layers, "matrix", "attention",
                  flops=sym.multiply_add_flops * tokens * (matrix + biases),
                  weight_bytes=sym.compressor_weight_bytes * (matrix + biases)),
-        Operator(f"{name}_norm", "every", layers, "vector", "attention",
-                 flops=NORM_FLOPS * width * tokens, weight_bytes=width * sym.norm_weight_bytes)]
+        replace(inner_norm(f"{name}_norm", width, tokens), count=layers)]
 
 
-def _indexer(composition: Composition) -> list[Operator]:
-    """Queries and head weights, a score for each entry, and the choice among them."""
-    layers, tokens = sym.indexer_layers, composition.tokens
+def indexer(composition: Composition, queries: Expr, keys: bool = True, weights: bool = True
+            ) -> list[Operator]:
+    """Projections of an indexer, whole on every rank, a score for each of its keys, and the choice.
+
+    Args:
+        composition: of the step.
+        queries: width of the input of its queries [1].
+        keys: whether its keys are projected and normalised by themselves.
+        weights: whether heads are weighted.
+    """
+    d, tokens, none = sym.hidden_size, composition.tokens, sympy.S.Zero
     heads, size = sym.index_n_heads, sym.index_head_dim
-
-    def whole(name: str, inputs: Expr, outputs: Expr) -> Operator:
-        return Operator(name, "every", layers, "matrix", "attention",
-                        flops=matmul(tokens, inputs, outputs),
-                        weight_bytes=inputs * outputs * sym.attention_weight_bytes)
-
-    return [
-        whole("index_q", sym.q_lora_rank, heads * size),
-        whole("index_weights", sym.hidden_size, heads),
-        *scores(composition)]
+    rows = [projection("index_q", tokens, queries, heads * size, per_token=none)]
+    if keys:
+        rows.append(projection("index_k", tokens, d, size, per_token=none))
+    if keys and weights:
+        rows.append(inner_norm("index_norm", 2 * size, tokens))
+    if weights:
+        rows.append(projection("index_weights", tokens, d, heads, per_token=none))
+    return [*(replace(row, count=sym.indexer_layers) for row in rows), *scores(composition)]
 
 
 def scores(composition: Composition) -> list[Operator]:
@@ -103,3 +108,52 @@ def _core(composition: Composition, heads: Expr) -> list[Operator]:
              picked * composition.read),
         core("core_heavy", sym.heavy_layers, heavily * composition.indexed,
              heavily * composition.read_keys)]
+
+
+def attending(rows: list[Operator]) -> list[Operator]:
+    """Rows of attention to a cache: not of the layers whose attention is linear."""
+    return [replace(row, count=sym.num_hidden_layers - sym.linear_layers)
+            if row.count == sym.num_hidden_layers else row for row in rows]
+
+
+def linear(composition: Composition) -> list[Operator]:
+    """Projections, and the recurrence between them with convolution and gate."""
+    d, tokens = sym.hidden_size, composition.tokens
+    heads, key, value = (sym.linear_num_value_heads, sym.linear_key_head_dim,
+                         sym.linear_value_head_dim)
+    keys, values = sym.linear_num_key_heads * key, heads * value
+    mixed, width = 2 * keys + values, sym.activation_element_bytes
+
+    def project(name: str, divided: Expr, whole: Expr | int, moved: Expr) -> Operator:
+        """Matrices of so many elements, those that are cut and those that are not."""
+        held = divided / composition.cut + whole
+        return Operator(
+            name, "every", sym.linear_layers, "matrix", "attention",
+            flops=sym.multiply_add_flops * tokens * held,
+            weight_bytes=sym.attention_weight_bytes * held, activation_bytes=moved * tokens * width)
+
+    low, gated, mamba = sym.linear_decay_rank, sym.linear_gate_rank, sym.linear_mamba
+    decay = sympy.Piecewise(
+        ((low + 1) * keys + sym.linear_num_key_heads, low > 0), ((d + 2) * heads, True))
+    gate = values * sympy.Piecewise((gated, gated > 0), (d, True))
+    # a matrix that corrects, or biases of the convolution and skips of Mamba-2
+    corrected = (1 - mamba) * d * heads + mamba * (mixed + heads)
+    pairs = (1 - mamba) * heads * (key + value) + mamba * (keys + values) / 2
+    products = (3 - mamba) * key * values
+    if not composition.decoding:
+        products += sym.linear_chunk_tokens * pairs
+    requests = tokens / (1 + sym.draft_tokens) * (2 + sym.draft_tokens)  # read, kept after each
+    if not composition.decoding:
+        requests = 2 * Max(1, composition.rows)
+    state = (sym.state_element_bytes * key * values
+             + width * mixed * Max(0, sym.linear_conv_kernel_dim - 1))
+    into = mixed * (d + sym.linear_conv_kernel_dim) + corrected + decay + gate
+    return [
+        project("linear_in", into, d * (low + gated), d + (mixed + values) / composition.cut),
+        Operator("linear_core", "every", sym.linear_layers, "matrix", "core",
+                 flops=sym.multiply_add_flops * tokens / composition.cut * products,
+                 activation_bytes=(6 * keys + 7 * values) * tokens * width / composition.cut,
+                 kv_bytes=requests * state / sym.tensor_parallel),
+        replace(inner_norm("linear_norm", mamba * values + (1 - mamba) * value, tokens),
+                count=sym.linear_layers),
+        project("linear_out", values * d, 0, d + values / composition.cut)]
