@@ -40,7 +40,7 @@ from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import in_order
 from catalogue.tables import Shelf
-from catalogue.tables.floors import WIDTHS
+from catalogue.tables.table import WIDTHS
 
 ALL_REDUCE = next(law for law in COLLECTIVES if law.operator == "all_reduce")
 DENSE_FORMATS = ("bf16", "fp8-block", "nvfp4")

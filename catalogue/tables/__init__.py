@@ -1,14 +1,14 @@
 """Tables of measured operators: columns, units, reading, lint; no law and no fit.
 
-A table is long: a row is one operator, measured once, in the columns of ``operators.py``.
-``shelf`` opens a file, a folder or an installed package; what it gives is read operator by
-operator, so that no more is in memory than what is asked for.
+A table is long: a row is one operator, measured once, in the columns of ``params/operators.yml``.
+``shelf`` opens a file, a folder or an installed package; its tables are read operator by operator,
+so that no more is in memory than what is needed. Reading needs pandas and PyArrow, of the extra
+``analysis``.
 """
 
 from catalogue.tables.lint import Finding, sound
-from catalogue.tables.operators import DTYPES, OPERATORS, Column, Operator
-from catalogue.tables.shelf import Part, Shelf, shelf
-from catalogue.tables.table import Table
+from catalogue.tables.shelf import Shelf, shelf
+from catalogue.tables.table import DTYPES, OPERATORS, Column, Operator, Part, Table
 
 __all__ = ["DTYPES", "OPERATORS", "Column", "Finding", "Operator", "Part", "Shelf", "Table",
            "shelf", "sound"]

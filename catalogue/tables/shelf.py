@@ -1,28 +1,25 @@
-"""Tables wherever they lie: a file, a folder of files, or an installed package."""
+"""Tables wherever they are: a file, a folder of files, or an installed package."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from catalogue.reading.errors import ParamsError
-from catalogue.tables import columns as files
-from catalogue.tables.operators import OPERATORS
-from catalogue.tables.packaged import DISTRIBUTIONS, PackagedShelf, installed, is_packaged
-from catalogue.tables.reading import nearest, read
-from catalogue.tables.shelved import Part, RowFilter
-from catalogue.tables.table import Table, joined
-from catalogue.tables.tuned import TunedShelf, is_tuned
-
-__all__ = ["Part", "Shelf", "shelf"]
+from catalogue.tables import packaged, tuned
+from catalogue.tables.reading import CSV, PARQUET, OwnFile, nearest
+from catalogue.tables.table import OPERATORS, Part, Table, joined
 
 
-class _Source(Protocol):
+class _File(Protocol):
+    """A file of tables: its number of rows, and the rows of an operator, None where it has none."""
+
     def parts(self) -> Sequence[Part]: ...
 
-    def read(self, operator: str, wanted: RowFilter) -> Table: ...
+    def table(self, operator: str, limits: Mapping[str, tuple[str, ...]]) -> Table | None: ...
 
 
 @dataclass(frozen=True)
@@ -30,34 +27,38 @@ class Shelf:
     """Tables that may be read, operator by operator.
 
     Attributes:
-        root: where they lie.
-        source: who reads them.
+        root: the file or folder.
+        files: with tables.
     """
 
     root: Path
-    source: _Source
+    files: Sequence[_File]
+
+    @functools.cached_property
+    def _parts(self) -> list[Part]:
+        order = list(OPERATORS)
+        return sorted((part for file in self.files for part in file.parts()), key=lambda part: (
+            order.index(part.operator), part.card, part.engine, part.file))
 
     def parts(self, operator: str | None = None, card: str | None = None,
               engine: str | None = None) -> list[Part]:
-        """What there is: rows by operator, card, engine and file, in the order of ``OPERATORS``.
+        """Number of rows by operator, card, engine and file, in the order of ``OPERATORS``.
 
         Args:
-            operator, card, engine: those asked for, any by default.
+            operator, card, engine: those wanted, any by default.
 
         Raises ParamsError where there is none such, with the nearest that there is.
         """
-        order = list(OPERATORS)
-        found = sorted(self.source.parts(), key=lambda part: (
-            order.index(part.operator), part.card, part.engine, part.file))
+        parts = self._parts
         for kind, wanted in (("operator", operator), ("card", card), ("engine", engine)):
             if wanted is None:
                 continue
-            there = dict.fromkeys(getattr(part, kind) for part in found)
-            if wanted not in there:
+            names = dict.fromkeys(getattr(part, kind) for part in parts)
+            if wanted not in names:
                 raise ParamsError(f"{self.root}: no row has the {kind} '{wanted}', expected "
-                                  f"{nearest(wanted, there)}.")
-            found = [part for part in found if getattr(part, kind) == wanted]
-        return found
+                                  f"{nearest(wanted, names)}.")
+            parts = [part for part in parts if getattr(part, kind) == wanted]
+        return parts
 
     def operators(self) -> tuple[str, ...]:
         """Operators that there are rows of, in the order of ``OPERATORS``."""
@@ -80,78 +81,46 @@ class Shelf:
             operator: of ``OPERATORS``.
             card, engine, dtype: those wanted, all where none is named.
 
-        Raises ParamsError for an operator that nobody knows, or a file that cannot be read.
+        Raises ParamsError for an unknown operator, or a file that cannot be read.
         """
         if operator not in OPERATORS:
             raise ParamsError(f"'{operator}' is not an operator, expected "
                               f"{nearest(operator, OPERATORS)}.")
-        return self.source.read(operator, RowFilter(_several(card), _several(engine),
-                                                    _several(dtype)))
-
-
-def _several(names: str | Iterable[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
-@dataclass(frozen=True)
-class _Files:
-    """Canonical files, each checked whole when it is read first."""
-
-    paths: tuple[Path, ...]
-    _read: dict[Path, dict[str, Table]] = field(default_factory=dict, repr=False)
-
-    def _tables(self) -> Iterable[dict[str, Table]]:
-        for path in self.paths:
-            if path not in self._read:
-                self._read[path] = read(path, str(path))
-            yield self._read[path]
-
-    def parts(self) -> Sequence[Part]:
-        return [Part(table.files[0], operator, card, engine,
-                     len(table.select(card=card, engine=engine)))
-                for tables in self._tables() for operator, table in tables.items()
-                for card in table.cards() for engine in table.select(card=card).engines()]
-
-    def read(self, operator: str, wanted: RowFilter) -> Table:
-        limits = {name: tuple(values) for name, values in (
-            ("card", wanted.cards), ("engine", wanted.engines), ("dtype", wanted.dtypes)) if values}
-        return joined(operator, [tables[operator].select(**limits) for tables in self._tables()
-                                 if operator in tables])
+        limits = {name: (wanted,) if isinstance(wanted, str) else tuple(wanted) for name, wanted in
+                  (("card", card), ("engine", engine), ("dtype", dtype)) if wanted}
+        tables = (file.table(operator, limits) for file in self.files)
+        return joined(operator, [table for table in tables if table is not None])
 
 
 def shelf(where: str | Path | None = None) -> Shelf:
     """Tables in a file, in a folder, or of an installed package.
 
-    A folder holds canonical files (``.parquet``, ``.csv``), is laid out as the packages' are, one
-    of them or several side by side, or is AITER's ``configs``.
+    A folder holds files in the columns of ``operators.yml`` (``.parquet``, ``.csv``), is laid out
+    as the packages' are, one of them or several side by side, or is AITER's ``configs``.
 
     Args:
         where: the file or folder; without it the package that is installed.
 
-    Raises ParamsError where there is no table, and for a canonical file that cannot be used.
+    Raises ParamsError where there is no table.
     """
     if where is None:
-        found = installed()
-        if found is None:
+        folder = packaged.installed()
+        if folder is None:
             raise ParamsError("no tables are given and no package with tables is installed, "
-                              f"expected --tables FOLDER or one of {', '.join(DISTRIBUTIONS)} "
-                              "(pip install).")
-        return Shelf(found, PackagedShelf(found))
+                              "expected --tables FOLDER or one of "
+                              f"{', '.join(packaged.DISTRIBUTIONS)} (pip install).")
+        return Shelf(folder, packaged.files(folder))
     path = Path(where).expanduser()
     try:
-        found_files = _below(path)
+        own = [OwnFile(file) for file in _below(path)]
     except (OSError, RuntimeError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not the name of a file").lower()
         raise ParamsError(f"{where}: cannot be read ({reason}), expected a table or a folder of "
                           "tables.") from None
-    if is_packaged(path):
-        return Shelf(path, PackagedShelf(path))
-    if is_tuned(path):
-        return Shelf(path, TunedShelf(path))
-    if not found_files:
-        raise ParamsError(f"{where}: holds no table, expected a file that ends in {files.PARQUET} "
-                          f"or {files.CSV}, or a folder with such files.")
-    return Shelf(path, _Files(tuple(found_files)))
+    if files := packaged.files(path) or tuned.files(path) or own:
+        return Shelf(path, files)
+    raise ParamsError(f"{where}: holds no table, expected a file that ends in {PARQUET} or {CSV}, "
+                      "or a folder with such files.")
 
 
 def _below(path: Path) -> list[Path]:
@@ -160,9 +129,8 @@ def _below(path: Path) -> list[Path]:
     Raises OSError for what is not there, or a link that leads to itself.
     """
     path.stat()
-    if not path.is_dir():
-        return [path] if path.is_file() and path.suffix in (files.PARQUET, files.CSV) else []
-    found = [each for each in sorted(path.rglob("*")) if each.suffix in (files.PARQUET, files.CSV)]
-    for each in found:
-        each.stat()
-    return [each for each in found if each.is_file()]
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    files = [file for file in files if file.suffix in (PARQUET, CSV)]
+    for file in files:
+        file.stat()
+    return [file for file in files if file.is_file()]

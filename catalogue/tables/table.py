@@ -1,55 +1,154 @@
-"""Rows of one operator in memory: columns as arrays, and where each row stands."""
+"""Rows of one operator in memory, and the columns of each operator (``params/operators.yml``)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catalogue.tables.operators import OPERATORS
+from catalogue.reading import yamlfile
+from catalogue.reading.record import ROOT
 
-Column = NDArray[Any]
+if TYPE_CHECKING:
+    import pandas as pd
+
+Values = NDArray[Any]
+
+_STATED = yamlfile.read(ROOT / "operators.yml").data
+FORMATS: Mapping[str, Mapping[str, Any]] = MappingProxyType(_STATED["formats"])
+DTYPES = tuple(FORMATS)
+"""What is multiplied, or sent."""
+WIDTHS = {name: stated["bits"] / 8 for name, stated in FORMATS.items()}
+"""Bytes of a stored number, without scales."""
+LATENT, ROTATED = 512, 64  # of DeepSeek's latent attention, which all tables measure
+QUERY, VALUE = 192, 128  # widths of its projected heads
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        name: of the column.
+        text: whether it is a text; otherwise a whole number (``time`` alone is a real one).
+        unit: of the number in a table, SI.
+        least: the smallest number allowed.
+        words: the texts allowed, or a pattern of them; None for any.
+        example: a text that fits the pattern.
+        default: of a row that leaves it out; None where it must be stated.
+    """
+
+    name: str
+    text: bool = False
+    unit: str = "1"
+    least: int = 1
+    words: tuple[str, ...] | re.Pattern[str] | None = None
+    example: str = ""
+    default: str | int | None = None
+
+    def allows(self, word: str) -> bool:
+        """Whether a text is allowed."""
+        if self.words is None:
+            return "\0" not in word
+        if isinstance(self.words, tuple):
+            return word in self.words
+        return self.words.fullmatch(word) is not None
+
+    @property
+    def expected(self) -> str:
+        """What messages say is allowed."""
+        if isinstance(self.words, tuple):
+            return f"one of {', '.join(word or 'nothing' for word in self.words)}"
+        if self.words is not None:
+            return f"a text such as {self.example}"
+        return "a text" if self.text else f"a whole number of at least {self.least}"
+
+
+def _column(name: str, of: Mapping[str, Any] | str | None = None) -> Column:
+    """A column as ``columns`` states it, and as an operator states it otherwise."""
+    stated = _STATED["columns"][name] | (of if isinstance(of, Mapping) else {})
+    words = stated.pop("text", None)
+    text = words is not None
+    if words == "formats":
+        words = DTYPES
+    elif isinstance(words, str):
+        words = None if words == "any" else re.compile(words)
+    return Column(name, text, words=tuple(words) if isinstance(words, list) else words, **{
+        key: value for key, value in stated.items() if key != "note"})
+
+
+COLUMNS: Mapping[str, Column] = MappingProxyType({
+    name: _column(name) for name in _STATED["columns"]})
+"""By name, as most operators have them."""
+TIME = COLUMNS["time"]
+_FIRST = tuple(COLUMNS[name] for name in ("card", "engine", "kernel", "dtype"))
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator, and the columns of its shape besides those that all operators have."""
+
+    name: str
+    shape: tuple[Column, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column of a row in order, ``operator`` apart."""
+        return (*_FIRST, *self.shape, TIME)
+
+    @property
+    def key(self) -> list[str]:
+        """The columns that identify what was measured: all but its time."""
+        return [column.name for column in self.columns if column is not TIME]
+
+
+OPERATORS: Mapping[str, Operator] = MappingProxyType({
+    name: Operator(name, tuple(_column(*item) for item in stated["columns"].items()))
+    for name, stated in _STATED["operators"].items()})
+"""By name."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Number of rows of one operator, card and engine in one file."""
+
+    file: str
+    operator: str
+    card: str
+    engine: str
+    rows: int
 
 
 @dataclass(frozen=True)
 class Table:
-    """Measured rows of one operator, which nobody changes.
+    """Measured rows of one operator; arrays that it returns are read-only.
 
     Attributes:
-        operator: of ``operators.OPERATORS``.
-        columns: by name, all of that operator [rows]: texts as objects, whole numbers as int64,
-            ``time`` as float64 [s].
-        files: that the rows come from.
-        file: index of ``files`` [rows].
-        row: of that file [rows], a CSV's counted as lines with its head, a Parquet's from 1.
+        operator: of ``OPERATORS``.
+        frame: all columns of that operator, texts as categories, whole numbers as int64, ``time``
+            as float64 [s]; then ``file`` and ``row`` of that file, a CSV's counted as lines with
+            its head, a Parquet's from 1.
     """
 
     operator: str
-    columns: Mapping[str, Column]
-    files: tuple[str, ...]
-    file: Column
-    row: Column
-
-    def __post_init__(self) -> None:
-        names = [column.name for column in OPERATORS[self.operator].columns]
-        columns = {name: self.columns[name] for name in names}
-        for array in (*columns.values(), self.file, self.row):
-            array.setflags(write=False)
-        object.__setattr__(self, "columns", MappingProxyType(columns))
+    frame: pd.DataFrame
 
     def __len__(self) -> int:
-        return len(self.row)
+        return len(self.frame)
 
-    def __getitem__(self, name: str) -> Column:
-        return self.columns[name]
+    def __contains__(self, name: str) -> bool:
+        return name in self.frame
 
-    def operators(self) -> tuple[str, ...]:
-        """The operator, where there is a row."""
-        return (self.operator,) if len(self) else ()
+    def __getitem__(self, name: str) -> Values:
+        column = self.frame[name]
+        if column.dtype == "category":
+            return np.asarray(column.cat.categories, object)[column.cat.codes]
+        return column.to_numpy()
 
     def cards(self) -> tuple[str, ...]:
         """Devices that were measured."""
@@ -61,55 +160,30 @@ class Table:
 
     def distinct(self, name: str) -> tuple[Any, ...]:
         """Every value of a column, in order."""
-        return tuple(sorted(set(self.columns[name].tolist())))
+        return tuple(sorted(self.frame[name].unique().tolist()))
 
-    def select(self, at: Column | None = None, /, **wanted: Any) -> Table:
+    def select(self, at: Values | None = None, /, **wanted: Any) -> Table:
         """Some of the rows.
 
         Args:
-            at: a mask or indices of rows; all of them where it is left out.
+            at: a mask of rows; by default all of them.
             wanted: a value by column, or a tuple of such.
         """
-        kept = np.arange(len(self)) if at is None else (
-            np.flatnonzero(at) if at.dtype == bool else at)
+        frame = self.frame if at is None or at.all() else self.frame[at]
         for name, value in wanted.items():
-            allowed = value if isinstance(value, tuple) else (value,)
-            column = self.columns[name][kept]
-            hit = column == allowed[0] if len(allowed) == 1 else np.isin(column, allowed)
-            kept = kept[np.asarray(hit, bool)]
-        return Table(self.operator, {name: column[kept] for name, column in self.columns.items()},
-                     self.files, self.file[kept], self.row[kept])
+            frame = frame[frame[name].isin(value if isinstance(value, tuple) else (value,))]
+        return Table(self.operator, frame.reset_index(drop=True))
 
     def where(self, at: int) -> str:
         """File and row of a row, as messages name it."""
-        return row_location(self.files[int(self.file[at])], int(self.row[at]))
+        file, row = self.frame[["file", "row"]].iloc[at]
+        return row_location(file, row)
 
-    def keys(self, names: Sequence[str] | None = None) -> NDArray[np.uint64]:
-        """A number per row [rows], the same for rows that agree in all of these columns.
-
-        It is a hash: of 10⁷ different rows two share one with a chance of 3·10⁻⁶.
-
-        Args:
-            names: of the columns; by default all but ``time``.
-        """
-        found = np.zeros(len(self), np.uint64)
-        for name in OPERATORS[self.operator].key if names is None else names:
-            column = self.columns[name]
-            if column.dtype == object:
-                codes = {word: code for code, word in enumerate(dict.fromkeys(column.tolist()))}
-                column = np.fromiter((codes[word] for word in column.tolist()), np.int64, len(self))
-            found = _mixed(found ^ _mixed(column.astype(np.uint64)))
-        return found
-
-
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers spread over 64 bits (Steele et al., Fast splittable pseudorandom number generators).
-    """
-    with np.errstate(over="ignore"):
-        spread = numbers + np.uint64(0x9E3779B97F4A7C15)
-        spread = (spread ^ (spread >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        spread = (spread ^ (spread >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return spread ^ (spread >> np.uint64(31))
+    def parts(self) -> list[Part]:
+        """Number of rows by file, card and engine."""
+        counts = self.frame.groupby(["file", "card", "engine"], observed=True).size()
+        return [Part(file, self.operator, card, engine, count)
+                for (file, card, engine), count in counts.items()]
 
 
 def row_location(file: str, row: int) -> str:
@@ -117,17 +191,36 @@ def row_location(file: str, row: int) -> str:
     return f"{file}, {'line' if file.endswith('.csv') else 'row'} {row}"
 
 
+def as_table(operator: str, columns: Mapping[str, Any], file: str, row: Iterable[int]) -> Table:
+    """A table from columns, each an array, a series or one value for all rows.
+
+    Args:
+        operator: of ``OPERATORS``.
+        columns: by name, at least all of that operator.
+        file: that the rows come from.
+        row: of that file [rows].
+    """
+    import pandas as pd
+
+    return _typed(operator, pd.DataFrame({
+        column.name: columns[column.name] for column in OPERATORS[operator].columns} | {
+        "file": file, "row": np.fromiter(row, np.int64)}))
+
+
 def joined(operator: str, tables: Sequence[Table]) -> Table:
     """Rows of several tables of one operator after each other."""
-    names = [column.name for column in OPERATORS[operator].columns]
-    files = tuple(dict.fromkeys(file for table in tables for file in table.files))
+    import pandas as pd
+
     if not tables:
-        empty = {column.name: np.empty(0, object if column.text else float)
-                 for column in OPERATORS[operator].columns}
-        return Table(operator, empty, (), np.empty(0, np.int64), np.empty(0, np.int64))
-    places = [np.array([files.index(file) for file in table.files], np.int64) for table in tables]
-    return Table(operator, {name: np.concatenate([table[name] for table in tables])
-                            for name in names}, files,
-                 np.concatenate([place[table.file] for place, table in
-                                 zip(places, tables, strict=True)]),
-                 np.concatenate([table.row for table in tables]))
+        return as_table(operator, dict.fromkeys(COLUMNS, ()), "", ())
+    if len(tables) == 1:
+        return tables[0]
+    return _typed(operator, pd.concat([table.frame for table in tables], ignore_index=True))
+
+
+def _typed(operator: str, frame: pd.DataFrame) -> Table:
+    types = {"file": "category"} | {
+        column.name: "category" if column.text else "float64" if column is TIME else "int64"
+        for column in OPERATORS[operator].columns}
+    return Table(operator, frame.astype({
+        name: kind for name, kind in types.items() if frame[name].dtype != kind}))

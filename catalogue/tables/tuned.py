@@ -1,4 +1,4 @@
-"""Kernels that AITER tuned shape by shape, brought into our columns; nothing is fitted.
+"""Kernels that AITER tuned shape by shape, in the columns of ``operators.yml``; nothing is fitted.
 
 AITER (MIT licence, https://github.com/ROCm/aiter) is the kernel library that engines use on AMD's
 cards. Its folder ``aiter/configs`` holds, by family and by model, the kernel that was the fastest
@@ -30,20 +30,18 @@ import csv
 import functools
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from catalogue.reading.errors import ParamsError
-from catalogue.tables.operators import OPERATORS
-from catalogue.tables.shelved import Part, RowFilter
-from catalogue.tables.table import Table, joined, row_location
+from catalogue.tables.table import Part, Table, as_table, row_location
 
-Cells = Mapping[str, str]
-Values = Mapping[str, Any]
+if TYPE_CHECKING:
+    import pandas as pd
 
 US = 1e-6
 AMD = "gfx942"  # of rows from before there was a column for it
@@ -67,115 +65,105 @@ WIDTHS = {(7168, 256): 2048, (7168, 384): 2048, (6144, 256): 2048, (6144, 384): 
 MiMo-V2.5-Pro and Qwen3-235B. Of these it is known how often a rank's experts are cut."""
 
 
-class _Unknown(ValueError):
-    """A cell that is not what its column holds: column, and what was expected."""
+class _Wrong(ValueError):
+    """A cell that is missing or not allowed: line, column, text, what was expected."""
 
 
-def _whole(cells: Cells, column: str) -> int:
-    try:
-        return int(cells[column])
-    except ValueError:
-        raise _Unknown(column, "a whole number") from None
+def _parsed(cells: pd.DataFrame, column: str, parse: Callable[[str], Any] = str,
+            expected: str = "a text") -> list[Any]:
+    """A column of texts as values. Raises _Wrong for the first cell that is missing or wrong."""
+    values = []
+    for line, text in cells.reindex(columns=[column])[column].items():
+        try:
+            value = parse(text) if isinstance(text, str) else None
+        except (ValueError, KeyError):
+            value = None
+        if value is None:
+            raise _Wrong(line, column, text, expected)
+        values.append(value)
+    return values
 
 
-def _time(cells: Cells) -> float:
-    try:
-        return float(cells["us"]) * US
-    except ValueError:
-        raise _Unknown("us", "a time in microseconds") from None
+def _whole(cells: pd.DataFrame, column: str) -> np.ndarray:
+    return np.array(_parsed(cells, column, int, "a whole number"), np.int64)
 
 
-def _gemm(dtype: str | None) -> Callable[[Cells], Values]:
-    """A matmul ``M`` by ``N`` of ``K`` in one format, or in that of a column where none is said."""
-    def row(cells: Cells) -> Values:
-        found = dtype or _format(cells, "q_dtype_w" if "q_dtype_w" in cells else "dtype")
-        return {"rows": _whole(cells, "M"), "columns": _whole(cells, "N"),
-                "depth": _whole(cells, "K"), "dtype": found, "kernel": cells["kernelName"],
-                "time": _time(cells)}
-
-    return row
+def _format(cells: pd.DataFrame, column: str) -> list[str]:
+    return _parsed(cells, column, TORCH.__getitem__, f"one of {', '.join(TORCH)}")
 
 
-def _batched(dtype: str) -> Callable[[Cells], Values]:
+def _gemm(cells: pd.DataFrame, dtype: str | None) -> dict[str, Any]:
+    """A matmul ``M`` by ``N`` of ``K`` in one format, or in that of a column where none is given.
+    """
+    return {"dtype": dtype or _format(cells, "q_dtype_w" if "q_dtype_w" in cells else "dtype"),
+            "rows": _whole(cells, "M"), "columns": _whole(cells, "N"),
+            "depth": _whole(cells, "K"), "kernel": _parsed(cells, "kernelName")}
+
+
+def _batched(cells: pd.DataFrame, dtype: str | None) -> dict[str, Any]:
     """``B`` such matmuls at once."""
-    one = _gemm(dtype)
-    return lambda cells: {**one(cells), "batch": _whole(cells, "B")}
+    return _gemm(cells, dtype) | {"batch": _whole(cells, "B")}
 
 
-def _format(cells: Cells, column: str) -> str:
-    try:
-        return TORCH[cells[column]]
-    except KeyError:
-        raise _Unknown(column, f"one of {', '.join(TORCH)}") from None
-
-
-def _experts(cells: Cells) -> Values:
-    stages = ("kernelName1", "kernelName2")
-    hidden, inside = _whole(cells, "model_dim"), _whole(cells, "inter_dim")
-    experts = _whole(cells, "expert")
-    width = WIDTHS.get((hidden, experts - experts % 2), inside)  # one of them is a shared expert
+def _experts(cells: pd.DataFrame, _: str | None) -> dict[str, Any]:
+    hidden, inside, experts = (_whole(cells, name) for name in ("model_dim", "inter_dim", "expert"))
+    width = np.array([WIDTHS.get((size, count - count % 2), own) for size, count, own in zip(
+        hidden, experts, inside, strict=True)])  # one of them is a shared expert
+    cut = width % inside == 0
+    kernels = zip(_parsed(cells, "kernelName1"), _parsed(cells, "kernelName2"), strict=True)
     return {"tokens": _whole(cells, "token"), "hidden_size": hidden,
-            "moe_intermediate_size": width if width % inside == 0 else inside,
-            "n_routed_experts": experts, "num_experts_per_tok": _whole(cells, "topk"),
-            "tensor_parallel": max(1, width // inside) if width % inside == 0 else 1,
+            "moe_intermediate_size": np.where(cut, width, inside), "n_routed_experts": experts,
+            "num_experts_per_tok": _whole(cells, "topk"),
+            "tensor_parallel": np.where(cut, np.maximum(1, width // inside), 1),
             "expert_parallel": 1, "skew": "uniform", "dtype": _stored(cells),
-            "kernel": " + ".join(cells[stage] for stage in stages if cells[stage]),
-            "matrices": GATED if _whole(cells, "use_g1u1") else UNGATED, "time": _time(cells)}
+            "kernel": [" + ".join(filter(None, names)) for names in kernels],
+            "matrices": np.where(_whole(cells, "use_g1u1") != 0, GATED, UNGATED)}
 
 
-def _stored(cells: Cells) -> str:
+def _stored(cells: pd.DataFrame) -> list[str]:
     """Format of experts: what is multiplied by what, in which groups (``QuantType``)."""
-    given, stored = _format(cells, "q_dtype_a"), _format(cells, "q_dtype_w")
-    groups = cells["q_type"].removeprefix("QuantType.")
-    if stored == "fp8":
-        return "fp8-block" if groups == "per_1x128" else "mxfp8" if groups == "per_1x32" else "fp8"
-    if stored == "mxfp4":
-        return {"fp8": "mxfp4-w4a8", "mxfp4": "mxfp4"}.get(given, "mxfp4-w4a16")
-    if stored == "int4":
-        return "w4a16" if given in ("bf16", "fp16") else "w4afp8"
-    return stored
+    def stored(multiplied: str, weights: str, groups: str) -> str:
+        if weights == "fp8":
+            return {"per_1x128": "fp8-block", "per_1x32": "mxfp8"}.get(
+                groups.removeprefix("QuantType."), "fp8")
+        if weights == "mxfp4":
+            return {"fp8": "mxfp4-w4a8", "mxfp4": "mxfp4"}.get(multiplied, "mxfp4-w4a16")
+        if weights == "int4":
+            return "w4a16" if multiplied in ("bf16", "fp16") else "w4afp8"
+        return weights
+
+    return list(map(stored, _format(cells, "q_dtype_a"), _format(cells, "q_dtype_w"),
+                    _parsed(cells, "q_type")))
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """A family of files: those whose name holds its, their operator, and how a row is read."""
+class Kind:
+    """A family of files, by a pattern in their names: operator, how columns follow, format."""
 
-    name: re.Pattern[str]
-    operator: str
-    row: Callable[[Cells], Values]
-
-
-KINDS = tuple(_Kind(re.compile(pattern), operator, row) for pattern, operator, row in (
-    (r"a8w8_blockscale(_bpreshuffle)?_tuned_gemm", "gemm", _gemm("fp8-block")),
-    (r"a8w8(_bpreshuffle)?_tuned_gemm", "gemm", _gemm(None)),
-    (r"a4w4_blockscale_tuned_gemm", "gemm", _gemm("mxfp4")),
-    (r"bf16_tuned_gemm", "gemm", _gemm(None)),
-    (r"a8w8_tuned_batched_gemm", "batched_gemm", _batched("int8")),
-    (r"bf16_tuned_batched_gemm", "batched_gemm", _batched("bf16")),
-    (r"tuned_fmoe", "experts", _experts)))
-"""The first that fits is a file's."""
-
-
-@dataclass(frozen=True)
-class _File:
-    path: Path
-    kind: _Kind
     name: str
-
-    @property
-    def engine(self) -> str:
-        """``aiter`` and the release that the nearest folder says, as in ``aiter-0.1.20``."""
-        said = (RELEASE.fullmatch(part) for part in reversed(self.path.absolute().parts))
-        release = next((match[1].removeprefix("v") for match in said if match), UNSTATED)
-        return f"aiter@{release}"
+    operator: str
+    columns: Callable[[pd.DataFrame, str | None], Mapping[str, Any]]
+    dtype: str | None = None
 
 
-def _tables(root: Path) -> Iterator[_File]:
-    for path in [root] if root.is_file() else sorted(root.rglob("*tuned*.csv")):
-        kind = next((kind for kind in KINDS if kind.name.search(path.stem)), None)
-        tuned = path.suffix == ".csv" and "untuned" not in path.stem
-        if tuned and kind and set(_head(path)) >= HEAD:
-            yield _File(path, kind, "/".join(path.parts[-2:]))
+KINDS = (
+    Kind(r"a8w8_blockscale(_bpreshuffle)?_tuned_gemm", "gemm", _gemm, "fp8-block"),
+    Kind(r"a8w8(_bpreshuffle)?_tuned_gemm", "gemm", _gemm),
+    Kind(r"a4w4_blockscale_tuned_gemm", "gemm", _gemm, "mxfp4"),
+    Kind(r"bf16_tuned_gemm", "gemm", _gemm),
+    Kind(r"a8w8_tuned_batched_gemm", "batched_gemm", _batched, "int8"),
+    Kind(r"bf16_tuned_batched_gemm", "batched_gemm", _batched, "bf16"),
+    Kind(r"tuned_fmoe", "experts", _experts))
+"""The first that matches is a file's."""
+
+
+def files(root: Path) -> Sequence[TunedFile]:
+    """AITER's configurations at a path: ``aiter/configs``, a folder above or below, or a file."""
+    paths = [root] if root.is_file() else sorted(root.rglob("*tuned*.csv"))
+    return [TunedFile(path, kind) for path in paths
+            if path.suffix == ".csv" and "untuned" not in path.stem
+            for kind in [next((kind for kind in KINDS if re.search(kind.name, path.stem)), None)]
+            if kind and set(_head(path)) >= HEAD]
 
 
 def _head(path: Path) -> Sequence[str]:
@@ -186,83 +174,79 @@ def _head(path: Path) -> Sequence[str]:
         return []
 
 
-def is_tuned(folder: Path) -> bool:
-    """Whether this is a folder of AITER's configurations, or one of its files."""
-    return next(_tables(folder), None) is not None
-
-
 @dataclass(frozen=True)
-class TunedShelf:
-    """Tables of tuned kernels, read file by file.
+class TunedFile:
+    """A file of tuned kernels."""
 
-    Attributes:
-        root: ``aiter/configs``, a folder above or below, or one of its files.
-    """
+    path: Path
+    kind: Kind
 
-    root: Path
-    _files: tuple[_File, ...] = field(init=False, repr=False)
+    @property
+    def name(self) -> str:
+        """The file in messages."""
+        return "/".join(self.path.parts[-2:])
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_files", tuple(_tables(self.root)))
+    @property
+    def engine(self) -> str:
+        """``aiter`` and the release that the nearest folder names, as in ``aiter-0.1.20``."""
+        releases = map(RELEASE.fullmatch, reversed(self.path.absolute().parts))
+        return f"aiter@{next((of[1].removeprefix('v') for of in releases if of), UNSTATED)}"
 
-    def parts(self) -> Sequence[Part]:
-        """Rows by operator, card and engine, file by file."""
-        return [Part(file.name, file.kind.operator, card, file.engine,
-                     len(table.select(card=card)))
-                for file in self._files for table in [_read(file)] for card in table.cards()]
+    def parts(self) -> list[Part]:
+        """Rows by card."""
+        return self._table.parts()
 
-    def read(self, operator: str, wanted: RowFilter) -> Table:
-        """Rows of an operator.
+    def table(self, operator: str, limits: Mapping[str, tuple[str, ...]]) -> Table | None:
+        """Rows of an operator, with the values of ``limits`` in these columns.
 
-        Raises ParamsError for a file that cannot be read, or a cell that is not of its column.
+        Raises ParamsError for a file that cannot be read, or a cell that its column does not allow.
         """
-        limits = {name: values for name, values in (
-            ("card", wanted.cards), ("engine", wanted.engines), ("dtype", wanted.dtypes)) if values}
-        return joined(operator, [_read(file).select(**limits) for file in self._files
-                                 if file.kind.operator == operator])
+        return self._table.select(**limits) if operator == self.kind.operator else None
 
+    @functools.cached_property
+    def _table(self) -> Table:
+        cells = self._cells()
+        try:
+            return as_table(self.kind.operator, {
+                "card": self._cards(cells), "engine": self.engine,
+                **self.kind.columns(cells, self.kind.dtype),
+                "time": np.array(_parsed(cells, "us", float, "a time in microseconds")) * US},
+                self.name, cells.index)
+        except _Wrong as error:
+            line, column, text, expected = error.args
+            where = row_location(self.name, line)
+            if not isinstance(text, str):
+                raise ParamsError(f"{where}: lacks the column '{column}', expected the layout of "
+                                  "AITER's configurations.") from None
+            raise ParamsError(f"{where}, column '{column}': '{text}' is not allowed, expected "
+                              f"{expected}.") from None
 
-@functools.lru_cache(maxsize=1024)
-def _read(file: _File) -> Table:
-    """Every row of a file; an empty line is none."""
-    try:
-        rows = csv.reader(io.StringIO(file.path.read_text(encoding="utf-8")))
-        head = [cell.strip() for cell in next(rows)]
-        found = [(rows.line_num, cells) for cells in rows if any(cells)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ParamsError(f"{file.name}: cannot be read as a CSV file ({error}).") from None
-    made = [_row(file, dict(zip(head, cells, strict=False)), line, len(cells), len(head))
-            for line, cells in found]
-    columns = {column.name: np.array([row[column.name] for row in made],
-                                     object if column.text else float if column.name == "time"
-                                     else np.int64)
-               for column in OPERATORS[file.kind.operator].columns}
-    return Table(file.kind.operator, columns, (file.name,), np.zeros(len(made), np.int64),
-                 np.array([line for line, _ in found], np.int64))
+    def _cells(self) -> pd.DataFrame:
+        """Every row as texts by its line; an empty line is none."""
+        import pandas as pd
 
+        try:
+            rows = csv.reader(io.StringIO(self.path.read_text(encoding="utf-8")))
+            head = [cell.strip() for cell in next(rows)]
+            lines = dict((rows.line_num, cells) for cells in rows if any(cells))  # noqa: C402
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise ParamsError(f"{self.name}: cannot be read as a CSV file ({error}).") from None
+        for line, cells in lines.items():
+            if len(cells) not in (len(head), len(head) - 1):  # a tag at the end is often left out
+                raise ParamsError(f"{row_location(self.name, line)}: has {len(cells)} cells, "
+                                  f"expected {len(head)} as in its head.")
+        return pd.DataFrame([dict(zip(head, cells, strict=False)) for cells in lines.values()],
+                            list(lines), list(dict.fromkeys(head)), dtype=object)
 
-def _row(file: _File, cells: Cells, line: int, given: int, expected: int) -> Values:
-    where = row_location(file.name, line)
-    if given not in (expected, expected - 1):  # the last one, a tag, is often left out
-        raise ParamsError(f"{where}: has {given} cells, expected {expected} as in its head.")
-    try:
-        return {"card": _card(file, cells), "engine": file.engine, **file.kind.row(cells)}
-    except KeyError as error:
-        raise ParamsError(f"{where}: lacks the column {error}, expected the layout of AITER's "
-                          "configurations.") from None
-    except _Unknown as error:
-        column, wanted = error.args
-        raise ParamsError(f"{where}, column '{column}': '{cells[column]}' is not allowed, expected "
-                          f"{wanted}.") from None
-
-
-def _card(file: _File, cells: Cells) -> str:
-    """Our device of a row; one that we have no name for keeps architecture and units."""
-    of = (cells.get("gfx") or _architecture(cells["cu_num"]), cells["cu_num"])
-    if CARDS.get(of) == "amd-mi300x" and MI325X.fullmatch(file.path.stem):
-        return "amd-mi325x"
-    return CARDS.get(of, "-".join(of))
-
-
-def _architecture(units: str) -> str:
-    return next((architecture for architecture, count in CARDS if count == units), AMD)
+    def _cards(self, cells: pd.DataFrame) -> list[str]:
+        """The device of every row; one without an entry keeps architecture and units."""
+        known = {count: architecture for architecture, count in reversed(CARDS)}
+        counts = _parsed(cells, "cu_num")
+        architectures = _parsed(cells, "gfx") if "gfx" in cells else [""] * len(counts)
+        pairs = [(architecture or known.get(units, AMD), units)
+                 for architecture, units in zip(architectures, counts, strict=True)]
+        cards = {pair: CARDS.get(pair, "-".join(pair)) for pair in pairs}
+        if MI325X.fullmatch(self.path.stem):
+            cards = {pair: "amd-mi325x" if card == "amd-mi300x" else card
+                     for pair, card in cards.items()}
+        return [cards[pair] for pair in pairs]

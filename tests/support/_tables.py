@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from catalogue.tables.table import OPERATORS, Table
+from catalogue.tables.table import OPERATORS, Table, as_table
 
 
 def synthetic(operator: str, file: str = "made here", **columns: Any) -> Table:
@@ -17,10 +17,6 @@ def synthetic(operator: str, file: str = "made here", **columns: Any) -> Table:
     given = {"card": "made-here", "engine": "made-here@1", "dtype": "bf16"} | columns
     rows = max((len(value) for value in given.values()
                 if isinstance(value, list | tuple | np.ndarray)), default=1)
-    filled = {}
-    for column in OPERATORS[operator].columns:
-        value = given.get(column.name, column.default)
-        dtype: Any = object if column.text else float if column.name == "time" else np.int64
-        filled[column.name] = np.array(np.broadcast_to(np.array(value, dtype=dtype), rows))
-    return Table(operator, filled, (file,), np.zeros(rows, np.int64),
-                 np.arange(1, rows + 1, dtype=np.int64))
+    return as_table(operator, {
+        column.name: given.get(column.name, column.default)
+        for column in OPERATORS[operator].columns}, file, range(1, rows + 1))

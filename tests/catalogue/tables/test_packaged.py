@@ -95,7 +95,7 @@ def written(tmp_path):
 @pytest.mark.parametrize(("table", "row", "engine", "operator", "meaning"), ROWS)
 def test_a_row_of_each_convention(written, table, row, engine, operator, meaning):
     read = written(table, row, engine=engine).table(operator)
-    assert read.row.tolist() == [1]
+    assert read["row"].tolist() == [1]
     for name, value in meaning.items():
         found = read[name].tolist()[0]
         assert found == (pytest.approx(value, rel=1e-12) if name == "time" else value), name
@@ -121,4 +121,4 @@ def test_a_damaged_table_is_refused(written, tmp_path):
 
 
 def test_every_operator_has_a_convention():
-    assert {name for each in CONVENTIONS.values() for name in each.operators} == OPERATORS.keys()
+    assert {rule.operator for rules in CONVENTIONS.values() for rule in rules} == OPERATORS.keys()

@@ -31,6 +31,15 @@ COLUMNS = [  # columns of the only row, message
      ", line 2: lacks the column 'depth', expected of gemm card, engine, kernel, dtype, rows, "
      "columns, depth, time.")]
 
+SPOILT = [  # file, bytes that are replaced in it, message
+    ("a.csv", b"mine", b"mi\0e",
+     ", line 2, column 'kernel': 'mi\\x00e' is not allowed, expected a text without NUL "
+     "characters."),
+    ("a.parquet", b"mine", b"mi\xffe",
+     ", row 1, column 'kernel': b'mi\\xffe' is not UTF-8, expected UTF-8 text."),
+    *((f"a.{ending}", b"kernel", b"k\xffrnel", ", column b'k\\xffrnel': its name is not UTF-8, "
+       "expected the name of a column in UTF-8.") for ending in ("csv", "parquet"))]
+
 
 def as_csv(path, *rows):
     """A CSV of rows as they are given, one column per key of the first."""
@@ -105,6 +114,14 @@ def test_bad_values(tmp_path, change, message):
 @pytest.mark.parametrize(("row", "message"), COLUMNS)
 def test_bad_columns(tmp_path, row, message):
     assert refused(as_csv(tmp_path / "bad.csv", row)).startswith(f"bad.csv{message}")
+
+
+@pytest.mark.parametrize(("file", "old", "new", "message"), SPOILT)
+def test_spoilt_text(tmp_path, file, old, new, message):
+    write = as_csv if file.endswith("csv") else as_parquet
+    path = write(tmp_path / file, GEMM | {"kernel": "mine"})
+    path.write_bytes(path.read_bytes().replace(old, new))
+    assert refused(path) == f"{file}{message}"
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe", b"# only a remark\n"])
