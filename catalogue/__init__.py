@@ -25,7 +25,7 @@ from catalogue.entries.formulas import Symbol, symbols
 from catalogue.library import load, names
 from catalogue.reading import units
 from catalogue.reading.errors import LayoutError, ParamsError
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT
 from catalogue.reading.shared import glossary, sources
 from catalogue.reading.values import Value
 

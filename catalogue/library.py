@@ -29,7 +29,7 @@ from catalogue.entries import (
 )
 from catalogue.entries.entry import Entry
 from catalogue.ledger import advice, documents, quantities, rows, settings
-from catalogue.naming import file_of
+from catalogue.naming import file_of as file_of
 from catalogue.naming import locate as locate
 from catalogue.naming import names as names
 from catalogue.naming import stands as stands
@@ -114,22 +114,14 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
     """A validated entry of a kind, with overrides (dotted key -> value) applied.
 
     ``file`` is what is taken for the contents of the entry's file, where it is a part of it. An
-    entry that was loaded is remembered while the files that it was made of stay as they are.
+    entry that was loaded is remembered until a file outside ``params/`` of which it was made
+    changes.
 
     Raises ParamsError, one sentence with file and line, or with the origin of an override.
     """
+    path = file.path if file else locate(kind, reference, beside)
     if overrides or file:
-        path = file.path if file else locate(kind, reference, beside)
         return _validated(kind, path, overrides or {}, file or read(path))
-    own = None if is_path(str(reference)) else file_of(kind, str(reference))
-    if own and (found := yamlfile.at_hand(kind, own)) is not None:
-        return found
-    sources()  # not followed: what is cited stands for the life of the process
-    if own:  # looked for only if it is not known, or no longer there
-        found = yamlfile.recalled(kind, own)
-        if found is not None:
-            return found
-    path = locate(kind, reference, beside)
     return yamlfile.remembered(kind, path.absolute(),
                                lambda: _validated(kind, path, {}, read(path)))
 

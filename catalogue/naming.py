@@ -10,7 +10,7 @@ from typing import Any
 
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT, record
+from catalogue.reading.files import ROOT
 from catalogue.reading.values import is_path
 
 MAX_NAME = 4096
@@ -51,8 +51,8 @@ def folder_of(kind: str) -> Path:
 def names(kind: str) -> list[str]:
     """Identifiers of all entries of a kind, sorted."""
     folder = folder_of(kind)
-    record(folder, listing=True)
-    return yamlfile.names_in(folder)
+    yamlfile.note(folder)
+    return [*yamlfile.names_in(folder)]
 
 
 @lru_cache(maxsize=4096)

@@ -14,8 +14,7 @@ from typing import Any
 
 from catalogue.library import KINDS
 from catalogue.naming import NESTED
-from catalogue.reading.files import write_whole
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT, write_whole
 
 FOLDER = ROOT / "schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

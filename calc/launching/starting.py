@@ -21,10 +21,8 @@ from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import kernels_of, tables
 from catalogue.kernels.checkpoints import checkpoint_for, checkpoint_words
 from catalogue.planning.goals import Goal
-from catalogue.reading.yamlfile import at_rest
 
 
-@at_rest()
 def start(goal: Goal, row: Row) -> Start:
     """The newest release that starts a deployment, as ``deploy`` writes it for a file of it.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from catalogue import library, naming
 from catalogue.deployments import family, layout
@@ -23,8 +23,6 @@ from catalogue.entries.hardware import Device
 from catalogue.library import Override
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
-from catalogue.reading.record import only
-from catalogue.reading.shared import sources
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
 
@@ -35,9 +33,6 @@ DEALT_PROMPTS = "prefill_context_parallel"
 ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload", "limits",
          "mechanisms")
 NAMES = ("model", "device", "engine", "precision")  # roots that are a name
-Made = TypeVar("Made")
-LISTED = ("title", "model", "device", "precision", "cluster", "variants")
-"""Keys of a file of which ``Listed`` is made."""
 _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
 
 
@@ -77,15 +72,8 @@ class Listed(NamedTuple):
 def load_family(reference: str | Path, device: str | Path | None = None) -> Family:
     """Load and check a scenario file with all of its variants; see :func:`load_scenario`."""
     path, _ = family.find(reference)
-    return _family(path, device) if device else _remembered(
-        f"family {path}", path, lambda: _family(path))
-
-
-def _remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
-    """What stands in a file, as :func:`catalogue.reading.yamlfile.remembered`."""
-    symbols()  # not followed, nor is what is cited
-    sources()
-    return yamlfile.remembered(what, path.absolute(), make)
+    return _family(path, device) if device else yamlfile.remembered(
+        f"family {path}", path.absolute(), lambda: _family(path))
 
 
 def _family(path: Path, device: str | Path | None = None) -> Family:
@@ -136,26 +124,30 @@ def deployment_names() -> list[str]:
 
 
 def devices_named(file: str) -> set[str]:
-    """Identifiers of the devices that a file of ``params/scenarios/`` names; nothing else of it
-    counts as read."""
+    """Identifiers of the devices that a file of ``params/scenarios/`` names."""
     return {naming.locate("devices", str(name), naming.file_of("scenarios", file)).stem
             for name in stated(file, "device")}
 
 
 def listed(file: str, device: str) -> Listed | None:
     """What a list says of the first deployment of a file of ``params/scenarios/`` that is on a
-    device; None where none is. Nothing else of the file counts as read."""
-    with only(naming.file_of("scenarios", file), LISTED):
-        found = load_family(file)
+    device; None where none is."""
+    found = load_family(file)
     one = next((each for each in found.deployments if each.device.id == device), None)
     return None if one is None else Listed(found.id, found.title, one.model.name,
                                            one.precision.name, one.devices)
 
 
 def stated(reference: str, key: str) -> list[Any]:
-    """What the file of a deployment says under a key, wherever in it; nothing else of it counts as
-    read, unless the reference is that of a variant."""
-    return yamlfile.under(family.find(reference)[0], key)
+    """Values of a key in the file of a deployment, at any depth."""
+    def below(data: Any) -> Iterator[Any]:
+        if isinstance(data, dict):
+            yield from (value for name, value in data.items() if name == key)
+        for part in data.values() if isinstance(data, dict) else data:
+            if isinstance(part, (dict, list)):
+                yield from below(part)
+
+    return list(below(yamlfile.read(family.find(reference)[0]).data))
 
 
 def variants(reference: str | Path) -> list[str]:
@@ -191,7 +183,8 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     path, key = family.find(reference)
     if overridden or documented or not cut:
         return _scenario(path, key, reference, overridden, documented, cut)
-    return _remembered(f"scenario {path}#{key}", path, lambda: _scenario(path, key, reference, {}))
+    return yamlfile.remembered(f"scenario {path}#{key}", path.absolute(),
+                               lambda: _scenario(path, key, reference, {}))
 
 
 def _scenario(path: Path, key: str | None, reference: str | Path,

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from catalogue.engines.history import KINDS, STATE, Entry, Kind, Release, State
-from catalogue.naming import file_of, stands
+from catalogue.naming import file_of, names, stands
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT, record
+from catalogue.reading.files import ROOT
 from catalogue.reading.values import is_path
 from catalogue.reading.yamlfile import YamlFile
 
@@ -193,8 +193,7 @@ class Block:
 
 def engine_names() -> list[str]:
     """Every engine that has a catalogue."""
-    record(ROOT / "engines", listing=True)
-    return sorted(path.stem for path in (ROOT / "engines").glob("*.yml"))
+    return names("engines")
 
 
 def load_engine(name: str) -> Engine:
@@ -227,8 +226,7 @@ def _load(name: str) -> Engine:
 
 def tool_names() -> list[str]:
     """What measures an engine or stands before it and has a catalogue: benches, routers."""
-    record(ROOT / "engines" / "tools", listing=True)
-    return sorted(path.stem for path in (ROOT / "engines" / "tools").glob("*.yml"))
+    return names("engines/tools")
 
 
 def load_tool(name: str) -> Engine:

@@ -8,7 +8,7 @@ from catalogue.entries.hardware import Device
 from catalogue.entries.profiles import Profile, in_order
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT
 
 AT = "@"  # between an engine and its release
 CANDIDATE = "rc"

@@ -13,7 +13,7 @@ from catalogue.engines.engine import ONE, Engine, bare, load_engine, load_tool, 
 from catalogue.messages import LANGUAGES
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT
 from catalogue.reading.shared import sources
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile

@@ -8,7 +8,7 @@ from typing import Any
 
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
 

@@ -19,8 +19,8 @@ from catalogue.entries import trees
 from catalogue.entries.entry import Entry, ModelName, ScenarioName
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import ParamsError
+from catalogue.reading.files import ROOT
 from catalogue.reading.printed import of_value
-from catalogue.reading.record import ROOT, record
 from catalogue.reading.values import (
     AnyQuantity,
     Flag,
@@ -137,25 +137,25 @@ def symbols() -> dict[str, Symbol]:
 
     Raises ParamsError, with file and line, for an entry that is not one.
     """
-    record(SYMBOLS)
+    yamlfile.note(SYMBOLS)
     return _symbols(SYMBOLS)
 
 
 def input_symbols() -> frozenset[str]:
     """Every input symbol of a deployment: those that have a kind."""
-    record(SYMBOLS)
+    yamlfile.note(SYMBOLS)
     return _input_symbols(SYMBOLS)
 
 
 def switches() -> tuple[str, ...]:
     """How an engine works: what a scenario may set besides the mechanisms of its card."""
-    record(SYMBOLS)
+    yamlfile.note(SYMBOLS)
     return _switches(SYMBOLS)
 
 
 def neutral() -> Mapping[str, Number]:
     """Inputs at which they do nothing, which hold where nobody says any (SI)."""
-    record(SYMBOLS)
+    yamlfile.note(SYMBOLS)
     return _neutral(SYMBOLS)
 
 

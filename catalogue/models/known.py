@@ -11,7 +11,7 @@ from catalogue import library, naming
 from catalogue.entries.families import Family
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT, record
+from catalogue.reading.files import ROOT
 
 NEAR = 3  # names of families in a message
 
@@ -25,7 +25,7 @@ def configurations() -> dict[str, list[Any]]:
 
     Raises ParamsError for keys that it does not have and values that are none.
     """
-    record(FILE)
+    yamlfile.note(FILE)
     return _configurations(FILE)
 
 

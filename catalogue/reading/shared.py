@@ -8,7 +8,7 @@ from typing import Any
 
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT, record
+from catalogue.reading.files import ROOT
 from catalogue.reading.values import stated_date
 
 CONSEQUENCES = ("stops", "decision", "number")  # of a cause, the gravest first
@@ -23,9 +23,8 @@ def sources() -> dict[str, dict[str, str]]:
     it was read, on which it stood so.
     """
     cited, paths = _sources(_FOLDER)
-    if record(_FOLDER, listing=True):
-        for path in paths:
-            record(path)
+    for path in (_FOLDER, *paths):
+        yamlfile.note(path)
     return cited
 
 
@@ -66,7 +65,7 @@ def stands_on(key: str) -> str | None:
 
 def glossary() -> dict[str, dict[str, Any]]:
     """Every term of the book by identifier, from ``params/glossary.yml``."""
-    record(ROOT / "glossary.yml")
+    yamlfile.note(ROOT / "glossary.yml")
     return _entries(ROOT / "glossary.yml", ("en", "zh"))
 
 
@@ -77,7 +76,7 @@ def symptoms() -> dict[str, dict[str, Any]]:
     ``faults``: names of those that say what went wrong; ``symptoms``: name -> variants in either
     language, and the labels of what answers them.
     """
-    record(ROOT / "symptoms.yml")
+    yamlfile.note(ROOT / "symptoms.yml")
     return _symptoms(ROOT / "symptoms.yml")
 
 
@@ -110,7 +109,7 @@ def causes() -> dict[str, dict[str, Any]]:
 
     Each has a title, what it is, and its ``consequence``, one of ``CONSEQUENCES``.
     """
-    record(ROOT / "causes.yml")
+    yamlfile.note(ROOT / "causes.yml")
     return _causes(ROOT / "causes.yml")
 
 

@@ -16,7 +16,7 @@ from pydantic_core.core_schema import with_info_plain_validator_function
 
 from catalogue.reading import units, words
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT
 
 Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
 KINDS: tuple[str, ...] = get_args(Kind)

@@ -43,7 +43,6 @@ from catalogue.planning.prices import OWNERSHIPS
 from catalogue.planning.questions import Question
 from catalogue.reading import words
 from catalogue.reading.values import LARGEST, SMALLEST
-from catalogue.reading.yamlfile import at_rest
 from notebooks.derive.formulas.javascript import HELPERS, function, needed
 from notebooks.pages.calculators import views
 from notebooks.pages.calculators.extras import MOST, extras, otherwise
@@ -244,7 +243,6 @@ def _runs(name: str, load: Load, without: Collection[str]) -> dict[str, Any]:
         quantity: (each.of, each.systems, each.rows, each.inside) for quantity, each in own.items()}
 
 
-@at_rest()
 def data() -> dict[str, Any]:
     """Everything that the calculators know, as plain data."""
     axes = Axes.of_offers()

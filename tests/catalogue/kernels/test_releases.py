@@ -12,7 +12,7 @@ from catalogue.entries.hardware import Architecture
 from catalogue.kernels import kernel_of, kernels_of, support, tables
 from catalogue.kernels.releases import multiplied, nearest, parts_of, runs_experts
 from catalogue.reading import yamlfile
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT
 from notebooks.pages.catalogue.runs import unknown_share
 
 
