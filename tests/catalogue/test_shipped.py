@@ -17,6 +17,7 @@ import catalogue
 from catalogue import naming
 from catalogue.library import KINDS
 from catalogue.reading import shared
+from catalogue.schemas import exported
 from catalogue.shipped import first_line, shortcomings
 
 ROOT = catalogue.ROOT
@@ -42,7 +43,7 @@ INCOMPLETE = [  # what a card is changed to, and what keeps it out of the catalo
 @cache
 def editor(kind: str) -> Any:
     """Checks files of a kind as an editor does, by its schema."""
-    schema = json.loads((ROOT / "schema" / f"{kind}.json").read_text("utf-8"))
+    schema = exported(kind)
     checks = jsonschema.validators.validator_for(schema)
     checks.check_schema(schema)
     return checks(schema)
