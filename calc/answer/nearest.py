@@ -30,8 +30,7 @@ from calc.layouts.enumerate import (
 )
 from calc.layouts.feasible import HEADROOM, Judge, admitted, has_room, reasons
 from catalogue import Scenario, precision_inputs
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import (
+from catalogue.deployments.admission import (
     CONTEXT,
     KINDS,
     OF_PRECISION,
@@ -43,7 +42,7 @@ from catalogue.deployments.admission.rules import (
     subject_of,
     too_long,
 )
-from catalogue.deployments.admission.subject import Cut
+from catalogue.deployments.cuts import Cut, written
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import DEGREES
 from catalogue.deployments.layout import SHARED_CACHE as SHARED

@@ -25,8 +25,8 @@ from calc.layouts.feasible import HEADROOM, has_room
 from calc.physics.arrays import Inputs
 from calc.physics.breakdown import bottleneck
 from catalogue import Scenario
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.subject import Cut as Laid
+from catalogue.deployments.cuts import Cut as Laid
+from catalogue.deployments.cuts import written
 
 SIZES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384)  # cards that are tried
 STEADY = (HEADROOM, "cache_overflow", "steady_ttft", "steady_tpot",

@@ -12,7 +12,7 @@ from typing import Any
 from calc.commands.arguments import refuse_too_long
 from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ROOT, ParamsError, load, load_family, load_model, names, sources, symbols
-from catalogue.deployments.admission.rules import longest_request
+from catalogue.deployments.admission import longest_request
 from catalogue.deployments.physics_inputs import SCALARS, USUAL
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.deployments.stand_ins import lacking

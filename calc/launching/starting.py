@@ -14,7 +14,7 @@ from calc.many.processes import Told, silent
 from calc.searching import load_goal
 from calc.searching.result import Answer
 from catalogue import ParamsError, Scenario, load_device, load_model, load_precision, made_scenario
-from catalogue.deployments.admission.rules import cut_of, problems, subject_of
+from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
 from catalogue.entries.models import OWN_LAYER

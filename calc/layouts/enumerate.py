@@ -14,7 +14,7 @@ from catalogue.deployments.resolved import leaves_replica
 from catalogue.entries.hardware import Node
 
 AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "context")
-"""Columns of a layout, named as ``catalogue.deployments.admission.subject.Cut`` has them."""
+"""Columns of a layout, named as ``catalogue.deployments.cuts.Cut`` has them."""
 Rows = dict[str, np.ndarray]  # a column for each of ``AXES``, a layout each
 MOST_STAGES = 4
 """Pipeline stages that are tried where nobody says which: assumed. The plans of the documents have

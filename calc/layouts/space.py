@@ -31,14 +31,14 @@ from catalogue import (
     model_inputs,
 )
 from catalogue import names as entries
-from catalogue.deployments.admission.rules import (
+from catalogue.deployments.admission import (
     OF_PRECISION,
+    drafted_by,
     known_to_run,
     precisions,
     problems,
 )
-from catalogue.deployments.admission.starting import drafted_by
-from catalogue.deployments.admission.subject import Cut, Subject
+from catalogue.deployments.cuts import Cut, Subject
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.resolved import joined_replicas, leaves_replica
 from catalogue.engines.engine import load_engine

@@ -29,7 +29,7 @@ from calc.searching.result import MOST_SIMULATED, Answer
 from calc.searching.robust import LEAST
 from calc.searching.search import search
 from catalogue import Scenario
-from catalogue.deployments.admission.rules import longest_request
+from catalogue.deployments.admission import longest_request
 from catalogue.entries.models import OWN_LAYER
 from catalogue.planning.goals import OBJECTIVES, UNNAMED, CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes

@@ -41,7 +41,7 @@ from calc.searching.goal import SHORT, TIMES, Wishes, wishes
 from calc.searching.left_out import Funnel
 from calc.searching.pool_pairs import Pairs, pairs
 from catalogue import Scenario
-from catalogue.deployments.admission.rules import positions
+from catalogue.deployments.admission import positions
 from catalogue.planning.goals import Goal
 from catalogue.reading.values import LARGEST_COUNT
 

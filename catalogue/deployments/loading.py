@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from catalogue import library, naming
 from catalogue.deployments import family, layout
-from catalogue.deployments.admission.rules import LAID_OUT, cut_of, problems, subject_of
+from catalogue.deployments.admission import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.documented import as_documented
 from catalogue.deployments.physics_inputs import drafter_problem, peak_problem
 from catalogue.deployments.profiles import launched, refuse_host, running_engine, underlaid

@@ -53,7 +53,7 @@ from calc.commands.printing import amount as human
 from calc.commands.progress import progress
 from calc.layouts.change import set_line
 from catalogue import ParamsError
-from catalogue.deployments.admission.notation import written
+from catalogue.deployments.cuts import written
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import MEAN
 from catalogue.reading.files import write_whole

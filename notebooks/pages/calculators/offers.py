@@ -19,8 +19,8 @@ from catalogue import (
     model_inputs,
     names,
 )
-from catalogue.deployments.admission.rules import precisions as loaded_precisions
-from catalogue.deployments.admission.subject import Subject
+from catalogue.deployments.admission import precisions as loaded_precisions
+from catalogue.deployments.cuts import Subject
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import SHARED_CACHE
 from catalogue.deployments.precision_support import missing_dtypes

@@ -31,9 +31,8 @@ from catalogue import (
     sources,
 )
 from catalogue.caveats import marked
-from catalogue.deployments.admission.rules import class_words, positions
-from catalogue.deployments.admission.starting import padded_vocabulary
-from catalogue.deployments.admission.subject import Subject
+from catalogue.deployments.admission import class_words, padded_vocabulary, positions
+from catalogue.deployments.cuts import Subject
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.calibrations import ALONE, CONCURRENT, Load

@@ -26,7 +26,7 @@ from calc.physics.breakdown import bound_by, parts, token_parts
 from calc.searching.same_cards import Alternatives, alternatives
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import Sides, interval
-from catalogue.deployments.admission.rules import CONTEXT, cut_of, problems, subject_of
+from catalogue.deployments.admission import CONTEXT, cut_of, problems, subject_of
 from catalogue.deployments.scenario import Scenario
 from catalogue.messages import Pair
 from notebooks.pages.catalogue.tables.deployments import asked_rows, questions

@@ -5,9 +5,7 @@ import re
 import pytest
 
 import catalogue
-from catalogue.deployments.admission.cuts import context_problem, cut_problem
-from catalogue.deployments.admission.scale_blocks import block_problem
-from catalogue.deployments.admission.subject import Cut, Subject
+from catalogue.deployments.cuts import Cut, Subject, block_problem, context_problem, cut_problem
 from catalogue.deployments.scenario import model_inputs
 
 V3, QWEN = "deepseek-v3", "qwen3-235b-a22b"

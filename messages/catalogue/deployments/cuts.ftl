@@ -1,3 +1,9 @@
+### How a layout is written: servers, and of one server how attention and experts are cut.
+
+servers-of =
+    .en = { $count } replicas of { $server }
+    .zh = { $count } 个实例，各 { $server }
+
 ### Whether a cut divides a model, and whether the cache of a request can be dealt so.
 
 of-does-not-divide-of =
@@ -92,3 +98,21 @@ needs-as-many-copies-of =
 of-model-with-indexer-is =
     .en = { $key } of { $shared } of a model with an indexer is derived for latent attention alone, expected 1 for '{ $of }'
     .zh = 带索引器的模型只对潜在注意力推导了 { $key }，'{ $of }' 应为 1
+
+### Whether slices of quantised matrices hold whole blocks: engines refuse to load one that does not.
+
+of-cuts-of-into-slices =
+    .en = { $key } of { $size } cuts { $piece } { $whole } of '{ $of }' into slices of { $width }, which are not whole blocks of { $block } of '{ $stored }', so no engine loads it; the nearest that loads is { $instead }
+    .zh = { $key } 为 { $size }，把 '{ $of }' 的 { $piece } { $whole } 切成 { $width } 宽，不是 '{ $stored }' 块宽 { $block } 的整数倍，没有引擎能加载；最近的可加载切分：{ $instead }
+
+degree =
+    .en = { $key } of { $degree }
+    .zh = { $key } { $degree }
+
+or =
+    .en = { " " }or{ " " }
+    .zh = 或{ " " }
+
+on-other-cards =
+    .en = on other cards
+    .zh = 换卡

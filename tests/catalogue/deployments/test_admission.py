@@ -7,20 +7,18 @@ import numpy as np
 import pytest
 
 import catalogue
-from catalogue.deployments.admission.rules import (
+from catalogue.deployments.admission import (
     KINDS,
     RULES,
     cut_of,
-    problems,
-    subject_of,
-)
-from catalogue.deployments.admission.starting import (
     draft_problem,
     engine_kinds,
     layout_problem,
+    problems,
     server_problem,
+    subject_of,
 )
-from catalogue.deployments.admission.subject import Cut
+from catalogue.deployments.cuts import Cut
 from catalogue.deployments.profiles import Starts
 
 BASE = "h200-r1-vllm-tp8"
