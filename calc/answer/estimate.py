@@ -31,7 +31,7 @@ from calc.physics.shapes import count_parameters
 from calc.uncertainty.amount import ESTIMATE, EXACT, LOWER_BOUND, UPPER_BOUND, Amount
 from calc.uncertainty.interval import interval, share_not_negative
 from catalogue import Scenario, model_inputs
-from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.deployments import Claim
 from catalogue.entries.models import Model

@@ -27,7 +27,7 @@ from calc.layouts.feasible import reasons
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import Scenario, library
-from catalogue.deployments.gates import GateRow, gate_rows
+from catalogue.deployments.measured import GateRow, gate_rows
 from catalogue.entries.gates import METRIC_UNITS
 
 PREDICTED = {

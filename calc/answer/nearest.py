@@ -43,9 +43,9 @@ from catalogue.deployments.admission import (
     too_long,
 )
 from catalogue.deployments.cuts import Cut, written
-from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import DEGREES
 from catalogue.deployments.layout import SHARED_CACHE as SHARED
+from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.entries.deployments import Precision
 from catalogue.messages import by_language, join, messages
 from catalogue.reading.amounts import human

@@ -14,8 +14,8 @@ from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ROOT, ParamsError, load, load_family, load_model, names, sources, symbols
 from catalogue.deployments.admission import longest_request
 from catalogue.deployments.physics_inputs import SCALARS, USUAL
+from catalogue.deployments.precisions import lacking
 from catalogue.deployments.profiles import load_fits, load_profile
-from catalogue.deployments.stand_ins import lacking
 from catalogue.engines.assertions import asserting, assertions, unread
 from catalogue.engines.engine import (
     documents,

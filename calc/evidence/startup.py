@@ -15,7 +15,7 @@ from calc.physics.pages import beside_tokens
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import Scenario
-from catalogue.deployments.startups import StartupRow
+from catalogue.deployments.measured import StartupRow
 from catalogue.entries.startups import JUDGED
 
 TERMS = {

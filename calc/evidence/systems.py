@@ -23,8 +23,8 @@ from calc.physics.arrays import Inputs, double
 from calc.serving.replay import serve_all
 from calc.serving.step_times import Clock
 from catalogue import Scenario
-from catalogue.deployments.knobs import Knob
 from catalogue.deployments.layout import mechanism_problems
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.entries.calibrations import QUEUED, VARYING, Metric
 from catalogue.reading.values import Value
 

@@ -23,7 +23,7 @@ from calc.kernels.matmuls import ACTIVATION_BYTES, expert_bytes
 from calc.kernels.rows.of_every_operator import FORMATS, of_card
 from calc.kernels.writing import Table, named_values
 from catalogue import library
-from catalogue.deployments.bounds import deployment_of
+from catalogue.deployments.measured import deployment_of
 from catalogue.engines.released import AT
 from catalogue.entries.bounds import MeasuredStep, StepBounds
 from catalogue.entries.hardware import Device

@@ -23,7 +23,7 @@ from calc.physics.arrays import Inputs, Number, double
 from calc.recording import Repeating, one_if_same, repeating
 from calc.uncertainty.gradient import Traced, slopes, traced
 from calc.uncertainty.interval import Sides, quantiles
-from catalogue.deployments.knobs import NORMAL_90, Knob
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
 DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)
                               for phase, names in WANTED.items())

@@ -12,7 +12,7 @@ from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import TAIL
 from catalogue import ParamsError
-from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.planning.prices import Prices
 from catalogue.reading.values import Value
 

@@ -23,8 +23,7 @@ from calc.sensitivity.paths import CONTINUOUS, GROUPS, WHOLE, path_of
 from calc.sensitivity.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, signed
 from calc.uncertainty.gradient import slopes, traced
 from catalogue import ParamsError, symbols
-from catalogue.deployments.knobs import Knob
-from catalogue.deployments.physics_inputs import SCALARS
+from catalogue.deployments.physics_inputs import SCALARS, Knob
 from catalogue.entries.formulas import input_symbols
 from catalogue.reading import units
 

@@ -28,7 +28,7 @@ from calc.closed_form.latencies import (
 from calc.physics.arrays import SCALAR, Inputs, double
 from calc.uncertainty.amount import Amount
 from catalogue import symbols
-from catalogue.deployments.knobs import NORMAL_90, Knob, moved
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob, moved
 
 TAIL = 0.1  # what an 80% interval leaves out on either side
 HALF_MEAN = math.sqrt(2 / math.pi)  # mean size of a normal variable; of its cube, twice as much

@@ -20,7 +20,7 @@ from catalogue.deployments.cuts import (
 )
 from catalogue.deployments.layout import DEGREES, SHARED_CACHE, SHARED_RANKS, SLICES
 from catalogue.deployments.physics_inputs import mechanisms_name
-from catalogue.deployments.precision_support import missing_dtypes, nearest, on_card
+from catalogue.deployments.precisions import missing_dtypes, nearest, on_card
 from catalogue.deployments.profiles import Starts
 from catalogue.deployments.resolved import joined_replicas
 from catalogue.deployments.scenario import Scenario, model_inputs
@@ -472,7 +472,7 @@ def precisions(subject: Subject, wanted: Precision | None = None) -> list[Precis
 
     Args:
         subject: the model on its cards, in whatever precision.
-        wanted: as ``catalogue.deployments.precision_support.nearest`` has it.
+        wanted: as ``catalogue.deployments.precisions.nearest`` has it.
     """
     loaded = nearest(subject.device, wanted, _on_card(subject), engine=subject.engine,
                      model=subject.model, any_engine=not subject.engines_own)

@@ -7,25 +7,25 @@ together. What the entries do not say is neutral in ``params/symbols.yml``.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from catalogue import library
-from catalogue.deployments.fabric import NETWORK_ALPHA, exchange_latencies, link_inputs
-from catalogue.deployments.knobs import Knob, by_dtype, traffic_symbols
-from catalogue.deployments.precision_support import (
+from catalogue.deployments.precisions import (
     HOST_DTYPES,
+    efficiency,
     host_peaks,
+    latency,
     on_vectors,
     widened,
+    widened_experts,
 )
 from catalogue.deployments.resolved import Resolved
-from catalogue.deployments.stand_ins import widened_experts
 from catalogue.entries.formulas import neutral, switches
-from catalogue.entries.hardware import WIDE, Device
-from catalogue.entries.mechanisms import IfKnown, OfEvery
+from catalogue.entries.hardware import WIDE, Device, Link, Node
+from catalogue.entries.mechanisms import IfKnown, Levels, OfEvery
 from catalogue.entries.models import CSA
 from catalogue.reading.values import Value
 
@@ -33,6 +33,185 @@ if TYPE_CHECKING:
     from catalogue.entries.deployments import Offload
     from catalogue.entries.hardware import Device
     from catalogue.entries.models import Model
+
+USUAL_NETWORK = "infiniband-400g"  # what a network adds to an exchange, unless its file says it
+NETWORK_ALPHA = "exchange_network_alpha"
+
+
+def scale_up_domain(node: Node) -> int:
+    """Devices that reach each other over the scale-up links [1].
+
+    Args:
+        node: an entry of ``params/nodes/``.
+    """
+    fabric = node.fabric_nodes.value if node.fabric_nodes else 1
+    return int(node.devices_per_node.value * fabric)
+
+
+def inside_inputs(link: Link) -> dict[str, float]:
+    """Bandwidths and topology of the links between devices of a server.
+
+    Args:
+        link: an entry of ``params/links/``.
+    """
+    pair = link.pair_bandwidth or link.device_bandwidth
+    return {"full_mesh": float(link.topology == "full-mesh"), "pair_bandwidth": pair.value,
+            "device_link_bandwidth": link.device_bandwidth.value,
+            "switch_adds": float(link.switch_adds)}
+
+
+def network_bandwidth(node: Node) -> float:
+    """What a card of a server has of the network [B/s]: cards share ports where these are fewer."""
+    cards = node.devices_per_node.value
+    ports = node.ports_per_node.value if node.ports_per_node else cards
+    network: Link = library.load("links", node.network_link)
+    return network.device_bandwidth.value * min(1.0, ports / cards)
+
+
+def link_inputs(node: Node, nodes: float) -> dict[str, float]:
+    """Bandwidths and topology; a scale-up fabric over several nodes counts as one large node.
+
+    Args:
+        node: an entry of ``params/nodes/``.
+        nodes: of the deployment [1].
+    """
+    inside = library.load("links", node.device_link)
+    if node.fabric_link and nodes > 1:
+        inside = library.load("links", node.fabric_link)
+        size = scale_up_domain(node)
+    else:
+        size = int(node.devices_per_node.value)
+    return {
+        "devices_per_node": size, **inside_inputs(inside),
+        "network_bandwidth": network_bandwidth(node),
+    }
+
+
+def exchange_latencies(scenario: Resolved, exchange: Levels, mode: str, experts: float
+                       ) -> dict[str, Value]:
+    """The latency of an exchange: of the card, and of the fabric that its slowest messages cross.
+
+    Within a server there is no fabric. A latency between nodes that the card's file or the
+    deployment states is all of it; what an engine's tables say of a server is the card's share, and
+    what they say of a network holds of the one that they were measured over.
+
+    Args:
+        scenario: the deployment.
+        exchange: of the card's mechanisms, in the mode.
+        mode: ``low_latency`` or ``normal``.
+        experts: ranks that share the experts [1].
+    """
+    node = scenario.node
+    own = {"exchange_alpha": exchange.node.alpha}
+    if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.file.mechanisms:
+        return own
+    within = experts <= scale_up_domain(node)
+    if exchange.network.alpha is not None and not within and (
+            "exchange_alpha" not in scenario.given):
+        return {"exchange_alpha": exchange.network.alpha}
+    crossing = node.fabric_link if within and node.fabric_link else node.network_link
+    added = library.load("links", crossing).exchange_alpha
+    if added is None and not within:
+        added = library.load("links", USUAL_NETWORK).exchange_alpha
+    if added is None:  # a fabric as fast as the links of a server
+        return own
+    measured = scenario.given.get(NETWORK_ALPHA) if crossing == USUAL_NETWORK else None
+    return own | {NETWORK_ALPHA: measured or getattr(added, mode)}
+
+
+DENSE = ("attention", "dense_mlp", "shared_expert", "router", "head")
+CLASSES = (*DENSE[:3], "routed_expert", *DENSE[3:])
+LATENCIES = ("matmul_latency", "depth_latency")  # of dense matmuls, by what is multiplied
+TRAFFIC = ("activation_traffic",)  # the same, where it is known
+NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
+
+
+class Knob(NamedTuple):
+    """One mechanism: its value, its range, and the inputs that it sets.
+
+    Attributes:
+        name: as the mechanisms' files have it; of a dtype, ``gemm_efficiency.bf16``.
+        value: with provenance and range.
+        symbols: input symbols that hold this value.
+    """
+
+    name: str
+    value: Value
+    symbols: tuple[str, ...]
+
+    def at(self, score: Any) -> Any:
+        """The value so many standard deviations from its median, under its prior.
+
+        The value is the median, and a range holds 80%: its ends are the 10% and 90% points of a
+        normal variable that is stretched differently on either side of the value, in logarithms
+        where the range does not begin at zero. Below zero there is nothing.
+
+        Args:
+            score: of the standard normal distribution, a number or an array [1].
+        """
+        return moved(float(self.value.low), float(self.value.value), float(self.value.high), score)
+
+
+def moved(low: float, median: float, high: float, score: Any) -> Any:
+    """What stands so many standard deviations from its median; see :meth:`Knob.at`.
+
+    Args:
+        low, median, high: of its range.
+        score: of the standard normal distribution, a number or an array [1].
+    """
+    above, far = score > 0, abs(score) / NORMAL_90
+    end = high * above + low * (1 - above)
+    if low > 0:
+        return median * (end / median) ** far
+    stretched = median + (end - median) * far
+    return (stretched + abs(stretched)) / 2
+
+
+def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
+    """What matmuls reach and take: one knob per dtype, which moves all classes that multiply it.
+
+    Args:
+        scenario: the deployment.
+        priors: of its class of cards.
+    """
+    dtypes = scenario.multiplied
+    knobs: list[Knob] = []
+    for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
+        for table, members in (("gemm_efficiency", DENSE),
+                               ("grouped_gemm_efficiency", ("routed_expert",))):
+            if symbols := _symbols("gemm_efficiency", dtype, dtypes, members):
+                value = efficiency(getattr(priors, table), dtype, scenario.device)
+                knobs.append(Knob(f"{table}.{dtype}", value, symbols))
+        for table in (*LATENCIES, *TRAFFIC):
+            symbols = _symbols(table, dtype, dtypes)
+            key, known = f"{table}.{dtype}", getattr(priors, table)
+            # rows of another dtype may not be quantised at all
+            prior = (getattr(known, dtype, None) or scenario.mechanisms.get(key)
+                     if table in TRAFFIC else latency(known, dtype))
+            if symbols and prior:
+                knobs.append(Knob(key, prior, symbols))
+    dtype = dtypes["routed_expert"]
+    value = (getattr(priors.sliced_gemm_efficiency, dtype, None)
+             or efficiency(priors.grouped_gemm_efficiency, dtype, scenario.device))
+    return [*knobs, Knob(f"sliced_gemm_efficiency.{dtype}", value,
+                         ("sliced_expert_gemm_efficiency",))]
+
+
+def traffic_symbols(dtypes: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Input symbols of each mechanism of ``TRAFFIC``, by its name with the dtype.
+
+    Args:
+        dtypes: what is multiplied, by class of tensors.
+    """
+    return {f"{table}.{dtype}": _symbols(table, dtype, dtypes)
+            for table in TRAFFIC for dtype in {dtypes[name] for name in DENSE}}
+
+
+def _symbols(table: str, dtype: str, dtypes: Mapping[str, str], members: Sequence[str] = DENSE
+             ) -> tuple[str, ...]:
+    """Input symbols that a table moves, of the classes of tensors that multiply a dtype."""
+    return tuple(f"{name}_{table}" for name in members if dtypes[name] == dtype)
+
 
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
 SPARSE_SHARE, SPARSE_PREFILL = "sparse_attention_efficiency", "sparse_prefill_efficiency"

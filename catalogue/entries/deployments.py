@@ -393,7 +393,7 @@ class ScenarioFile(Entry):
     (absent: the engine's default, or 30), or lets in no request while one is full, unless what
     the engine calls ``balance`` is to wait; ``limits``: what users
     are promised, which alerts watch; ``mechanisms``: what is known in place of the device's priors.
-    A file may describe a family: ``variants`` and ``pools`` (``catalogue.deployments.family``).
+    A file may describe a family: ``variants`` and ``pools`` (``catalogue.deployments.loading``).
     """
 
     id: Identifier

@@ -39,7 +39,7 @@ EXCEPTIONS = {  # what a card multiplies, or an engine does, as the subject of a
     "notebooks/pages/calculators/offers.py": {"missing_dtypes"},
     "notebooks/pages/engineering/operating/settings.py": {"missing_dtypes"},
     "notebooks/pages/engineering/operating/around.py": {"drafts_in_stages"},
-    "catalogue/deployments/precision_support.py": {"missing_dtypes"},
+    "catalogue/deployments/precisions.py": {"missing_dtypes"},
     "catalogue/deployments/profiles.py": {"drafts_in_stages"},
     "calc/launching/layout.py": {"server_problem"}}  # of a layout that it lays on nodes
 

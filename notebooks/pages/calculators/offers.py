@@ -21,9 +21,9 @@ from catalogue import (
 )
 from catalogue.deployments.admission import precisions as loaded_precisions
 from catalogue.deployments.cuts import Subject
-from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import SHARED_CACHE
-from catalogue.deployments.precision_support import missing_dtypes
+from catalogue.deployments.physics_inputs import scale_up_domain
+from catalogue.deployments.precisions import missing_dtypes
 from catalogue.deployments.profiles import running
 from catalogue.deployments.resolved import GATHERED
 from catalogue.engines.released import fitting

@@ -33,7 +33,7 @@ from catalogue import (
 from catalogue.caveats import marked
 from catalogue.deployments.admission import class_words, padded_vocabulary, positions
 from catalogue.deployments.cuts import Subject
-from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.calibrations import ALONE, CONCURRENT, Load
 from catalogue.entries.trees import symbols_of

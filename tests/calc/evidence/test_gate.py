@@ -12,8 +12,7 @@ from calc.evidence.startup import StartupCell, summarise_startups, worst_of_logs
 from calc.evidence.validation import measured_names
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, library
-from catalogue.deployments.gates import gate_rows, refuse_fitting
-from catalogue.deployments.startups import StartupRow
+from catalogue.deployments.measured import StartupRow, gate_rows, refuse_fitting
 from catalogue.entries.startups import StartupLog
 from tools.gate import measured_errors, memory_errors, merged, recorded_errors, regressions
 

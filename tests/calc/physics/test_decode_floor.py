@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import catalogue
 from calc.physics.decode_floor import tokens_per_step
-from catalogue.deployments.knobs import DENSE
+from catalogue.deployments.physics_inputs import DENSE
 
 ROUNDED = 1 + 1e-12
 EXTREMES = {

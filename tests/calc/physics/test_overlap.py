@@ -14,7 +14,7 @@ from _fleet import alike as sampled
 from calc.closed_form.evaluate import evaluate
 from calc.physics.arrays import Inputs
 from calc.physics.breakdown import Busy, hidden_time
-from catalogue.deployments.knobs import DENSE
+from catalogue.deployments.physics_inputs import DENSE
 from reference.layers import CARD, LINKS, Experts, Layers, Piece, layers
 from reference.steps import inputs_of
 from reference.timeline import Way, length

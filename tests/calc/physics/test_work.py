@@ -16,7 +16,7 @@ from calc.physics.arrays import Inputs
 from calc.physics.breakdown import CLASSES
 from calc.physics.timing.matmuls import operator_time
 from calc.physics.work import Composition
-from catalogue.deployments.knobs import DENSE
+from catalogue.deployments.physics_inputs import DENSE
 
 BYTES = ("weight_bytes", "activation_bytes", "kv_bytes")
 

@@ -8,7 +8,7 @@ from _sampled import sampled
 import calc
 import catalogue
 from calc.uncertainty.interval import quantiles
-from catalogue.deployments.knobs import NORMAL_90, Knob
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 from catalogue.reading.values import Value
 
 

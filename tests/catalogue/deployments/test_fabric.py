@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 import catalogue
-from catalogue.deployments.fabric import (
+from catalogue.deployments.layout import link_problem
+from catalogue.deployments.physics_inputs import (
     USUAL_NETWORK,
     inside_inputs,
     network_bandwidth,
     scale_up_domain,
 )
-from catalogue.deployments.layout import link_problem
 from catalogue.entries.profiles import WAYS
 from catalogue.reading.values import Value
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import catalogue
-from catalogue.deployments.knobs import NORMAL_90, Knob
-from catalogue.deployments.physics_inputs import knobs, physics_inputs
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob, knobs, physics_inputs
 from catalogue.entries.profiles import WAYS
 from catalogue.reading.values import Value
 

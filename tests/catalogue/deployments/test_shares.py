@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from catalogue.deployments.measured import startup_rows
 
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import has_room
 from catalogue.deployments.shares import prompt_graphs
-from catalogue.deployments.startups import startup_rows
 
 SERVER = "h200-r1-sglang-tp8"  # states no share
 H100 = ("device=nvidia-h100-sxm", "cluster.node=hgx-h100")

@@ -6,7 +6,7 @@ import pytest
 
 import calc
 import catalogue
-from catalogue.deployments.stand_ins import (
+from catalogue.deployments.precisions import (
     BITS,
     efficiency,
     latency,

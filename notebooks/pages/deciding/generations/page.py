@@ -10,7 +10,7 @@ from calc.answer.estimate import estimate
 from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import card_hour, prices_of
 from calc.costing.tokens import MILLION
-from catalogue.deployments.precision_support import nearest
+from catalogue.deployments.precisions import nearest
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.front.standard import question, serve

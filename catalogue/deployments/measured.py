@@ -1,8 +1,8 @@
-"""Deployments of measured rows that predictions are tested on (``params/gates/``)."""
+"""Deployments of measured rows: gates, start-up logs, shortest steps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,67 @@ from typing import Any
 from catalogue import library
 from catalogue.deployments.loading import overridden_scenario
 from catalogue.deployments.scenario import Scenario
+from catalogue.entries.bounds import MeasuredStep
 from catalogue.entries.gates import PREFILL, Gate
+from catalogue.entries.hardware import Device
+from catalogue.entries.startups import StartupLog
 from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
+from catalogue.reading.words import revealed
 from catalogue.reading.yamlfile import YamlFile
+
+
+@dataclass(frozen=True)
+class StartupRow:
+    """One start-up log with its deployment.
+
+    Attributes:
+        log: what was printed.
+        engine: identifier of the file that holds it.
+        scenario: the deployment; None if it is not known, or cannot be laid out.
+        refused: why it cannot be laid out.
+    """
+
+    log: StartupLog
+    engine: str
+    scenario: Scenario | None = None
+    refused: str | None = None
+
+
+def startup_rows() -> Iterator[StartupRow]:
+    """Every start-up log of the catalogue, excluded ones too.
+
+    Raises ParamsError, one sentence, for an entry that cannot be read.
+    """
+    for name in library.names("startups"):
+        path = library.locate("startups", name)
+        for log in library.load("startups", name).logs:
+            yield startup_row(log, name, path)
+
+
+def startup_row(log: StartupLog, engine: str, path: Path) -> StartupRow:
+    """A start-up log with its deployment.
+
+    Args:
+        log: what was printed.
+        engine: identifier of the file that holds it.
+        path: of that file.
+
+    Raises ParamsError, one sentence, for a deployment that cannot be read.
+    """
+    if log.deployment is None:
+        return StartupRow(log, engine)
+    data = {"title": {"en": log.id, "zh": log.id},
+            "defaults": {"source": log.source, "kind": "documented", "date": log.date},
+            } | log.deployment
+    at = path.with_name(f"{log.id}.yml")
+    own = {name: library.Override(raw, f"{path.name}: {log.id}")
+           for name, raw in log.settings.items()}
+    try:
+        return StartupRow(log, engine, overridden_scenario(YamlFile(at, data, {}), own))
+    except LayoutError as problem:
+        return StartupRow(log, engine, refused=str(problem))
 
 
 @dataclass(frozen=True)
@@ -103,3 +159,37 @@ def _part(file: YamlFile, data: dict[str, Any], at: tuple[str, ...], title: Any)
               if keys[:1] == at and len(keys) > 1}
     named = {"en": title["en"], "zh": title["zh"]}
     return YamlFile(file.path, {"id": file.path.stem, "title": named} | data, lines)
+
+
+TOKENS = 1024  # of the requests of a measured step, and of their answers
+
+
+def deployment_of(step: MeasuredStep, engine: bool = True, users: float | None = None,
+                  mechanisms: Mapping[str, str] | None = None) -> Scenario:
+    """The deployment of a measured step.
+
+    Args:
+        step: as measured.
+        engine: whether it runs under its engine; otherwise the card's own mechanisms hold.
+        users: requests in the step; those of the measurement, if absent [1].
+        mechanisms: values that it states, as a file has them.
+    """
+    device: Device = library.load("devices", step.device)
+    ranks = int(step.tensor_parallel.value)
+    data: dict[str, Any] = {
+        "id": "measured-step", "title": {"en": "measured step", "zh": "实测的一步"},
+        "defaults": {"source": step.tpot.source, "kind": "measured"},
+        "model": step.model, "device": step.device, "precision": step.precision,
+        "cluster": {"node": device.node, "nodes": 1, "devices": ranks},
+        "parallelism": {"tensor_parallel": ranks, "pipeline_parallel": 1, "data_parallel": 1,
+                        "expert_parallel": 1},
+        "scheduling": "mixed",
+        "workload": {
+            "concurrency": f"{users or step.users.value:g} request",
+            "input_tokens": f"{TOKENS} token", "output_tokens": f"{TOKENS} token",
+            "max_num_batched_tokens": "8192 token", "block_size": "64 token",
+            "memory_utilization": 0.9},
+        "mechanisms": dict(mechanisms or {})}
+    if engine:
+        data["engine"] = revealed(step.engine)
+    return overridden_scenario(YamlFile(library.locate("bounds", "nvidia"), data, {}), {})
