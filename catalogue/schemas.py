@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from catalogue.library import KINDS
-from catalogue.naming import NESTED
+from catalogue.library import KINDS, NESTED
 from catalogue.reading.files import ROOT, write_whole
 
 FOLDER = ROOT / "schema"

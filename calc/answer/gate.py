@@ -28,7 +28,7 @@ from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import Scenario, library
 from catalogue.deployments.measured import GateRow, gate_rows
-from catalogue.entries.gates import METRIC_UNITS
+from catalogue.entries.measurements import METRIC_UNITS
 
 PREDICTED = {
     "median": {"tpot": "steady_tpot", "ttft": "steady_ttft",

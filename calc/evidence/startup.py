@@ -16,7 +16,7 @@ from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import Scenario
 from catalogue.deployments.measured import StartupRow
-from catalogue.entries.startups import JUDGED
+from catalogue.entries.measurements import JUDGED
 
 TERMS = {
     "weights": "loaded_weights", "activations": "activations_per_device", "runtime": "workspaces",

@@ -25,8 +25,8 @@ from calc.kernels.writing import Table, named_values
 from catalogue import library
 from catalogue.deployments.measured import deployment_of
 from catalogue.engines.released import AT
-from catalogue.entries.bounds import MeasuredStep, StepBounds
 from catalogue.entries.hardware import Device
+from catalogue.entries.measurements import MeasuredStep, StepBounds
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import Rejected, in_order
 from catalogue.reading.amounts import human

@@ -19,7 +19,7 @@ from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
 from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import kernels_of, tables
-from catalogue.kernels.checkpoints import checkpoint_for, checkpoint_words
+from catalogue.kernels.releases import checkpoint_for, checkpoint_words
 from catalogue.planning.goals import Goal
 
 

@@ -46,8 +46,7 @@ from catalogue.engines.released import AT, engine_meant, fitting, profile_of, re
 from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
 from catalogue.kernels import published_precision, quality
-from catalogue.kernels.checkpoints import checkpoint_for, published, shown
-from catalogue.kernels.releases import known_to_engines
+from catalogue.kernels.releases import checkpoint_for, known_to_engines, published, shown
 from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried

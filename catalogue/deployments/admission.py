@@ -28,12 +28,12 @@ from catalogue.engines.released import engine_meant, fitting, has_profile
 from catalogue.entries.deployments import Precision
 from catalogue.entries.models import DRAFTERS, Model
 from catalogue.entries.profiles import in_order
-from catalogue.kernels.checkpoints import checkpoint_for
 from catalogue.kernels.releases import (
     CLASS,
     Part,
     Support,
     attention_kind,
+    checkpoint_for,
     known_to_engines,
     support,
 )

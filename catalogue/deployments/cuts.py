@@ -16,8 +16,7 @@ from catalogue.engines.released import fitting
 from catalogue.entries.deployments import Format, Offload, Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
-from catalogue.kernels.checkpoints import checkpoints
-from catalogue.kernels.releases import expert_bytes
+from catalogue.kernels.releases import checkpoints, expert_bytes
 from catalogue.messages import Pair, by_language, join, messages
 
 say = messages("catalogue/deployments/cuts")

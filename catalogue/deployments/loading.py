@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from catalogue import library, naming
+from catalogue import library
 from catalogue.deployments import layout
 from catalogue.deployments.admission import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.physics_inputs import drafter_problem, peak_problem
@@ -326,7 +326,7 @@ def deployment_names() -> list[str]:
 
 def devices_named(file: str) -> set[str]:
     """Identifiers of the devices that a file of ``params/scenarios/`` names."""
-    return {naming.locate("devices", str(name), naming.file_of("scenarios", file)).stem
+    return {library.locate("devices", str(name), library.file_of("scenarios", file)).stem
             for name in stated(file, "device")}
 
 
@@ -358,7 +358,7 @@ def variants(reference: str | Path) -> list[str]:
     """
     path, key = find_scenario(reference)
     keys = [] if key else variant_keys(yamlfile.read(path))
-    own = path.parent != naming.ROOT / "scenarios"
+    own = path.parent != library.ROOT / "scenarios"
     return [f"{path}{SEPARATOR}{key}" if own else f"{path.stem}-{key}" for key in keys]
 
 

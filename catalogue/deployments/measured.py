@@ -10,10 +10,8 @@ from typing import Any
 from catalogue import library
 from catalogue.deployments.loading import overridden_scenario
 from catalogue.deployments.scenario import Scenario
-from catalogue.entries.bounds import MeasuredStep
-from catalogue.entries.gates import PREFILL, Gate
 from catalogue.entries.hardware import Device
-from catalogue.entries.startups import StartupLog
+from catalogue.entries.measurements import PREFILL, Gate, MeasuredStep, StartupLog
 from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError

@@ -8,18 +8,94 @@ releases the catalogue says nothing.
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from catalogue.engines.history import KINDS, STATE, Entry, Kind, Release, State
-from catalogue.naming import file_of, names, stands
-from catalogue.reading import yamlfile
+from catalogue.library import file_of, names, stands
+from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import ROOT
-from catalogue.reading.values import is_path
+from catalogue.reading.values import Text, is_path
 from catalogue.reading.yamlfile import YamlFile
+
+Kind = Literal["arguments", "variables", "options", "metrics"]
+KINDS: tuple[Kind, ...] = ("arguments", "variables", "options", "metrics")
+
+
+@dataclass(frozen=True)
+class Release:
+    """A pinned release: its version, date of upload, and the file that was read."""
+
+    version: str
+    date: str
+    sha256: str
+    url: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What an entry is in one release.
+
+    Attributes:
+        type: as the command line takes it; None where the source does not say.
+        default: None also where it is decided when the program runs (``dynamic``).
+        choices: the values it takes, and no others; open_choices: a list made at run time.
+        known: values that the source lists without refusing others.
+        negatable: also as ``--no-...``.
+        deprecated, use: marked so in the source, and what it says to use instead.
+        hidden: a metric that is shown only on demand; v0: of vLLM's former engine alone.
+    """
+
+    type: str | None = None
+    default: Any = None
+    dynamic: bool = False
+    choices: tuple[Any, ...] | None = None
+    known: tuple[Any, ...] | None = None
+    open_choices: bool = False
+    required: bool = False
+    negatable: bool = False
+    aliases: tuple[str, ...] = ()
+    deprecated: bool = False
+    use: str | None = None
+    hidden: bool = False
+    v0: bool = False
+
+
+STATE = {item.name: item.default for item in fields(State)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An argument, variable, key or metric over the pinned releases.
+
+    Attributes:
+        since, until: first and last pinned release that has it; ``until`` is None while it stands.
+        states: release -> what it is there, for the releases that have it.
+        changed: release -> the names of what differs from the release before.
+    """
+
+    name: str
+    kind: Kind
+    since: str
+    until: str | None
+    states: dict[str, State]
+    changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def at(self, release: str) -> State | None:
+        """What it is in a release, or None where the release has no such thing."""
+        return self.states.get(release)
+
+    def names(self, release: str) -> tuple[str, ...]:
+        """Every name under which a release takes it."""
+        state = self.states.get(release)
+        if state is None:
+            return ()
+        negated = (f"--no-{self.name.removeprefix('--')}",) if state.negatable else ()
+        return (self.name, *state.aliases, *negated)
+
 
 ONE = {"arguments": "argument", "variables": "environment variable",
        "options": "key of --additional-config", "metrics": "metric"}
@@ -379,3 +455,78 @@ def plain(entry: Entry) -> dict[str, Any]:
               for version, state in entry.states.items()}
     return {"name": entry.name, "kind": ONE[entry.kind], "since": entry.since,
             "until": entry.until, "changed": entry.changed, "releases": states}
+
+
+ABOVE, BELOW = "above", "below"
+_NEEDED = ("section", "label", "direction", "metrics", "note")
+_ALL = (*_NEEDED, "warning", "critical", "quantity")
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What a document alerts on.
+
+    Attributes:
+        section: where it is printed.
+        label, note: what of, and what is off with it, in both languages.
+        above: whether it fires above the threshold, else below.
+        printed: first level, as it is printed; value and unit are its SI number and unit.
+        second: the level above the first, as it is printed, if there is one.
+        quantity: of ours, if one is predicted.
+        metrics: of vLLM that tell it.
+    """
+
+    section: str
+    label: Text
+    note: Text
+    above: bool
+    printed: str
+    second: str | None
+    value: float
+    unit: str
+    quantity: str | None
+    metrics: tuple[str, ...]
+
+
+def threshold_documents() -> list[str]:
+    """Documents whose thresholds are held."""
+    return sorted(path.stem for path in (ROOT / "engines" / "thresholds").glob("*.yml"))
+
+
+@functools.cache
+def thresholds(document: str) -> tuple[Threshold, ...]:
+    """The thresholds of a document, in its order.
+
+    >>> [each.printed for each in thresholds("s1")][-2:]
+    ['500 token/s', '0.2 s']
+
+    Raises ParamsError, one sentence with file and line.
+    """
+    return thresholds_of(yamlfile.read(ROOT / "engines" / "thresholds" / f"{document}.yml"))
+
+
+def thresholds_of(file: YamlFile) -> tuple[Threshold, ...]:
+    """The thresholds in a file. Raises ParamsError, one sentence with file and line."""
+    listed = file.data.get("thresholds")
+    if not isinstance(listed, list):
+        raise ParamsError(f"{file.where()}: expected a list of thresholds.")
+    return tuple(_threshold(file, number, raw) for number, raw in enumerate(listed))
+
+
+def _threshold(file: YamlFile, number: int, raw: Any) -> Threshold:
+    at = file.where(("thresholds", number))
+    if not isinstance(raw, dict) or set(raw) - set(_ALL) or set(_NEEDED) - set(raw):
+        raise ParamsError(f"{at}: expected {', '.join(_NEEDED)}, and of {', '.join(_ALL[5:])} "
+                          "what is printed.")
+    levels = [str(raw[name]) for name in ("warning", "critical") if raw.get(name) is not None]
+    if raw["direction"] not in (ABOVE, BELOW) or not levels:
+        raise ParamsError(f"{at}: expected a direction, above or below, and a level.")
+    text, _, unit = levels[0].partition(" ")
+    try:
+        value = float(text) / 100 if unit == "%" else float(units.parse(levels[0], units.si(unit)))
+    except ValueError as error:
+        raise ParamsError(f"{at}: {error}.") from None
+    return Threshold(str(raw["section"]), raw["label"], raw["note"], raw["direction"] == ABOVE,
+                     levels[0], levels[1] if len(levels) > 1 else None, value,
+                     "1" if unit == "%" else units.si(unit), raw.get("quantity"),
+                     tuple(raw["metrics"]))

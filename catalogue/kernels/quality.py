@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from catalogue import library
-from catalogue.entries.accuracies import FormatScore
+from catalogue.entries.measurements import FormatScore
 from catalogue.entries.models import Model
 from catalogue.messages import join, messages
 

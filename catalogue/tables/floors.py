@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalogue import library
-from catalogue.naming import stands
+from catalogue.library import stands
 from catalogue.tables.table import Table
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from _door import values
 from _plain import plain
 
 import catalogue
-from catalogue import naming
+from catalogue import library
 from catalogue.library import KINDS
 from catalogue.reading import shared
 from catalogue.schemas import exported
@@ -57,7 +57,7 @@ def as_an_editor_reads(path: Path) -> Any:
 @pytest.mark.parametrize(("kind", "names"), ENTRIES)
 def test_entries_load_match_their_schema_and_have_sources(kind, names):
     for number, name in enumerate(names):
-        path = naming.file_of(kind, name)
+        path = library.file_of(kind, name)
         entry = (catalogue.load_deployment(name)[-1].file if kind == "scenarios"
                  else catalogue.load(kind, name))
         if number < 4:  # a schema is slow, and made of the class that has loaded all of them
@@ -132,11 +132,11 @@ def test_no_mechanism_and_no_profile_rests_on_an_end_to_end_result():
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "also" in KINDS[kind].model_fields])
 def test_names_are_unique_and_found_in_any_case(kind):
     spelt = Counter(other for name in catalogue.names(kind)
-                    for other in {name, *map(naming.plain, naming.also(kind, name))})
+                    for other in {name, *map(library.plain, library.also(kind, name))})
     assert [name for name, count in spelt.items() if count > 1] == []
     for name in catalogue.names(kind):
-        for other in (name.upper(), *naming.also(kind, name)):
-            assert naming.locate(kind, other).stem == name
+        for other in (name.upper(), *library.also(kind, name)):
+            assert library.locate(kind, other).stem == name
 
 
 @pytest.mark.parametrize(("kind", "name", "id_"), [

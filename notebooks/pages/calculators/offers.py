@@ -29,15 +29,15 @@ from catalogue.deployments.resolved import GATHERED
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import WIDE, Device, Node
 from catalogue.entries.models import CSA, Model
-from catalogue.kernels.checkpoints import published
 from catalogue.kernels.releases import (
     INDEXED,
     attention_kind,
     kernel_of,
     known_to_engines,
+    published,
     runs_experts,
 )
-from catalogue.naming import stands
+from catalogue.library import stands
 from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 
 AT = "@"  # between a card and a server that is not its usual one

@@ -38,8 +38,8 @@ from catalogue.deployments.scenario import unasked
 from catalogue.entries.calibrations import ALONE, CONCURRENT, Load
 from catalogue.entries.trees import symbols_of
 from catalogue.messages import by_language, messages
+from catalogue.planning.goals import Question
 from catalogue.planning.prices import OWNERSHIPS
-from catalogue.planning.questions import Question
 from catalogue.reading import words
 from catalogue.reading.values import LARGEST, SMALLEST
 from notebooks.derive.formulas.javascript import HELPERS, function, needed

@@ -15,7 +15,7 @@ from calc.costing.rates import card_hour, prices_of
 from calc.physics.breakdown import CLASSES, parts
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
-from catalogue.planning.questions import Question
+from catalogue.planning.goals import Question
 
 QUESTION, STANDARD = "one-request", "serve"
 CENTS = 100

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 import catalogue
 from catalogue.deployments.measured import StartupRow
-from catalogue.entries.startups import PRINTED_UNITS
+from catalogue.entries.measurements import PRINTED_UNITS
 from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.profiles import ATTENTIONS
 from notebooks.show import figures

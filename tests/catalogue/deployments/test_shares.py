@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from catalogue.deployments.measured import startup_rows
 
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import has_room
+from catalogue.deployments.measured import startup_rows
 from catalogue.deployments.shares import prompt_graphs
 
 SERVER = "h200-r1-sglang-tp8"  # states no share

@@ -13,7 +13,7 @@ from catalogue.engines.engine import (
     load_engine,
     load_tool,
 )
-from catalogue.engines.successors import refusal, successors
+from catalogue.engines.released import refusal, successors
 from catalogue.reading import files, yamlfile
 from tools.engines import extract
 

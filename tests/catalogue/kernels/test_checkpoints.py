@@ -8,7 +8,7 @@ from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
 from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import published_precision
-from catalogue.kernels.checkpoints import (
+from catalogue.kernels.releases import (
     checkpoint_for,
     checkpoint_words,
     checkpoints,

@@ -6,7 +6,7 @@ import pytest
 
 from calc.searching.load_goal import load_goal
 from catalogue import ParamsError, load_scenario
-from catalogue.entries.agents import BLOCK, Agent, turn_load
+from catalogue.entries.deployments import BLOCK, Agent, turn_load
 
 GOAL = "v4-flash-agents-8xh200"
 THREE = {"turns": 3, "first_prompt": 5 * BLOCK, "answer": 56, "tool_output": 200,

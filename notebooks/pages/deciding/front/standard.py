@@ -16,7 +16,7 @@ from calc.searching.load_goal import load_goal
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
-from catalogue.planning.questions import Question
+from catalogue.planning.goals import Question
 from notebooks.pages.deciding.matrix import GOAL, Cell, cells_of
 from notebooks.show.numbers import fmt_int
 

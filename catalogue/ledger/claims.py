@@ -1,14 +1,13 @@
-"""What a file of claims may hold: a document's claims, each with what it is to be held against.
+"""What unit a formula of a claim comes out in, from the units of what goes in.
 
-A claim that stands in a scenario or among the formulas of ``params/formulas/`` already is not
-repeated here: ``claim`` or ``example`` says where it is. Whatever else it may be held against is
-named by a reference (``Reference``), never by its number, so that a verdict is computed anew:
-``claims/ID`` is what a claim prints, ``corrected/ID`` what is ours instead.
+What is merely counted (tokens, requests, blocks) is passed over: documents leave it out.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -16,9 +15,163 @@ from pydantic import BeforeValidator, Field, model_validator
 from catalogue.entries import trees
 from catalogue.entries.entry import Entry
 from catalogue.entries.formulas import Letter, Tree
+from catalogue.reading import units
 from catalogue.reading.printed import PrintedNumber
 from catalogue.reading.shared import causes
 from catalogue.reading.values import AnyQuantity, Flag, Identifier, Misplaced, Text, Whole, Words
+
+Dimensions = dict[str, Fraction]
+_SAME = ("add", "subtract", "min", "max")
+_PLAIN = ("log", "exp")
+
+
+def of_unit(unit: str) -> Dimensions:
+    """Dimensions of a unit, without what is counted.
+
+    >>> of_unit("GB/token")
+    {'information': Fraction(1, 1)}
+    """
+    return {name: Fraction(power)
+            for name, power in units.uncounted(units.dimensions(unit)).items()}
+
+
+def text(of: Mapping[str, Any]) -> str:
+    """Readable form of dimensions: ``B/s``, ``a plain number``."""
+    def part(name: str, power: Any) -> str:
+        return units.SI.get(name, name) + ("" if power == 1 else f"^{power}")
+
+    above = [part(name, power) for name, power in sorted(of.items()) if power > 0]
+    below = [part(name, -power) for name, power in sorted(of.items()) if power < 0]
+    return "/".join(["·".join(above) or "1", *below]) if of else "a plain number"
+
+
+def of_tree(tree: Any, given: Mapping[str, str]) -> Dimensions:
+    """Dimensions of a valid tree.
+
+    Args:
+        tree: as ``catalogue.entries.trees`` has them.
+        given: unit by the name of a symbol; an index of ``*_over`` is a plain number.
+
+    Raises ValueError where two units are added or compared, or one is an exponent.
+    """
+    if isinstance(tree, str):
+        return of_unit(given.get(tree, units.DIMENSIONLESS))
+    if not isinstance(tree, list):
+        return {}
+    operator, *args = tree
+    if operator == "piecewise":
+        *branches, default = args
+        for (_, left, right), _value in branches:
+            _agree((left, right), given)
+        return _agree([*(value for _, value in branches), default], given)
+    if operator.endswith("_over"):
+        return of_tree(args[2], given)
+    if operator in _SAME:
+        return _agree(args, given)
+    if operator == "multiply":
+        return _product([(of_tree(arg, given), 1) for arg in args])
+    if operator in ("divide", "rational"):
+        return _product([(of_tree(args[0], given), 1), (of_tree(args[1], given), -1)])
+    if operator == "power":
+        return _raised(args[0], args[1], given)
+    found = of_tree(args[0], given)
+    if operator in _PLAIN and found:
+        raise ValueError(f"{operator} of a quantity in {text(found)}, expected a plain number")
+    return found  # of ceil and floor
+
+
+def _product(factors: Iterable[tuple[Dimensions, int]]) -> Dimensions:
+    total: Dimensions = {}
+    for of, sign in factors:
+        for name, power in of.items():
+            total[name] = total.get(name, Fraction(0)) + sign * power
+    return {name: power for name, power in total.items() if power}
+
+
+def _raised(base: Any, exponent: Any, given: Mapping[str, str]) -> Dimensions:
+    of = of_tree(base, given)
+    if (power := of_tree(exponent, given)):
+        raise ValueError(f"an exponent in {text(power)}, expected a plain number")
+    if of and not isinstance(exponent, (int, float, Fraction)):
+        raise ValueError(f"a quantity in {text(of)} to a power that is no fixed number")
+    return {name: power * Fraction(exponent) for name, power in of.items()} if of else {}
+
+
+def _agree(args: Iterable[Any], given: Mapping[str, str]) -> Dimensions:
+    found = [of_tree(arg, given) for arg in args if arg != 0]
+    for of in found[1:]:
+        if of != found[0]:
+            raise ValueError(f"a quantity in {text(found[0])} beside one in {text(of)}")
+    return found[0] if found else {}
+
+
+ClaimEnd = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}(/(low|high))?$")]
+
+
+class NamedQuantity(Entry):
+    """One quantity of one thing, at one moment, in one format.
+
+    Attributes:
+        name: what it is and of which thing, for somebody who has not read the documents.
+        claims: that state it; ``ID/low`` and ``ID/high`` are the ends of a printed range.
+        one_truth: all of them are held against one value; false where each is held against its
+            own document's numbers, or at another place of a range.
+    """
+
+    name: Text
+    claims: Annotated[list[ClaimEnd], Field(min_length=2)]
+    one_truth: Flag = True
+
+    @model_validator(mode="after")
+    def _each_once(self) -> NamedQuantity:
+        for number, claim in enumerate(self.claims):
+            if claim in self.claims[:number]:
+                raise Misplaced(f"'{claim}' is listed twice", "claims", number)
+        return self
+
+
+class NumericLaw(Entry):
+    """What holds between numbers whatever they are.
+
+    Attributes:
+        words: the law.
+        left, holds, right: both sides, of letters, and how they stand to each other.
+        of: the claims that stand for the letters, once for each time that the law applies.
+    """
+
+    words: Text
+    left: Tree
+    holds: Literal["equal", "at_most"]
+    right: Tree
+    of: Annotated[list[dict[str, ClaimEnd]], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _letters_are_claims(self) -> NumericLaw:
+        letters = trees.symbols_of(self.left) | trees.symbols_of(self.right)
+        for number, given in enumerate(self.of):
+            if given.keys() != letters:
+                raise Misplaced(f"expected the letters {', '.join(sorted(letters))}, found "
+                                f"{', '.join(sorted(given))}", "of", number)
+        return self
+
+
+class Launch(Entry):
+    """Settings of one deployment, wherever its document has them."""
+
+    name: Text
+    claims: Annotated[list[ClaimId], Field(min_length=2)]
+
+
+class Quantities(Entry):
+    """Quantities, laws and deployments by name."""
+
+    id: Identifier
+    title: Text
+    defaults: dict[str, Any] | None = None
+    quantities: dict[Identifier, NamedQuantity] = {}
+    laws: dict[Identifier, NumericLaw] = {}
+    launches: dict[Identifier, Launch] = {}
+
 
 ClaimId = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}$")]
 KINDS = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices",
