@@ -1,4 +1,7 @@
-"""Finding, loading and validating the entries of the catalogue, one file at a time."""
+"""Finding, loading and validating the entries of the catalogue, one file at a time.
+
+A name is resolved in one way for every kind of entry, in whatever case it is written.
+"""
 
 from __future__ import annotations
 
@@ -497,7 +500,9 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
         raise ParamsError(f"{override.origin}: 'like' stands in a device's file, expected another "
                           "device (device=NAME).")
     target, owner = data, cls
-    if parents and _holds_quantities(cls.model_fields.get(parents[0])):  # gemm_efficiency.fp8
+    first = cls.model_fields.get(parents[0]) if parents else None
+    if (first is not None and get_origin(first.annotation) is dict  # gemm_efficiency.fp8
+            and _is_quantity(first.annotation)):
         stated = target.get(parents[0])
         target[parents[0]] = (stated if isinstance(stated, dict) else {}) | {
             dotted.partition(".")[2]: _given(override)}
@@ -527,9 +532,3 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
 def _given(override: Override) -> dict[str, Any]:
     """A quantity with the command line as its source."""
     return {"value": override.raw, "source": COMMAND_LINE, "kind": "assumed"}
-
-
-def _holds_quantities(field: Any) -> bool:
-    """Whether a field has quantities by names that are no fields of their own."""
-    return field is not None and get_origin(field.annotation) is dict and _is_quantity(
-        field.annotation)

@@ -1,4 +1,4 @@
-"""What a file must say to stand in the catalogue, beyond what a reader's own must."""
+"""Requirements on files of the catalogue beyond those on a reader's own, and their age."""
 
 from __future__ import annotations
 

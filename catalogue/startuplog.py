@@ -1,8 +1,9 @@
-"""Read the start-up log of an engine: what it prints of memory, and what it names of its launch.
+"""Read the start-up log of an engine: figures of memory, and the deployment that it names.
 
 The text is only searched: nothing in it is run, loaded or looked up. Only lines that may say
 something are searched further. Every repetition in a pattern has a bound, and numbers begin where
-no digit precedes, so that this takes a time linear in the text, whatever it is.
+no digit precedes, so that this takes a time linear in the text, whatever it is. Settings given on
+the command line replace those of the log.
 """
 
 from __future__ import annotations

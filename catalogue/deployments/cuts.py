@@ -1,4 +1,9 @@
-"""Layouts of a model on cards: their notation, and whether they divide model, cache and scales."""
+"""Layouts of a model on cards: notation, and whether they divide model, cache and scales.
+
+Block and group formats store one scale for several outputs and inputs of a matrix. Tensor
+parallelism cuts outputs of some matrices and inputs of others; a scale cannot be cut, and engines
+refuse to load a slice with part of a block.
+"""
 
 from __future__ import annotations
 
@@ -267,6 +272,10 @@ def _no_experts(of: str, expected: int) -> Pair:
     return say("no-experts", of=of, expected=expected)
 
 
+def _low_latency(ranks: int, mode: str) -> Pair:
+    return say("is-reached-by-low-latency", key=SHARED_RANKS, ranks=ranks, mode=mode)
+
+
 def _expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     tp, _, dp, ep = cut.degrees
     if cut.slices:
@@ -322,10 +331,6 @@ def _shared_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     for mode in ("exchange_normal", "exchange_gathered"):
         if subject.numbers.get(mode, 0):
             yield told(DIVISION, SHARED_RANKS, partial(_low_latency, ranks, mode))
-
-
-def _low_latency(ranks: int, mode: str) -> Pair:
-    return say("is-reached-by-low-latency", key=SHARED_RANKS, ranks=ranks, mode=mode)
 
 
 def _copies(routed: int, copies: int, ranks: int) -> int:
@@ -407,20 +412,15 @@ def _broken(subject: Subject, cut: Cut) -> tuple[Slice, int, str] | None:
         stored = getattr(subject.precision.weights, piece.group)
         if stored not in formats:
             formats[stored] = library.load("formats", stored)
-        block = _extent(formats[stored], piece)
+        scales = formats[stored].block
+        if scales is None:
+            continue
+        of_experts = scales.expert_inputs if (
+            piece.group == "routed_expert" and piece.side == "inputs") else None
+        block = int((of_experts or getattr(scales, piece.side)).value)
         if piece.width % block:
             return piece, block, stored
     return None
-
-
-def _extent(stored: Format, piece: Slice) -> int:
-    """Elements that a slice must hold a multiple of [1]."""
-    block = stored.block
-    if block is None:
-        return 1
-    if piece.group == "routed_expert" and piece.side == "inputs" and block.expert_inputs:
-        return int(block.expert_inputs.value)
-    return int(getattr(block, piece.side).value)
 
 
 def _slices(subject: Subject, cut: Cut) -> Iterator[Slice]:

@@ -1,4 +1,9 @@
-"""A deployment is read: its file, a variant of it, or a text, checked against the catalogue."""
+"""Load deployments: a file, a variant of it, or a text, checked against the catalogue.
+
+``variants`` holds what differs by key, groups merged key by key, a value replaced whole. What a
+document prints of one deployment is not true of another: claims, measurements and the note at the
+top of the file speak of the family as a whole and are not inherited, the document's inputs are.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -197,34 +203,23 @@ def as_documented(entry: E, document: str, section: str | None = None) -> E:
     for name in type(entry).model_fields:
         item = getattr(entry, name)
         if isinstance(item, Value):
-            changed[name] = _chosen(item, document, section)
+            stated = [other for other in item.others
+                      if other.kind == "documented" and other.source == document]
+            if stated:
+                best = max(stated, key=lambda other: _closeness(other, section))
+                rest = tuple(other for other in item.others if other is not best)
+                changed[name] = replace(best, others=(replace(item, others=()), *rest))
         elif isinstance(item, BaseModel):
             changed[name] = as_documented(item, document, section)
     return entry.model_copy(update=changed)
 
 
-def _chosen(value: Value, document: str, section: str | None) -> Value:
-    stated = [other for other in value.others
-              if other.kind == "documented" and other.source == document]
-    if not stated:
-        return value
-    best = max(stated, key=lambda other: _closeness(other, section))
-    rest = tuple(other for other in value.others if other is not best)
-    return replace(best, others=(replace(value, others=()), *rest))
-
-
 def _closeness(value: Value, section: str | None) -> int:
     """How many leading parts of its number a value's section shares with another."""
     wanted = (section or "").split(".")
-    shared = 0
-    for part in (value.section or "").split(","):
-        count = 0
-        for mine, other in zip(part.strip().split("."), wanted, strict=False):
-            if mine != other:
-                break
-            count += 1
-        shared = max(shared, count)
-    return shared
+    return max(len(list(takewhile(lambda pair: pair[0] == pair[1], zip(
+        part.strip().split("."), wanted, strict=False))))
+        for part in (value.section or "").split(","))
 
 
 SHORT = {"tp": "parallelism.tensor_parallel", "pp": "parallelism.pipeline_parallel",

@@ -1,4 +1,4 @@
-"""From a deployment's entries to the inputs of the physics: peaks, links, mechanisms, host.
+"""Inputs of the physics from a deployment's entries: peaks, links, mechanisms, host.
 
 Every mechanism is a knob: a named parameter with a range, which moves one or several inputs
 together. What the entries do not say is neutral in ``params/symbols.yml``.
@@ -276,11 +276,13 @@ def knobs(scenario: Resolved) -> list[Knob]:
     Raises ParamsError, via the catalogue, if a named entry does not exist.
     """
     stated, known, found = scenario.file.mechanisms, scenario.mechanisms, _priors(scenario)
-    given = _given(scenario)
+    given = {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
     named = {knob.name for knob in found}
     found += [Knob(name, value, (name,)) for name in _if_stated(scenario.model)
               if name not in named and (value := known.get(name) or stated.get(_else(name)))]
-    own = {knob.name: _own(stated, given, knob.name) for knob in found} if stated else given
+    own: Mapping[str, Value | None] = {
+        knob.name: stated.get(knob.name) or stated.get(_else(knob.name)) or given.get(knob.name)
+        for knob in found} if stated else given
     moved = {knob.name for knob in found}
     follow = {name: tuple(key for key, of in FOLLOWING.items() if of == name and key not in moved)
               for name in FOLLOWING.values()}
@@ -298,16 +300,6 @@ def _if_stated(model: Model) -> list[str]:
     """Mechanisms that a deployment of a model has where somebody states them."""
     lacking = _lacking(model)
     return [name for name in (*STATED, *IF_KNOWN) if name not in lacking]
-
-
-def _given(scenario: Resolved) -> dict[str, Value]:
-    """Mechanisms that its engine gives in place of priors, by name."""
-    return {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
-
-
-def _own(stated: Mapping[str, Value], given: Mapping[str, Value], name: str) -> Value | None:
-    """What holds of a mechanism in place of its prior: what is stated of it, or else given."""
-    return stated.get(name) or stated.get(_else(name)) or given.get(name)
 
 
 def _lacking(model: Model) -> tuple[str, ...]:
@@ -332,7 +324,10 @@ def _priors(scenario: Resolved) -> list[Knob]:
     found: list[Knob] = []
     priors = priors_of(scenario.device)
     cut = Placed.of(scenario)
-    without = _unplaced(scenario, cut) | {"absorbed_copies": scenario.model.attention != "mla"}
+    without = {"kv_imbalance": cut.replicas == 1
+               or _switched(scenario, "separate_pools"),  # no prompts between
+               "placement_residual": cut.balancing != "periodic",
+               "absorbed_copies": scenario.model.attention != "mla"}
     without |= dict.fromkeys((*SPARSE, SPARSE_PREFILL), not scenario.model.index_topk)
     without |= dict.fromkeys(_lacking(scenario.model), True)
     narrow = widened_experts(priors, scenario.precision, scenario.multiplied)
@@ -349,7 +344,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
         table = priors.sparse_attention_efficiency
         found.append(Knob(SPARSE_SHARE, table.wide if cached >= WIDE_BITS else table.narrow,
                           (SPARSE_SHARE,)))
-    mode = _mode(scenario)
+    mode = "normal" if _switched(scenario, "exchange_normal") else "low_latency"
     exchange = getattr(priors.all_to_all, mode)
     found += [Knob(key, value, (key,)) for key, value in exchange_latencies(
         scenario, exchange, mode, cut.experts).items()]
@@ -373,11 +368,6 @@ def _priors(scenario: Resolved) -> list[Knob]:
     return found + _fetching(scenario)
 
 
-def _mode(scenario: Resolved) -> str:
-    """How an exchange sends: for throughput or for latency."""
-    return "normal" if _switched(scenario, "exchange_normal") else "low_latency"
-
-
 @dataclass(frozen=True)
 class Placed:
     """What the inputs of a deployment depend on of its layout, besides the numbers of the cut.
@@ -398,19 +388,6 @@ class Placed:
         cut = scenario.file.parallelism
         return cls(scenario.file.cluster.nodes.value, cut.data_parallel.value,
                    cut.expert_parallel.value, cut.balancing)
-
-
-def _unplaced(scenario: Resolved, cut: Placed) -> dict[str, bool]:
-    """Mechanisms that only some layouts have: whether this one has none."""
-    return {"kv_imbalance": cut.replicas == 1
-            or _switched(scenario, "separate_pools"),  # no prompts between
-            "placement_residual": cut.balancing != "periodic"}
-
-
-def _balance(cut: Placed) -> dict[str, float]:
-    """How the load of the experts is balanced."""
-    return {"balanced_placement": int(cut.balancing == "periodic"),
-            "even_routing": int(cut.balancing == "ideal")}
 
 
 def _switched(scenario: Resolved, name: str) -> bool:
@@ -476,7 +453,7 @@ def _operators(scenario: Resolved, mechanisms: Collection[Knob]) -> dict[str, fl
     of_laws = {name for law in OF_LAW for name in law}
     if of_laws & scenario.file.mechanisms.keys():  # a deployment states a time, and no law
         mechanisms = _priors(scenario)
-    known = {knob.name for knob in mechanisms} | _given(scenario).keys()
+    known = {knob.name for knob in mechanisms} | scenario.given.keys()
     for law, (part, kernels) in OF_LAW.items():
         if found[f"{part}_timed_operators"] and not known & set(law):
             found[f"{part}_timed_operators"] -= kernels
@@ -506,7 +483,8 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
             found[name] = knob.value.value
     known = switches()
     found |= {name: value.value for name, value in scenario.mechanisms.items() if name in known}
-    found |= _balance(cut)
+    found |= {"balanced_placement": int(cut.balancing == "periodic"),
+              "even_routing": int(cut.balancing == "ideal")}
     workload = scenario.file.workload
     if workload.requests:
         found["bench_requests"] = workload.requests.value
@@ -519,7 +497,12 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
         cards, of_server = scenario.file.cluster.devices, scenario.node.devices_per_node.value
         found["host_cache_memory"] = workload.host_cache.value / min(
             cards.value if cards else of_server, of_server)
-    return found | _variations(scenario)
+    if workload.output_tokens is not None:
+        stated = workload.length_variation
+        both = float(stated.value) if stated else float(
+            workload.length_distribution == "exponential")
+        found["prompt_variation"], found["answer_variation"] = scenario.variations or (both, both)
+    return found
 
 
 def drafter_inputs(scenario: Resolved) -> dict[str, float]:
@@ -545,17 +528,6 @@ def drafter_problem(scenario: Resolved) -> str | None:
     return (f"no drafter '{method}' of '{scenario.model.id}' is known, expected "
             + (" or ".join(drafters) + ", or nothing" if drafters else "nothing")
             + " for its own layer")
-
-
-def _variations(scenario: Resolved) -> dict[str, float]:
-    """How far the lengths of prompts and answers deviate from their means, if those are stated."""
-    workload = scenario.file.workload
-    if workload.output_tokens is None:
-        return {}
-    stated = workload.length_variation
-    both = float(stated.value) if stated else float(workload.length_distribution == "exponential")
-    prompt, answer = scenario.variations or (both, both)
-    return {"prompt_variation": prompt, "answer_variation": answer}
 
 
 def _compute(scenario: Resolved) -> dict[str, float]:

@@ -469,25 +469,17 @@ def following(file: ScenarioFile, engine: Running, stated: Container[str]) -> Sc
         engine: the engine.
         stated: keys of the workload that are no defaults.
     """
-    joined, workload = _joined(file), dict(engine.workload)
+    cut, workload = file.parallelism, dict(engine.workload)
+    slices = cut.expert_tensor_parallel.value if cut.expert_tensor_parallel else 0
+    joined = int(joined_replicas(cut.tensor_parallel.value, cut.expert_parallel.value, slices))
     for statement in engine.by_cut:
         if statement.joined == (joined > 1):
             workload |= _workload(engine.profile, statement, engine.release)
     chunk = workload.get("max_num_batched_tokens")
     if engine.chunk_dealt and joined > 1 and chunk is not None:
-        workload["max_num_batched_tokens"] = _shared(chunk, joined)
+        value, low, high = (max(1, number // joined)
+                            for number in (chunk.value, chunk.low, chunk.high))
+        workload["max_num_batched_tokens"] = replace(
+            chunk, value=value, low=low, high=high, written=f"{value} token")
     unsaid = {key: value for key, value in workload.items() if key not in stated}
     return file.model_copy(update={"workload": file.workload.model_copy(update=unsaid)})
-
-
-def _joined(file: ScenarioFile) -> int:
-    """Ranks that share experts [1]."""
-    cut = file.parallelism
-    slices = cut.expert_tensor_parallel.value if cut.expert_tensor_parallel else 0
-    return int(joined_replicas(cut.tensor_parallel.value, cut.expert_parallel.value, slices))
-
-
-def _shared(chunk: Value, ranks: int) -> Value:
-    """The part of each of so many ranks in the prompt tokens of a step [token]."""
-    value, low, high = (max(1, number // ranks) for number in (chunk.value, chunk.low, chunk.high))
-    return replace(chunk, value=value, low=low, high=high, written=f"{value} token")

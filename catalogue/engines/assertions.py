@@ -1,7 +1,9 @@
 """What a release asserts about its settings together, from ``params/engines/assertions/``.
 
 An assertion names the check in the released source that it stands for; in which releases that check
-stands is found by ``python -m tools.engines.assertions``, which writes ``params/engines/checks/``.
+exists is found by ``python -m tools.engines.assertions``, which writes ``params/engines/checks/``.
+Conditions are in Python's words and decided without running them; an unknown value makes a
+condition neither true nor false, as in Kleene's logic: ``False and x`` is false whatever ``x`` is.
 """
 
 from __future__ import annotations
@@ -99,7 +101,8 @@ def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:
         case ast.Name(id=name):
             return known.get(name, UNKNOWN)
         case ast.Attribute(value=owner, attr=name):
-            return _attribute(_value(owner, known), name)
+            of = _value(owner, known)
+            return of.get(name) if isinstance(of, Mapping) else None if of is None else UNKNOWN
         case ast.List(elts=items) | ast.Tuple(elts=items):
             values = [_value(item, known) for item in items]
             return UNKNOWN if any(isinstance(each, Unknown) for each in values) else values
@@ -111,14 +114,10 @@ def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:
         case ast.BinOp(left=left, op=op, right=right):
             return _tried(_COMPUTED[type(op)], _value(left, known), _value(right, known))
         case ast.Compare(left=left, ops=ops, comparators=others):
-            return _compared([_value(each, known) for each in (left, *others)], ops)
+            values = [_value(each, known) for each in (left, *others)]
+            return _joined([_tried(_COMPARED[type(op)], one, other) for op, one, other in zip(
+                ops, values[:-1], values[1:], strict=True)], every=True)
     return UNKNOWN
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    if isinstance(owner, Mapping):
-        return owner.get(name)
-    return None if owner is None else UNKNOWN
 
 
 def _joined(values: list[Any], every: bool) -> Any:
@@ -126,12 +125,6 @@ def _joined(values: list[Any], every: bool) -> Any:
     if any(bool(each) is not every for each in values if not isinstance(each, Unknown)):
         return not every
     return UNKNOWN if any(isinstance(each, Unknown) for each in values) else every
-
-
-def _compared(values: list[Any], ops: list[ast.cmpop]) -> Any:
-    found = [_tried(_COMPARED[type(op)], one, other)
-             for op, one, other in zip(ops, values[:-1], values[1:], strict=True)]
-    return _joined(found, every=True)
 
 
 def _tried(act: Callable[..., Any], *values: Any) -> Any:
@@ -275,21 +268,15 @@ def assertions(engine: str) -> tuple[Assertion, ...]:
 
     Raises ParamsError, one sentence with file and line, for a file that is not such a table.
     """
-    if engine not in asserting():
-        return ()
-    return _load(engine)
+    path = ROOT / "engines" / "assertions" / f"{engine}.yml"
+    return yamlfile.remembered("assertions", path, lambda: assertions_of(
+        yamlfile.read(path), assertion_coverage(engine))) if engine in asserting() else ()
 
 
 def asserting() -> tuple[str, ...]:
     """Engines whose assertions are held."""
     folder = ROOT / "engines" / "assertions"
     return tuple(sorted(path.stem for path in folder.glob("*.yml")))
-
-
-@functools.cache
-def _load(engine: str) -> tuple[Assertion, ...]:
-    return assertions_of(yamlfile.read(ROOT / "engines" / "assertions" / f"{engine}.yml"),
-                         assertion_coverage(engine))
 
 
 @dataclass(frozen=True)

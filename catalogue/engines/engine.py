@@ -1,8 +1,9 @@
 """The engine catalogue: arguments, environment variables and metrics of vLLM and its like.
 
 ``params/engines/*.yml`` is made by ``python -m tools.engines.extract`` from released source. An
-entry tells in which of the pinned releases it stands, and what it was there; between two pinned
-releases the catalogue says nothing.
+entry states in which of the pinned releases it exists, and what it was there; between two pinned
+releases the catalogue says nothing. Documents' launch blocks and alert thresholds are in folders
+beside it.
 """
 
 from __future__ import annotations
@@ -132,10 +133,8 @@ class Engine:
 
     def find(self, text: str) -> Entry | None:
         """The entry that a name stands for in the newest release that has it, or None."""
-        for name in self._spellings(text):
-            if name in self.index:
-                return self.index[name][0]
-        return None
+        return next((self.index[name][0] for name in self._spellings(text) if name in self.index),
+                    None)
 
     def lookup(self, text: str) -> Entry:
         """The entry of a name: ``--max-model-len``, ``max_model_len``, a variable, a metric.
@@ -274,8 +273,7 @@ def engine_names() -> list[str]:
 
 def load_engine(name: str) -> Engine:
     """The catalogue of an engine. Raises ParamsError with the names there are."""
-    _known_path(name)
-    return _load(name)
+    return _load(_known_path(name))
 
 
 def _known_path(name: str) -> Path:
@@ -295,8 +293,7 @@ def load_releases(name: str) -> tuple[Release, ...]:
         yamlfile.beginning(path, "releases")))
 
 
-def _load(name: str) -> Engine:
-    path = ROOT / "engines" / f"{name}.yml"
+def _load(path: Path) -> Engine:
     return yamlfile.remembered("engine", path, lambda: engine_of(yamlfile.read(path)))
 
 
@@ -311,7 +308,7 @@ def load_tool(name: str) -> Engine:
     if name not in known:
         raise ParamsError(f"there is no tool '{_printed(name)}' in params/engines/tools/, "
                           f"expected one of {', '.join(known)}.")
-    return _load(f"tools/{name}")
+    return _load(file_of("engines/tools", name))
 
 
 def engine_of(file: YamlFile) -> Engine:

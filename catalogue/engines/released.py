@@ -1,8 +1,11 @@
-"""The releases of an engine that are known, and which of them a deployment means."""
+"""Releases of an engine: which of them a deployment means, and what replaces a setting.
+
+``params/engines/successors/*.yml`` names the successors of settings where the source of the engine
+itself does not.
+"""
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 from catalogue import library
@@ -169,12 +172,8 @@ def successors(engine: str) -> dict[str, Successor]:
     Raises ParamsError, one sentence with file and line, for a file that is not such a table.
     """
     path = ROOT / "engines" / "successors" / f"{engine}.yml"
-    return _load(engine) if path.is_file() else {}
-
-
-@functools.cache
-def _load(engine: str) -> dict[str, Successor]:
-    return successors_of(yamlfile.read(ROOT / "engines" / "successors" / f"{engine}.yml"))
+    return yamlfile.remembered("successors", path, lambda: successors_of(
+        yamlfile.read(path))) if path.is_file() else {}
 
 
 def successors_of(file: YamlFile) -> dict[str, Successor]:
@@ -213,14 +212,6 @@ def _bare(name: str) -> str:
     return bare(name.strip().partition("=")[0])
 
 
-def _from(engine: Engine, name: str, release: str) -> str:
-    """A name, and from which release on, where it is a later one."""
-    entry = engine.find(name)
-    if entry is None or entry.at(release) is not None or entry.until is not None:
-        return name
-    return f"{name} (from {entry.since} on)"
-
-
 def refusal(engine: Engine, name: str, release: str) -> str:
     """One sentence: that a release does not know a setting, since when, and what to use.
 
@@ -242,7 +233,10 @@ nothing has to be set in its place.
         why = f"it has one as {ONE[entry.kind]} '{entry.name}' in other releases only"
     use = instead(engine, name)
     if use:
-        why += f"; use {' or '.join(_from(engine, each, release) for each in use)}"
+        of_use = {each: engine.find(each) for each in use}
+        why += "; use " + " or ".join(
+            each if found is None or found.at(release) is not None or found.until is not None
+            else f"{each} (from {found.since} on)" for each, found in of_use.items())
     elif use == ():
         why += "; nothing has to be set in its place"
     elif entry is None and (near := engine.near(name)):

@@ -1,4 +1,8 @@
-"""What a file of a deployment may hold: formats, precisions, scenarios, measured results."""
+"""Deployments: formats, precisions, scenarios, agents, recipes.
+
+An agent is a load of several turns, in which each prompt is the whole history so far. A recipe is a
+published launch command of one engine for a model on a card.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Tables of measured results: columns with units, rows, what is in doubt and why."""
+"""Measured results: tables, gates, start-up logs, shortest steps and scores of formats.
+
+Gates are measured rows that predictions are tested on and never fitted to. The shortest measured
+steps are upper bounds of what the kernels of a step take.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ speaks of it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -67,8 +67,11 @@ def published(model: Model, precision: Precision, engine: str | None = None,
         return True
     of_format = [checkpoint for of, checkpoint in found if of.weights == precision.weights]
     return any(not checkpoint.served or any(
-        (engine is None or served.engine == engine) and (device is None or _of_one_maker(
-            device, served.cards)) for served in checkpoint.served) for checkpoint in of_format)
+        (engine is None or served.engine == engine) and (
+            device is None or device.software is None or any(
+                card.startswith(begins) for card in served.cards
+                for begins, stack in STACKS.items() if stack == device.software))
+        for served in checkpoint.served) for checkpoint in of_format)
 
 
 def shown(model: Model, precision: Precision, engine: str | None, device: Device) -> bool:
@@ -81,13 +84,6 @@ def shown(model: Model, precision: Precision, engine: str | None, device: Device
     return any(engine in (None, served.engine) and device.architecture in served.cards
                for of, checkpoint in checkpoints(model) if of.weights == precision.weights
                for served in checkpoint.served)
-
-
-def _of_one_maker(device: Device, cards: Iterable[str]) -> bool:
-    """Whether the software of a card drives any of some architectures."""
-    return device.software is None or any(
-        card.startswith(begins) for card in cards for begins, stack in STACKS.items()
-        if stack == device.software)
 
 
 def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device,
@@ -294,16 +290,15 @@ def runs_experts(engine: str) -> bool:
 
 def table(path: Path) -> Kernels:
     """One table, checked as :func:`tables` checks them."""
-    return yamlfile.remembered("sound kernels", path.absolute(), lambda: _checked(path))
+    def checked() -> Kernels:
+        found: Kernels = library.load("kernels", path)
+        if found.engine is not None and found.engine not in library.names("profiles"):
+            raise ParamsError(f"{library.read(path).where(('engine',))}: engine: there is no "
+                              f"engine '{found.engine[:60]}', expected one of "
+                              f"{', '.join(library.names('profiles'))}.")
+        return found
 
-
-def _checked(path: Path) -> Kernels:
-    found: Kernels = library.load("kernels", path)
-    if found.engine is not None and found.engine not in library.names("profiles"):
-        raise ParamsError(f"{library.read(path).where(('engine',))}: engine: there is no engine "
-                          f"'{found.engine[:60]}', expected one of "
-                          f"{', '.join(library.names('profiles'))}.")
-    return found
+    return yamlfile.remembered("sound kernels", path.absolute(), checked)
 
 
 def known_to_engines(device: Device) -> bool:
@@ -451,10 +446,12 @@ def _judge(name: str, parts: tuple[Part, ...], asked: Asked, release: str | None
         chosen = {part.name: (cell, asked.wide if widened else "") for part in parts
                   for cell, widened in (at(part, release),) if cell}
         widened = [at(part, release)[1] for part in parts]
-        return Support(_kernel(name, {part: cell for part, (cell, _) in chosen.items()},
-                               {part: dtype for part, (_, dtype) in chosen.items() if dtype},
-                               _span(known, release, lambda each: run(each) and [
-                                   at(part, each)[1] for part in parts] == widened)))
+        used = {part: cell for part, (cell, _) in chosen.items()}
+        return Support(Kernel(
+            name, *_span(known, release, lambda each: run(each) and [
+                at(part, each)[1] for part in parts] == widened),
+            used.get("routed_expert") or used.get("attention") or used["cache"], used,
+            {part: dtype for part, (_, dtype) in chosen.items() if dtype}))
     if _before(release, first):
         return Support(refusals=(Refusal(name, release, None, say(
             "no-class", model_class=str(asked.model_class), first=str(first)),
@@ -484,12 +481,6 @@ def _span(known: list[str | None], release: str | None, run: Callable[[str | Non
     while last + 1 < len(order) and run(order[last + 1]):
         last += 1
     return order[first], order[last]
-
-
-def _kernel(name: str, cells: dict[str, Cell], widened: dict[str, str],
-            span: tuple[str | None, str | None]) -> Kernel:
-    experts = cells.get("routed_expert") or cells.get("attention") or cells["cache"]
-    return Kernel(name, *span, experts, cells, widened)
 
 
 def multiplied(precision: Precision, device: Device, engine: str | None = None,

@@ -1,6 +1,10 @@
-"""What unit a formula of a claim comes out in, from the units of what goes in.
+"""Claims of documents: their entries, the quantities that they share, units of their formulas.
 
-What is merely counted (tokens, requests, blocks) is passed over: documents leave it out.
+A claim that stands in a scenario or in ``params/formulas/`` is not repeated: ``claim`` or
+``example`` names it. Whatever it is compared with is named by a reference (``Reference``), never by
+its number, so that a verdict is computed anew: ``claims/ID`` is what a claim prints,
+``corrected/ID`` the corrected value. Contradictions are computed from what claims print. Units of
+counts (tokens, requests, blocks) are ignored in formulas: documents leave them out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""What a file of ``params/documents/`` may hold: a document that is audited, what it says in words.
+"""Audited documents: what they state in words, settings that they name, advice that they give.
 
-What stands here is no number that the audit judges: words of a table (a rank, a remedy), and times
-that take their meaning from what is beside them. A claim on the same thing is named, not repeated.
+No number here is judged by the audit: words of a table (a rank, a remedy), and times whose meaning
+comes from what is beside them. A claim on the same thing is named, not repeated. Settings are
+those that are no flag of an engine: variables of libraries, settings of the system, files, scripts.
+Advice is a choice or its reason; it gets no verdict.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading one configuration field by field: what it holds is a count, a switch or refused."""
+"""Fields of a configuration: known names of every family, checked reading, rules that take code."""
 
 from __future__ import annotations
 

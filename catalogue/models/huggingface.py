@@ -1,7 +1,8 @@
-"""From the ``config.json`` of a Hugging Face model to a model file of this project.
+"""Import the ``config.json`` of a Hugging Face model as a model file of this project.
 
 What is used, what changes nothing, what is unknown, and what the modelling code implies is kept
-apart; a value that the program does not model is refused, never guessed.
+apart; a value that the program does not model is refused, never guessed. Of a model that also sees
+or hears the language model's own part is read; the published format is recognised.
 """
 
 from __future__ import annotations
@@ -270,7 +271,10 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     head: dict[str, Any] = {
         "name": {"en": title, "zh": title},
         "defaults": {"source": f"config.json of {title}", "kind": "vendor", "date": file.date}}
-    fields = _known_as(raw) | {"attention": means.attention} | reader.found
+    fields = {"attention": means.attention} | reader.found
+    match raw.data.get("architectures"):
+        case [str() as known_as, *_]:  # the class by which engines know the model
+            fields = {"model_class": known_as} | fields
     if source is not None:
         head["defaults"] = _stated(source)
         fields = {key: {name: item for name, item in value.items() if name != "source"}
@@ -291,14 +295,6 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
         published=published,
         beside=whole.beside,
         model=_validated(data, file))
-
-
-def _known_as(file: JsonFile) -> dict[str, str]:
-    """The class by which engines know a model: the first of ``architectures``."""
-    match file.data.get("architectures"):
-        case [str() as name, *_]:
-            return {"model_class": name}
-    return {}
 
 
 def _family(file: JsonFile) -> Family:

@@ -1,4 +1,4 @@
-"""What a file of a goal may hold: a model, cards to choose from, users, and limits to keep."""
+"""Goals of a search, standard questions, loads of a day and failures of servers."""
 
 from __future__ import annotations
 
@@ -193,10 +193,6 @@ def _quality(raw: Any) -> float | str:
                          f"benchmark may lose, such as '1 point', or '{PUBLISHED}'") from None
 
 
-def _host_memory(raw: Any) -> float:
-    return 0.0 if raw in (0, "0") else _number(raw, "B", most=MOST_MEMORY)
-
-
 def _shown(meant: str) -> WithJsonSchema:
     return WithJsonSchema({"type": ["number", "string"], "description": meant})
 
@@ -271,7 +267,8 @@ Cards = Annotated[int, BeforeValidator(lambda raw: _whole(raw, most=MOST_CARDS))
 Degree = Annotated[int, BeforeValidator(_whole), _shown("a whole number")]
 DegreeOrZero = Annotated[int, BeforeValidator(lambda raw: _whole(raw, least=0)),
                          _shown("a whole number")]
-HostMemory = Annotated[float, BeforeValidator(_host_memory),
+HostMemory = Annotated[float, BeforeValidator(
+    lambda raw: 0.0 if raw in (0, "0") else _number(raw, "B", most=MOST_MEMORY)),
                        _shown("an amount of memory, such as '512 GB', or 0")]
 Degrees = Annotated[list[Degree], Field(min_length=1)]
 

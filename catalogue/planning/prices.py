@@ -1,4 +1,4 @@
-"""What a file of prices may hold: a card's hour, what stands around it, money through time.
+"""Prices: a card's hour, the parts of a server, money over time, power of a kind of work.
 
 A price names its currency in its unit, and currencies never mix. What nobody prints is left out:
 then a reader's own file (``like`` one of these) gives it, or there is no answer in money.
@@ -230,12 +230,8 @@ class Sold(Entry):
         return self
 
 
-def _lists(raw: Any) -> Any:
-    """A service's lists by name; one alone, without a name, holds today."""
-    return {NOW: raw} if isinstance(raw, dict) and "output" in raw else raw
-
-
-Lists = Annotated[dict[Identifier, Sold], BeforeValidator(_lists)]
+Lists = Annotated[dict[Identifier, Sold], BeforeValidator(  # one alone, without a name, holds today
+    lambda raw: {NOW: raw} if isinstance(raw, dict) and "output" in raw else raw)]
 
 
 class Prices(CatalogueEntry):

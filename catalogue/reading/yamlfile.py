@@ -299,22 +299,11 @@ def _line(event: Any) -> int:
 def _shown(event: yaml.ScalarEvent) -> str:
     """The text of a scalar. Raises _Unfit where a reader does not see all of it."""
     text: str = event.value
-    if text.isprintable():  # nearly all are, and this is fast
-        return text
-    try:
-        return _visible(text)
-    except ValueError as error:
-        raise _Unfit(str(error), _line(event)) from None
-
-
-def _visible(text: str) -> str:
-    """A text, if a reader sees all of it: what moves a cursor or turns the direction is no text.
-
-    Raises ValueError naming the first character that is neither seen nor a space or line end.
-    """
-    for char in text:
-        if unicodedata.category(char) in _UNSEEN and char not in "\n\t":
-            raise ValueError(f"a control character ({ascii(char)[1:-1]}), expected plain text")
+    if not text.isprintable():  # nearly all are, and this is fast
+        for char in text:
+            if unicodedata.category(char) in _UNSEEN and char not in "\n\t":
+                raise _Unfit(f"a control character ({ascii(char)[1:-1]}), expected plain text",
+                             _line(event))
     return text
 
 
