@@ -83,6 +83,7 @@ def file_of(kind: str, name: str) -> Path:
     return folder_of(kind) / f"{name}.yml"
 
 
+@lru_cache(maxsize=4096)
 def stands(kind: str, name: str) -> bool:
     """Whether the catalogue has an entry of that identifier; looks at no other file."""
     try:
@@ -242,7 +243,6 @@ KINDS: dict[str, type[Entry]] = {
 }
 
 
-
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
     """The file of an entry that another file names; one outside the catalogue may be anything.
 
@@ -299,8 +299,9 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
         at = ("defaults", *problem.keys)
         raise ParamsError(f"{file.where(at)}: {'.'.join(map(str, at))}: {problem}.") from None
     except ValidationError as error:
-        if "like" in cls.model_fields and file.data.get("like") is not None:
-            _check_base(kind, file, error)
+        if "like" in cls.model_fields and file.data.get("like") is not None and (
+                not (at := _problem(error)["loc"]) or at not in file.lines):
+            load(kind, file.data["like"], beside=file.path)  # it is told of the base's file then
         origins = {tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
         raise ParamsError(_sentence(cls, file, error, origins)) from None
     if kind == "devices":
@@ -330,13 +331,6 @@ def read(path: Path) -> YamlFile:
     if "id" in file.data:
         raise ParamsError(f"{file.where(('id',))}: the key 'id' is the file's name, leave it out.")
     return file
-
-
-def _check_base(kind: str, file: YamlFile, error: ValidationError) -> None:
-    """Where what is wrong does not stand in an entry's own file, it may stand in that of the one
-    it is like, and is told of that file then."""
-    if _problem(error)["loc"] not in file.lines or not _problem(error)["loc"]:
-        load(kind, file.data["like"], beside=file.path)
 
 
 def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -381,7 +375,9 @@ def _inherited(cls: type[Entry], key: str, raw: Any, defaults: Any, path: Path) 
     field = cls.model_fields.get(key)
     if field is None:
         return raw
-    if (kind := _referred_kind(field.annotation)) and isinstance(raw, str) and is_path(raw):
+    kind = next((item.kind for part in (field.annotation, *get_args(field.annotation))
+                 for item in getattr(part, "__metadata__", ()) if isinstance(item, Ref)), None)
+    if kind and isinstance(raw, str) and is_path(raw):
         try:
             return str(locate(kind, raw, path).absolute())
         except ParamsError:  # told when the device is checked
@@ -476,15 +472,6 @@ def _entry_class(annotation: Any) -> type[Entry] | None:
     for candidate in (annotation, *get_args(annotation)):
         if isinstance(candidate, type) and issubclass(candidate, Entry):
             return candidate
-    return None
-
-
-def _referred_kind(annotation: Any) -> str | None:
-    """The kind of entry that a field names, if it names one."""
-    for part in (annotation, *get_args(annotation)):
-        for item in getattr(part, "__metadata__", ()):
-            if isinstance(item, Ref):
-                return item.kind
     return None
 
 

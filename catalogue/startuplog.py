@@ -210,10 +210,13 @@ def read_log(path: Path) -> StartupText:
     if engine is None or not printed:
         raise ParamsError(f"{path}: no line on memory as vLLM, SGLang or vLLM Ascend print it, "
                           "such as 'Available KV cache memory: 41.06 GiB'.")
-    length = _first(LENGTH, text)
+    length, ranks = _first(LENGTH, text), dict[str, int]()
+    for written, number in RANK.findall(text):  # in the names of the workers that print
+        if of := RANKS.get(written):
+            ranks[of] = max(ranks.get(of, 1), int(number) + 1)
     return StartupText(
         engine, _first(ENGINES[engine][1], text), _all(CHECKPOINT, text), _all(CARD, text), printed,
-        _arguments(text), _ranks(text), re.search(EAGER, text) is not None,
+        _arguments(text), ranks, re.search(EAGER, text) is not None,
         int(length.replace(",", "") or 0) or None if length else None,
         next((name for name, words in REFUSED.items() if re.search(words, text)), None))
 
@@ -270,15 +273,6 @@ def _arguments(text: str) -> dict[str, str]:
     if re.search(WHOLE_EXPERTS, text):
         found["expert_parallel"] = "all"
     return found | {name: "True" for name, words in FLAGS.items() if re.search(words, text)}
-
-
-def _ranks(text: str) -> dict[str, int]:
-    """Ranks by what they are parts of, from the names of the workers that print."""
-    found: dict[str, int] = {}
-    for written, number in RANK.findall(text):
-        if written in RANKS:
-            found[RANKS[written]] = max(found.get(RANKS[written], 1), int(number) + 1)
-    return found
 
 
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "data_parallel", "decode_context_parallel")

@@ -289,7 +289,7 @@ def _expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     routed, copies = int(subject.numbers["n_routed_experts"]), cut.spares
     ranks, of = ep - cut.shared_ranks, subject.model.id
     if (routed + copies) % ranks:  # of which some are left, or the problem is told above
-        fewest = _copies(routed, copies, ranks)
+        fewest = -(-(routed + copies) // ranks) * ranks - routed  # that can be dealt evenly
         yield told(DIVISION, EXPERTS, lambda: say(
             "experts-not-dealt", expert=ep, routed=routed, copies=copies, fewest=fewest, of=of,
             shared_ranks=SHARED_RANKS, shared=cut.shared_ranks),
@@ -331,11 +331,6 @@ def _shared_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     for mode in ("exchange_normal", "exchange_gathered"):
         if subject.numbers.get(mode, 0):
             yield told(DIVISION, SHARED_RANKS, partial(_low_latency, ranks, mode))
-
-
-def _copies(routed: int, copies: int, ranks: int) -> int:
-    """Fewest redundant experts, no fewer than are asked for, that can be dealt out evenly."""
-    return -(-(routed + copies) // ranks) * ranks - routed
 
 
 def context_problem(subject: Subject, cut: Cut) -> Problem | None:

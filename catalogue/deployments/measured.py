@@ -44,31 +44,19 @@ def startup_rows() -> Iterator[StartupRow]:
     for name in library.names("startups"):
         path = library.locate("startups", name)
         for log in library.load("startups", name).logs:
-            yield startup_row(log, name, path)
-
-
-def startup_row(log: StartupLog, engine: str, path: Path) -> StartupRow:
-    """A start-up log with its deployment.
-
-    Args:
-        log: what was printed.
-        engine: identifier of the file that holds it.
-        path: of that file.
-
-    Raises ParamsError, one sentence, for a deployment that cannot be read.
-    """
-    if log.deployment is None:
-        return StartupRow(log, engine)
-    data = {"title": {"en": log.id, "zh": log.id},
-            "defaults": {"source": log.source, "kind": "documented", "date": log.date},
-            } | log.deployment
-    at = path.with_name(f"{log.id}.yml")
-    own = {name: library.Override(raw, f"{path.name}: {log.id}")
-           for name, raw in log.settings.items()}
-    try:
-        return StartupRow(log, engine, overridden_scenario(YamlFile(at, data, {}), own))
-    except LayoutError as problem:
-        return StartupRow(log, engine, refused=str(problem))
+            if log.deployment is None:
+                yield StartupRow(log, name)
+                continue
+            data = {"title": {"en": log.id, "zh": log.id},
+                    "defaults": {"source": log.source, "kind": "documented", "date": log.date},
+                    } | log.deployment
+            own = {key: Override(raw, f"{path.name}: {log.id}")
+                   for key, raw in log.settings.items()}
+            file = YamlFile(path.with_name(f"{log.id}.yml"), data, {})
+            try:
+                yield StartupRow(log, name, overridden_scenario(file, own))
+            except LayoutError as problem:
+                yield StartupRow(log, name, refused=str(problem))
 
 
 @dataclass(frozen=True)

@@ -355,7 +355,8 @@ def _priors(scenario: Resolved) -> list[Knob]:
     found += [Knob(name, value, (name,)) for name in EXCHANGE_TIMES
               if (value := getattr(exchange.node, name.removeprefix("exchange_"))
                   or scenario.mechanisms.get(name)) is not None]
-    if scenario.model.is_moe and not _gathered(scenario):  # a gather keeps no room for copies
+    # a gather keeps no room for copies
+    if scenario.model.is_moe and not _switched(scenario, "exchange_gathered"):
         found.append(Knob("exchange_buffer_tokens", exchange.buffer_tokens,
                           ("exchange_buffer_tokens",)))
     offload = scenario.file.offload
@@ -394,21 +395,6 @@ def _switched(scenario: Resolved, name: str) -> bool:
     """Whether a deployment states one of ``switches()`` and does not set it to 0."""
     switch = scenario.mechanisms.get(name)
     return switch is not None and bool(switch.value)
-
-
-def _gathered(scenario: Resolved) -> bool:
-    """Whether ranks gather all tokens instead of sending each to its experts."""
-    return _switched(scenario, "exchange_gathered")
-
-
-def _dispatched(scenario: Resolved, dtype: str) -> float:
-    """Bytes of an element on its way to the experts, which multiply this dtype [B].
-
-    An all-to-all quantises first, where the experts multiply 8 bits or fewer; gathered are
-    activations as they are.
-    """
-    narrow = None if _gathered(scenario) else DISPATCHED.get(dtype)
-    return library.load("formats", narrow or scenario.precision.activation).bytes_per_element
 
 
 def _fetching(scenario: Resolved) -> list[Knob]:
@@ -535,11 +521,15 @@ def _compute(scenario: Resolved) -> dict[str, float]:
     found = {f"{name}_peak": getattr(device.matrix_peak, dtype).value
              for name, dtype in dtypes.items()}
     wider = widened(scenario.precision, dtypes)
+    # an all-to-all quantises where experts multiply 8 bits or fewer; gathered activations stay wide
+    narrow = None if _switched(scenario, "exchange_gathered") else DISPATCHED.get(
+        dtypes["routed_expert"])
+    dispatched = library.load("formats", narrow or scenario.precision.activation)
     found |= {f"{name}_dequantised": float(wider[name]) for name in STORED}
     return found | {
         "multiply_add_flops": MULTIPLY_ADD,
         "l2_bandwidth": (device.l2_bandwidth or device.memory_bandwidth).value,
-        "dispatch_element_bytes": _dispatched(scenario, dtypes["routed_expert"]),
+        "dispatch_element_bytes": dispatched.bytes_per_element,
         "captured": float(bool(scenario.file.graphs)),
         "mixed_steps": float(scenario.file.scheduling == "mixed"),
         "open_arrivals": float(scenario.file.workload.arrivals == "poisson"),

@@ -119,7 +119,15 @@ def load_profile(name: str, beside: Path | None = None, card: str | None = None)
     that no release has.
     """
     path = _path(name, beside)
-    return yamlfile.remembered(f"sound profile {card}", path.absolute(), lambda: _sound(path, card))
+    def sound() -> Profile:
+        own: Profile = library.load("profiles", path)
+        profile = own.model_copy(update={"statements": [*own.statements, *_fitted(own.id, card)]})
+        for keys, problem in _problems(profile, card):
+            raise ParamsError(f"{library.read(path).where(keys)}: {(keys[:-1] or keys)[-1]}: "
+                              f"{problem}")
+        return profile
+
+    return yamlfile.remembered(f"sound profile {card}", path.absolute(), sound)
 
 
 def _path(name: str, beside: Path | None) -> Path:
@@ -127,14 +135,6 @@ def _path(name: str, beside: Path | None) -> Path:
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
     return library.locate("profiles", name, beside)
-
-
-def _sound(path: Path, card: str | None) -> Profile:
-    own: Profile = library.load("profiles", path)
-    profile = own.model_copy(update={"statements": [*own.statements, *_fitted(own.id, card)]})
-    for keys, problem in _problems(profile, card):
-        raise ParamsError(f"{library.read(path).where(keys)}: {(keys[:-1] or keys)[-1]}: {problem}")
-    return profile
 
 
 def load_fits(name: str) -> Fits:

@@ -505,14 +505,6 @@ def multiplied(precision: Precision, device: Device, engine: str | None = None,
                     for name, dtype in widened.items()}
 
 
-def _meant(engine: str | None, release: str | None) -> tuple[str | None, str | None]:
-    """Engine and release that are meant, the release as it is asked for: cells speak of all."""
-    if engine is None:
-        return None, None
-    name, _, written = (part.strip() for part in engine.partition(AT))
-    return name, asked_release(profile_of(name), release or written or None)
-
-
 def kernels_of(precision: Precision, device: Device, model: Model | None = None,
                classes: Collection[str] | None = None) -> list[Kernel]:
     """Every engine that runs a precision on a card, each in its newest release that does; native
@@ -551,8 +543,9 @@ def support(precision: Precision, device: Device, engine: str | None = None,
     'runs'
     """
     parts, asked = parts_of(precision, model, classes, device), _asked(device, model)
-    name, meant = _meant(engine, release)
-    if name is not None:
+    if engine is not None:  # in the release that is asked for: cells speak of all
+        name, _, written = (part.strip() for part in engine.partition(AT))
+        meant = asked_release(profile_of(name), release or written or None)
         return next((_judged(of, parts, asked, meant) for of in _tables_of(name)),
                     Support(unknown=parts))
     if kernels := kernels_of(precision, device, model, classes):

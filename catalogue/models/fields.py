@@ -225,13 +225,11 @@ def configurations() -> dict[str, list[Any]]:
 
     Raises ParamsError for keys that it does not have and values that are none.
     """
-    yamlfile.note(FILE)
-    return _configurations(FILE)
+    return yamlfile.remembered("configurations", FILE, _configurations)
 
 
-@functools.cache
-def _configurations(path: Path) -> dict[str, list[Any]]:
-    file = yamlfile.read(path)
+def _configurations() -> dict[str, list[Any]]:
+    file = yamlfile.read(FILE)
     if set(file.data) != {*GROUPS, "formats"}:
         raise ParamsError(f"{file.where()}: expected {', '.join(GROUPS)} and formats.")
     for group in GROUPS:

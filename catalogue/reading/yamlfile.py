@@ -36,7 +36,7 @@ KeyPath = tuple[str | int, ...]
 Files = dict[Path, bytes | None]
 Made = TypeVar("Made")
 _following: list[Files] = []
-_made: dict[tuple[str, Path, bool], tuple[Files, Any]] = {}
+_made: dict[tuple[str, Path, bool], tuple[Files, list[tuple[Path, bytes]], Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,9 @@ def following(files: Files | None = None) -> Iterator[Files]:
         _following[:] = [each for each in _following if each is not followed]
 
 
-def _is_unchanged(path: Path, raw: bytes | None) -> bool:
+def _is_unchanged(path: Path, raw: bytes) -> bool:
     try:
-        return raw is None or read_small(path, "", "") == raw
+        return read_small(path, "", "") == raw
     except ParamsError:  # it is gone
         return False
 
@@ -141,15 +141,16 @@ def remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
     """
     key = what, path, words.pages_are_made()
     if key in _made:
-        files, made = _made[key]
-        if all(map(_is_unchanged, files.keys(), files.values())):
+        files, own, made = _made[key]
+        if all(_is_unchanged(each, raw) for each, raw in own):
             for followed in _following:
-                for each, raw in files.items():
-                    followed[each] = raw
+                for each, contents in files.items():
+                    followed[each] = contents
             return made
     with following() as files:
         made = make()
-    _made[key] = files, made
+    own = [(each, raw) for each, raw in files.items() if raw is not None]
+    _made[key] = files, own, made
     return made
 
 
