@@ -10,12 +10,12 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -254,17 +254,6 @@ class Family:
     documented: Documented | None = None
 
 
-class Listed(NamedTuple):
-    """What lists say of a deployment: its file, titles and names as pages show them, its devices
-    [1]."""
-
-    file: str
-    title: Text
-    model: Text
-    precision: Text
-    devices: int
-
-
 def load_family(reference: str | Path, device: str | Path | None = None) -> Family:
     """Load and check a scenario file with all of its variants; see :func:`load_scenario`."""
     path, _ = find_scenario(reference)
@@ -317,33 +306,6 @@ def deployment_names() -> list[str]:
     """Identifiers of all deployments of ``params/scenarios/``, variants of a file each."""
     return [name for file in library.names("scenarios")
             for name in variants(file) or [file]]
-
-
-def devices_named(file: str) -> set[str]:
-    """Identifiers of the devices that a file of ``params/scenarios/`` names."""
-    return {library.locate("devices", str(name), library.file_of("scenarios", file)).stem
-            for name in stated(file, "device")}
-
-
-def listed(file: str, device: str) -> Listed | None:
-    """What a list says of the first deployment of a file of ``params/scenarios/`` that is on a
-    device; None where none is."""
-    found = load_family(file)
-    one = next((each for each in found.deployments if each.device.id == device), None)
-    return None if one is None else Listed(found.id, found.title, one.model.name,
-                                           one.precision.name, one.devices)
-
-
-def stated(reference: str, key: str) -> list[Any]:
-    """Values of a key in the file of a deployment, at any depth."""
-    def below(data: Any) -> Iterator[Any]:
-        if isinstance(data, dict):
-            yield from (value for name, value in data.items() if name == key)
-        for part in data.values() if isinstance(data, dict) else data:
-            if isinstance(part, (dict, list)):
-                yield from below(part)
-
-    return list(below(yamlfile.read(find_scenario(reference)[0]).data))
 
 
 def variants(reference: str | Path) -> list[str]:

@@ -1,7 +1,6 @@
 """Files of several deployments: variants, what they share, and pairs of pools."""
 
 import pytest
-from _plain import plain
 
 import calc
 import catalogue
@@ -58,20 +57,6 @@ def test_the_file_stands_for_its_first_variant(path):
 def test_a_claim_of_a_replica_is_compared_with_one_replica(path):
     estimate = calc.estimate(catalogue.load_scenario(f"{path}#replica-4.1"))
     assert estimate.documented[0].derived == estimate.everything["max_concurrency"] / 4
-
-
-def test_lists_read_cards_and_first_deployments_alone():
-    name = "wide-cloudmatrix"
-    data = plain((catalogue.ROOT / "scenarios" / f"{name}.yml").read_text("utf-8"))
-    assert catalogue.stated(name, "device")[0] == data["device"]
-    assert catalogue.devices_named(name) == {data["device"]}
-    whole = catalogue.load_family(name)
-    first = whole.deployments[0]
-    assert catalogue.listed(name, data["device"]) == (
-        whole.id, whole.title, first.model.name, first.precision.name, first.devices)
-    assert catalogue.listed(name, "nvidia-h20") is None
-    assert catalogue.devices_named("s0-cards") == {
-        one.device.id for one in catalogue.load_family("s0-cards").deployments}
 
 
 def test_pools_share_settings_and_lengths():
