@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalogue.engines.engine import Engine, bare, engine_names, load_engine
+from catalogue.library import names
 from catalogue.messages import LANGUAGES
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
@@ -275,8 +276,7 @@ def assertions(engine: str) -> tuple[Assertion, ...]:
 
 def asserting() -> tuple[str, ...]:
     """Engines whose assertions are held."""
-    folder = ROOT / "engines" / "assertions"
-    return tuple(sorted(path.stem for path in folder.glob("*.yml")))
+    return tuple(names("engines/assertions"))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ beside it.
 from __future__ import annotations
 
 import difflib
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -412,7 +411,7 @@ def _only(file: YamlFile, keys: tuple[str | int, ...], raw: Any, known: tuple[st
 
 def documents() -> list[str]:
     """Every document whose launch blocks are held."""
-    return sorted(path.stem for path in (ROOT / "engines" / "documents").glob("*.yml"))
+    return names("engines/documents")
 
 
 def launch_blocks(document: str) -> list[Block]:
@@ -487,10 +486,9 @@ class Threshold:
 
 def threshold_documents() -> list[str]:
     """Documents whose thresholds are held."""
-    return sorted(path.stem for path in (ROOT / "engines" / "thresholds").glob("*.yml"))
+    return names("engines/thresholds")
 
 
-@functools.cache
 def thresholds(document: str) -> tuple[Threshold, ...]:
     """The thresholds of a document, in its order.
 
@@ -499,7 +497,8 @@ def thresholds(document: str) -> tuple[Threshold, ...]:
 
     Raises ParamsError, one sentence with file and line.
     """
-    return thresholds_of(yamlfile.read(ROOT / "engines" / "thresholds" / f"{document}.yml"))
+    path = file_of("engines/thresholds", document)
+    return yamlfile.remembered("thresholds", path, lambda: thresholds_of(yamlfile.read(path)))
 
 
 def thresholds_of(file: YamlFile) -> tuple[Threshold, ...]:
