@@ -59,7 +59,7 @@ engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 
 lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/derive/formulas/formulas.json
 	$(BIN)/python -m notebooks.derive.lock
 
-sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised notebooks, and the schemas
+sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised notebooks, and the schemas for editors (not committed)
 	$(BIN)/python -m notebooks.derive.sync
 	$(BIN)/python -m catalogue.schemas
 

@@ -39,7 +39,7 @@ from calc.serving.evaluate import (
     waits_for_places,
 )
 from catalogue import symbols
-from catalogue.deployments.knobs import NORMAL_90, Knob, moved
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob, moved
 from catalogue.reading import amounts, units
 from catalogue.reading.values import Value
 

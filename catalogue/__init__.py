@@ -8,15 +8,12 @@ from functools import partial
 from catalogue.deployments.loading import (
     Family,
     deployment_names,
-    devices_named,
-    listed,
     load_deployment,
     load_family,
     load_pools,
     load_scenario,
     made_scenario,
     read_scenario,
-    stated,
     variants,
 )
 from catalogue.deployments.scenario import Scenario, device_inputs, model_inputs, precision_inputs
@@ -25,7 +22,7 @@ from catalogue.entries.formulas import Symbol, symbols
 from catalogue.library import load, names
 from catalogue.reading import units
 from catalogue.reading.errors import LayoutError, ParamsError
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT
 from catalogue.reading.shared import glossary, sources
 from catalogue.reading.values import Value
 
@@ -48,9 +45,7 @@ __all__ = [
     "Value",
     "deployment_names",
     "device_inputs",
-    "devices_named",
     "glossary",
-    "listed",
     "load",
     "load_deployment",
     "load_device",
@@ -70,7 +65,6 @@ __all__ = [
     "precision_inputs",
     "read_scenario",
     "sources",
-    "stated",
     "symbols",
     "trees",
     "units",

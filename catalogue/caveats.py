@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from catalogue.deployments.admission.rules import kernel_words, subject_of
+from catalogue.deployments.admission import kernel_words, subject_of
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model

@@ -1,44 +1,201 @@
-"""Finding, loading and validating the entries of the catalogue, one file at a time."""
+"""Finding, loading and validating the entries of the catalogue, one file at a time.
+
+A name is resolved in one way for every kind of entry, in whatever case it is written.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import ValidationError
 
 from catalogue.entries import (
-    accuracies,
-    bounds,
     calibrations,
     deployments,
     families,
     formulas,
-    gates,
     hardware,
     kernels,
     measurements,
     mechanisms,
     models,
     profiles,
-    recipes,
-    startups,
 )
 from catalogue.entries.entry import Entry
-from catalogue.ledger import advice, documents, quantities, rows, settings
-from catalogue.naming import file_of
-from catalogue.naming import locate as locate
-from catalogue.naming import names as names
-from catalogue.naming import stands as stands
-from catalogue.planning import failures, goals, loads, powers, prices, questions
+from catalogue.ledger import claims, documents
+from catalogue.planning import goals, prices
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
+from catalogue.reading.files import ROOT
 from catalogue.reading.shared import sources
 from catalogue.reading.values import Misplaced, Provenance, Ref, Value, check_defaults, is_path
 from catalogue.reading.yamlfile import YamlFile
+
+MAX_NAME = 4096
+_PUBLISHED = re.compile(r"[\w-][\w.-]*/[\w.-]+")  # a model as its publisher writes it
+SHOWN = 8  # names of a kind that are told where none is near
+BEGUN_AS = {"devices": "device", "models": "model"}
+"""Kinds of which readers write files of their own, and the template that they begin with."""
+PREFIXED = ("devices", "models", "precisions")  # kinds whose names have parts that people use
+LEAST = 3  # letters of a part
+OTHER = {
+    "scenarios": {
+        "goals": "'{text}' is a goal, expected a scenario; the deployments that meet a goal are "
+                 "found by: search {entry}.",
+        "models": "'{text}' is a model, expected a scenario that names it, as those of: scenarios; "
+                  "or a goal of its own: search goal.yml.",
+        "devices": "'{text}' is a device, expected a scenario; one takes it with --set "
+                   "device={entry}.",
+        "gates": "'{text}' has the flag test_only: it is tested on, never fitted to, expected a "
+                 "scenario; its errors are printed by: validate --system {entry}."},
+    "goals": {
+        "scenarios": "'{text}' is a scenario, expected a goal; it is evaluated by: estimate "
+                     "{entry}."},
+    "models": {"devices": "'{text}' is a device, expected a model; it is shown by: devices "
+                          "{entry}."},
+    "devices": {"models": "'{text}' is a model, expected a device; it is shown by: models "
+                          "{entry}."}}
+"""Where an entry of one kind is asked for and a name is that of another: what to ask instead."""
+NESTED = {"startups": "measurements/memory"}
+"""Folders of kinds that are not named after their kind."""
+WITHOUT_MAKER = ("devices",)  # kinds whose entries are found without the first part: 910B2
+
+
+def folder_of(kind: str) -> Path:
+    """Folder of the entries of a kind."""
+    return ROOT / NESTED.get(kind, kind)
+
+
+def names(kind: str) -> list[str]:
+    """Identifiers of all entries of a kind, sorted."""
+    folder = folder_of(kind)
+    yamlfile.note(folder)
+    return [*yamlfile.names_in(folder)]
+
+
+@lru_cache(maxsize=4096)
+def file_of(kind: str, name: str) -> Path:
+    """Where the entry of an identifier stands, if it does."""
+    return folder_of(kind) / f"{name}.yml"
+
+
+@lru_cache(maxsize=4096)
+def stands(kind: str, name: str) -> bool:
+    """Whether the catalogue has an entry of that identifier; looks at no other file."""
+    try:
+        return file_of(kind, name).is_file()
+    except (OSError, ValueError):  # longer than a name can be
+        return False
+
+
+def also(kind: str, name: str) -> list[str]:
+    """Further names of an entry, the ``also`` of its file."""
+    path = file_of(kind, name)
+
+    def stated() -> list[str]:
+        found: Any = yamlfile.read(path).data.get("also")
+        return [str(each) for each in found] if isinstance(found, list) else []
+
+    return yamlfile.remembered("further names", path, stated)
+
+
+def plain(text: str) -> str:
+    """A name without what people write differently: case, spaces, a publisher before a slash.
+
+    >>> plain("deepseek-ai/DeepSeek-V3"), plain("NVIDIA H200")
+    ('deepseek-v3', 'nvidia-h200')
+    """
+    return re.sub(r"[\s_]+", "-", text.strip().casefold().rpartition("/")[2])
+
+
+def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path:
+    """The file of an entry: a path, an identifier, or another of its names.
+
+    A path is looked for beside the file that names it (``beside``, if one does), from the current
+    folder, and from the project's root. A name may be written in any case; ``also`` in the file of
+    an entry holds its further ones. Of a device the last part is enough where only one ends so.
+
+    Raises ParamsError naming the nearest identifiers when there is no such entry, and all that are
+    meant where a name is that of several.
+    """
+    text = str(reference).strip()
+    if not text or not text.isprintable() or len(text) > MAX_NAME:
+        raise ParamsError(f"{kind[:-1]}: {text[:40]!a} is not a name, expected an identifier or "
+                          "a path.")
+    if is_path(text):
+        problem = "there is no such file"
+        for folder in (*([beside.parent] if beside else []), Path(), ROOT.parent):
+            try:
+                if (folder / text).is_file():
+                    return folder / text
+            except OSError as error:  # what the file system refuses
+                problem = f"cannot be read ({(error.strerror or 'refused').lower()})"
+        if not _PUBLISHED.fullmatch(text) or text.endswith((".yml", ".yaml")):
+            raise ParamsError(f"{text}: {problem}.")
+    if stands(kind, text):
+        return file_of(kind, text)
+    named = _meant(kind, text)
+    if named is None:
+        raise ParamsError(_unknown(kind, text))
+    return file_of(kind, named)
+
+
+def _meant(kind: str, text: str) -> str | None:
+    """The entry that a name means, which is no identifier as it is written; None if none."""
+    known, wanted = names(kind), plain(text)
+    if wanted in known:
+        return wanted
+    for name in known:
+        if wanted in map(plain, (name, *also(kind, name))):
+            return name
+    ending = [name for name in known if name.endswith(f"-{wanted}")]
+    return ending[0] if kind in WITHOUT_MAKER and len(ending) == 1 else None
+
+
+def _unknown(kind: str, text: str) -> str:
+    """That there is no such entry, and what there is: several of that name, or the nearest."""
+    known, wanted = names(kind), plain(text)
+    for other in OTHER.get(kind, ()):
+        if (entry := _meant(other, text)) is not None:
+            return OTHER[kind][other].format(text=text, entry=entry)
+    several = _several(kind, wanted)
+    if len(several) > 1:
+        listed = [f"{name} ({_title(kind, name)})" for name in several]
+        return (f"'{text}' may be any of several in params/{kind}/, expected one of them: "
+                f"{', '.join(listed)}.")
+    spelt = {other: name for name in known for other in (
+        name, name.partition("-")[2] if kind in WITHOUT_MAKER else name,
+        *map(plain, also(kind, name)))}
+    close = difflib.get_close_matches(wanted, [each for each in spelt if each], n=6, cutoff=0.5)
+    near = list(dict.fromkeys(spelt[each] for each in close))[:3]
+    near = near or [name for name in known if wanted in name]
+    own = (f"; a file of your own may begin as params/templates/{BEGUN_AS[kind]}.yml"
+           + (f" or be like {near[0] if near else 'one of them'}" if kind == "devices" else "")
+           ) if kind in BEGUN_AS else ""
+    told = (f", the nearest names are {', '.join(near)}" if near else
+            f" and no name is near, expected one of {len(known)}, such as "
+            f"{', '.join(known[:SHOWN])}")
+    return f"there is no {kind[:-1]} '{text}' in params/{kind}/{told}{own}."
+
+
+def _several(kind: str, wanted: str) -> list[str]:
+    """Entries that a name begins: the bins of a 910B, the two faces of a 910C."""
+    if kind not in PREFIXED or len(wanted) < LEAST:
+        return []
+    begins = f"{'' if kind == 'models' else '(.*-)?'}{re.escape(wanted)}"
+    begins += "(?![0-9])" if wanted[-1].isdigit() else ""
+    return [name for name in names(kind) if re.match(begins, name)]
+
+
+def _title(kind: str, name: str) -> str:
+    """An entry's English name."""
+    title = yamlfile.read(file_of(kind, name)).data.get("name")
+    return str(title.get("en", name)) if isinstance(title, dict) else name
+
 
 COMMAND_LINE = "given on the command line"
 MAX_LIKE = 16  # entries in a chain of likeness
@@ -60,31 +217,30 @@ KINDS: dict[str, type[Entry]] = {
     "profiles": profiles.Profile,
     "fits": profiles.Fits,
     "kernels": kernels.Kernels,
-    "recipes": recipes.Recipes,
+    "recipes": deployments.Recipes,
     "scenarios": deployments.ScenarioFile,
     "measurements": measurements.Measurements,
-    "gates": gates.Gate,
-    "startups": startups.StartupLogs,
-    "bounds": bounds.StepBounds,
+    "gates": measurements.Gate,
+    "startups": measurements.StartupLogs,
+    "bounds": measurements.StepBounds,
     "consumptions": measurements.Measurements,
     "formulas": formulas.DocumentFormulas,
     "calculators": formulas.Calculator,
-    "claims": rows.Claims,
-    "quantities": quantities.Quantities,
-    "advice": advice.AdviceOf,
+    "claims": claims.Claims,
+    "quantities": claims.Quantities,
+    "advice": documents.AdviceOf,
     "documents": documents.Document,
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,
-    "accuracies": accuracies.Accuracy,
-    "settings": settings.Settings,
+    "accuracies": measurements.Accuracy,
+    "settings": documents.Settings,
     "goals": goals.Goal,
-    "questions": questions.Question,
-    "loads": loads.Load,
-    "failures": failures.Failures,
+    "questions": goals.Question,
+    "loads": goals.Load,
+    "failures": goals.Failures,
     "prices": prices.Prices,
-    "powers": powers.Powers,
+    "powers": prices.Powers,
 }
-
 
 
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
@@ -114,22 +270,14 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
     """A validated entry of a kind, with overrides (dotted key -> value) applied.
 
     ``file`` is what is taken for the contents of the entry's file, where it is a part of it. An
-    entry that was loaded is remembered while the files that it was made of stay as they are.
+    entry that was loaded is remembered until a file outside ``params/`` of which it was made
+    changes.
 
     Raises ParamsError, one sentence with file and line, or with the origin of an override.
     """
+    path = file.path if file else locate(kind, reference, beside)
     if overrides or file:
-        path = file.path if file else locate(kind, reference, beside)
         return _validated(kind, path, overrides or {}, file or read(path))
-    own = None if is_path(str(reference)) else file_of(kind, str(reference))
-    if own and (found := yamlfile.at_hand(kind, own)) is not None:
-        return found
-    sources()  # not followed: what is cited stands for the life of the process
-    if own:  # looked for only if it is not known, or no longer there
-        found = yamlfile.recalled(kind, own)
-        if found is not None:
-            return found
-    path = locate(kind, reference, beside)
     return yamlfile.remembered(kind, path.absolute(),
                                lambda: _validated(kind, path, {}, read(path)))
 
@@ -151,8 +299,9 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
         at = ("defaults", *problem.keys)
         raise ParamsError(f"{file.where(at)}: {'.'.join(map(str, at))}: {problem}.") from None
     except ValidationError as error:
-        if "like" in cls.model_fields and file.data.get("like") is not None:
-            _check_base(kind, file, error)
+        if "like" in cls.model_fields and file.data.get("like") is not None and (
+                not (at := _problem(error)["loc"]) or at not in file.lines):
+            load(kind, file.data["like"], beside=file.path)  # it is told of the base's file then
         origins = {tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
         raise ParamsError(_sentence(cls, file, error, origins)) from None
     if kind == "devices":
@@ -182,13 +331,6 @@ def read(path: Path) -> YamlFile:
     if "id" in file.data:
         raise ParamsError(f"{file.where(('id',))}: the key 'id' is the file's name, leave it out.")
     return file
-
-
-def _check_base(kind: str, file: YamlFile, error: ValidationError) -> None:
-    """Where what is wrong does not stand in an entry's own file, it may stand in that of the one
-    it is like, and is told of that file then."""
-    if _problem(error)["loc"] not in file.lines or not _problem(error)["loc"]:
-        load(kind, file.data["like"], beside=file.path)
 
 
 def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -233,7 +375,9 @@ def _inherited(cls: type[Entry], key: str, raw: Any, defaults: Any, path: Path) 
     field = cls.model_fields.get(key)
     if field is None:
         return raw
-    if (kind := _referred_kind(field.annotation)) and isinstance(raw, str) and is_path(raw):
+    kind = next((item.kind for part in (field.annotation, *get_args(field.annotation))
+                 for item in getattr(part, "__metadata__", ()) if isinstance(item, Ref)), None)
+    if kind and isinstance(raw, str) and is_path(raw):
         try:
             return str(locate(kind, raw, path).absolute())
         except ParamsError:  # told when the device is checked
@@ -331,15 +475,6 @@ def _entry_class(annotation: Any) -> type[Entry] | None:
     return None
 
 
-def _referred_kind(annotation: Any) -> str | None:
-    """The kind of entry that a field names, if it names one."""
-    for part in (annotation, *get_args(annotation)):
-        for item in getattr(part, "__metadata__", ()):
-            if isinstance(item, Ref):
-                return item.kind
-    return None
-
-
 def _is_quantity(annotation: Any) -> bool:
     return annotation is Value or any(_is_quantity(arg) for arg in get_args(annotation))
 
@@ -352,7 +487,9 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
         raise ParamsError(f"{override.origin}: 'like' stands in a device's file, expected another "
                           "device (device=NAME).")
     target, owner = data, cls
-    if parents and _holds_quantities(cls.model_fields.get(parents[0])):  # gemm_efficiency.fp8
+    first = cls.model_fields.get(parents[0]) if parents else None
+    if (first is not None and get_origin(first.annotation) is dict  # gemm_efficiency.fp8
+            and _is_quantity(first.annotation)):
         stated = target.get(parents[0])
         target[parents[0]] = (stated if isinstance(stated, dict) else {}) | {
             dotted.partition(".")[2]: _given(override)}
@@ -382,9 +519,3 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
 def _given(override: Override) -> dict[str, Any]:
     """A quantity with the command line as its source."""
     return {"value": override.raw, "source": COMMAND_LINE, "kind": "assumed"}
-
-
-def _holds_quantities(field: Any) -> bool:
-    """Whether a field has quantities by names that are no fields of their own."""
-    return field is not None and get_origin(field.annotation) is dict and _is_quantity(
-        field.annotation)

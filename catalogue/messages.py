@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import read_small
-from catalogue.reading.record import ROOT, record
-from catalogue.reading.yamlfile import display_path
+from catalogue.reading.files import ROOT, read_small
+from catalogue.reading.yamlfile import display_path, note
 
 if TYPE_CHECKING:
     from fluent.runtime import FluentBundle  # imported where a file is read: it takes a while
@@ -57,7 +56,7 @@ class Messages:
         Raises ParamsError for a file that is no Fluent, a key that it does not have, a message that
         lacks a language, and a value that is missing or is neither text nor whole number.
         """
-        record(self._path, kept=True)
+        note(self._path)
         file = _read(self._path)
         try:
             return file.said(key, values)

@@ -24,8 +24,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from catalogue import ROOT, names
-from catalogue.library import KINDS
-from catalogue.naming import file_of
+from catalogue.library import KINDS, file_of
 from catalogue.reading.errors import LONGEST_SENTENCE
 from tools.answers.asking import CONFIG, HERE, run
 

@@ -20,7 +20,7 @@ import yaml
 
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
 from calc.evidence.startup import StartupCell, startup_cells, summarise_startups
-from catalogue.deployments.startups import startup_rows
+from catalogue.deployments.measured import startup_rows
 from catalogue.reading.files import write_whole
 
 RECORD = Path(__file__).with_suffix(".yml")

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from catalogue import ageing
+from catalogue import shipped
 from catalogue.reading.values import stated_date
 
 RECIPES = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
@@ -30,9 +30,9 @@ def stale(kinds: Sequence[str], days: int, as_of: date) -> dict[str, Any]:
         days: age from which a date is outdated.
         as_of: day at which ages are counted.
     """
-    found = ageing.statements(tuple(kinds))
-    old, superseded = ageing.old(found, days, as_of), ageing.superseded(found)
-    releases = [each for each in ageing.newest(found).values() if each.kind == ageing.ENGINES]
+    found = shipped.statements(tuple(kinds))
+    old, superseded = shipped.old(found, days, as_of), shipped.superseded(found)
+    releases = [each for each in shipped.newest(found).values() if each.kind == shipped.ENGINES]
     totals = {kind: {"dated": sum(each.kind == kind and not each.group for each in found),
                      "old": sum(each.kind == kind for each in old),
                      "superseded": sum(each.member.kind == kind for each in superseded)}
@@ -50,7 +50,7 @@ def recipe(kind: str) -> dict[str, str]:
     return dict(renewed)
 
 
-def _row(each: ageing.Dated, as_of: date) -> dict[str, Any]:
+def _row(each: shipped.Dated, as_of: date) -> dict[str, Any]:
     return each._asdict() | {"age": each.age(as_of)}
 
 
@@ -84,7 +84,7 @@ def _days(text: str) -> int:
 
 def _date(text: str) -> date:
     try:
-        return ageing.last_day(stated_date(text))
+        return shipped.last_day(stated_date(text))
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -93,14 +93,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print."""
     parser = argparse.ArgumentParser(prog="python -m tools.stale",
                                      description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--kind", choices=ageing.DATED, help="kind of entries (default: all)")
-    parser.add_argument("--older", metavar="DAYS", type=_days, default=ageing.YEAR,
+    parser.add_argument("--kind", choices=shipped.DATED, help="kind of entries (default: all)")
+    parser.add_argument("--older", metavar="DAYS", type=_days, default=shipped.YEAR,
                         help="age from which a date is outdated (default: %(default)s days)")
     parser.add_argument("--as-of", metavar="DATE", type=_date, default=date.today(),
                         help="day at which ages are counted (default: today)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     args = parser.parse_args(argv)
-    kinds = (args.kind,) if args.kind else ageing.DATED
+    kinds = (args.kind,) if args.kind else shipped.DATED
     result = stale(kinds, args.older, args.as_of)
     if args.json:
         print(json.dumps(result | {"renewing": {kind: recipe(kind) for kind in kinds}}, indent=2))

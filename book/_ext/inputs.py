@@ -2,24 +2,20 @@
 
 The key is the hash of the code cells of the notebook, the modules of `notebooks/` that they reach
 by imports, all code of the runtime, the exported formulas, the pinned dependencies, and those
-parameter files, keys of them, files of messages and records of long runs that the notebook took
-when it last ran. A changed scenario therefore makes its own page stale and every page that took of
-it what changed, and nothing else.
+parameter files, files of messages and records of long runs that the notebook read when it last ran.
+A changed scenario therefore makes its own page stale and every page that read it, and nothing else.
+Where nothing is recorded, all parameter files and messages are in the key.
 """
 
 from __future__ import annotations
 
 import ast
-import contextlib
 import hashlib
 import importlib.util
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from .taking.statements import statements
 
@@ -32,7 +28,7 @@ TAKEN = ("params", "messages")
 NOTEBOOKS = "notebooks"  # folder of the code of which a page counts what it imports
 CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
 HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)  # it names the kernel
-LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every scalar a text
+ALL = ["*"]  # recorded for a page whose files are not known: it takes every one
 
 
 @dataclass(frozen=True)
@@ -87,15 +83,6 @@ def imported(code: str, package: str = "") -> Iterator[str]:
             yield from (f"{name}.{alias.name}" for alias in node.names)
 
 
-def under(data: Any, key: str) -> Iterator[Any]:
-    """What stands under a key, wherever in plain data."""
-    if isinstance(data, dict):
-        yield from (value for name, value in data.items() if name == key)
-    for part in data.values() if isinstance(data, dict) else data:
-        if isinstance(part, (dict, list)):
-            yield from under(part, key)
-
-
 class Inputs:
     """What the notebooks are made from, read once, before the first of them runs."""
 
@@ -115,36 +102,25 @@ class Inputs:
                          for path, parts in names.items()}
         self._imported: dict[str, list[str]] = {}  # by module, of those that were asked
         self._hashes: dict[str, str] = {}  # of what code reaches
-        self._raw = {path.relative_to(root).as_posix().removeprefix("params/"): path.read_bytes()
-                     for folder in TAKEN for path in files_below(root / folder)}
-        self._files = {name: digest(raw) for name, raw in self._raw.items()}
-        self._parsed: dict[str, Any] = {}  # of those of which a page took a part
+        self._files = {
+            path.relative_to(root).as_posix().removeprefix("params/"): digest(path.read_bytes())
+            for folder in TAKEN for path in files_below(root / folder)}
         self._states: dict[str, str] = {}  # of what pages took
         self._sources = {path: path.read_text(encoding="utf-8")
                          for path in files_below(inside, "*.md")}
 
     def _state(self, entry: str) -> str:
-        """Describe a recorded file by its hash, a recorded folder ('links/') by its names, a key of
-        a file ('one.yml#device') by all that stands under it."""
+        """Describe a recorded file by its hash, a recorded folder ('links/') by its names."""
         if entry not in self._states:
-            self._states[entry] = self._described(entry)
+            if entry in ALL:
+                self._states[entry] = digest(*(part for each in self._files.items()
+                                               for part in each))
+            elif entry.endswith("/"):
+                self._states[entry] = digest(*(name for name in self._files
+                                               if name.startswith(entry)))
+            else:
+                self._states[entry] = self._files.get(entry, "absent")
         return self._states[entry]
-
-    def _described(self, entry: str) -> str:
-        name, _, key = entry.partition("#")
-        if key:
-            with contextlib.suppress(KeyError, yaml.YAMLError):
-                return digest(repr(list(under(self._data(name), key))))
-            return self._files.get(name, "absent")
-        if entry.endswith("/"):
-            return digest(*(name for name in self._files if name.startswith(entry)))
-        return self._files.get(entry, "absent")
-
-    def _data(self, name: str) -> Any:
-        """What stands in a parameter file as it was when the build began."""
-        if name not in self._parsed:
-            self._parsed[name] = yaml.load(self._raw[name], LOADER)
-        return self._parsed[name]
 
     def _reached(self, code: str) -> str:
         """Hash the modules of `notebooks/` that some code imports, and what these import."""

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import execute
-from .inputs import Inputs, Page, code_of, digest, files_below, imported
+from .inputs import ALL, Inputs, Page, code_of, digest, files_below, imported
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
              "document": "documents"}
@@ -179,8 +179,8 @@ class Runner:
         if _is_told_here(page, need):
             code = execute.main(arguments)
         else:
-            code = self._execute({"arguments": arguments, "environment": {
-                "PARAMS_RECORD": str(record), "IPYTHONDIR": str(self._work / f"{stem}.ipython")}})
+            code = self._execute({"arguments": arguments, "record": str(record), "environment": {
+                "IPYTHONDIR": str(self._work / f"{stem}.ipython")}})
         if code:
             name = page.source.relative_to(self._folders.root).as_posix()
             of = f" for {page.entry}" if page.entry else ""
@@ -191,7 +191,7 @@ class Runner:
         if need == TELL:
             recorded = json.loads(self._folders.key(page).read_text(encoding="utf-8"))["params"]
         else:
-            lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else []
+            lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else ALL
             recorded = sorted(set(lines))
         data = output.read_bytes()
         key = {"inputs": self._inputs.key(page, recorded), "words": self._inputs.words(page),

@@ -44,6 +44,38 @@ COLLECT = (100_000, 50, 1000)  # gc thresholds
 FORKS = sys.platform == "linux"
 TICK = 0.02  # s between looks at the pages that run
 _kept: list[subprocess.Popen[bytes]] = []
+_at_import: set[Path] = set()  # files read while modules were imported, which every page takes
+
+
+class Record(dict[Path, Any]):
+    """Files that a page and its kernel read, appended to a file as they are read, a line each.
+
+    A parameter file is named relative to ``params/``, another file relative to the project; a
+    folder that was listed ends with a slash.
+    """
+
+    def __init__(self, target: Path, params: Path) -> None:
+        """Append to `target`; `params` is the folder of the parameter files."""
+        super().__init__()
+        self._file = target.open("a", encoding="utf-8")
+        self._folders = params, params.parent
+
+    def __setitem__(self, path: Path, contents: Any) -> None:
+        """Add a file, or a folder that was listed."""
+        if path not in self:
+            name = next((path.relative_to(folder).as_posix() for folder in self._folders
+                         if path.is_relative_to(folder)), str(path))
+            self._file.write(f"{name}/\n" if path.is_dir() else f"{name}\n")
+            self._file.flush()
+        super().__setitem__(path, contents)
+
+    def __enter__(self) -> Record:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._file.close()
 
 
 class Forked:
@@ -102,9 +134,7 @@ def fork_kernel(cmd: list[str], env: dict[str, str] | None = None, cwd: str | No
 
         # said here: the environment was read when the module was imported, before the fork
         parent = f"--IPKernelApp.parent_handle={os.getppid()}"
-        files = sys.modules.get("catalogue.reading.yamlfile")
-        with files.at_rest() if files else contextlib.nullcontext():  # while the page runs
-            IPKernelApp.launch_instance(argv=[*cmd[cmd.index("-f"):], parent])
+        IPKernelApp.launch_instance(argv=[*cmd[cmd.index("-f"):], parent])
     os._exit(0)
 
 
@@ -133,24 +163,30 @@ def start(job: dict[str, Any]) -> int:
 
         sys.path.remove(str(EXECUTE.parent))  # a page does not see the modules of the book
         setattr(local_provisioner, "launch_kernel", fork_kernel)  # noqa: B010
-        code = execute.main(job["arguments"])
+        files = importlib.import_module("catalogue.reading.yamlfile")
+        with Record(Path(job["record"]), files.ROOT) as record, files.following(record):
+            for path in _at_import:
+                record[path] = None
+            code = execute.main(job["arguments"])
     os._exit(code)
 
 
 def prepare(pages: int, modules: Iterable[str]) -> None:
     """Import what so many pages need and, for many, load the entries of the catalogue.
 
-    `modules` are those that their cells import. A page still reads each file that it needs, which
-    notes it; it finds the bytes made an entry.
+    `modules` are those that their cells import. A page that takes an entry still records the files
+    that the entry was made of.
     """
     for name in BY_ALL:
         importlib.import_module(name)
     sys.modules["nbformat"].v4.new_raw_cell()  # compiles the schema of notebooks
     sys.modules["jupyter_client"].provisioning.KernelProvisionerFactory.instance()  # plugins
     if pages >= SEVERAL:
-        for name in modules:
-            with contextlib.suppress(Exception):  # the page says what is wrong with it
-                importlib.import_module(name)
+        with importlib.import_module("catalogue.reading.yamlfile").following() as files:
+            for name in modules:
+                with contextlib.suppress(Exception):  # the page says what is wrong with it
+                    importlib.import_module(name)
+        _at_import.update(files)
         for package, late in LATE.items():
             if package in sys.modules:
                 importlib.import_module(late)

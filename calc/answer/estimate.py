@@ -37,7 +37,7 @@ from calc.uncertainty import (
     share_not_negative,
 )
 from catalogue import Scenario, model_inputs
-from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.deployments import Claim
 from catalogue.entries.models import Model

@@ -26,8 +26,8 @@ from calc.layouts.feasible import reasons
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount, interval
 from catalogue import Scenario, library
-from catalogue.deployments.gates import GateRow, gate_rows
-from catalogue.entries.gates import METRIC_UNITS
+from catalogue.deployments.measured import GateRow, gate_rows
+from catalogue.entries.measurements import METRIC_UNITS
 
 PREDICTED = {
     "median": {"tpot": "steady_tpot", "ttft": "steady_ttft",

@@ -30,8 +30,7 @@ from calc.layouts.enumerate import (
 from calc.layouts.feasible import HEADROOM, Judge, admitted, has_room, reasons
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario, precision_inputs
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import (
+from catalogue.deployments.admission import (
     CONTEXT,
     KINDS,
     OF_PRECISION,
@@ -43,10 +42,10 @@ from catalogue.deployments.admission.rules import (
     subject_of,
     too_long,
 )
-from catalogue.deployments.admission.subject import Cut
-from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.cuts import Cut, written
 from catalogue.deployments.layout import DEGREES
 from catalogue.deployments.layout import SHARED_CACHE as SHARED
+from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.entries.deployments import Precision
 from catalogue.messages import by_language, join, messages
 from catalogue.reading.amounts import human

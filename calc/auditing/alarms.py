@@ -31,7 +31,7 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError
 from catalogue.engines.engine import load_engine
 from catalogue.entries import trees
-from catalogue.ledger.rows import Alert, Claim
+from catalogue.ledger.claims import Alert, Claim
 from catalogue.reading.printed import Printed
 from catalogue.reading.words import revealed
 

@@ -14,7 +14,7 @@ from calc.auditing.contradicting.quantity_files import beside, entries
 from calc.auditing.judging import CONTRADICTS, FAILS, VERDICTS, Judgement, judge
 from calc.auditing.reasons import why
 from catalogue import ParamsError
-from catalogue.ledger.quantities import Quantities
+from catalogue.ledger.claims import Quantities
 
 
 @dataclass(frozen=True)

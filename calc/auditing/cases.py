@@ -19,7 +19,7 @@ from catalogue.entries import trees
 from catalogue.entries.deployments import Claim as ScenarioClaim
 from catalogue.entries.deployments import Documented
 from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example, Letter
-from catalogue.ledger.rows import Alert, EngineSetting
+from catalogue.ledger.claims import Alert, EngineSetting
 from catalogue.reading import units
 from catalogue.reading.printed import Printed, of_value
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from catalogue.ledger.rows import Claim, Claims
+from catalogue.ledger.claims import Claim, Claims
 from catalogue.library import load, locate, names, read
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.yamlfile import YamlFile, display_path

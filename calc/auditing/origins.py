@@ -7,8 +7,8 @@ import re
 
 from calc.auditing.truths import SOURCES, Truth, deployment
 from calc.layouts.feasible import MEMORY
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import cut_of
+from catalogue.deployments.admission import cut_of
+from catalogue.deployments.cuts import written
 from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.shared import sources

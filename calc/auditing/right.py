@@ -9,8 +9,7 @@ from typing import Any, Literal
 from calc.auditing.truths import Truth
 from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue.entries import trees
-from catalogue.ledger.dimensions import of_tree, of_unit, text
-from catalogue.ledger.rows import Claim, Comparison
+from catalogue.ledger.claims import Claim, Comparison, of_tree, of_unit, text
 from catalogue.reading.printed import Printed, of_value
 
 SAME = 1e-6  # relative difference below which an input is the same

@@ -11,8 +11,8 @@ import catalogue
 from catalogue.engines.engine import STOPS, Block, Engine, bare, launch_blocks, load_engine
 from catalogue.engines.engine import documents as with_blocks
 from catalogue.engines.released import releases
-from catalogue.ledger.rows import EngineSetting
-from catalogue.ledger.settings import Stated
+from catalogue.ledger.claims import EngineSetting
+from catalogue.ledger.documents import Stated
 from catalogue.reading.words import revealed
 
 ORDER = ("accepted", "deprecated", "unlisted", "choice", "type", "unknown")  # the best first
@@ -26,7 +26,7 @@ class Ruling:
     """What becomes of a setting.
 
     Attributes:
-        state: of ``ORDER``, or of ``catalogue.ledger.settings.State`` where a person has read what
+        state: of ``ORDER``, or of ``catalogue.ledger.documents.State`` where a person has read what
             the program makes of it; ``no-catalogue`` of a program whose settings are not held.
         since, until: first and last of the releases that take it, or that were asked.
         beside: other settings of its command that stop every release.

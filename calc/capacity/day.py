@@ -14,7 +14,7 @@ from calc.capacity.tiers import Population, TierValue
 from calc.serving.requests import modulated
 from calc.serving.simulation import simulate
 from catalogue import ParamsError, Scenario
-from catalogue.planning.loads import Load
+from catalogue.planning.goals import Load
 from catalogue.reading.amounts import human
 from catalogue.reading.units import DAY, HOUR
 

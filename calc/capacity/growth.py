@@ -24,8 +24,8 @@ from calc.physics.arrays import Inputs
 from calc.physics.breakdown import bottleneck
 from calc.serving.evaluate import doubt_words, doubts, evaluate
 from catalogue import Scenario
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.subject import Cut as Laid
+from catalogue.deployments.cuts import Cut as Laid
+from catalogue.deployments.cuts import written
 
 SIZES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384)  # cards that are tried
 STEADY = (HEADROOM, "cache_overflow", "steady_ttft", "steady_tpot",

@@ -14,7 +14,7 @@ from calc.layouts.feasible import KINDS, admitted
 from calc.many.sweeps import sweep
 from calc.serving.metrics import MOST_SEQUENCES
 from catalogue import Scenario
-from catalogue.deployments.admission.rules import CONTEXT, OF_PRECISION, cut_of, subject_of
+from catalogue.deployments.admission import CONTEXT, OF_PRECISION, cut_of, subject_of
 from catalogue.deployments.layout import DEGREES
 
 REQUESTS = 48  # numbers of requests that are tried of each layout

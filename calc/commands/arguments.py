@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from calc.commands.printing import BAD_INPUT, print_error, speaks_chinese, spoken
 from catalogue import ParamsError
-from catalogue.deployments.admission.rules import length_words, positions, too_long
+from catalogue.deployments.admission import length_words, positions, too_long
 from catalogue.entries.models import Model
 from catalogue.messages import LANGUAGES, Pair, messages
 

@@ -12,28 +12,28 @@ from typing import Any
 from calc.commands.arguments import refuse_too_long
 from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ROOT, ParamsError, load, load_family, load_model, names, sources, symbols
-from catalogue.deployments.admission.rules import longest_request
+from catalogue.deployments.admission import longest_request
 from catalogue.deployments.physics_inputs import SCALARS, USUAL
+from catalogue.deployments.precisions import lacking
 from catalogue.deployments.profiles import load_fits, load_profile
-from catalogue.deployments.stand_ins import lacking
 from catalogue.engines.assertions import asserting, assertions, unread
 from catalogue.engines.engine import (
-    documents,
     engine_names,
     engine_of,
     launch_blocks,
     load_engine,
     load_tool,
+    threshold_documents,
+    thresholds,
+    thresholds_of,
     tool_names,
 )
-from catalogue.engines.successors import successors, successors_of
-from catalogue.engines.thresholds import documents as watched
-from catalogue.engines.thresholds import thresholds, thresholds_of
+from catalogue.engines.engine import threshold_documents as watched
+from catalogue.engines.released import successors, successors_of
 from catalogue.kernels.releases import table
-from catalogue.library import KINDS, locate
+from catalogue.library import KINDS, folder_of, locate
 from catalogue.messages import messages
-from catalogue.models.known import configurations
-from catalogue.naming import folder_of
+from catalogue.models.fields import configurations
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import sentence
 from catalogue.reading.shared import causes, glossary, symptoms
@@ -112,7 +112,7 @@ def _whole_catalogue() -> list[Callable[[], Any]]:
         *(partial(load_tool, name) for name in tool_names()),
         *(partial(successors, name) for name in engine_names()),
         *(partial(_check_assertions, name) for name in asserting()),
-        *(partial(launch_blocks, name) for name in documents()),
+        *(partial(launch_blocks, name) for name in threshold_documents()),
         *(partial(thresholds, name) for name in watched()),
         *(partial(_check_entry, kind, name) for kind in KINDS for name in names(kind)),
         _check_claims]

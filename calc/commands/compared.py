@@ -26,7 +26,7 @@ from calc.commands.printing import (
     translated,
 )
 from catalogue import ParamsError, Scenario, load_scenario, symbols
-from catalogue.deployments.admission.rules import longest_request
+from catalogue.deployments.admission import longest_request
 from catalogue.messages import messages
 
 common = messages("common")

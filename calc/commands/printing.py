@@ -18,8 +18,8 @@ import calc
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, Value, sources, symbols
 from catalogue.caveats import announced, underived, unsourced
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import cut_of
+from catalogue.deployments.admission import cut_of
+from catalogue.deployments.cuts import written
 from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.amounts import NONE, human, span

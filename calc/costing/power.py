@@ -19,8 +19,7 @@ from calc.physics.arrays import Number, ceil_div, select
 from calc.uncertainty import Amount
 from catalogue import Scenario, load, load_device, names
 from catalogue.entries.hardware import Device, Node
-from catalogue.planning.powers import BUSY, WAITING, Powers
-from catalogue.planning.prices import Prices
+from catalogue.planning.prices import BUSY, WAITING, Powers, Prices
 
 USUAL = "usual"  # powers of a card of which nothing was measured
 MATMULS = ("attention", "dense_mlp", "shared_expert", "router", "head")

@@ -13,7 +13,7 @@ import numpy as np
 
 from calc.evidence.systems import System
 from catalogue import ParamsError
-from catalogue.deployments.knobs import NORMAL_90
+from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.reading import jsonfile
 from catalogue.reading.amounts import human
 from catalogue.reading.files import read_small

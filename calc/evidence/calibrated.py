@@ -18,8 +18,8 @@ from calc.evidence.validation import measured_system
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, library
-from catalogue.deployments.knobs import NORMAL_90
 from catalogue.deployments.layout import DEGREES
+from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile
 
 FIXED = (*DEGREES, "total_parameters")  # of which a calibration has seen one value each

@@ -20,7 +20,7 @@ from calc.evidence.nearness import Nearness, distance, nearness, place, widened
 from calc.uncertainty import Sides
 from catalogue import Scenario, library
 from catalogue.deployments.physics_inputs import USUAL, priors_of
-from catalogue.deployments.precision_support import widened as widened_weights
+from catalogue.deployments.precisions import widened as widened_weights
 from catalogue.entries.calibrations import (
     ALONE,
     CONCURRENT,

@@ -23,7 +23,7 @@ from calc.evidence.nearness import covered
 from calc.evidence.pooling import DIGITS, TINY, Residuals, unlikely
 from calc.evidence.systems import METRICS, System
 from calc.uncertainty import Sides
-from catalogue.deployments.knobs import NORMAL_90
+from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import Covered, Growth
 
 START = (0.1, 0.1, 0.1)  # per doubling downwards, upwards, and of equal rows [1]

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from catalogue.deployments.knobs import NORMAL_90, Knob
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 from catalogue.entries.calibrations import MOST
 
 STEP = 1e-4  # of z, for derivatives

@@ -39,7 +39,7 @@ from calc.evidence.nearness import widened
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import METRICS, System
 from calc.uncertainty import TAIL, Sides
-from catalogue.deployments.knobs import NORMAL_90
+from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import Covered, Growth, LeftOut, Load, Metric, OwnError
 
 DIGITS = 4

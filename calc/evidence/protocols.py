@@ -15,7 +15,7 @@ import numpy as np
 from calc.evidence.fitting import Calibration, fit, neighbours, side_by_side, slopes
 from calc.evidence.systems import VARIED, Asked, System
 from calc.uncertainty import Parts, interval, interval_score, normal_interval, width
-from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import Knob
 
 HALVES = 200
 FEW_REQUESTS, MORE_REQUESTS = 4, 6

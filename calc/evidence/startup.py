@@ -14,8 +14,8 @@ from calc.physics.kv_cache import beside_tokens
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount, interval
 from catalogue import Scenario
-from catalogue.deployments.startups import StartupRow
-from catalogue.entries.startups import JUDGED
+from catalogue.deployments.measured import StartupRow
+from catalogue.entries.measurements import JUDGED
 
 TERMS = {
     "weights": "loaded_weights", "activations": "activations_per_device", "runtime": "workspaces",

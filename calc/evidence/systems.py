@@ -22,8 +22,8 @@ from calc.serving.evaluate import check_names, evaluate, latencies
 from calc.serving.metrics import serve_all
 from calc.serving.step_times import Clock
 from catalogue import Scenario
-from catalogue.deployments.knobs import Knob
 from catalogue.deployments.layout import mechanism_problems
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.entries.calibrations import QUEUED, VARYING, Metric
 from catalogue.reading.values import Value
 

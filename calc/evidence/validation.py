@@ -12,7 +12,7 @@ from calc.evidence.classes import UNCALIBRATED, class_of, deviations, discrepanc
 from calc.evidence.protocols import Predictions, held_out, uncalibrated
 from calc.evidence.systems import METRICS, System, system
 from catalogue import library, load_scenario
-from catalogue.deployments import family
+from catalogue.deployments import loading
 from catalogue.entries.calibrations import CalibrationFile
 from catalogue.reading import units
 
@@ -83,7 +83,7 @@ def measured_systems() -> list[System]:
 
 def measured_names() -> list[str]:
     """Identifiers of the measured systems."""
-    return [name for name in library.names("measurements") if family.describes(name)]
+    return [name for name in library.names("measurements") if loading.describes(name)]
 
 
 def uncalibrated_results(systems: Iterable[System],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from calc.kernels.law import Law
 from calc.kernels.writing import BY_DTYPE, NAMES
 from catalogue.deployments.physics_inputs import ALL_ALIKE, ELSE
-from catalogue.deployments.stand_ins import FEW_BITS, NARROW, efficiency, latency
+from catalogue.deployments.precisions import FEW_BITS, NARROW, efficiency, latency
 from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms

@@ -35,7 +35,7 @@ from calc.kernels.rows.of_every_operator import (
 )
 from calc.kernels.writing import Table as FittedTable
 from catalogue import library
-from catalogue.deployments.fabric import inside_inputs
+from catalogue.deployments.physics_inputs import inside_inputs
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import in_order

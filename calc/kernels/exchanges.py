@@ -16,7 +16,7 @@ from calc.kernels.law import Column, Columns
 from calc.kernels.missing import explained
 from calc.kernels.writing import Table as FittedTable
 from catalogue import library
-from catalogue.deployments.fabric import USUAL_NETWORK, inside_inputs, network_bandwidth
+from catalogue.deployments.physics_inputs import USUAL_NETWORK, inside_inputs, network_bandwidth
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.tables import Table

@@ -23,10 +23,10 @@ from calc.kernels.rows.of_every_operator import FORMATS, of_card
 from calc.kernels.writing import Table, named_values
 from calc.serving.evaluate import evaluate
 from catalogue import library
-from catalogue.deployments.bounds import deployment_of
+from catalogue.deployments.measured import deployment_of
 from catalogue.engines.released import AT
-from catalogue.entries.bounds import MeasuredStep, StepBounds
 from catalogue.entries.hardware import Device
+from catalogue.entries.measurements import MeasuredStep, StepBounds
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import Rejected, in_order
 from catalogue.reading.amounts import human

@@ -7,8 +7,7 @@ from typing import Any
 
 from calc.launching.settings import Release, Setting, Variable
 from catalogue import ParamsError, Scenario, library
-from catalogue.engines.assertions import Server, pair_problems, problems
-from catalogue.engines.conditions import UNKNOWN
+from catalogue.engines.assertions import UNKNOWN, Server, pair_problems, problems
 
 A2, A5 = "ascend-910b", "ascend-950"  # mechanisms of the cards that vLLM Ascend calls A2, A5
 

@@ -20,7 +20,7 @@ from calc.launching.watching.predictions import Predicted, predicted
 from calc.serving.evaluate import FEWEST, WAVES, bench_count
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.engines.successors import catalogue_of
+from catalogue.engines.released import catalogue_of
 from catalogue.reading.jsonfile import data_text
 
 SPREAD = 0.5  # of lengths about their mean, uniform; half of a prompt that is shared

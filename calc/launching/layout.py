@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from catalogue import ParamsError, Scenario
-from catalogue.deployments.admission.rules import cut_of, subject_of
-from catalogue.deployments.admission.starting import server_problem
+from catalogue.deployments.admission import cut_of, server_problem, subject_of
 from catalogue.deployments.layout import expert_slices
 
 PORT = 8000  # of the server on the first card of a node

@@ -13,7 +13,7 @@ from calc.answer.simulated import (
 )
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
-from catalogue.deployments.admission.rules import positions
+from catalogue.deployments.admission import positions
 from catalogue.messages import Pair, messages
 
 say = messages("calc/launching/lengths")

@@ -11,8 +11,8 @@ from calc.launching.published import own_code
 from calc.launching.scripts import Pool, loaded
 from calc.launching.settings import Release, Setting, Variable, comment
 from catalogue import library, load_device, load_precision
+from catalogue.entries.deployments import Condition, Recipe, Recipes, Unset
 from catalogue.entries.profiles import in_order
-from catalogue.entries.recipes import Condition, Recipe, Recipes, Unset
 from catalogue.messages import Pair, messages
 from catalogue.reading.shared import sources
 

@@ -13,12 +13,11 @@ from calc.launching.lengths import Longest
 from calc.launching.settings import ASCEND, Release, Setting, comment, nearest, over
 from calc.launching.startup_line import StartupLine, startup_line
 from catalogue import ParamsError, Scenario
-from catalogue.deployments.admission.rules import cut_of, subject_of
-from catalogue.deployments.admission.starting import layout_problem
-from catalogue.engines.successors import catalogue_of
+from catalogue.deployments.admission import cut_of, layout_problem, subject_of
+from catalogue.engines.released import catalogue_of
 from catalogue.entries.models import DRAFTERS, DSPARK, OWN_LAYER, Checkpoint
 from catalogue.entries.profiles import in_order
-from catalogue.kernels.checkpoints import checkpoint_for, checkpoint_words
+from catalogue.kernels.releases import checkpoint_for, checkpoint_words
 from catalogue.messages import Pair
 
 MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."

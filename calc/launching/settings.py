@@ -11,7 +11,7 @@ from typing import Any
 
 from catalogue import ParamsError
 from catalogue.engines.engine import Engine
-from catalogue.engines.successors import catalogue_of, refusal
+from catalogue.engines.released import catalogue_of, refusal
 from catalogue.entries.profiles import in_order
 from catalogue.reading.words import revealed
 

@@ -14,17 +14,15 @@ from calc.many.processes import Told, silent
 from calc.searching import load_goal
 from calc.searching.result import Answer
 from catalogue import ParamsError, Scenario, load_device, load_model, load_precision, made_scenario
-from catalogue.deployments.admission.rules import cut_of, problems, subject_of
+from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
 from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import kernels_of, tables
-from catalogue.kernels.checkpoints import checkpoint_for, checkpoint_words
+from catalogue.kernels.releases import checkpoint_for, checkpoint_words
 from catalogue.planning.goals import Goal
-from catalogue.reading.yamlfile import at_rest
 
 
-@at_rest()
 def start(goal: Goal, row: Row) -> Start:
     """The newest release that starts a deployment, as ``deploy`` writes it for a file of it.
 

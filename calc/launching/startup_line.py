@@ -15,7 +15,7 @@ from calc.physics.kv_cache import beside_tokens
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
-from catalogue.deployments.admission.rules import longest_request, positions, too_long
+from catalogue.deployments.admission import longest_request, positions, too_long
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.units import factor

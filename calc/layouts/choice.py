@@ -20,11 +20,9 @@ from catalogue import (
     made_scenario,
 )
 from catalogue.caveats import announced
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import KERNEL, cut_of, problems, subject_of
-from catalogue.deployments.admission.starting import ENGINE
-from catalogue.deployments.admission.subject import Cut
-from catalogue.entries.agents import DERIVED
+from catalogue.deployments.admission import ENGINE, KERNEL, cut_of, problems, subject_of
+from catalogue.deployments.cuts import Cut, written
+from catalogue.entries.deployments import DERIVED
 from catalogue.entries.entry import watched
 from catalogue.entries.models import CSA, DRAFTERS, EAGLE3, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of

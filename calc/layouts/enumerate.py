@@ -9,12 +9,12 @@ from functools import lru_cache
 import numpy as np
 
 from calc.physics.arrays import Number
-from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.deployments.resolved import leaves_replica
 from catalogue.entries.hardware import Node
 
 AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "context")
-"""Columns of a layout, named as ``catalogue.deployments.admission.subject.Cut`` has them."""
+"""Columns of a layout, named as ``catalogue.deployments.cuts.Cut`` has them."""
 Rows = dict[str, np.ndarray]  # a column for each of ``AXES``, a layout each
 MOST_STAGES = 4
 """Pipeline stages that are tried where nobody says which: assumed. The plans of the documents have

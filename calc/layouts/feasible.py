@@ -15,7 +15,7 @@ import numpy as np
 
 from calc.many.sweeps import distinct
 from catalogue import Scenario
-from catalogue.deployments.admission.rules import (
+from catalogue.deployments.admission import (
     KINDS,
     LAID_OUT,
     RULES,
@@ -23,7 +23,7 @@ from catalogue.deployments.admission.rules import (
     problems,
     subject_of,
 )
-from catalogue.deployments.admission.subject import Cut, Problem, Rule, Subject, Text
+from catalogue.deployments.cuts import Cut, Problem, Rule, Subject, Text
 from catalogue.engines.released import AT
 from catalogue.messages import by_language, messages
 from catalogue.reading.amounts import human
@@ -40,7 +40,7 @@ class Reason:
     """Why a deployment does not run as asked.
 
     Attributes:
-        kind: ``memory_capacity``, or of ``catalogue.deployments.admission.rules.KINDS``.
+        kind: ``memory_capacity``, or of ``catalogue.deployments.admission.KINDS``.
         numbers: what it rests on: bytes per device [B], classes of tensors by dtype, counts.
         text: one sentence in both languages.
     """

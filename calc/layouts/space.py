@@ -30,23 +30,22 @@ from catalogue import (
     model_inputs,
 )
 from catalogue import names as entries
-from catalogue.deployments.admission.rules import (
+from catalogue.deployments.admission import (
     OF_PRECISION,
+    drafted_by,
     known_to_run,
     precisions,
     problems,
 )
-from catalogue.deployments.admission.starting import drafted_by
-from catalogue.deployments.admission.subject import Cut, Subject
-from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.cuts import Cut, Subject
+from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.deployments.resolved import joined_replicas, leaves_replica
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
 from catalogue.kernels import published_precision, quality
-from catalogue.kernels.checkpoints import checkpoint_for, published, shown
-from catalogue.kernels.releases import known_to_engines
+from catalogue.kernels.releases import checkpoint_for, known_to_engines, published, shown
 from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried

@@ -29,7 +29,7 @@ from calc.serving.evaluate import (
 )
 from calc.serving.evaluate import STEP_NAMES as STEP_NAMES
 from calc.uncertainty import Sides, Traced, quantiles, slopes, traced
-from catalogue.deployments.knobs import NORMAL_90, Knob
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
 DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)
                               for phase, names in WANTED.items())

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from calc.layouts.enumerate import MOST_STAGES
-from catalogue.deployments.admission.rules import KINDS, kind_words
+from catalogue.deployments.admission import KINDS, kind_words
 from catalogue.messages import Pair, messages
 
 say = messages("calc/searching/left-out")

@@ -22,9 +22,8 @@ from calc.searching.robust import NEARLY, SURE, SampledRow, extras, sample_rows
 from calc.searching.search import search
 from calc.serving.evaluate import evaluate
 from catalogue import load_node
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import positions, too_long
-from catalogue.deployments.admission.subject import Cut
+from catalogue.deployments.admission import positions, too_long
+from catalogue.deployments.cuts import Cut, written
 from catalogue.planning.goals import CardRange, Goal
 
 FEWER = (0.9, 0.75, 0.5)  # of the users, that would be surer served

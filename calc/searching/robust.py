@@ -35,7 +35,6 @@ from catalogue.entries.models import Model
 from catalogue.kernels import quality
 from catalogue.planning.goals import MEAN, OBJECTIVES, UNITS, Goal
 from catalogue.reading.units import DIMENSIONLESS
-from catalogue.reading.yamlfile import at_rest
 
 SURE = 0.9  # how often one must be better, to be called so
 HOLDS = 0.8  # share of draws in which a deployment is at least what it can stand for
@@ -240,7 +239,6 @@ def surely(found: SearchResult, share: float,
     return Sure(share, front, surest, tried, left)
 
 
-@at_rest()
 def sample_rows(found: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
     """Deployments under the same draws.
 

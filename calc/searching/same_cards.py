@@ -29,11 +29,10 @@ from calc.searching.robust import LEAST
 from calc.searching.search import search
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
-from catalogue.deployments.admission.rules import longest_request
+from catalogue.deployments.admission import longest_request
 from catalogue.entries.models import OWN_LAYER
 from catalogue.planning.goals import OBJECTIVES, UNNAMED, CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
-from catalogue.reading.yamlfile import at_rest
 
 CHUNK = "workload.max_num_batched_tokens"
 CHANGED = ("precision", "parallelism.", CHUNK)
@@ -270,7 +269,6 @@ def relaxed(goal: Goal, workers: int = 1) -> list[Relaxed]:
             for name in own for factor in RELAXED]
 
 
-@at_rest()
 def inside(answer: Answer) -> Row | None:
     """The best that lies inside of what was measured, on every axis; None of none.
 

@@ -41,10 +41,9 @@ from calc.searching.goal import SHORT, TIMES, Wishes, wishes
 from calc.searching.left_out import Funnel
 from calc.searching.pool_pairs import Pairs, pairs
 from catalogue import Scenario
-from catalogue.deployments.admission.rules import positions
+from catalogue.deployments.admission import positions
 from catalogue.planning.goals import Goal
 from catalogue.reading.values import LARGEST_COUNT
-from catalogue.reading.yamlfile import at_rest
 
 SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
@@ -259,7 +258,6 @@ class Stopped(KeyboardInterrupt):
         self.result, self.done = result, done
 
 
-@at_rest()
 def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
            paired: bool = True, told: Told = silent) -> SearchResult:
     """Try every deployment that a goal allows.
@@ -315,7 +313,6 @@ def _ended(found: SearchResult) -> SearchResult:
     return found
 
 
-@at_rest()
 def farther(found: SearchResult, asked: Wishes) -> Front:
     """The front of all deployments with whatever is limited among the objectives.
 

@@ -11,7 +11,7 @@ from calc.sensitivity.probability import DRAWS, LEAST, Doubt
 from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.uncertainty import TAIL, Amount
 from catalogue import ParamsError
-from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.planning.prices import Prices
 from catalogue.reading.values import Value
 

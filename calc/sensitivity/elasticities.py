@@ -22,8 +22,7 @@ from calc.sensitivity.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, sign
 from calc.serving.evaluate import SERVED_NAMES, evaluate
 from calc.uncertainty import slopes, traced
 from catalogue import ParamsError, symbols
-from catalogue.deployments.knobs import Knob
-from catalogue.deployments.physics_inputs import SCALARS
+from catalogue.deployments.physics_inputs import SCALARS, Knob
 from catalogue.entries.formulas import input_symbols
 from catalogue.reading import units
 

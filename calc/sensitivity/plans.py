@@ -20,7 +20,7 @@ from calc.layouts.feasible import has_room
 from calc.many.sweeps import decode_sweep, sweep
 from calc.serving.evaluate import SERVED_NAMES, STEADY_NAMES, evaluate
 from catalogue import ParamsError, Scenario, load_scenario, symbols
-from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.messages import messages
 from catalogue.reading import units
 

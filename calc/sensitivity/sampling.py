@@ -11,7 +11,7 @@ import numpy as np
 from calc.sensitivity.plans import Moves, Plan
 from calc.sensitivity.tornado import NONE, OWN, own_error, own_sides
 from calc.uncertainty import Sides
-from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import Knob
 
 SEED = 7
 Key = tuple[str, float, float, float]

@@ -16,7 +16,7 @@ import numpy as np
 from calc.evidence.classes import Own, own_errors
 from calc.sensitivity.plans import CARD_HOURS, PER_CARD, Plan
 from calc.uncertainty import Sides
-from catalogue.deployments.knobs import NORMAL_90, Knob
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 from catalogue.reading.units import DIMENSIONLESS
 
 OWN = "own_error"  # the formulas' own

@@ -14,7 +14,7 @@ from calc.many.fronts import Best, Front, Rows
 from calc.many.sweeps import decode_sweep, sweep
 from calc.serving.evaluate import SERVED_NAMES, STEADY_NAMES
 from calc.sweeping.plan import DEVICES, PER_DEVICE, Choice, Plan
-from catalogue.deployments.admission.rules import too_long
+from catalogue.deployments.admission import too_long
 from catalogue.entries.formulas import input_symbols
 
 ROW = "row"

@@ -25,7 +25,7 @@ from calc.serving.evaluate import evaluate
 from calc.sweeping.axes import Axis
 from calc.sweeping.definition import Sweep
 from catalogue import LayoutError, ParamsError, Scenario, Value, load_scenario, symbols
-from catalogue.deployments.admission.rules import (
+from catalogue.deployments.admission import (
     CONTEXT,
     OF_PRECISION,
     cut_of,
@@ -33,8 +33,8 @@ from catalogue.deployments.admission.rules import (
     positions,
     subject_of,
 )
-from catalogue.deployments.admission.rules import problems as refused
-from catalogue.deployments.admission.subject import Cut, Subject
+from catalogue.deployments.admission import problems as refused
+from catalogue.deployments.cuts import Cut, Subject
 from catalogue.deployments.layout import DEGREES, SHARED_RANKS, SLICES, mechanism_units, rule_of
 from catalogue.deployments.layout import SHARED_CACHE as SHARED
 from catalogue.entries.deployments import Parallelism, Workload

@@ -11,8 +11,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from catalogue.deployments.knobs import LATENCIES, TRAFFIC
-from catalogue.deployments.physics_inputs import IF_KNOWN, SCALARS
+from catalogue.deployments.physics_inputs import IF_KNOWN, LATENCIES, SCALARS, TRAFFIC
 from catalogue.deployments.resolved import ACCEPTED
 from catalogue.entries.entry import Entry
 from catalogue.entries.formulas import symbols

@@ -1,19 +1,27 @@
-"""A deployment is read: its file, a variant of it, or a text, checked against the catalogue."""
+"""Load deployments: a file, a variant of it, or a text, checked against the catalogue.
+
+``variants`` holds what differs by key, groups merged key by key, a value replaced whole. What a
+document prints of one deployment is not true of another: claims, measurements and the note at the
+top of the file speak of the family as a whole and are not inherited, the document's inputs are.
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from catalogue import library, naming
-from catalogue.deployments import family, layout
-from catalogue.deployments.admission.rules import LAID_OUT, cut_of, problems, subject_of
-from catalogue.deployments.documented import as_documented
+from pydantic import BaseModel
+
+from catalogue import library
+from catalogue.deployments import layout
+from catalogue.deployments.admission import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.physics_inputs import drafter_problem, peak_problem
 from catalogue.deployments.profiles import launched, refuse_host, running_engine, underlaid
 from catalogue.deployments.scenario import Scenario
@@ -23,10 +31,196 @@ from catalogue.entries.hardware import Device
 from catalogue.library import Override
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
-from catalogue.reading.record import only
-from catalogue.reading.shared import sources
-from catalogue.reading.values import Text
-from catalogue.reading.yamlfile import YamlFile
+from catalogue.reading.values import Text, Value, both_languages, is_path
+from catalogue.reading.yamlfile import KeyPath, YamlFile
+
+SEPARATOR = "#"  # between the path of a family's file and the key of one of its variants
+OF_THE_WHOLE = ("variants", "pools", "measured", "note")
+_KEY = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
+
+
+def find_scenario(reference: str | Path) -> tuple[Path, str | None]:
+    """The file of a deployment, and the key of its variant if the reference names one.
+
+    ``s1-scale-48`` is variant ``48`` of ``s1-scale``, unless a file has that name; ``mine.yml#48``
+    one of a file of the reader's own.
+
+    Raises ParamsError as ``catalogue.locate`` does.
+    """
+    text = str(reference).strip()
+    stem, separator, key = text.rpartition(SEPARATOR)
+    if separator:
+        return library.locate("scenarios", stem), key
+    return _variant(text) or (library.locate("scenarios", text), None)
+
+
+def describes(name: str) -> bool:
+    """Whether a deployment, or a variant of a family of them, has this identifier; no file of
+    another name is read."""
+    return library.stands("scenarios", name) or _variant(name) is not None
+
+
+def _variant(text: str) -> tuple[Path, str] | None:
+    """The family's file and the key of a variant, if an identifier is that of one."""
+    if is_path(text) or library.stands("scenarios", text):
+        return None
+    parts = text.split("-")
+    for count in range(len(parts) - 1, 0, -1):
+        stem, key = "-".join(parts[:count]), "-".join(parts[count:])
+        if library.stands("scenarios", stem):
+            path = library.locate("scenarios", stem)
+            if key in variant_keys(library.read(path)):
+                return path, key
+    return None
+
+
+def variant_keys(file: YamlFile) -> list[str]:
+    """Keys of a file's variants in its order; none if it describes one deployment.
+
+    Raises ParamsError, one sentence, for variants that are not groups with a title each, and for
+    pools that are not two of them.
+    """
+    variants = file.data.get("variants")
+    if variants is None:
+        if "pools" in file.data:
+            raise ParamsError(f"{file.where(('pools',))}: pools: there are no variants to be "
+                              "pools.")
+        return []
+    where = file.where(("variants",))
+    if not isinstance(variants, dict) or not variants:
+        raise ParamsError(f"{where}: variants: expected a group of keys, one per deployment.")
+    for key, own in variants.items():
+        where = file.where(("variants", key))
+        if not _KEY.fullmatch(key):
+            raise ParamsError(f"{where}: variants: '{key[:40]}' is not a key, expected small "
+                              "letters and digits, joined by '-' or '.'.")
+        if not isinstance(own, dict) or "title" not in own:
+            raise ParamsError(f"{where}: variants.{key}: the key 'title' is missing.")
+        if inside := [name for name in ("variants", "pools") if name in own]:
+            raise ParamsError(f"{file.where(('variants', key, inside[0]))}: variants.{key}: "
+                              f"'{inside[0]}' stands at the top of the file.")
+    pools = file.data.get("pools")
+    if pools is not None and not (isinstance(pools, list) and len(pools) == 2
+                                  and all(isinstance(pool, str) and pool in variants
+                                          for pool in pools)):
+        raise ParamsError(f"{file.where(('pools',))}: pools: expected two of the variants "
+                          f"{', '.join(variants)}, the prefill pool first.")
+    return list(variants)
+
+
+def overlaid(file: YamlFile, key: str) -> YamlFile:
+    """The file of one variant, every key with the line that it comes from.
+
+    Raises ParamsError for a key that the file does not have.
+    """
+    known = variant_keys(file)
+    if key not in known:
+        raise ParamsError(f"{file.where(('variants',))}: there is no variant '{key[:40]}', "
+                          + (f"expected one of {', '.join(known)}." if known
+                             else "the file describes one deployment."))
+    base = {name: raw for name, raw in file.data.items() if name not in OF_THE_WHOLE}
+    if isinstance(base.get("documented"), dict):
+        base["documented"] = {name: raw for name, raw in base["documented"].items()
+                              if name != "claims"}
+    data = library.over(base, file.data["variants"][key])
+    at: KeyPath = ("variants", key)
+    lines = file.lines | {keys[len(at):]: line for keys, line in file.lines.items()
+                          if keys[:len(at)] == at and len(keys) > len(at)}
+    return YamlFile(file.path, data | {"id": f"{file.path.stem}-{key}"}, lines)
+
+
+def family_title(file: YamlFile) -> dict[str, str]:
+    """What a family is called, in both languages.
+
+    Raises ParamsError for a title that lacks one.
+    """
+    try:
+        return both_languages(file.data.get("title"))
+    except ValueError as error:
+        raise ParamsError(f"{file.where(('title',))}: title: {error}.") from None
+
+
+def of_the_whole(file: YamlFile) -> YamlFile:
+    """What a family's file says of all its deployments, laid over its first variant."""
+    first = overlaid(file, variant_keys(file)[0])
+    own: dict[str, Any] = {name: file.data[name] for name in ("title", "note", "section")
+                           if name in file.data}
+    data = {name: raw for name, raw in first.data.items() if name != "note"} | own
+    if isinstance(file.data.get("documented"), dict):
+        data["documented"] = file.data["documented"]
+    lines = first.lines | {keys: line for keys, line in file.lines.items()
+                           if keys[:1] in (("title",), ("note",), ("documented",))}
+    return YamlFile(file.path, data | {"id": file.path.stem}, lines)
+
+
+def paired(file: YamlFile, load: Callable[[str, Sequence[str]], Any]
+           ) -> tuple[Any, Any] | None:
+    """The prefill and the decode pool that a file names, for the requests of the one that decodes.
+
+    Args:
+        file: of a family; None comes back for one without pools.
+        load: a variant by its key, with overrides.
+
+    Raises ParamsError, one sentence, for pools of two models, and for requests without a length.
+    """
+    variant_keys(file)
+    names = file.data.get("pools")
+    if not names:
+        return None
+    where = file.where(("pools",))
+    prefill, decode = (load(name, ()) for name in names)
+    if prefill.model.id != decode.model.id:
+        raise ParamsError(f"{where}: pools: '{names[0]}' serves '{prefill.model.id}' and "
+                          f"'{names[1]}' serves '{decode.model.id}', expected one model.")
+    workload = decode.file.workload
+    if workload.input_tokens is None or workload.output_tokens is None:
+        raise ParamsError(f"{where}: pools: '{names[1]}' does not say how long its requests are, "
+                          "expected workload.input_tokens and workload.output_tokens.")
+    asked, own = workload.input_tokens.value, prefill.file.workload.input_tokens
+    if own is None or own.value != asked:
+        prefill = load(names[0], (f"workload.input_tokens={int(asked)} token",
+                                  "workload.output_tokens=1 token"))
+    return prefill, decode
+
+
+E = TypeVar("E", bound=BaseModel)
+
+
+def as_documented(entry: E, document: str, section: str | None = None) -> E:
+    """A device, or a part of its entry, with every value that the document states.
+
+    The sourced one is then an other.
+
+    A document may state several values of one quantity. The one of the section in question is
+    taken, else the one of the section that shares most of its number, else the first.
+
+    Args:
+        entry: a device of the catalogue.
+        document: key of a document, such as ``s0``.
+        section: section of the deployment in question, such as ``3.2.3``.
+    """
+    changed: dict[str, Any] = {}
+    for name in type(entry).model_fields:
+        item = getattr(entry, name)
+        if isinstance(item, Value):
+            stated = [other for other in item.others
+                      if other.kind == "documented" and other.source == document]
+            if stated:
+                best = max(stated, key=lambda other: _closeness(other, section))
+                rest = tuple(other for other in item.others if other is not best)
+                changed[name] = replace(best, others=(replace(item, others=()), *rest))
+        elif isinstance(item, BaseModel):
+            changed[name] = as_documented(item, document, section)
+    return entry.model_copy(update=changed)
+
+
+def _closeness(value: Value, section: str | None) -> int:
+    """How many leading parts of its number a value's section shares with another."""
+    wanted = (section or "").split(".")
+    return max(len(list(takewhile(lambda pair: pair[0] == pair[1], zip(
+        part.strip().split("."), wanted, strict=False))))
+        for part in (value.section or "").split(","))
+
 
 SHORT = {"tp": "parallelism.tensor_parallel", "pp": "parallelism.pipeline_parallel",
          "dp": "parallelism.data_parallel", "ep": "parallelism.expert_parallel"}
@@ -35,9 +229,6 @@ DEALT_PROMPTS = "prefill_context_parallel"
 ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload", "limits",
          "mechanisms")
 NAMES = ("model", "device", "engine", "precision")  # roots that are a name
-Made = TypeVar("Made")
-LISTED = ("title", "model", "device", "precision", "cluster", "variants")
-"""Keys of a file of which ``Listed`` is made."""
 _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
 
 
@@ -63,43 +254,25 @@ class Family:
     documented: Documented | None = None
 
 
-class Listed(NamedTuple):
-    """What lists say of a deployment: its file, titles and names as pages show them, its devices
-    [1]."""
-
-    file: str
-    title: Text
-    model: Text
-    precision: Text
-    devices: int
-
-
 def load_family(reference: str | Path, device: str | Path | None = None) -> Family:
     """Load and check a scenario file with all of its variants; see :func:`load_scenario`."""
-    path, _ = family.find(reference)
-    return _family(path, device) if device else _remembered(
-        f"family {path}", path, lambda: _family(path))
-
-
-def _remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
-    """What stands in a file, as :func:`catalogue.reading.yamlfile.remembered`."""
-    symbols()  # not followed, nor is what is cited
-    sources()
-    return yamlfile.remembered(what, path.absolute(), make)
+    path, _ = find_scenario(reference)
+    return _family(path, device) if device else yamlfile.remembered(
+        f"family {path}", path.absolute(), lambda: _family(path))
 
 
 def _family(path: Path, device: str | Path | None = None) -> Family:
     file = yamlfile.read(path)
-    keys = family.keys(file)
+    keys = variant_keys(file)
     if not keys:
         single = load_scenario(path, device)
         return Family(single.id, single.title, single.file.note, single.file.section, (single,))
-    whole = family.of_the_whole(file)
+    whole = of_the_whole(file)
     engine = running_engine(whole)
     shared: ScenarioFile = library.load("scenarios", path,
                                         file=underlaid(whole, engine) if engine else whole)
     _check_claims(shared, lambda *at: whole.where(at))
-    of = {key: load_scenario(f"{path}{family.SEPARATOR}{key}", device) for key in keys}
+    of = {key: load_scenario(f"{path}{SEPARATOR}{key}", device) for key in keys}
     return Family(shared.id, shared.title, shared.note, shared.section, tuple(of.values()),
                   load_pools(path, device), shared.documented)
 
@@ -107,14 +280,14 @@ def _family(path: Path, device: str | Path | None = None) -> Family:
 def load_pools(reference: str | Path, device: str | Path | None = None,
                overrides: Iterable[str] = (), documented: bool = False
                ) -> tuple[Scenario, Scenario] | None:
-    """What ``catalogue.deployments.family.paired`` says of a file; None for one of its variants.
+    """What ``catalogue.deployments.loading.paired`` says of a file; None for one of its variants.
 
     Arguments as of :func:`load_scenario`; an override holds of both pools.
     """
-    path, key = family.find(reference)
+    path, key = find_scenario(reference)
     settings = list(overrides)
-    return None if key else family.paired(yamlfile.read(path), lambda name, lengths: load_scenario(
-        f"{path}{family.SEPARATOR}{name}", device, [*settings, *lengths], documented))
+    return None if key else paired(yamlfile.read(path), lambda name, lengths: load_scenario(
+        f"{path}{SEPARATOR}{name}", device, [*settings, *lengths], documented))
 
 
 def load_deployment(reference: str | Path, device: str | Path | None = None,
@@ -135,38 +308,15 @@ def deployment_names() -> list[str]:
             for name in variants(file) or [file]]
 
 
-def devices_named(file: str) -> set[str]:
-    """Identifiers of the devices that a file of ``params/scenarios/`` names; nothing else of it
-    counts as read."""
-    return {naming.locate("devices", str(name), naming.file_of("scenarios", file)).stem
-            for name in stated(file, "device")}
-
-
-def listed(file: str, device: str) -> Listed | None:
-    """What a list says of the first deployment of a file of ``params/scenarios/`` that is on a
-    device; None where none is. Nothing else of the file counts as read."""
-    with only(naming.file_of("scenarios", file), LISTED):
-        found = load_family(file)
-    one = next((each for each in found.deployments if each.device.id == device), None)
-    return None if one is None else Listed(found.id, found.title, one.model.name,
-                                           one.precision.name, one.devices)
-
-
-def stated(reference: str, key: str) -> list[Any]:
-    """What the file of a deployment says under a key, wherever in it; nothing else of it counts as
-    read, unless the reference is that of a variant."""
-    return yamlfile.under(family.find(reference)[0], key)
-
-
 def variants(reference: str | Path) -> list[str]:
     """References of the variants of a scenario file, for :func:`load_scenario`; none without.
 
     Of the catalogue they are identifiers, of a reader's file its path with the key.
     """
-    path, key = family.find(reference)
-    keys = [] if key else family.keys(yamlfile.read(path))
-    own = path.parent != naming.ROOT / "scenarios"
-    return [f"{path}{family.SEPARATOR}{key}" if own else f"{path.stem}-{key}" for key in keys]
+    path, key = find_scenario(reference)
+    keys = [] if key else variant_keys(yamlfile.read(path))
+    own = path.parent != library.ROOT / "scenarios"
+    return [f"{path}{SEPARATOR}{key}" if own else f"{path.stem}-{key}" for key in keys]
 
 
 def load_scenario(reference: str | Path, device: str | Path | None = None,
@@ -188,10 +338,11 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     overridden = _overrides(overrides)
     if device:
         overridden["device"] = Override(str(device), "device")
-    path, key = family.find(reference)
+    path, key = find_scenario(reference)
     if overridden or documented or not cut:
         return _scenario(path, key, reference, overridden, documented, cut)
-    return _remembered(f"scenario {path}#{key}", path, lambda: _scenario(path, key, reference, {}))
+    return yamlfile.remembered(f"scenario {path}#{key}", path.absolute(),
+                               lambda: _scenario(path, key, reference, {}))
 
 
 def _scenario(path: Path, key: str | None, reference: str | Path,
@@ -202,14 +353,14 @@ def _scenario(path: Path, key: str | None, reference: str | Path,
     if "demand" in raw.data and "workload" not in raw.data:
         raise ParamsError(f"{raw.where(('demand',))}: this is a goal, expected a scenario; the "
                           f"deployments that meet a goal are found by: search {path}.")
-    known = family.keys(raw)
-    whole = family.title(raw) if known else None
+    known = variant_keys(raw)
+    whole = family_title(raw) if known else None
     if "pools" in raw.data and not key:
-        one, two = (f"{reference}{family.SEPARATOR}{pool}" for pool in raw.data["pools"])
+        one, two = (f"{reference}{SEPARATOR}{pool}" for pool in raw.data["pools"])
         raise ParamsError(f"{raw.where(('pools',))}: pools: this is a deployment of two pools, "
                           f"expected one of them, {one} or {two}.")
     if known or key:  # a key is refused where there are no variants
-        raw = family.overlaid(raw, key or known[0])
+        raw = overlaid(raw, key or known[0])
     return _resolved(path, raw, overridden, whole, documented, cut)
 
 

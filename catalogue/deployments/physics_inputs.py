@@ -1,4 +1,4 @@
-"""From a deployment's entries to the inputs of the physics: peaks, links, mechanisms, host.
+"""Inputs of the physics from a deployment's entries: peaks, links, mechanisms, host.
 
 Every mechanism is a knob: a named parameter with a range, which moves one or several inputs
 together. What the entries do not say is neutral in ``params/symbols.yml``.
@@ -7,25 +7,25 @@ together. What the entries do not say is neutral in ``params/symbols.yml``.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from catalogue import library
-from catalogue.deployments.fabric import NETWORK_ALPHA, exchange_latencies, link_inputs
-from catalogue.deployments.knobs import Knob, by_dtype, traffic_symbols
-from catalogue.deployments.precision_support import (
+from catalogue.deployments.precisions import (
     HOST_DTYPES,
+    efficiency,
     host_peaks,
+    latency,
     on_vectors,
     widened,
+    widened_experts,
 )
 from catalogue.deployments.resolved import Resolved
-from catalogue.deployments.stand_ins import widened_experts
 from catalogue.entries.formulas import neutral, switches
-from catalogue.entries.hardware import WIDE, Device
-from catalogue.entries.mechanisms import IfKnown, OfEvery
+from catalogue.entries.hardware import WIDE, Device, Link, Node
+from catalogue.entries.mechanisms import IfKnown, Levels, OfEvery
 from catalogue.entries.models import CSA
 from catalogue.reading.values import Value
 
@@ -33,6 +33,185 @@ if TYPE_CHECKING:
     from catalogue.entries.deployments import Offload
     from catalogue.entries.hardware import Device
     from catalogue.entries.models import Model
+
+USUAL_NETWORK = "infiniband-400g"  # what a network adds to an exchange, unless its file says it
+NETWORK_ALPHA = "exchange_network_alpha"
+
+
+def scale_up_domain(node: Node) -> int:
+    """Devices that reach each other over the scale-up links [1].
+
+    Args:
+        node: an entry of ``params/nodes/``.
+    """
+    fabric = node.fabric_nodes.value if node.fabric_nodes else 1
+    return int(node.devices_per_node.value * fabric)
+
+
+def inside_inputs(link: Link) -> dict[str, float]:
+    """Bandwidths and topology of the links between devices of a server.
+
+    Args:
+        link: an entry of ``params/links/``.
+    """
+    pair = link.pair_bandwidth or link.device_bandwidth
+    return {"full_mesh": float(link.topology == "full-mesh"), "pair_bandwidth": pair.value,
+            "device_link_bandwidth": link.device_bandwidth.value,
+            "switch_adds": float(link.switch_adds)}
+
+
+def network_bandwidth(node: Node) -> float:
+    """What a card of a server has of the network [B/s]: cards share ports where these are fewer."""
+    cards = node.devices_per_node.value
+    ports = node.ports_per_node.value if node.ports_per_node else cards
+    network: Link = library.load("links", node.network_link)
+    return network.device_bandwidth.value * min(1.0, ports / cards)
+
+
+def link_inputs(node: Node, nodes: float) -> dict[str, float]:
+    """Bandwidths and topology; a scale-up fabric over several nodes counts as one large node.
+
+    Args:
+        node: an entry of ``params/nodes/``.
+        nodes: of the deployment [1].
+    """
+    inside = library.load("links", node.device_link)
+    if node.fabric_link and nodes > 1:
+        inside = library.load("links", node.fabric_link)
+        size = scale_up_domain(node)
+    else:
+        size = int(node.devices_per_node.value)
+    return {
+        "devices_per_node": size, **inside_inputs(inside),
+        "network_bandwidth": network_bandwidth(node),
+    }
+
+
+def exchange_latencies(scenario: Resolved, exchange: Levels, mode: str, experts: float
+                       ) -> dict[str, Value]:
+    """The latency of an exchange: of the card, and of the fabric that its slowest messages cross.
+
+    Within a server there is no fabric. A latency between nodes that the card's file or the
+    deployment states is all of it; what an engine's tables say of a server is the card's share, and
+    what they say of a network holds of the one that they were measured over.
+
+    Args:
+        scenario: the deployment.
+        exchange: of the card's mechanisms, in the mode.
+        mode: ``low_latency`` or ``normal``.
+        experts: ranks that share the experts [1].
+    """
+    node = scenario.node
+    own = {"exchange_alpha": exchange.node.alpha}
+    if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.file.mechanisms:
+        return own
+    within = experts <= scale_up_domain(node)
+    if exchange.network.alpha is not None and not within and (
+            "exchange_alpha" not in scenario.given):
+        return {"exchange_alpha": exchange.network.alpha}
+    crossing = node.fabric_link if within and node.fabric_link else node.network_link
+    added = library.load("links", crossing).exchange_alpha
+    if added is None and not within:
+        added = library.load("links", USUAL_NETWORK).exchange_alpha
+    if added is None:  # a fabric as fast as the links of a server
+        return own
+    measured = scenario.given.get(NETWORK_ALPHA) if crossing == USUAL_NETWORK else None
+    return own | {NETWORK_ALPHA: measured or getattr(added, mode)}
+
+
+DENSE = ("attention", "dense_mlp", "shared_expert", "router", "head")
+CLASSES = (*DENSE[:3], "routed_expert", *DENSE[3:])
+LATENCIES = ("matmul_latency", "depth_latency")  # of dense matmuls, by what is multiplied
+TRAFFIC = ("activation_traffic",)  # the same, where it is known
+NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
+
+
+class Knob(NamedTuple):
+    """One mechanism: its value, its range, and the inputs that it sets.
+
+    Attributes:
+        name: as the mechanisms' files have it; of a dtype, ``gemm_efficiency.bf16``.
+        value: with provenance and range.
+        symbols: input symbols that hold this value.
+    """
+
+    name: str
+    value: Value
+    symbols: tuple[str, ...]
+
+    def at(self, score: Any) -> Any:
+        """The value so many standard deviations from its median, under its prior.
+
+        The value is the median, and a range holds 80%: its ends are the 10% and 90% points of a
+        normal variable that is stretched differently on either side of the value, in logarithms
+        where the range does not begin at zero. Below zero there is nothing.
+
+        Args:
+            score: of the standard normal distribution, a number or an array [1].
+        """
+        return moved(float(self.value.low), float(self.value.value), float(self.value.high), score)
+
+
+def moved(low: float, median: float, high: float, score: Any) -> Any:
+    """What stands so many standard deviations from its median; see :meth:`Knob.at`.
+
+    Args:
+        low, median, high: of its range.
+        score: of the standard normal distribution, a number or an array [1].
+    """
+    above, far = score > 0, abs(score) / NORMAL_90
+    end = high * above + low * (1 - above)
+    if low > 0:
+        return median * (end / median) ** far
+    stretched = median + (end - median) * far
+    return (stretched + abs(stretched)) / 2
+
+
+def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
+    """What matmuls reach and take: one knob per dtype, which moves all classes that multiply it.
+
+    Args:
+        scenario: the deployment.
+        priors: of its class of cards.
+    """
+    dtypes = scenario.multiplied
+    knobs: list[Knob] = []
+    for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
+        for table, members in (("gemm_efficiency", DENSE),
+                               ("grouped_gemm_efficiency", ("routed_expert",))):
+            if symbols := _symbols("gemm_efficiency", dtype, dtypes, members):
+                value = efficiency(getattr(priors, table), dtype, scenario.device)
+                knobs.append(Knob(f"{table}.{dtype}", value, symbols))
+        for table in (*LATENCIES, *TRAFFIC):
+            symbols = _symbols(table, dtype, dtypes)
+            key, known = f"{table}.{dtype}", getattr(priors, table)
+            # rows of another dtype may not be quantised at all
+            prior = (getattr(known, dtype, None) or scenario.mechanisms.get(key)
+                     if table in TRAFFIC else latency(known, dtype))
+            if symbols and prior:
+                knobs.append(Knob(key, prior, symbols))
+    dtype = dtypes["routed_expert"]
+    value = (getattr(priors.sliced_gemm_efficiency, dtype, None)
+             or efficiency(priors.grouped_gemm_efficiency, dtype, scenario.device))
+    return [*knobs, Knob(f"sliced_gemm_efficiency.{dtype}", value,
+                         ("sliced_expert_gemm_efficiency",))]
+
+
+def traffic_symbols(dtypes: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Input symbols of each mechanism of ``TRAFFIC``, by its name with the dtype.
+
+    Args:
+        dtypes: what is multiplied, by class of tensors.
+    """
+    return {f"{table}.{dtype}": _symbols(table, dtype, dtypes)
+            for table in TRAFFIC for dtype in {dtypes[name] for name in DENSE}}
+
+
+def _symbols(table: str, dtype: str, dtypes: Mapping[str, str], members: Sequence[str] = DENSE
+             ) -> tuple[str, ...]:
+    """Input symbols that a table moves, of the classes of tensors that multiply a dtype."""
+    return tuple(f"{name}_{table}" for name in members if dtypes[name] == dtype)
+
 
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
 SPARSE_SHARE, SPARSE_PREFILL = "sparse_attention_efficiency", "sparse_prefill_efficiency"
@@ -97,11 +276,13 @@ def knobs(scenario: Resolved) -> list[Knob]:
     Raises ParamsError, via the catalogue, if a named entry does not exist.
     """
     stated, known, found = scenario.file.mechanisms, scenario.mechanisms, _priors(scenario)
-    given = _given(scenario)
+    given = {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
     named = {knob.name for knob in found}
     found += [Knob(name, value, (name,)) for name in _if_stated(scenario.model)
               if name not in named and (value := known.get(name) or stated.get(_else(name)))]
-    own = {knob.name: _own(stated, given, knob.name) for knob in found} if stated else given
+    own: Mapping[str, Value | None] = {
+        knob.name: stated.get(knob.name) or stated.get(_else(knob.name)) or given.get(knob.name)
+        for knob in found} if stated else given
     moved = {knob.name for knob in found}
     follow = {name: tuple(key for key, of in FOLLOWING.items() if of == name and key not in moved)
               for name in FOLLOWING.values()}
@@ -119,16 +300,6 @@ def _if_stated(model: Model) -> list[str]:
     """Mechanisms that a deployment of a model has where somebody states them."""
     lacking = _lacking(model)
     return [name for name in (*STATED, *IF_KNOWN) if name not in lacking]
-
-
-def _given(scenario: Resolved) -> dict[str, Value]:
-    """Mechanisms that its engine gives in place of priors, by name."""
-    return {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
-
-
-def _own(stated: Mapping[str, Value], given: Mapping[str, Value], name: str) -> Value | None:
-    """What holds of a mechanism in place of its prior: what is stated of it, or else given."""
-    return stated.get(name) or stated.get(_else(name)) or given.get(name)
 
 
 def _lacking(model: Model) -> tuple[str, ...]:
@@ -153,7 +324,10 @@ def _priors(scenario: Resolved) -> list[Knob]:
     found: list[Knob] = []
     priors = priors_of(scenario.device)
     cut = Placed.of(scenario)
-    without = _unplaced(scenario, cut) | {"absorbed_copies": scenario.model.attention != "mla"}
+    without = {"kv_imbalance": cut.replicas == 1
+               or _switched(scenario, "separate_pools"),  # no prompts between
+               "placement_residual": cut.balancing != "periodic",
+               "absorbed_copies": scenario.model.attention != "mla"}
     without |= dict.fromkeys((*SPARSE, SPARSE_PREFILL), not scenario.model.index_topk)
     without |= dict.fromkeys(_lacking(scenario.model), True)
     narrow = widened_experts(priors, scenario.precision, scenario.multiplied)
@@ -170,7 +344,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
         table = priors.sparse_attention_efficiency
         found.append(Knob(SPARSE_SHARE, table.wide if cached >= WIDE_BITS else table.narrow,
                           (SPARSE_SHARE,)))
-    mode = _mode(scenario)
+    mode = "normal" if _switched(scenario, "exchange_normal") else "low_latency"
     exchange = getattr(priors.all_to_all, mode)
     found += [Knob(key, value, (key,)) for key, value in exchange_latencies(
         scenario, exchange, mode, cut.experts).items()]
@@ -181,7 +355,8 @@ def _priors(scenario: Resolved) -> list[Knob]:
     found += [Knob(name, value, (name,)) for name in EXCHANGE_TIMES
               if (value := getattr(exchange.node, name.removeprefix("exchange_"))
                   or scenario.mechanisms.get(name)) is not None]
-    if scenario.model.is_moe and not _gathered(scenario):  # a gather keeps no room for copies
+    # a gather keeps no room for copies
+    if scenario.model.is_moe and not _switched(scenario, "exchange_gathered"):
         found.append(Knob("exchange_buffer_tokens", exchange.buffer_tokens,
                           ("exchange_buffer_tokens",)))
     offload = scenario.file.offload
@@ -192,11 +367,6 @@ def _priors(scenario: Resolved) -> list[Knob]:
         found += [Knob(name, getattr(priors, name) or getattr(priors, key), (key,))
                   for key in paid for name in [shares.get(key, key)]]
     return found + _fetching(scenario)
-
-
-def _mode(scenario: Resolved) -> str:
-    """How an exchange sends: for throughput or for latency."""
-    return "normal" if _switched(scenario, "exchange_normal") else "low_latency"
 
 
 @dataclass(frozen=True)
@@ -221,38 +391,10 @@ class Placed:
                    cut.expert_parallel.value, cut.balancing)
 
 
-def _unplaced(scenario: Resolved, cut: Placed) -> dict[str, bool]:
-    """Mechanisms that only some layouts have: whether this one has none."""
-    return {"kv_imbalance": cut.replicas == 1
-            or _switched(scenario, "separate_pools"),  # no prompts between
-            "placement_residual": cut.balancing != "periodic"}
-
-
-def _balance(cut: Placed) -> dict[str, float]:
-    """How the load of the experts is balanced."""
-    return {"balanced_placement": int(cut.balancing == "periodic"),
-            "even_routing": int(cut.balancing == "ideal")}
-
-
 def _switched(scenario: Resolved, name: str) -> bool:
     """Whether a deployment states one of ``switches()`` and does not set it to 0."""
     switch = scenario.mechanisms.get(name)
     return switch is not None and bool(switch.value)
-
-
-def _gathered(scenario: Resolved) -> bool:
-    """Whether ranks gather all tokens instead of sending each to its experts."""
-    return _switched(scenario, "exchange_gathered")
-
-
-def _dispatched(scenario: Resolved, dtype: str) -> float:
-    """Bytes of an element on its way to the experts, which multiply this dtype [B].
-
-    An all-to-all quantises first, where the experts multiply 8 bits or fewer; gathered are
-    activations as they are.
-    """
-    narrow = None if _gathered(scenario) else DISPATCHED.get(dtype)
-    return library.load("formats", narrow or scenario.precision.activation).bytes_per_element
 
 
 def _fetching(scenario: Resolved) -> list[Knob]:
@@ -297,7 +439,7 @@ def _operators(scenario: Resolved, mechanisms: Collection[Knob]) -> dict[str, fl
     of_laws = {name for law in OF_LAW for name in law}
     if of_laws & scenario.file.mechanisms.keys():  # a deployment states a time, and no law
         mechanisms = _priors(scenario)
-    known = {knob.name for knob in mechanisms} | _given(scenario).keys()
+    known = {knob.name for knob in mechanisms} | scenario.given.keys()
     for law, (part, kernels) in OF_LAW.items():
         if found[f"{part}_timed_operators"] and not known & set(law):
             found[f"{part}_timed_operators"] -= kernels
@@ -327,7 +469,8 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
             found[name] = knob.value.value
     known = switches()
     found |= {name: value.value for name, value in scenario.mechanisms.items() if name in known}
-    found |= _balance(cut)
+    found |= {"balanced_placement": int(cut.balancing == "periodic"),
+              "even_routing": int(cut.balancing == "ideal")}
     workload = scenario.file.workload
     if workload.requests:
         found["bench_requests"] = workload.requests.value
@@ -340,7 +483,12 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
         cards, of_server = scenario.file.cluster.devices, scenario.node.devices_per_node.value
         found["host_cache_memory"] = workload.host_cache.value / min(
             cards.value if cards else of_server, of_server)
-    return found | _variations(scenario)
+    if workload.output_tokens is not None:
+        stated = workload.length_variation
+        both = float(stated.value) if stated else float(
+            workload.length_distribution == "exponential")
+        found["prompt_variation"], found["answer_variation"] = scenario.variations or (both, both)
+    return found
 
 
 def drafter_inputs(scenario: Resolved) -> dict[str, float]:
@@ -368,27 +516,20 @@ def drafter_problem(scenario: Resolved) -> str | None:
             + " for its own layer")
 
 
-def _variations(scenario: Resolved) -> dict[str, float]:
-    """How far the lengths of prompts and answers deviate from their means, if those are stated."""
-    workload = scenario.file.workload
-    if workload.output_tokens is None:
-        return {}
-    stated = workload.length_variation
-    both = float(stated.value) if stated else float(workload.length_distribution == "exponential")
-    prompt, answer = scenario.variations or (both, both)
-    return {"prompt_variation": prompt, "answer_variation": answer}
-
-
 def _compute(scenario: Resolved) -> dict[str, float]:
     device, dtypes = scenario.device, scenario.multiplied
     found = {f"{name}_peak": getattr(device.matrix_peak, dtype).value
              for name, dtype in dtypes.items()}
     wider = widened(scenario.precision, dtypes)
+    # an all-to-all quantises where experts multiply 8 bits or fewer; gathered activations stay wide
+    narrow = None if _switched(scenario, "exchange_gathered") else DISPATCHED.get(
+        dtypes["routed_expert"])
+    dispatched = library.load("formats", narrow or scenario.precision.activation)
     found |= {f"{name}_dequantised": float(wider[name]) for name in STORED}
     return found | {
         "multiply_add_flops": MULTIPLY_ADD,
         "l2_bandwidth": (device.l2_bandwidth or device.memory_bandwidth).value,
-        "dispatch_element_bytes": _dispatched(scenario, dtypes["routed_expert"]),
+        "dispatch_element_bytes": dispatched.bytes_per_element,
         "captured": float(bool(scenario.file.graphs)),
         "mixed_steps": float(scenario.file.scheduling == "mixed"),
         "open_arrivals": float(scenario.file.workload.arrivals == "poisson"),

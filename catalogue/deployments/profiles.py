@@ -119,7 +119,15 @@ def load_profile(name: str, beside: Path | None = None, card: str | None = None)
     that no release has.
     """
     path = _path(name, beside)
-    return yamlfile.remembered(f"sound profile {card}", path.absolute(), lambda: _sound(path, card))
+    def sound() -> Profile:
+        own: Profile = library.load("profiles", path)
+        profile = own.model_copy(update={"statements": [*own.statements, *_fitted(own.id, card)]})
+        for keys, problem in _problems(profile, card):
+            raise ParamsError(f"{library.read(path).where(keys)}: {(keys[:-1] or keys)[-1]}: "
+                              f"{problem}")
+        return profile
+
+    return yamlfile.remembered(f"sound profile {card}", path.absolute(), sound)
 
 
 def _path(name: str, beside: Path | None) -> Path:
@@ -127,14 +135,6 @@ def _path(name: str, beside: Path | None) -> Path:
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
     return library.locate("profiles", name, beside)
-
-
-def _sound(path: Path, card: str | None) -> Profile:
-    own: Profile = library.load("profiles", path)
-    profile = own.model_copy(update={"statements": [*own.statements, *_fitted(own.id, card)]})
-    for keys, problem in _problems(profile, card):
-        raise ParamsError(f"{library.read(path).where(keys)}: {(keys[:-1] or keys)[-1]}: {problem}")
-    return profile
 
 
 def load_fits(name: str) -> Fits:
@@ -469,25 +469,17 @@ def following(file: ScenarioFile, engine: Running, stated: Container[str]) -> Sc
         engine: the engine.
         stated: keys of the workload that are no defaults.
     """
-    joined, workload = _joined(file), dict(engine.workload)
+    cut, workload = file.parallelism, dict(engine.workload)
+    slices = cut.expert_tensor_parallel.value if cut.expert_tensor_parallel else 0
+    joined = int(joined_replicas(cut.tensor_parallel.value, cut.expert_parallel.value, slices))
     for statement in engine.by_cut:
         if statement.joined == (joined > 1):
             workload |= _workload(engine.profile, statement, engine.release)
     chunk = workload.get("max_num_batched_tokens")
     if engine.chunk_dealt and joined > 1 and chunk is not None:
-        workload["max_num_batched_tokens"] = _shared(chunk, joined)
+        value, low, high = (max(1, number // joined)
+                            for number in (chunk.value, chunk.low, chunk.high))
+        workload["max_num_batched_tokens"] = replace(
+            chunk, value=value, low=low, high=high, written=f"{value} token")
     unsaid = {key: value for key, value in workload.items() if key not in stated}
     return file.model_copy(update={"workload": file.workload.model_copy(update=unsaid)})
-
-
-def _joined(file: ScenarioFile) -> int:
-    """Ranks that share experts [1]."""
-    cut = file.parallelism
-    slices = cut.expert_tensor_parallel.value if cut.expert_tensor_parallel else 0
-    return int(joined_replicas(cut.tensor_parallel.value, cut.expert_parallel.value, slices))
-
-
-def _shared(chunk: Value, ranks: int) -> Value:
-    """The part of each of so many ranks in the prompt tokens of a step [token]."""
-    value, low, high = (max(1, number // ranks) for number in (chunk.value, chunk.low, chunk.high))
-    return replace(chunk, value=value, low=low, high=high, written=f"{value} token")

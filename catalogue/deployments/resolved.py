@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.precision_support import on_card
+from catalogue.deployments.precisions import on_card
 from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.measurements import Measurements

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import Knob, physics_inputs
 from catalogue.deployments.physics_inputs import knobs as mechanisms
-from catalogue.deployments.physics_inputs import physics_inputs
 from catalogue.deployments.profiles import Running, following, running
 from catalogue.deployments.resolved import Resolved
 from catalogue.entries.deployments import Documented, Precision, ScenarioFile

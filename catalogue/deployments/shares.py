@@ -61,7 +61,9 @@ def reserved_memory(rule: Reserve, inputs: Mapping[str, Number], graph: float | 
             numbers or arrays that can be broadcast; one size of memory.
         graph: requests of the largest captured graph; None for the engine's own [request].
     """
-    card = _card(rule, inputs["memory_capacity"])
+    memory = inputs["memory_capacity"]
+    card = next((card for card in rule.cards or [] if card.below is None
+                 or memory < card.below.value), CardReserve())
     joined, stages = _joined(inputs), inputs["pipeline_parallel"]
     wide = inputs["tensor_parallel"] * joined
     requests = inputs.get("max_num_seqs", 0) * joined
@@ -97,11 +99,6 @@ def prompt_graphs(tokens: Number) -> Number:
 def _joined(inputs: Mapping[str, Number]) -> Number:
     return joined_replicas(*(inputs[name] for name in (
         "tensor_parallel", "expert_parallel", "expert_tensor_parallel")))
-
-
-def _card(rule: Reserve, memory: float) -> CardReserve:
-    return next((card for card in rule.cards or [] if card.below is None
-                 or memory < card.below.value), CardReserve())
 
 
 def _of(value: Value | None) -> float:

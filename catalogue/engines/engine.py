@@ -1,25 +1,101 @@
 """The engine catalogue: arguments, environment variables and metrics of vLLM and its like.
 
 ``params/engines/*.yml`` is made by ``python -m tools.engines.extract`` from released source. An
-entry tells in which of the pinned releases it stands, and what it was there; between two pinned
-releases the catalogue says nothing.
+entry states in which of the pinned releases it exists, and what it was there; between two pinned
+releases the catalogue says nothing. Documents' launch blocks and alert thresholds are in folders
+beside it.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from catalogue.engines.history import KINDS, STATE, Entry, Kind, Release, State
-from catalogue.naming import file_of, stands
-from catalogue.reading import yamlfile
+from catalogue.library import file_of, names, stands
+from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT, record
-from catalogue.reading.values import is_path
+from catalogue.reading.files import ROOT
+from catalogue.reading.values import Text, is_path
 from catalogue.reading.yamlfile import YamlFile
+
+Kind = Literal["arguments", "variables", "options", "metrics"]
+KINDS: tuple[Kind, ...] = ("arguments", "variables", "options", "metrics")
+
+
+@dataclass(frozen=True)
+class Release:
+    """A pinned release: its version, date of upload, and the file that was read."""
+
+    version: str
+    date: str
+    sha256: str
+    url: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What an entry is in one release.
+
+    Attributes:
+        type: as the command line takes it; None where the source does not say.
+        default: None also where it is decided when the program runs (``dynamic``).
+        choices: the values it takes, and no others; open_choices: a list made at run time.
+        known: values that the source lists without refusing others.
+        negatable: also as ``--no-...``.
+        deprecated, use: marked so in the source, and what it says to use instead.
+        hidden: a metric that is shown only on demand; v0: of vLLM's former engine alone.
+    """
+
+    type: str | None = None
+    default: Any = None
+    dynamic: bool = False
+    choices: tuple[Any, ...] | None = None
+    known: tuple[Any, ...] | None = None
+    open_choices: bool = False
+    required: bool = False
+    negatable: bool = False
+    aliases: tuple[str, ...] = ()
+    deprecated: bool = False
+    use: str | None = None
+    hidden: bool = False
+    v0: bool = False
+
+
+STATE = {item.name: item.default for item in fields(State)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An argument, variable, key or metric over the pinned releases.
+
+    Attributes:
+        since, until: first and last pinned release that has it; ``until`` is None while it stands.
+        states: release -> what it is there, for the releases that have it.
+        changed: release -> the names of what differs from the release before.
+    """
+
+    name: str
+    kind: Kind
+    since: str
+    until: str | None
+    states: dict[str, State]
+    changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def at(self, release: str) -> State | None:
+        """What it is in a release, or None where the release has no such thing."""
+        return self.states.get(release)
+
+    def names(self, release: str) -> tuple[str, ...]:
+        """Every name under which a release takes it."""
+        state = self.states.get(release)
+        if state is None:
+            return ()
+        negated = (f"--no-{self.name.removeprefix('--')}",) if state.negatable else ()
+        return (self.name, *state.aliases, *negated)
+
 
 ONE = {"arguments": "argument", "variables": "environment variable",
        "options": "key of --additional-config", "metrics": "metric"}
@@ -56,10 +132,8 @@ class Engine:
 
     def find(self, text: str) -> Entry | None:
         """The entry that a name stands for in the newest release that has it, or None."""
-        for name in self._spellings(text):
-            if name in self.index:
-                return self.index[name][0]
-        return None
+        return next((self.index[name][0] for name in self._spellings(text) if name in self.index),
+                    None)
 
     def lookup(self, text: str) -> Entry:
         """The entry of a name: ``--max-model-len``, ``max_model_len``, a variable, a metric.
@@ -193,14 +267,12 @@ class Block:
 
 def engine_names() -> list[str]:
     """Every engine that has a catalogue."""
-    record(ROOT / "engines", listing=True)
-    return sorted(path.stem for path in (ROOT / "engines").glob("*.yml"))
+    return names("engines")
 
 
 def load_engine(name: str) -> Engine:
     """The catalogue of an engine. Raises ParamsError with the names there are."""
-    _known_path(name)
-    return _load(name)
+    return _load(_known_path(name))
 
 
 def _known_path(name: str) -> Path:
@@ -220,15 +292,13 @@ def load_releases(name: str) -> tuple[Release, ...]:
         yamlfile.beginning(path, "releases")))
 
 
-def _load(name: str) -> Engine:
-    path = ROOT / "engines" / f"{name}.yml"
+def _load(path: Path) -> Engine:
     return yamlfile.remembered("engine", path, lambda: engine_of(yamlfile.read(path)))
 
 
 def tool_names() -> list[str]:
     """What measures an engine or stands before it and has a catalogue: benches, routers."""
-    record(ROOT / "engines" / "tools", listing=True)
-    return sorted(path.stem for path in (ROOT / "engines" / "tools").glob("*.yml"))
+    return names("engines/tools")
 
 
 def load_tool(name: str) -> Engine:
@@ -237,7 +307,7 @@ def load_tool(name: str) -> Engine:
     if name not in known:
         raise ParamsError(f"there is no tool '{_printed(name)}' in params/engines/tools/, "
                           f"expected one of {', '.join(known)}.")
-    return _load(f"tools/{name}")
+    return _load(file_of("engines/tools", name))
 
 
 def engine_of(file: YamlFile) -> Engine:
@@ -341,7 +411,7 @@ def _only(file: YamlFile, keys: tuple[str | int, ...], raw: Any, known: tuple[st
 
 def documents() -> list[str]:
     """Every document whose launch blocks are held."""
-    return sorted(path.stem for path in (ROOT / "engines" / "documents").glob("*.yml"))
+    return names("engines/documents")
 
 
 def launch_blocks(document: str) -> list[Block]:
@@ -381,3 +451,78 @@ def plain(entry: Entry) -> dict[str, Any]:
               for version, state in entry.states.items()}
     return {"name": entry.name, "kind": ONE[entry.kind], "since": entry.since,
             "until": entry.until, "changed": entry.changed, "releases": states}
+
+
+ABOVE, BELOW = "above", "below"
+_NEEDED = ("section", "label", "direction", "metrics", "note")
+_ALL = (*_NEEDED, "warning", "critical", "quantity")
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What a document alerts on.
+
+    Attributes:
+        section: where it is printed.
+        label, note: what of, and what is off with it, in both languages.
+        above: whether it fires above the threshold, else below.
+        printed: first level, as it is printed; value and unit are its SI number and unit.
+        second: the level above the first, as it is printed, if there is one.
+        quantity: of ours, if one is predicted.
+        metrics: of vLLM that tell it.
+    """
+
+    section: str
+    label: Text
+    note: Text
+    above: bool
+    printed: str
+    second: str | None
+    value: float
+    unit: str
+    quantity: str | None
+    metrics: tuple[str, ...]
+
+
+def threshold_documents() -> list[str]:
+    """Documents whose thresholds are held."""
+    return names("engines/thresholds")
+
+
+def thresholds(document: str) -> tuple[Threshold, ...]:
+    """The thresholds of a document, in its order.
+
+    >>> [each.printed for each in thresholds("s1")][-2:]
+    ['500 token/s', '0.2 s']
+
+    Raises ParamsError, one sentence with file and line.
+    """
+    path = file_of("engines/thresholds", document)
+    return yamlfile.remembered("thresholds", path, lambda: thresholds_of(yamlfile.read(path)))
+
+
+def thresholds_of(file: YamlFile) -> tuple[Threshold, ...]:
+    """The thresholds in a file. Raises ParamsError, one sentence with file and line."""
+    listed = file.data.get("thresholds")
+    if not isinstance(listed, list):
+        raise ParamsError(f"{file.where()}: expected a list of thresholds.")
+    return tuple(_threshold(file, number, raw) for number, raw in enumerate(listed))
+
+
+def _threshold(file: YamlFile, number: int, raw: Any) -> Threshold:
+    at = file.where(("thresholds", number))
+    if not isinstance(raw, dict) or set(raw) - set(_ALL) or set(_NEEDED) - set(raw):
+        raise ParamsError(f"{at}: expected {', '.join(_NEEDED)}, and of {', '.join(_ALL[5:])} "
+                          "what is printed.")
+    levels = [str(raw[name]) for name in ("warning", "critical") if raw.get(name) is not None]
+    if raw["direction"] not in (ABOVE, BELOW) or not levels:
+        raise ParamsError(f"{at}: expected a direction, above or below, and a level.")
+    text, _, unit = levels[0].partition(" ")
+    try:
+        value = float(text) / 100 if unit == "%" else float(units.parse(levels[0], units.si(unit)))
+    except ValueError as error:
+        raise ParamsError(f"{at}: {error}.") from None
+    return Threshold(str(raw["section"]), raw["label"], raw["note"], raw["direction"] == ABOVE,
+                     levels[0], levels[1] if len(levels) > 1 else None, value,
+                     "1" if unit == "%" else units.si(unit), raw.get("quantity"),
+                     tuple(raw["metrics"]))

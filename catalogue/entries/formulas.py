@@ -7,10 +7,8 @@ known because it gives this result, is marked ``reconstructed``.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
@@ -19,8 +17,8 @@ from catalogue.entries import trees
 from catalogue.entries.entry import Entry, ModelName, ScenarioName
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import ParamsError
+from catalogue.reading.files import ROOT
 from catalogue.reading.printed import of_value
-from catalogue.reading.record import ROOT, record
 from catalogue.reading.values import (
     AnyQuantity,
     Flag,
@@ -137,47 +135,11 @@ def symbols() -> dict[str, Symbol]:
 
     Raises ParamsError, with file and line, for an entry that is not one.
     """
-    record(SYMBOLS)
-    return _symbols(SYMBOLS)
+    return yamlfile.remembered("symbols", SYMBOLS, _symbols)
 
 
-def input_symbols() -> frozenset[str]:
-    """Every input symbol of a deployment: those that have a kind."""
-    record(SYMBOLS)
-    return _input_symbols(SYMBOLS)
-
-
-def switches() -> tuple[str, ...]:
-    """How an engine works: what a scenario may set besides the mechanisms of its card."""
-    record(SYMBOLS)
-    return _switches(SYMBOLS)
-
-
-def neutral() -> Mapping[str, Number]:
-    """Inputs at which they do nothing, which hold where nobody says any (SI)."""
-    record(SYMBOLS)
-    return _neutral(SYMBOLS)
-
-
-@functools.cache
-def _input_symbols(path: Path) -> frozenset[str]:
-    return frozenset(name for name, symbol in _symbols(path).items() if symbol.kind)
-
-
-@functools.cache
-def _switches(path: Path) -> tuple[str, ...]:
-    return tuple(name for name, symbol in _symbols(path).items() if symbol.kind == "switch")
-
-
-@functools.cache
-def _neutral(path: Path) -> dict[str, Number]:
-    return {name: symbol.neutral for name, symbol in _symbols(path).items()
-            if symbol.neutral is not None}
-
-
-@functools.cache
-def _symbols(path: Path) -> dict[str, Symbol]:
-    file, found = yamlfile.read(path), {}
+def _symbols() -> dict[str, Symbol]:
+    file, found = yamlfile.read(SYMBOLS), {}
     for name, entry in file.data.items():
         try:
             found[name] = Symbol.model_validate(
@@ -188,6 +150,24 @@ def _symbols(path: Path) -> dict[str, Symbol]:
             raise ParamsError(f"{file.where(at)}: {'.'.join(map(str, at))}: "
                               f"{problem['msg'].removeprefix('Value error, ')}.") from None
     return found
+
+
+def input_symbols() -> frozenset[str]:
+    """Every input symbol of a deployment: those that have a kind."""
+    return yamlfile.remembered("input symbols", SYMBOLS, lambda: frozenset(
+        name for name, symbol in symbols().items() if symbol.kind))
+
+
+def switches() -> tuple[str, ...]:
+    """How an engine works: what a scenario may set besides the mechanisms of its card."""
+    return yamlfile.remembered("switches", SYMBOLS, lambda: tuple(
+        name for name, symbol in symbols().items() if symbol.kind == "switch"))
+
+
+def neutral() -> Mapping[str, Number]:
+    """Inputs at which they do nothing, which hold where nobody says any (SI)."""
+    return yamlfile.remembered("neutral inputs", SYMBOLS, lambda: {
+        name: symbol.neutral for name, symbol in symbols().items() if symbol.neutral is not None})
 
 
 class Example(Entry):

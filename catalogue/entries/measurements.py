@@ -1,4 +1,8 @@
-"""Tables of measured results: columns with units, rows, what is in doubt and why."""
+"""Measured results: tables, gates, start-up logs, shortest steps and scores of formats.
+
+Gates are measured rows that predictions are tested on and never fitted to. The shortest measured
+steps are upper bounds of what the kernels of a step take.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,30 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, model_validator
 
-from catalogue.entries.entry import CatalogueEntry, Entry
+from catalogue.entries.entry import (
+    CatalogueEntry,
+    DeviceName,
+    Entry,
+    ModelName,
+    PrecisionName,
+    ScenarioName,
+)
+from catalogue.entries.mechanisms import Number
 from catalogue.reading import units
-from catalogue.reading.values import AnyQuantity, Date, Misplaced, SourceKey, Text, Whole, Words
+from catalogue.reading.values import (
+    AnyQuantity,
+    Count,
+    Date,
+    Flag,
+    Misplaced,
+    SourceKey,
+    Text,
+    Time,
+    Unit,
+    Value,
+    Whole,
+    Words,
+)
 
 
 def _measured(raw: Any) -> float:
@@ -207,3 +232,367 @@ class Measurements(CatalogueEntry):
         index = list(self.columns).index(name)
         factor = units.factor(self.columns[name])
         return [math.nan if (cell := row[index]) is None else cell * factor for row in self.rows]
+
+
+METRIC_UNITS: dict[str, str] = {"tpot": "s", "ttft": "s", "output_throughput": "token/s",
+                                "total_throughput": "token/s"}
+PREFILL = "prefill."  # of a column that sets the prefill pool of two
+TEXT_UNIT = "name"  # of a column whose cells name something
+
+
+def _cell(raw: Any) -> Any:
+    if isinstance(raw, str):
+        try:
+            return float(raw)
+        except ValueError:
+            return raw
+    if raw is None or (isinstance(raw, (int, float)) and not isinstance(raw, bool)):
+        return raw
+    raise ValueError("expected a number, a name or null")
+
+
+Cell = Annotated[float | int | str | None, BeforeValidator(_cell)]
+
+
+class Gate(CatalogueEntry):
+    """A measured system that is tested on, never fitted to.
+
+    ``deployment`` holds what all rows share, as a file of ``params/scenarios/`` does. A column
+    named after a metric holds measured values, any other column is the path of a setting of the
+    deployment (``workload.concurrency``) or, with the prefix ``prefill.``, of its prefill pool.
+    An empty cell (``null``) leaves a setting as shared, and a metric unmeasured.
+
+    Attributes:
+        test_only: the flag; nothing may be fitted to these rows.
+        deployment: scenario that all rows share.
+        prefill: settings in which the prefill pool differs; absent for one pool.
+        statistic: of times: the median of requests in a steady state, or the mean of a whole run
+            that begins with all requests in flight at once.
+        columns: name -> unit; ``name`` for a setting that is a name.
+        rows: cells in the order of the columns.
+    """
+
+    source: SourceKey
+    kind: Literal["measured"]
+    date: Date | None = None
+    test_only: Literal[True]
+    deployment: dict[str, Any]
+    prefill: dict[str, Any] | None = None
+    definitions: dict[str, Text] = {}
+    statistic: Literal["median", "mean"] = "median"
+    columns: dict[str, str]
+    rows: list[list[Cell]]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Gate:
+        for name, unit in self.columns.items():
+            if unit == TEXT_UNIT and name not in METRIC_UNITS:
+                continue
+            try:
+                found = units.dimensions(unit)
+            except ValueError as error:
+                raise Misplaced(str(error), "columns", name) from None
+            if name in METRIC_UNITS and found != units.dimensions(METRIC_UNITS[name]):
+                raise Misplaced(f"'{unit}' is the wrong unit for '{name}', expected one of "
+                                f"{METRIC_UNITS[name]}", "columns", name)
+        if not self.metrics:
+            raise Misplaced(f"no column is measured, expected one of {', '.join(METRIC_UNITS)}",
+                            "columns")
+        for number, row in enumerate(self.rows):
+            if len(row) != len(self.columns):
+                raise Misplaced(f"row {number + 1} has {len(row)} cells, expected "
+                                f"{len(self.columns)}", "rows", number)
+            for name, cell in zip(self.columns, row, strict=True):
+                if name in METRIC_UNITS and cell is not None and (
+                        isinstance(cell, str) or not 0 < cell < math.inf):
+                    raise Misplaced(f"row {number + 1} has {cell!r} in '{name}', expected a "
+                                    "number above 0", "rows", number)
+        return self
+
+    @property
+    def metrics(self) -> list[str]:
+        """Columns that are measured."""
+        return [name for name in self.columns if name in METRIC_UNITS]
+
+    def measured(self, row: int) -> dict[str, float]:
+        """Measured values of a row in SI units.
+
+        Args:
+            row: index.
+        """
+        cells = dict(zip(self.columns, self.rows[row], strict=True))
+        return {name: cell * units.factor(self.columns[name]) for name, cell in cells.items()
+                if name in METRIC_UNITS and isinstance(cell, (int, float))}
+
+    def settings(self, row: int) -> dict[str, Any]:
+        """Settings of a row by path, a number with its unit as a text.
+
+        Args:
+            row: index.
+        """
+        cells = dict(zip(self.columns, self.rows[row], strict=True))
+        return {name: cell if isinstance(cell, str) or self.columns[name] in (TEXT_UNIT, "1")
+                else f"{cell} {self.columns[name]}"
+                for name, cell in cells.items() if name not in METRIC_UNITS and cell is not None}
+
+
+PRINTED_UNITS: dict[str, str] = {
+    "free_before_load": "B", "weights": "B", "free_after_load": "B", "activations": "B",
+    "runtime": "B", "graphs": "B", "available": "B", "cache": "B", "tokens": "token",
+    "window_tokens": "token", "blocks": "block", "requests": "request", "request_memory": "B",
+    "longest": "token"}
+"""What engines print of memory, each with its SI unit."""
+JUDGED = ("weights", "available", "tokens", "requests", "request_memory", "longest")
+"""Printed figures that predictions are compared with; the others explain them."""
+RECORDED = 3  # numbers of a recorded prediction
+Excluded = Literal["fork", "shared-card", "layout", "release", "offload", "contradictory",
+                   "no-figure", "card", "model",
+                   "repeat"]
+
+
+def _number(raw: Any) -> float:
+    number = units.parse(raw, units.DIMENSIONLESS)
+    if not 0 <= number < math.inf:
+        raise ValueError(f"'{raw}' is out of range, expected at least 0")
+    return float(number)
+
+
+PrintedNumber = Annotated[float, BeforeValidator(_number)]
+
+
+class StartupLog(Entry):
+    """What one engine printed at its start.
+
+    Attributes:
+        id: unique among all logs.
+        source: address of the report.
+        date: of the report.
+        deployment: as a file of ``params/scenarios/`` states it, where it is known well enough.
+        settings: of parts of its entries, by path, as ``--set`` takes them.
+        excluded: why nothing is compared with it; None if it is compared.
+        detail: what an excluded log lacks, or what was assumed of the deployment.
+        longest_context: tokens of a request in ``requests`` and ``request_memory`` [token].
+        printed: figures by name of ``PRINTED_UNITS``, with units.
+        recorded: predictions by the same names, value and both ends of the 80% interval in SI
+            units, made before any rule was changed after the log was found; never recomputed.
+        fitted: whether a value of the catalogue was set on it.
+        blind: whether it was found after the rules were written, which made ``recorded``.
+    """
+
+    id: str
+    source: Words
+    date: Date
+    deployment: dict[str, Any] | None = None
+    settings: dict[str, str] = {}
+    excluded: Excluded | None = None
+    detail: Words | None = None
+    longest_context: int | None = None
+    fitted: Flag = False
+    blind: Flag = False
+    printed: dict[str, str | int | float]
+    recorded: dict[str, list[PrintedNumber]] = {}
+
+    @model_validator(mode="after")
+    def _usable(self) -> StartupLog:
+        for name, raw in self.printed.items():
+            if name not in PRINTED_UNITS:
+                raise Misplaced(f"'{name[:60]}' is not a printed figure, expected one of "
+                                f"{', '.join(PRINTED_UNITS)}", "printed")
+            try:
+                units.parse(raw, PRINTED_UNITS[name])
+            except ValueError as error:
+                raise Misplaced(str(error), "printed", name) from None
+        for name, numbers in self.recorded.items():
+            if name not in JUDGED or len(numbers) != RECORDED:
+                raise Misplaced("expected value, low and high of a figure that is judged",
+                                "recorded", name)
+        if self.excluded is None and self.deployment is None:
+            raise Misplaced("a log without a deployment needs a reason in 'excluded'", "id")
+        if {"requests", "request_memory"} & self.printed.keys() and self.longest_context is None:
+            raise Misplaced("'longest_context' is missing: of how many tokens are the requests?",
+                            "printed")
+        return self
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Printed figures in SI units by name."""
+        return {name: float(units.parse(raw, PRINTED_UNITS[name]))
+                for name, raw in self.printed.items()}
+
+    def rounded_by(self, name: str) -> float:
+        """Half of the last digit that a printed figure has, in SI units.
+
+        Args:
+            name: of the figure.
+        """
+        number, _, unit = str(self.printed[name]).partition(" ")
+        half = 0.5 / 10 ** len(number.partition(".")[2])
+        return float(units.parse(f"{half} {unit}".strip(), PRINTED_UNITS[name]))
+
+
+class StartupLogs(CatalogueEntry):
+    """Start-up logs of one engine."""
+
+    kind: Literal["measured"]
+    logs: list[StartupLog]
+
+    @model_validator(mode="after")
+    def _unique(self) -> StartupLogs:
+        seen: set[str] = set()
+        for number, log in enumerate(self.logs):
+            if log.id in seen:
+                raise Misplaced(f"a second log '{log.id[:60]}'", "logs", number)
+            seen.add(log.id)
+        return self
+
+
+class MeasuredStep(Entry):
+    """The shortest step that was measured of a model on a card.
+
+    Attributes:
+        model, device, precision: of it.
+        engine: that ran it, with its release if it is known.
+        tensor_parallel: ranks of one replica, the only kind of parallelism [1].
+        users: requests in the step [1].
+        tpot: time per output token without drafts [s].
+        gate: whether it is a row of ``params/gates/``.
+    """
+
+    model: ModelName
+    device: DeviceName
+    precision: PrecisionName
+    engine: Words
+    tensor_parallel: Count
+    users: Number
+    tpot: Time
+    gate: Flag = False
+
+
+class StepBounds(CatalogueEntry):
+    """Steps of several models; each bounds the laws of its card and format."""
+
+    steps: list[MeasuredStep]
+
+
+DIGITS = 3  # of a difference of two printed percentages
+Percentage = Annotated[Value, Unit("1", exclusive=False, maximum=100.0, spread=False)]
+
+
+class Benchmark(Entry):
+    """A set of problems, each solved or not.
+
+    Attributes:
+        name: as its authors write it.
+        problems: of the set that the scores are of [1]; ``others`` are further sets which the name
+            may mean.
+    """
+
+    name: Text
+    problems: Count
+
+
+class Score(Entry):
+    """A system's score on a benchmark.
+
+    Attributes:
+        system: key of ``systems``.
+        benchmark: key of ``benchmarks``.
+        solved: percentage of the problems, as printed.
+        answers: generated per problem, over which the score is a mean [1]; None where it is not
+            stated.
+    """
+
+    system: str
+    benchmark: str
+    solved: Percentage
+    answers: Count | None = None
+
+
+class FormatScore(Entry):
+    """What the weights of a model scored in a format, and in another where one source has both.
+
+    Attributes:
+        model: of the catalogue; absent, one that it does not have, of ``family`` then.
+        family: models of one architecture, as ``Model.family`` has it.
+        weights: which were evaluated, as their publisher calls them.
+        precision: the format, an entry of ``params/precisions/``.
+        benchmark: as its authors write it.
+        solved: percentage of the problems.
+        against: the format of the other score.
+        reference: percentage in it, by the same source and way of asking.
+        engine, card: what ran it.
+    """
+
+    model: ModelName | None = None
+    family: Words | None = None
+    weights: Words
+    precision: PrecisionName
+    benchmark: Words
+    solved: Percentage
+    against: PrecisionName | None = None
+    reference: Percentage | None = None
+    engine: Words | None = None
+    card: Words | None = None
+
+    @model_validator(mode="after")
+    def _paired(self) -> FormatScore:
+        if (self.against is None) != (self.reference is None):
+            raise ValueError("'against' and 'reference' are given together or not at all")
+        if (self.model is None) == (self.family is None):
+            raise ValueError("either 'model' or 'family' is given, of which model the score is")
+        return self
+
+    @property
+    def source(self) -> str:
+        """Key of who printed it."""
+        return self.solved.source
+
+    @property
+    def difference(self) -> float | None:
+        """Points over the reference, below zero where the format costs; None without one."""
+        return None if self.reference is None else round(self.solved.value - self.reference.value,
+                                                         DIGITS)
+
+
+class Accuracy(CatalogueEntry):
+    """Scores of several systems on several benchmarks, as one document sets them side by side.
+
+    Attributes:
+        scenario: the deployment that the first of ``systems`` is.
+        systems: what was evaluated, by key.
+        benchmarks: on what, by key.
+        scores: the table's cells.
+        formats: scores of one format beside another's, of any model.
+    """
+
+    scenario: ScenarioName | None = None
+    systems: dict[str, Text] = {}
+    benchmarks: dict[str, Benchmark] = {}
+    scores: list[Score] = []
+    formats: list[FormatScore] = []
+
+    @model_validator(mode="after")
+    def _something(self) -> Accuracy:
+        if not (self.scores or self.formats):
+            raise ValueError("nothing is scored: give 'scores' or 'formats'")
+        if (self.scenario is None) != (not self.scores):
+            raise ValueError("'scores' are of a 'scenario', and only they")
+        return self
+
+    @model_validator(mode="after")
+    def _known(self) -> Accuracy:
+        cells = [(score.system, score.benchmark) for score in self.scores]
+        for number, (system, benchmark) in enumerate(cells):
+            if system not in self.systems:
+                raise Misplaced(f"'{system}' is none of 'systems'", "scores", number, "system")
+            if benchmark not in self.benchmarks:
+                raise Misplaced(f"'{benchmark}' is none of 'benchmarks'", "scores", number,
+                                "benchmark")
+            if (system, benchmark) in cells[:number]:
+                raise Misplaced(f"'{system}' has two scores on '{benchmark}'", "scores", number)
+        return self
+
+    def score(self, system: str, benchmark: str) -> Score | None:
+        """A cell of the table; None where the document has a dash."""
+        return next((score for score in self.scores
+                     if (score.system, score.benchmark) == (system, benchmark)), None)

@@ -11,9 +11,10 @@ multiples.
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -46,17 +47,14 @@ def _power(base: Number, exponent: Number) -> Number:
     if base == 0 and exponent < 0:
         raise ValueError("division by zero")
     if (not isinstance(exponent, float) and exponent.denominator == 1
-            and not isinstance(base, float) and abs(exponent) * _bits(base) <= _EXACT_BITS):
+            and not isinstance(base, float) and abs(exponent) * max(
+                1, base.numerator.bit_length(), base.denominator.bit_length()) <= _EXACT_BITS):
         power = base ** abs(int(exponent))
         return power if exponent >= 0 else _divide(1, power)
     result = float(base) ** float(exponent)
     if isinstance(result, complex):
         raise ValueError("power of a negative number with a fractional exponent")
     return result
-
-
-def _bits(number: int | Fraction) -> int:
-    return max(1, number.numerator.bit_length(), number.denominator.bit_length())
 
 
 def _log(number: Number) -> float:
@@ -196,7 +194,7 @@ def evaluate(tree: Tree, values: Mapping[str, Number], known: Known | None = Non
     a one, and a formula of more than ``MAX_STEPS`` steps.
     """
     try:
-        result = _Evaluation().run(tree, values, {} if known is None else known)
+        result = _evaluated(tree, values, {} if known is None else known, itertools.count(1))
         if isinstance(result, Fraction):
             result = int(result) if result.denominator == 1 else float(result)
     except OverflowError:
@@ -208,47 +206,42 @@ def evaluate(tree: Tree, values: Mapping[str, Number], known: Known | None = Non
     return result
 
 
-class _Evaluation:
-    """One evaluation, which counts its steps."""
+def _evaluated(tree: Tree, values: Mapping[str, Number], known: Known, steps: Iterator[int]
+               ) -> Number:
+    """The value of a tree, as an exact number where its parts are; every part takes a step."""
+    if next(steps) > MAX_STEPS:
+        raise ValueError(f"the formula takes more than {MAX_STEPS} steps")
+    if isinstance(tree, str):
+        if tree not in values:
+            raise ValueError(f"the formula needs '{tree}', which has no value")
+        return values[tree]
+    if not isinstance(tree, list):
+        return tree
+    if id(tree) not in known:
+        known[id(tree)] = _applied(tree, values, known, steps)
+    return known[id(tree)]
 
-    def __init__(self) -> None:
-        self.steps = 0
 
-    def run(self, tree: Tree, values: Mapping[str, Number], known: Known) -> Number:
-        """The value of a tree, as an exact number where its parts are."""
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise ValueError(f"the formula takes more than {MAX_STEPS} steps")
-        if isinstance(tree, str):
-            if tree not in values:
-                raise ValueError(f"the formula needs '{tree}', which has no value")
-            return values[tree]
-        if not isinstance(tree, list):
-            return tree
-        if id(tree) not in known:
-            known[id(tree)] = self._applied(tree, values, known)
-        return known[id(tree)]
-
-    def _applied(self, tree: list[Tree], values: Mapping[str, Number], known: Known) -> Number:
-        """An operator of its arguments."""
-        operator, *args = tree
-        if operator == "piecewise":
-            *branches, default = args
-            for (compare, left, right), value in branches:
-                if _COMPARE[compare](self.run(left, values, known), self.run(right, values, known)):
-                    return self.run(value, values, known)
-            return self.run(default, values, known)
-        if operator in _OVER:
-            index, count_tree, body = args
-            count = self.run(count_tree, values, known)
-            if not 1 <= count <= MAX_STEPS or count != int(count):
-                raise ValueError(f"'{operator}' cannot run over {count} values")
-            return _OVER[operator](
-                [self.run(body, {**values, index: i}, known.setdefault((index, i), {}))
-                 for i in range(int(count))])
-        numbers = [self.run(arg, values, known) for arg in args]
-        if operator in _MANY:
-            return _MANY[operator](numbers)
-        if operator in _UNARY:
-            return _UNARY[operator](numbers[0])
-        return _BINARY[operator](*numbers)
+def _applied(tree: list[Tree], values: Mapping[str, Number], known: Known, steps: Iterator[int]
+             ) -> Number:
+    operator, *args = tree
+    if operator == "piecewise":
+        *branches, default = args
+        for (compare, *sides), value in branches:
+            if _COMPARE[compare](*(_evaluated(side, values, known, steps) for side in sides)):
+                return _evaluated(value, values, known, steps)
+        return _evaluated(default, values, known, steps)
+    if operator in _OVER:
+        index, count_tree, body = args
+        count = _evaluated(count_tree, values, known, steps)
+        if not 1 <= count <= MAX_STEPS or count != int(count):
+            raise ValueError(f"'{operator}' cannot run over {count} values")
+        return _OVER[operator](
+            [_evaluated(body, {**values, index: i}, known.setdefault((index, i), {}), steps)
+             for i in range(int(count))])
+    numbers = [_evaluated(arg, values, known, steps) for arg in args]
+    if operator in _MANY:
+        return _MANY[operator](numbers)
+    if operator in _UNARY:
+        return _UNARY[operator](numbers[0])
+    return _BINARY[operator](*numbers)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from catalogue import library
-from catalogue.entries.accuracies import FormatScore
+from catalogue.entries.measurements import FormatScore
 from catalogue.entries.models import Model
 from catalogue.messages import join, messages
 
@@ -69,7 +69,9 @@ class Quality:
             return say("published-weights")
         if self.lossless:
             return say("published-weights-widened-without-loss")
-        found = self._worst_row()
+        found = next((row for row in (self.relatives if self.relative else self.rows)
+                      if row.difference == self.worst and row.difference is not None
+                      and _counts(row, self.published)), None)
         if found is None or found.difference is None or found.reference is None:
             return self._alone()
         of = say("of-relative", weights=found.weights) if self.relative else ("", "")
@@ -89,11 +91,6 @@ class Quality:
             return say("quality-scores", scores=scores, none=none)
         return say("quality-points-against", benchmark=row.benchmark,
                    difference=f"{row.difference:+.1f}", against=str(row.against), none=none)
-
-    def _worst_row(self) -> FormatScore | None:
-        rows = self.relatives if self.relative else self.rows
-        return next((row for row in rows if row.difference == self.worst
-                     and row.difference is not None and _counts(row, self.published)), None)
 
 
 def published_precision(model: Model) -> str | None:

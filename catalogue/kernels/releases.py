@@ -10,7 +10,8 @@ speaks of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import operator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -25,24 +26,129 @@ from catalogue.engines.released import (
     releases_with,
 )
 from catalogue.entries.deployments import Format, Precision
-from catalogue.entries.hardware import STACK_OF, WIDE, Device
-from catalogue.entries.kernels import (
-    CLASSES,
-    DENSE,
-    AttentionKind,
-    Cache,
-    Cell,
-    Kernels,
-    Product,
-)
-from catalogue.entries.models import CSA, Model
+from catalogue.entries.hardware import STACK_OF, STACKS, WIDE, Device
+from catalogue.entries.kernels import CLASSES, DENSE, AttentionKind, Cache, Cell, Kernels, Product
+from catalogue.entries.models import CSA, OWN_LAYER, Checkpoint, Model
 from catalogue.entries.profiles import in_order
-from catalogue.kernels.checkpoints import published
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 
 say = messages("catalogue/kernels/releases")
+
+SEVERAL = " / "  # between the names of models that an entry is of
+
+
+def checkpoints(model: Model) -> Iterator[tuple[Precision, Checkpoint]]:
+    """Every checkpoint of a model that has a repository, with the precision of its weights."""
+    for name in library.names("precisions"):
+        precision: Precision = library.load("precisions", name)
+        for checkpoint in precision.checkpoints:
+            if checkpoint.model == model.id and checkpoint.repository:
+                yield precision, checkpoint
+
+
+def published(model: Model, precision: Precision, engine: str | None = None,
+              device: Device | None = None) -> bool:
+    """Whether a model can be had in the weights of a precision, whatever is cached.
+
+    So it can in the format of its own weights, and in any where nothing is known of it. Checkpoints
+    that are shown to start under other engines, or on the cards of other makers, are not had.
+
+    Args:
+        model: of the catalogue, or a reader's own.
+        precision: an entry of ``params/precisions/``.
+        engine: of ``params/profiles/``; None for any.
+        device: whose maker's cards they are shown on; None for any.
+    """
+    found = [*checkpoints(model)]
+    own = model.weights and library.load("precisions", model.weights.precision).weights
+    if precision.weights == own or not (found or own):
+        return True
+    of_format = [checkpoint for of, checkpoint in found if of.weights == precision.weights]
+    return any(not checkpoint.served or any(
+        (engine is None or served.engine == engine) and (
+            device is None or device.software is None or any(
+                card.startswith(begins) for card in served.cards
+                for begins, stack in STACKS.items() if stack == device.software))
+        for served in checkpoint.served) for checkpoint in of_format)
+
+
+def shown(model: Model, precision: Precision, engine: str | None, device: Device) -> bool:
+    """Whether a checkpoint of a format is shown to start under an engine on a card's architecture.
+
+    Args:
+        model, precision, device: as of :func:`published`.
+        engine: likewise; None for any.
+    """
+    return any(engine in (None, served.engine) and device.architecture in served.cards
+               for of, checkpoint in checkpoints(model) if of.weights == precision.weights
+               for served in checkpoint.served)
+
+
+def checkpoint_for(model: Model, precision: Precision, engine: str, device: Device,
+                   drafts: str | None = None) -> Checkpoint | None:
+    """The checkpoint that a deployment starts with; None where none is published.
+
+    Of several that drafts as it does, then one of the very model, then an official release, then
+    one that its engine is shown to start on its card, else another engine there, else its engine
+    elsewhere.
+
+    Args:
+        model: that is served.
+        precision: whose weights are meant.
+        engine: of ``params/profiles/``.
+        device: the card.
+        drafts: ``own`` by the model's own layer, or one of its drafters; None without.
+    """
+    return next(iter(_preferred(model, precision, engine, device, drafts)), None)
+
+
+def _preferred(model: Model, precision: Precision, engine: str, device: Device,
+               drafts: str | None) -> list[Checkpoint]:
+    """Checkpoints of a format, the one to start with first; none without a module that drafts."""
+    drafter = model.drafter(drafts)
+    held = drafter is not None and drafter.layers is not None  # in the model's own files
+
+    def rank(checkpoint: Checkpoint) -> tuple[bool, ...]:
+        here = [device.architecture in served.cards for served in checkpoint.served]
+        own = [served.engine == engine for served in checkpoint.served]
+        suits = drafts != OWN_LAYER or (checkpoint.drafts and not checkpoint.drafters)
+        return (suits, _is_own(model, checkpoint), not checkpoint.preview,
+                any(map(operator.and_, here, own)), any(here), any(own))
+
+    return sorted((each for of, each in checkpoints(model) if of.weights == precision.weights
+                   and (not held or drafts in each.drafters)), key=rank, reverse=True)
+
+
+def _is_own(model: Model, checkpoint: Checkpoint) -> bool:
+    """Whether a checkpoint is of the very model: an entry may be named after several."""
+    return checkpoint.of is None or checkpoint.of in model.name["en"].split(SEVERAL)
+
+
+def checkpoint_words(model: Model, precision: Precision, engine: str, device: Device,
+                     drafts: str | None = None) -> Pair | None:
+    """What a deployment starts with, in words: both repositories where the entry is of two models,
+    the official release beside a preview, the sister whose weights are meant. None for none.
+
+    Arguments as of :func:`checkpoint_for`.
+    """
+    found = _preferred(model, precision, engine, device, drafts)
+    if not found:
+        return None
+    first = found[0]
+    one = str(first.repository)
+    if not _is_own(model, first):
+        return say("of-sister", one=one, of=str(first.of))
+    other = next((each for each in found[1:] if _is_own(model, each) and each.of != first.of), None)
+    if other:
+        return say("either", one=one, other=str(other.repository))
+    official = next((each for each in found[1:] if first.preview and not each.preview
+                     and _is_own(model, each)), None)
+    if official:
+        return say("preview", one=one, other=str(official.repository))
+    return one, one
+
 
 EXPERTS = ("shared_expert", "routed_expert", "router")  # what a model without experts lacks
 FULL = ("fp32",)  # engines leave these products to the vector unit, which every card has
@@ -184,16 +290,15 @@ def runs_experts(engine: str) -> bool:
 
 def table(path: Path) -> Kernels:
     """One table, checked as :func:`tables` checks them."""
-    return yamlfile.remembered("sound kernels", path.absolute(), lambda: _checked(path))
+    def checked() -> Kernels:
+        found: Kernels = library.load("kernels", path)
+        if found.engine is not None and found.engine not in library.names("profiles"):
+            raise ParamsError(f"{library.read(path).where(('engine',))}: engine: there is no "
+                              f"engine '{found.engine[:60]}', expected one of "
+                              f"{', '.join(library.names('profiles'))}.")
+        return found
 
-
-def _checked(path: Path) -> Kernels:
-    found: Kernels = library.load("kernels", path)
-    if found.engine is not None and found.engine not in library.names("profiles"):
-        raise ParamsError(f"{library.read(path).where(('engine',))}: engine: there is no engine "
-                          f"'{found.engine[:60]}', expected one of "
-                          f"{', '.join(library.names('profiles'))}.")
-    return found
+    return yamlfile.remembered("sound kernels", path.absolute(), checked)
 
 
 def known_to_engines(device: Device) -> bool:
@@ -341,10 +446,12 @@ def _judge(name: str, parts: tuple[Part, ...], asked: Asked, release: str | None
         chosen = {part.name: (cell, asked.wide if widened else "") for part in parts
                   for cell, widened in (at(part, release),) if cell}
         widened = [at(part, release)[1] for part in parts]
-        return Support(_kernel(name, {part: cell for part, (cell, _) in chosen.items()},
-                               {part: dtype for part, (_, dtype) in chosen.items() if dtype},
-                               _span(known, release, lambda each: run(each) and [
-                                   at(part, each)[1] for part in parts] == widened)))
+        used = {part: cell for part, (cell, _) in chosen.items()}
+        return Support(Kernel(
+            name, *_span(known, release, lambda each: run(each) and [
+                at(part, each)[1] for part in parts] == widened),
+            used.get("routed_expert") or used.get("attention") or used["cache"], used,
+            {part: dtype for part, (_, dtype) in chosen.items() if dtype}))
     if _before(release, first):
         return Support(refusals=(Refusal(name, release, None, say(
             "no-class", model_class=str(asked.model_class), first=str(first)),
@@ -376,12 +483,6 @@ def _span(known: list[str | None], release: str | None, run: Callable[[str | Non
     return order[first], order[last]
 
 
-def _kernel(name: str, cells: dict[str, Cell], widened: dict[str, str],
-            span: tuple[str | None, str | None]) -> Kernel:
-    experts = cells.get("routed_expert") or cells.get("attention") or cells["cache"]
-    return Kernel(name, *span, experts, cells, widened)
-
-
 def multiplied(precision: Precision, device: Device, engine: str | None = None,
                model: Model | None = None, classes: Collection[str] | None = None
                ) -> dict[str, str]:
@@ -402,14 +503,6 @@ def multiplied(precision: Precision, device: Device, engine: str | None = None,
     widened = kernel.widened if kernel else {}
     return found | {("core" if name == "cache" else name): dtype
                     for name, dtype in widened.items()}
-
-
-def _meant(engine: str | None, release: str | None) -> tuple[str | None, str | None]:
-    """Engine and release that are meant, the release as it is asked for: cells speak of all."""
-    if engine is None:
-        return None, None
-    name, _, written = (part.strip() for part in engine.partition(AT))
-    return name, asked_release(profile_of(name), release or written or None)
 
 
 def kernels_of(precision: Precision, device: Device, model: Model | None = None,
@@ -450,8 +543,9 @@ def support(precision: Precision, device: Device, engine: str | None = None,
     'runs'
     """
     parts, asked = parts_of(precision, model, classes, device), _asked(device, model)
-    name, meant = _meant(engine, release)
-    if name is not None:
+    if engine is not None:  # in the release that is asked for: cells speak of all
+        name, _, written = (part.strip() for part in engine.partition(AT))
+        meant = asked_release(profile_of(name), release or written or None)
         return next((_judged(of, parts, asked, meant) for of in _tables_of(name)),
                     Support(unknown=parts))
     if kernels := kernels_of(precision, device, model, classes):

@@ -1,16 +1,122 @@
-"""What a file of ``params/documents/`` may hold: a document that is audited, what it says in words.
+"""Audited documents: what they state in words, settings that they name, advice that they give.
 
-What stands here is no number that the audit judges: words of a table (a rank, a remedy), and times
-that take their meaning from what is beside them. A claim on the same thing is named, not repeated.
+No number here is judged by the audit: words of a table (a rank, a remedy), and times whose meaning
+comes from what is beside them. A claim on the same thing is named, not repeated. Settings are
+those that are no flag of an engine: variables of libraries, settings of the system, files, scripts.
+Advice is a choice or its reason; it gets no verdict.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
 
 from catalogue.entries.entry import CatalogueEntry, Entry, ScenarioName
-from catalogue.ledger.rows import ClaimId
-from catalogue.reading.values import Flag, Identifier, Text, Time, Whole, Words
+from catalogue.ledger.claims import ClaimId
+from catalogue.reading.values import (
+    Flag,
+    Identifier,
+    Misplaced,
+    SourceKey,
+    Text,
+    Time,
+    Whole,
+    Words,
+)
+
+State = Literal["works", "usual", "unread", "stops", "worse", "misses", "wrong", "open"]
+
+
+class Stated(Entry):
+    """One setting, or one thing to run, as a document has it.
+
+    Attributes:
+        what: in a few words; ``name`` where it has a name in code.
+        value: that it is given; None where there is none.
+        program: that is to read it.
+        document, section, line: where it stands; of several sections the line is in the first.
+        claim: its number in the audit, if it is a claim.
+        entries: of the engine's catalogue that stand for it today.
+        state: ``works`` as said; ``usual``, as without it; ``unread``, used by nothing; ``stops``
+            the program; ``worse`` than without it; ``misses`` what it is for;
+            ``wrong``, not so; ``open``, it depends.
+        source: what it was held against; None where reading it is enough.
+        note: what comes of it, in a clause or two.
+    """
+
+    what: Text | None = None
+    name: Words | None = None
+    value: int | Words | None = None
+    program: Words
+    document: Literal["s0", "s1", "s2", "s3"]
+    section: Words
+    line: Whole
+    claim: Identifier | None = None
+    entries: list[Words] = []
+    state: State
+    source: SourceKey | None = None
+    note: Text
+
+    @model_validator(mode="after")
+    def _called(self) -> Stated:
+        if (self.what is None) == (self.name is None):
+            raise ValueError("'what' is missing, or name where it has one in code")
+        return self
+
+
+class Settings(CatalogueEntry):
+    """What documents say on one subject, in their order."""
+
+    settings: list[Stated]
+
+
+MOST_PLACES = 4
+
+
+class Place(Entry):
+    """Where something stands: lines of the document, the first and the last, in a section."""
+
+    section: Words
+    lines: Annotated[list[Whole], Field(min_length=1, max_length=2)]
+
+
+class Advice(Entry):
+    """One recommendation, or one reason for it.
+
+    Attributes:
+        says: the statement, in our words.
+        places: where it stands.
+        claims: of the same document on the same subject; their verdicts are on its page.
+    """
+
+    says: Text
+    places: Annotated[list[Place], Field(min_length=1, max_length=MOST_PLACES)]
+    claims: list[ClaimId] = []
+
+
+class AdviceOf(Entry):
+    """Advice of one document by name, in its order."""
+
+    id: Identifier
+    document: Literal["s0", "s1", "s2", "s3"]
+    title: Text
+    defaults: dict[str, Any] | None = None
+    advice: dict[Identifier, Advice]
+
+    @model_validator(mode="after")
+    def _of_one_document(self) -> AdviceOf:
+        for name, each in self.advice.items():
+            for number, claim in enumerate(each.claims):
+                if not claim.startswith(self.document.upper()):
+                    raise Misplaced(f"expected a claim of {self.document.upper()}", "advice", name,
+                                    "claims", number)
+            for number, place in enumerate(each.places):
+                if place.lines != sorted(place.lines):
+                    raise Misplaced("expected the first line before the last", "advice", name,
+                                    "places", number, "lines")
+        return self
+
 
 Rank = Literal["low", "medium", "high"]
 

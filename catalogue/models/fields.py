@@ -1,14 +1,24 @@
-"""Reading one configuration field by field: what it holds is a count, a switch or refused."""
+"""Fields of a configuration: known names of every family, checked reading, rules that take code."""
 
 from __future__ import annotations
 
+import difflib
+import functools
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NoReturn
 
+from catalogue import library
 from catalogue.entries.families import Family
+from catalogue.messages import messages
+from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
+from catalogue.reading.files import ROOT
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
+
+say = messages("catalogue/models/fields")
 
 _LONGEST = 80  # characters of a field's name, that of its object before it
 # The widest that is plausible, with room; products of these stay exact in 64 bits.
@@ -152,3 +162,129 @@ class Fields:
             self.refuse(key, "true or false")
         self.use(key, ours or key)
         return value
+
+
+def kimi_gates(fields: Fields) -> None:
+    """Ranks of the decay and of the output gate of Kimi delta attention: the head dimension.
+
+    Source: src/transformers/models/kimi_linear/modeling_kimi_linear.py; of ``use_full_rank_gate``
+    the published configuration of Kimi K3.
+    """
+    full_rank = fields.switch("linear_attn_config.use_full_rank_gate", "linear_gate_rank")
+    for rank in ("linear_decay_rank", *(() if full_rank else ("linear_gate_rank",))):
+        fields.found[rank] = fields.derived(fields.found["linear_key_head_dim"],
+                                            "linear_attn_config of the configuration")
+        fields.comments[rank] = "the head dimension, as the modelling code has it"
+
+
+def pooled_keys(fields: Fields) -> None:
+    """Index keys of several tokens, of which so many are picked.
+
+    Source: src/transformers/models/glm5_next/modeling_glm5_next.py.
+    """
+    found = fields.found
+    pool = fields.count("index_kpool", "compress_ratio")
+    if found["index_topk"] % pool:
+        fields.refuse("index_topk", f"a multiple of the {pool} tokens of an index key")
+    found |= {"compress_ratio": pool,
+              "index_topk": fields.derived(found["index_topk"] // pool, "index_topk / index_kpool")}
+    fields.comments |= {"compress_ratio": "tokens of an index key",
+                        "index_topk": "keys, not tokens"}
+    english, chinese = say("pooled", count=pool - 1)
+    found["missing"] = {"en": english, "zh": chinese}
+
+
+def picked_blocks(fields: Fields) -> None:
+    """Tokens of the blocks that an indexer picks, and of those that are always read.
+
+    Source: src/transformers/models/minimax_m3_vl/modeling_minimax_m3_vl.py.
+    """
+    at = "sparse_attention_config.sparse_"
+    size, picked = (fields.count(f"{at}{name}", "index_topk")
+                    for name in ("block_size", "topk_blocks"))
+    always = sum(fields.count(f"{at}{name}_block", "index_topk", 0) for name in ("init", "local")
+                 if fields.states(f"{at}{name}_block"))
+    fields.found["index_topk"] = fields.derived(size * (picked + always),
+                                                "sparse_attention_config")
+    fields.comments["index_topk"] = f"{picked} picked blocks of {size} tokens and {always} besides"
+
+
+RULES: dict[str, Callable[[Fields], None]] = {
+    "kimi_gates": kimi_gates, "pooled_keys": pooled_keys, "picked_blocks": picked_blocks}
+
+
+NEAR = 3  # names of families in a message
+
+
+FILE = ROOT / "configurations.yml"
+GROUPS = ("irrelevant", "architectural", "around")  # of fields in it
+
+
+def configurations() -> dict[str, list[Any]]:
+    """What every family has in common, from ``params/configurations.yml``.
+
+    Raises ParamsError for keys that it does not have and values that are none.
+    """
+    return yamlfile.remembered("configurations", FILE, _configurations)
+
+
+def _configurations() -> dict[str, list[Any]]:
+    file = yamlfile.read(FILE)
+    if set(file.data) != {*GROUPS, "formats"}:
+        raise ParamsError(f"{file.where()}: expected {', '.join(GROUPS)} and formats.")
+    for group in GROUPS:
+        if not isinstance(file.data[group], list) or not all(
+                isinstance(name, str) for name in file.data[group]):
+            raise ParamsError(f"{file.where((group,))}: '{group}' is no list of fields.")
+    for number, each in enumerate(file.data["formats"]):
+        where = file.where(("formats", number))
+        if not isinstance(each, dict) or set(each) != {"precision", "of"}:
+            raise ParamsError(f"{where}: expected precision and of.")
+        library.locate("precisions", each["precision"])
+    return file.data
+
+
+@functools.cache
+def known_fields(group: str) -> frozenset[str]:
+    """Fields of one group: irrelevant, architectural, around."""
+    return frozenset(configurations()[group])
+
+
+def formats() -> list[dict[str, Any]]:
+    """Precisions of published weights, each with the fields of a configuration that say so."""
+    return configurations()["formats"]
+
+
+def family_names() -> dict[str, str]:
+    """Every known ``model_type``, with the name of the family's file."""
+    files = library.names("families")
+    return {name: name for name in files} | {
+        other: name for name in files for other in library.also("families", name)}
+
+
+def load_family(reference: str | Path) -> Family:
+    """A family by its ``model_type``, or from a file of the reader's own.
+
+    Raises ParamsError as :func:`catalogue.library.load`.
+    """
+    found: Family = library.load("families", reference)
+    return found
+
+
+def own_family(reference: str) -> Family:
+    """The family that ``--family`` names: a file, or another model type.
+
+    Raises ParamsError with the nearest names.
+    """
+    if reference.endswith((".yml", ".yaml")):
+        return load_family(Path(reference))
+    if reference not in (names := family_names()):
+        raise ParamsError(f"--family: {reference[:40]!a} is no family, expected a file NAME.yml or "
+                          f"one of params/families/, {nearest(reference)}.")
+    return load_family(names[reference])
+
+
+def nearest(model_type: str) -> str:
+    """The families whose names are nearest, for a message."""
+    near = difflib.get_close_matches(model_type.casefold(), family_names(), n=NEAR, cutoff=0.4)
+    return f"such as {', '.join(near)}" if near else "of which none has a name near it"

@@ -1,20 +1,22 @@
-"""From the ``config.json`` of a Hugging Face model to a model file of this project.
+"""Import the ``config.json`` of a Hugging Face model as a model file of this project.
 
 What is used, what changes nothing, what is unknown, and what the modelling code implies is kept
-apart; a value that the program does not model is refused, never guessed.
+apart; a value that the program does not model is refused, never guessed. Of a model that also sees
+or hears the language model's own part is read; the published format is recognised.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from pydantic import ValidationError
 
-from catalogue import naming
+from catalogue import library
 from catalogue.entries.families import Family
 from catalogue.entries.models import (
     ATTENTION_KINDS,
@@ -25,17 +27,151 @@ from catalogue.entries.models import (
     WINDOW_HEADS,
     Model,
 )
-from catalogue.models import known
-from catalogue.models.fields import Fields
-from catalogue.models.formats import Published, published_format
+from catalogue.models.fields import (
+    RULES,
+    Fields,
+    family_names,
+    formats,
+    known_fields,
+    load_family,
+    nearest,
+    own_family,
+)
 from catalogue.models.layers import EXPERTS, WINDOW, Layer, resolve, written
-from catalogue.models.rules import RULES
-from catalogue.models.unwrapping import unwrap
 from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
 from catalogue.reading.shared import sources
 from catalogue.reading.values import Provenance
+
+QUANTIZED = ("quantization_config", "quantize")
+BESIDE = "hf_quant_config.json"
+DTYPES = ("dtype", "torch_dtype")
+SHOWN = ("quant_method", "quant_algo", "format", "bits", "weight_block_size")  # of what fits none
+
+
+class Published(NamedTuple):
+    """The published format.
+
+    Attributes:
+        precision: of ``params/precisions/``; empty, none fits.
+        stated: in the configuration's own words; empty, it says nothing.
+        quantized: whether it says more than the type of tensors.
+    """
+
+    precision: str
+    stated: str
+    quantized: bool
+
+
+def published_format(data: Mapping[str, Any], path: Path) -> Published:
+    """The precision whose description fits a configuration first.
+
+    Args:
+        data: fields of the configuration.
+        path: its file; ModelOpt may say in one beside it how weights were quantized.
+
+    Raises ParamsError for a file beside it that cannot be read.
+    """
+    beside = path.with_name(BESIDE)
+    if not any(data.get(key) for key in QUANTIZED) and beside.is_file():
+        data = {**data, QUANTIZED[0]: jsonfile.read(beside).data.get("quantization")}
+    stated, quantized = _words(data), any(data.get(key) for key in QUANTIZED)
+    if not quantized:
+        return Published("", stated, False)
+    for known in formats():
+        if all(_fits(data, key, value) for key, value in known["of"].items()):
+            return Published(known["precision"], stated, True)
+    return Published("", stated, True)
+
+
+def _words(data: Mapping[str, Any]) -> str:
+    """What a configuration says of its format, for a message."""
+    config = data.get("quantization_config")
+    if isinstance(config, dict) and config:
+        return ", ".join(f"{key} {json.dumps(config[key])[:40]}" for key in SHOWN if key in config)
+    return next((f"{key} {json.dumps(data[key])[:40]}" for key in (*QUANTIZED, *DTYPES)
+                 if data.get(key)), "")
+
+
+def _fits(data: Mapping[str, Any], path: str, expected: Any) -> bool:
+    """Whether every value at a path, under any of its names, is as expected."""
+    found = [value for name in path.split("|") for value in _at(data, name.split("."))]
+    if expected == "any":
+        return any(value is not None for value in found)
+    return all(type(value) is type(expected) and value == expected for value in found) \
+        and bool(found)
+
+
+def _at(data: Any, path: list[str]) -> Iterator[Any]:
+    """The values at a path; None for one that is absent."""
+    if not path:
+        yield data
+    elif path[0] == "*":
+        for part in data.values() if isinstance(data, dict) else ():
+            yield from _at(part, path[1:])
+    else:
+        yield from _at(data.get(path[0]) if isinstance(data, dict) else None, path[1:])
+
+
+PART = "text_config"
+OTHER_PARTS = ("vision_config", "audio_config")
+# may stand outside alone
+_HANDED_DOWN = ("model_type", "tie_word_embeddings", "_name_or_path", "quantization_config")
+
+
+@dataclass(frozen=True)
+class Unwrapped:
+    """The configuration of a language model, and what stood around it.
+
+    Attributes:
+        file: its fields, with the lines that they have in the whole file.
+        beside: known fields around it, which say nothing of it; other parts among them.
+        unknown: fields around it of which nothing is known.
+    """
+
+    file: JsonFile
+    beside: list[str]
+    unknown: list[str]
+
+
+def unwrap(file: JsonFile) -> Unwrapped:
+    """The language model's part where there is one, else the configuration itself.
+
+    Raises ParamsError, one sentence with file and line, for a part that is no object and for
+    shapes beside it that it does not have: two models, or one that is not understood.
+    """
+    part = file.data.get(PART)
+    if not part:
+        return Unwrapped(file, [], [])
+    if not isinstance(part, dict):
+        raise ParamsError(f"{file.where(PART)}: '{PART}' is {json_excerpt(part)}, expected the "
+                          "configuration of a language model as an object.")
+    rest = [key for key in file.data if key != PART]
+    down = {key: file.data[key] for key in _HANDED_DOWN
+            if file.data.get(key) is not None and not part.get(key)}
+    for key in rest:
+        _refuse_shapes(file, part, key)
+    rest = [key for key in rest if key not in down]
+    lines = file.within[PART] | {key: file.lines[key] for key in down}
+    of_others = known_fields("around").union(known_fields("irrelevant"),
+                                             known_fields("architectural"), _HANDED_DOWN)
+    return Unwrapped(replace(file, data=part | down, lines=lines),
+                     beside=[key for key in rest if key in of_others],
+                     unknown=[key for key in rest if key not in of_others])
+
+
+def _refuse_shapes(file: JsonFile, part: dict[str, Any], key: str) -> None:
+    """Outside, a shape may only repeat what the part says."""
+    value = file.data[key]
+    if key == "tie_word_embeddings" and key in part and value not in (None, part[key]):
+        raise ParamsError(f"{file.where(key)}: '{key}' is {json_excerpt(value)}, expected "
+                          f"{json_excerpt(part[key])} as in '{PART}'.")
+    if (key in known_fields("architectural") and key not in OTHER_PARTS and value
+            and part.get(key) != value):
+        raise ParamsError(f"{file.where(PART)}: '{PART}' is an object, expected it to be all that "
+                          f"has shapes, but {json_excerpt(key)} stands beside it.")
+
 
 MAX_NAME = 80
 _BARE = re.compile("|".join((
@@ -121,7 +257,7 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     raw = jsonfile.read(path)
     whole = unwrap(raw)
     file = whole.file
-    means = _family(file) if family is None else known.own_family(family)
+    means = _family(file) if family is None else own_family(family)
     if means.unmodelled:
         _refuse_unmodelled(file, means)
     reader = _Reader(file, means)
@@ -135,7 +271,10 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     head: dict[str, Any] = {
         "name": {"en": title, "zh": title},
         "defaults": {"source": f"config.json of {title}", "kind": "vendor", "date": file.date}}
-    fields = _known_as(raw) | {"attention": means.attention} | reader.found
+    fields = {"attention": means.attention} | reader.found
+    match raw.data.get("architectures"):
+        case [str() as known_as, *_]:  # the class by which engines know the model
+            fields = {"model_class": known_as} | fields
     if source is not None:
         head["defaults"] = _stated(source)
         fields = {key: {name: item for name, item in value.items() if name != "source"}
@@ -147,7 +286,7 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
                         if key in file.data}
     data = head | {key: fields[key] for key in Model.model_fields if key in fields}
     rest = [key for key in file.data if key not in reader.used]
-    ignored = known.fields("irrelevant") | known.fields("architectural") | means.known | {
+    ignored = known_fields("irrelevant") | known_fields("architectural") | means.known | {
         *means.ignored, *means.beside}
     return Imported(
         model_type, means, data, reader.comments, reader.used,
@@ -158,28 +297,20 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
         model=_validated(data, file))
 
 
-def _known_as(file: JsonFile) -> dict[str, str]:
-    """The class by which engines know a model: the first of ``architectures``."""
-    match file.data.get("architectures"):
-        case [str() as name, *_]:
-            return {"model_class": name}
-    return {}
-
-
 def _family(file: JsonFile) -> Family:
     """The family of a configuration's ``model_type``.
 
     Raises ParamsError with the nearest ones, and with what a further one takes.
     """
-    model_type, names = file.data.get("model_type"), known.family_names()
+    model_type, names = file.data.get("model_type"), family_names()
     if isinstance(model_type, str) and model_type in names:
-        return known.load_family(names[model_type])
+        return load_family(names[model_type])
     takes = ("one whose layers are of known kinds takes a file params/families/NAME.yml, or one of "
              "your own given with --family FILE, and no code")
     if "model_type" not in file.data:
         raise ParamsError(f"{file.name}: 'model_type' is missing, expected one of params/families/;"
                           f" {takes}.")
-    near = f", {known.nearest(model_type)}" if isinstance(model_type, str) else ""
+    near = f", {nearest(model_type)}" if isinstance(model_type, str) else ""
     raise ParamsError(f"{file.where('model_type')}: 'model_type' is {json_excerpt(model_type)}, "
                       f"expected one of params/families/{near}; {takes}.")
 
@@ -228,7 +359,7 @@ def _name(path: Path, file: JsonFile, name: str | None) -> str:
 
 def _validated(data: dict[str, Any], file: JsonFile) -> Model:
     """The model, held to the rules of model files."""
-    provenance = Provenance(data["defaults"], frozenset(sources()), naming.locate)
+    provenance = Provenance(data["defaults"], frozenset(sources()), library.locate)
     fields = {key: value for key, value in data.items() if key != "defaults"}
     try:
         return Model.model_validate(fields | {"id": "imported"}, context=provenance)
@@ -488,8 +619,8 @@ class _Reader(Fields):
         """Refuse fields that change counts and were not read, unless they say nothing."""
         inside = {key for part, ignored in self.family.parts.items() for key in self.file.data
                   if key.startswith(f"{part}.") and key not in ignored}
-        shape = (known.fields("architectural") | self.family.known) - {
-            *self.family.ignored, *self.family.beside, *known.fields("irrelevant")}
+        shape = (known_fields("architectural") | self.family.known) - {
+            *self.family.ignored, *self.family.beside, *known_fields("irrelevant")}
         unread = [key for key, value in self.file.data.items() if key not in self.used
                   and (key in inside or (key in shape and value))]
         if unread:

@@ -1,4 +1,4 @@
-"""What a file of a goal may hold: a model, cards to choose from, users, and limits to keep."""
+"""Goals of a search, standard questions, loads of a day and failures of servers."""
 
 from __future__ import annotations
 
@@ -16,26 +16,122 @@ from pydantic import (
     model_validator,
 )
 
-from catalogue.entries.agents import Agent, load_of_agent, turn_load
-from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
+from catalogue.entries.deployments import Agent, load_of_agent, turn_load
+from catalogue.entries.entry import (
+    CatalogueEntry,
+    DeviceName,
+    Entry,
+    ModelName,
+    NodeName,
+    PrecisionName,
+    ScenarioName,
+)
 from catalogue.entries.models import DraftMethod
 from catalogue.planning.prices import Ownership
 from catalogue.reading import units
 from catalogue.reading.amounts import human
+from catalogue.reading.units import HOUR
 from catalogue.reading.values import (
     LARGEST_COUNT,
+    Date,
     Flag,
     Identifier,
+    Kind,
     Misplaced,
+    Ref,
+    SourceKey,
     Text,
+    Time,
     Unit,
+    Value,
+    Whole,
     Words,
     si_number,
 )
 
+HOURS = 24
+LARGEST = 1e15  # of any scale; a day's requests times it are a number still
+
+Variation = Annotated[Value, Unit("1", exclusive=False)]
+
+
+def _hours(raw: Any) -> tuple[float, ...]:
+    """24 numbers of any one scale."""
+    if not isinstance(raw, list) or len(raw) != HOURS:
+        raise ValueError(f"expected {HOURS} numbers, one for each hour of a day")
+    try:
+        hours = tuple(float(each) for each in raw)
+    except (TypeError, ValueError):
+        raise ValueError("expected numbers of 0 or more") from None
+    if not all(0 <= each <= LARGEST for each in hours):
+        raise ValueError(f"expected numbers of 0 or more, at most {LARGEST:g}")
+    if not any(hours):
+        raise ValueError("no hour has any requests, expected at least one with more than 0")
+    return hours
+
+
+class Lengths(Entry):
+    """How the lengths of a service's requests vary: standard deviation over mean [1]."""
+
+    prompts: Variation
+    answers: Variation
+
+
+class Load(CatalogueEntry):
+    """A day of arrivals, in proportion: how many there are is asked of the reader.
+
+    Attributes:
+        hours: mean rate of each hour from midnight on, of any one scale.
+        variation: standard deviation over mean of the rate from minute to minute, within an hour,
+            beyond what independent arrivals vary by themselves [1].
+        lengths: how those of prompts and answers vary; absent where they are not published.
+        source, kind, date: of the hours.
+    """
+
+    hours: Annotated[tuple[float, ...], BeforeValidator(_hours)]
+    variation: Variation
+    lengths: Lengths | None = None
+    source: SourceKey
+    kind: Kind
+    date: Date | None = None
+
+    def rates(self, requests: float) -> tuple[float, ...]:
+        """Mean rate of each hour of a day with so many requests [request/s]."""
+        whole = sum(self.hours)
+        return tuple(requests * hour / whole / HOUR for hour in self.hours)
+
+    @property
+    def busiest(self) -> int:
+        """The hour with most requests, from 0 on."""
+        return self.hours.index(max(self.hours))
+
+    @property
+    def peak(self) -> float:
+        """Rate of the busiest hour over that of the day [1]."""
+        return max(self.hours) * HOURS / sum(self.hours)
+
+
+class Failures(CatalogueEntry):
+    """Failures of servers, their cards and links included, that stop what runs on them.
+
+    Attributes:
+        devices: cards that it holds for; none for those that no other file names.
+        cards: of a server [1].
+        between_failures: of a server, from being mended to the next failure [s].
+        repair: until a server is back [s].
+        start: of an engine, besides reading its weights: noticing, placing, capturing graphs [s].
+    """
+
+    devices: list[DeviceName] = []
+    cards: Whole
+    between_failures: Time
+    repair: Time
+    start: Time
+
+
 ANY = "any"  # device of the catalogue
 MOST_CARDS = 1 << 14  # that are searched: more than any scale-up or rail-aligned fabric has
-MOST_MEMORY = 1e14  # of a server [B], as ``catalogue.reading.plausible`` has it
+MOST_MEMORY = 1e14  # of a server [B], as ``catalogue.reading.values`` has it
 OBJECTIVES: dict[str, int] = {
     "throughput_per_card": 1, "throughput": 1, "tpot": -1, "ttft": -1, "e2e": -1, "cards": -1,
     "cost": -1, "energy": -1, "power": -1, "context": 1}
@@ -95,10 +191,6 @@ def _quality(raw: Any) -> float | str:
     except ValueError:
         raise ValueError(f"'{str(raw)[:40]}' is no bound on quality, expected points that a "
                          f"benchmark may lose, such as '1 point', or '{PUBLISHED}'") from None
-
-
-def _host_memory(raw: Any) -> float:
-    return 0.0 if raw in (0, "0") else _number(raw, "B", most=MOST_MEMORY)
 
 
 def _shown(meant: str) -> WithJsonSchema:
@@ -175,7 +267,8 @@ Cards = Annotated[int, BeforeValidator(lambda raw: _whole(raw, most=MOST_CARDS))
 Degree = Annotated[int, BeforeValidator(_whole), _shown("a whole number")]
 DegreeOrZero = Annotated[int, BeforeValidator(lambda raw: _whole(raw, least=0)),
                          _shown("a whole number")]
-HostMemory = Annotated[float, BeforeValidator(_host_memory),
+HostMemory = Annotated[float, BeforeValidator(
+    lambda raw: 0.0 if raw in (0, "0") else _number(raw, "B", most=MOST_MEMORY)),
                        _shown("an amount of memory, such as '512 GB', or 0")]
 Degrees = Annotated[list[Degree], Field(min_length=1)]
 
@@ -445,3 +538,59 @@ class Goal(Entry):
             raise ValueError(f"no device is named, expected names or '{ANY}'")
         listed = raw if isinstance(raw, list) else [raw]
         return [{"device": item} if isinstance(item, str) else item for item in listed]
+
+
+LoadName = Annotated[str, Ref("loads")]
+PricesName = Annotated[str, Ref("prices")]
+
+
+class Question(Entry):
+    """A question that several pages answer, with the same number.
+
+    Attributes:
+        title: the question, in both languages.
+        models: of which it is asked.
+        scenario: deployment that it is asked of; absent, of any.
+        engine: that serves it there, in its newest release if none is stated; absent, its own.
+        demand: users and lengths, in a steady state.
+        draft_tokens: tokens of a step that may be drafted by the model's own layer [token].
+        memory_utilization: share of the memory that the engine may use [1].
+        ownership: how cards are had.
+        day: load whose busiest hour the cards are bought for: over the day they are used as much
+            as its mean is of its peak.
+        api: service whose price an owned deployment is held against.
+    """
+
+    id: Identifier
+    title: Text
+    models: Annotated[list[ModelName], Field(min_length=1)]
+    scenario: ScenarioName | None = None
+    engine: EngineName | None = None
+    demand: Demand
+    draft_tokens: Annotated[list[DegreeOrZero], Field(min_length=1)]
+    memory_utilization: Part
+    ownership: Ownership
+    day: LoadName
+    api: PricesName | None = None
+    defaults: dict[str, Any] | None = None
+
+    @property
+    def users(self) -> int:
+        """Users at once [request]."""
+        assert self.demand.users is not None
+        return self.demand.users
+
+    @property
+    def settings(self) -> list[str]:
+        """The question's load and engine as overrides of a scenario, ``KEY=VALUE``."""
+        asked = self.demand
+        told = [f"workload.concurrency={self.users} request", "workload.arrivals=closed-loop",
+                f"workload.input_tokens={asked.input_tokens} token",
+                f"workload.output_tokens={asked.output_tokens} token"]
+        if asked.length_distribution:
+            told.append(f"workload.length_distribution={asked.length_distribution}")
+        if asked.length_variation is not None:
+            told.append(f"workload.length_variation={asked.length_variation}")
+        if self.engine:
+            told.append(f"engine={self.engine}")
+        return told

@@ -1,4 +1,4 @@
-"""What a file of prices may hold: a card's hour, what stands around it, money through time.
+"""Prices: a card's hour, the parts of a server, money over time, power of a kind of work.
 
 A price names its currency in its unit, and currencies never mix. What nobody prints is left out:
 then a reader's own file (``like`` one of these) gives it, or there is no answer in money.
@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, model_validator
 
 from catalogue.entries.entry import CatalogueEntry, DeviceName, Entry
-from catalogue.reading.plausible import Watts
 from catalogue.reading.values import (
     ANY_UNIT,
     Count,
@@ -24,7 +23,50 @@ from catalogue.reading.values import (
     Text,
     Unit,
     Value,
+    Watts,
 )
+
+WAITING = ("loaded", "awake")
+BUSY = ("memory", "matmul", "experts", "attention", "links")
+
+
+class Powers(CatalogueEntry):
+    """What a card draws, over what it may draw at most (``power.full`` of the device) [1].
+
+    Kernels of one kind were run one after another while the card's own sensor was read, so that a
+    share holds for as long as such a kernel runs, at whatever pace it runs. None rests on a
+    measurement of a whole serving system.
+
+    Attributes:
+        devices: that were measured; none for what holds where nothing was.
+        loaded: weights in memory, no request.
+        awake: between kernels, and while small ones follow one another.
+        memory: weights streamed from memory by matmuls of few rows.
+        matmul: dense matmuls of many rows.
+        experts: grouped matmuls of a mixture of experts.
+        attention: the attention core, of decode or of prompts.
+        links: collectives.
+    """
+
+    devices: list[DeviceName] = []
+    loaded: Share
+    awake: Share
+    memory: Share
+    matmul: Share
+    experts: Share
+    attention: Share
+    links: Share
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Powers:
+        """Work draws more than waiting."""
+        if self.loaded.value > self.awake.value:
+            raise Misplaced("'loaded' exceeds 'awake', are they exchanged?", "loaded")
+        for name in BUSY:
+            if getattr(self, name).value < self.awake.value:
+                raise Misplaced(f"'{name}' draws less than 'awake'", name)
+        return self
+
 
 CURRENCIES = ("USD", "CNY")
 NOW = "now"  # the name of a price list that has none
@@ -188,12 +230,8 @@ class Sold(Entry):
         return self
 
 
-def _lists(raw: Any) -> Any:
-    """A service's lists by name; one alone, without a name, holds today."""
-    return {NOW: raw} if isinstance(raw, dict) and "output" in raw else raw
-
-
-Lists = Annotated[dict[Identifier, Sold], BeforeValidator(_lists)]
+Lists = Annotated[dict[Identifier, Sold], BeforeValidator(  # one alone, without a name, holds today
+    lambda raw: {NOW: raw} if isinstance(raw, dict) and "output" in raw else raw)]
 
 
 class Prices(CatalogueEntry):

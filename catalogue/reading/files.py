@@ -24,6 +24,7 @@ try:
 except ImportError:  # a system without such locks: what is left there stays
     fcntl = None  # type: ignore[assignment]
 
+ROOT = Path(__file__).resolve().parents[2] / "params"
 MAX_BYTES = 1 << 20
 BEGINNING = ".will-it-fit-"  # of the names of folders for what is not finished
 _MINE: set[Path] = set()  # such folders of this process, until they are gone

@@ -147,7 +147,8 @@ def _scan(text: str, name: str) -> tuple[dict[str, int], dict[str, dict[str, int
             case '"':
                 line += token.count("\n")
             case _:
-                _refuse_word(token, f"{name}:{line}")
+                if len(token) > MAX_DIGITS and token.lstrip("-").isdecimal():
+                    raise ParamsError(f"{name}:{line}: a number of {len(token)} digits.")
         last = token
     return lines, within
 
@@ -159,11 +160,6 @@ def _text(token: str) -> str | None:
     except ValueError:
         return None
     return text if isinstance(text, str) else None
-
-
-def _refuse_word(word: str, where: str) -> None:
-    if len(word) > MAX_DIGITS and word.lstrip("-").isdecimal():
-        raise ParamsError(f"{where}: a number of {len(word)} digits.")
 
 
 def data_text(data: Any) -> str:

@@ -117,17 +117,12 @@ def _written(mantissa: str, unit: str) -> str:
     return amounts.power_of_ten(float(mantissa)) if "e" in mantissa.lower() else mantissa
 
 
-def _as_percent(share: str) -> str:
-    """``0.966`` -> ``96.6 %``, with the digits that it has."""
-    digits = max(0, len(share.partition(".")[2]) - 2)
-    return f"{Decimal(share) * 100:.{digits}f} {PERCENT}"
-
-
 def of_value(value: Value, percent: bool = False) -> Printed:
     """A value of a file as a printed number; ``percent`` of a share that is printed as one."""
     if percent:
         ends = [value.written] if value.low == value.high else [value.low, value.high]
-        return read([_as_percent(str(end)) for end in ends])
+        return read([f"{Decimal(share) * 100:.{max(0, len(share.partition('.')[2]) - 2)}f} "
+                     f"{PERCENT}" for share in map(str, ends)])
     unit = units.split(value.written)[1]
     if value.low == value.high:
         return Printed(float(value.low), float(value.high), value.unit, (value.written,),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import Any
 
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT, record
+from catalogue.reading.files import ROOT
 from catalogue.reading.values import stated_date
 
 CONSEQUENCES = ("stops", "decision", "number")  # of a cause, the gravest first
@@ -22,20 +21,14 @@ def sources() -> dict[str, dict[str, str]]:
     ``date`` is that of what the source states; where it prints none, ``read`` is the day by which
     it was read, on which it stood so.
     """
-    cited, paths = _sources(_FOLDER)
-    if record(_FOLDER, listing=True):
-        for path in paths:
-            record(path)
-    return cited
+    return yamlfile.remembered("sources", _FOLDER, _sources)
 
 
-@functools.cache
-def _sources(folder: Path) -> tuple[dict[str, dict[str, str]], list[Path]]:
-    """What the files of a folder cite, and the files."""
-    paths = sorted(folder.glob("*.yml"))
+def _sources() -> dict[str, dict[str, str]]:
+    yamlfile.note(_FOLDER)
     found: dict[str, dict[str, str]] = {}
-    for path in paths:
-        file = yamlfile.read(path)
+    for name in yamlfile.names_in(_FOLDER):
+        file = yamlfile.read(_FOLDER / f"{name}.yml")
         for key, entry in file.data.items():
             if not isinstance(entry, dict) or not isinstance(entry.get("title"), str):
                 raise ParamsError(f"{file.where((key,))}: the source '{key}' has no title.")
@@ -50,7 +43,7 @@ def _sources(folder: Path) -> tuple[dict[str, dict[str, str]], list[Path]]:
             if key in found:
                 raise ParamsError(f"{file.where((key,))}: the source '{key}' is listed twice.")
             found[key] = entry
-    return found, paths
+    return found
 
 
 def stands_on(key: str) -> str | None:
@@ -66,8 +59,8 @@ def stands_on(key: str) -> str | None:
 
 def glossary() -> dict[str, dict[str, Any]]:
     """Every term of the book by identifier, from ``params/glossary.yml``."""
-    record(ROOT / "glossary.yml")
-    return _entries(ROOT / "glossary.yml", ("en", "zh"))
+    return yamlfile.remembered("glossary", ROOT / "glossary.yml", lambda: _entries(
+        ROOT / "glossary.yml", ("en", "zh")))
 
 
 def symptoms() -> dict[str, dict[str, Any]]:
@@ -77,13 +70,11 @@ def symptoms() -> dict[str, dict[str, Any]]:
     ``faults``: names of those that say what went wrong; ``symptoms``: name -> variants in either
     language, and the labels of what answers them.
     """
-    record(ROOT / "symptoms.yml")
-    return _symptoms(ROOT / "symptoms.yml")
+    return yamlfile.remembered("symptoms", ROOT / "symptoms.yml", _symptoms)
 
 
-@functools.cache
-def _symptoms(path: Path) -> dict[str, dict[str, Any]]:
-    file = yamlfile.read(path)
+def _symptoms() -> dict[str, dict[str, Any]]:
+    file = yamlfile.read(ROOT / "symptoms.yml")
     if set(file.data) != {"ignored", "same", "faults", "symptoms"}:
         raise ParamsError(f"{file.where()}: expected ignored, same, faults and symptoms.")
     for name in file.data["faults"]:
@@ -110,22 +101,20 @@ def causes() -> dict[str, dict[str, Any]]:
 
     Each has a title, what it is, and its ``consequence``, one of ``CONSEQUENCES``.
     """
-    record(ROOT / "causes.yml")
-    return _causes(ROOT / "causes.yml")
+    path = ROOT / "causes.yml"
+
+    def checked() -> dict[str, dict[str, Any]]:
+        found = _entries(path, ("title", "what", "consequence"))
+        for key, entry in found.items():
+            if entry["consequence"] not in CONSEQUENCES:
+                where = yamlfile.read(path).where((key, "consequence"))
+                raise ParamsError(f"{where}: '{str(entry['consequence'])[:20]}' is no consequence, "
+                                  f"expected one of {', '.join(CONSEQUENCES)}.")
+        return found
+
+    return yamlfile.remembered("causes", path, checked)
 
 
-@functools.cache
-def _causes(path: Path) -> dict[str, dict[str, Any]]:
-    found = _entries(path, ("title", "what", "consequence"))
-    for key, entry in found.items():
-        if entry["consequence"] not in CONSEQUENCES:
-            where = yamlfile.read(path).where((key, "consequence"))
-            raise ParamsError(f"{where}: '{str(entry['consequence'])[:20]}' is no consequence, "
-                              f"expected one of {', '.join(CONSEQUENCES)}.")
-    return found
-
-
-@functools.cache
 def _entries(path: Path, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     file = yamlfile.read(path)
     for key, entry in file.data.items():

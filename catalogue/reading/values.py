@@ -10,13 +10,13 @@ from datetime import date as Day
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationInfo, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, WithJsonSchema
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import with_info_plain_validator_function
 
 from catalogue.reading import units, words
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT
 
 Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -313,12 +313,7 @@ class Ref:
         return {"type": "string", "description": f"an entry of params/{self.kind}/, or a path"}
 
 
-def _known_source(raw: Any, info: ValidationInfo) -> str:
-    given: Any = info.context
-    return _source(raw, given)
-
-
-SourceKey = Annotated[str, BeforeValidator(_known_source)]
+SourceKey = Annotated[str, BeforeValidator(lambda raw, info: _source(raw, info.context))]
 Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema(TEXT_SCHEMA)]
 Words = Annotated[str, AfterValidator(words.read)]
 # A name that is the same in both languages stands once.
@@ -343,3 +338,27 @@ Length = Annotated[Value, Unit("token", integer=True, spread=False)]
 Requests = Annotated[Value, Unit("request", integer=True)]
 AnyQuantity = Annotated[Value, Unit(ANY_UNIT, exclusive=False)]
 AnyRate = Annotated[Value, Unit(ANY_UNIT, among=("FLOP/s", "B/s"))]
+
+# Plausible ranges of hardware: a number outside has a slipped unit (GB for TB). Every range is
+# about a hundred times what the catalogue has at its ends. Ends of today, one direction, dense:
+#   memory            24 GiB, a card for desktops      6 TB, a host processor's
+#   memory bandwidth  141 GB/s, a host processor       8 TB/s, a card with HBM3E
+#   peak              1 TFLOP/s, FP32 of a processor   20 PFLOP/s, FP4, sparse
+#   link              3.5 GB/s, a drive                900 GB/s, NVLink 5
+#   latency           0.2 us, between two dies         5.5 us, across a network
+#   power             16 W, an idle card               14.3 kW, a server of eight cards
+#   price             1,600 USD, a card for desktops   2,000,000 CNY, a server
+Memory = Annotated[Value, Unit("B", plausible=("1 GB", "20 TB"))]
+HostMemory = Annotated[Value, Unit("B", plausible=("1 GB", "100 TB"))]
+Reserve = Annotated[Value, Unit("B", plausible=("1 MB", "100 GB"))]
+Cache = Annotated[Value, Unit("B", plausible=("100 kB", "10 GB"))]
+MemoryBandwidth = Annotated[Value, Unit("B/s", plausible=("10 GB/s", "100 TB/s"))]
+CacheBandwidth = Annotated[Value, Unit("B/s", plausible=("100 GB/s", "1000 TB/s"))]
+LinkBandwidth = Annotated[Value, Unit("B/s", plausible=("100 MB/s", "100 TB/s"))]
+Peak = Annotated[Value, Unit("FLOP/s", plausible=("0.1 TFLOP/s", "100 PFLOP/s"))]
+Latency = Annotated[Value, Unit("s", plausible=("10 ns", "10 ms"))]
+Clock = Annotated[Value, Unit("Hz", plausible=("100 MHz", "20 GHz"))]
+Watts = Annotated[Value, Unit("W", plausible=("1 W", "1 MW"))]
+PriceInDollars = Annotated[Value, Unit("USD", plausible=("10 USD", "100000000 USD"))]
+PriceInYuan = Annotated[Value, Unit("CNY", plausible=("100 CNY", "1000000000 CNY"))]
+Rent = Annotated[Value, Unit("USD/s", plausible=("0.01 USD/h", "10000 USD/h"))]

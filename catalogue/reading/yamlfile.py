@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,11 +15,9 @@ import yaml
 
 from catalogue.reading import words
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import read_small
-from catalogue.reading.record import ROOT, record, taken_whole, wanted
+from catalogue.reading.files import ROOT, read_small
 
 MAX_DEPTH = 40
-AT_REST = 2_000_000_000  # ns: no file system's clock ticks as slowly
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
@@ -36,14 +33,10 @@ _ENDS = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate, separators
 
 KeyPath = tuple[str | int, ...]
-Stamp = tuple[int, int, int, int]  # what the file system tells of a version of a file
-Seen = tuple[bytes, Stamp | None]  # what stood in a file, and of which version that is
+Files = dict[Path, bytes | None]
 Made = TypeVar("Made")
-_following: list[dict[Path, Seen]] = []
-_at_rest: list[None] = []
-_resting: dict[Path, Stamp] = {}  # of files that are taken to stay as they are
-_made: dict[tuple[str, Path, bool], tuple[dict[Path, Seen], Any]] = {}
-_at_hand: dict[tuple[str, Path, bool], Any] = {}  # of files at rest, found unchanged and recorded
+_following: list[Files] = []
+_made: dict[tuple[str, Path, bool], tuple[Files, list[tuple[Path, bytes]], Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -86,21 +79,6 @@ def read(path: Path) -> YamlFile:
     return parse(path, _raw(path))
 
 
-def under(path: Path, key: str) -> list[Any]:
-    """What stands under a key, wherever in the file; only that counts as read.
-
-    Raises ParamsError as :func:`read`.
-    """
-    def held(data: Any) -> Iterator[Any]:
-        if isinstance(data, dict):
-            yield from (value for name, value in data.items() if name == key)
-        for part in data.values() if isinstance(data, dict) else data:
-            if isinstance(part, (dict, list)):
-                yield from held(part)
-
-    return list(held(parse(path, _raw(path, key)).data))
-
-
 def beginning(path: Path, last: str) -> YamlFile:
     """A file up to what stands under one of its keys; nothing behind that is parsed.
 
@@ -109,124 +87,70 @@ def beginning(path: Path, last: str) -> YamlFile:
     return parse(path, _raw(path), last)
 
 
-def _raw(path: Path, key: str = "") -> bytes:
-    """A file as it is now; that it was read is recorded, or what stands under a key."""
-    stamp = _stamp(path)  # before it is read: what changes from here on has another
+def _raw(path: Path) -> bytes:
     raw = read_small(path, display_path(path), "a parameter file")
-    _note(path, (raw, stamp), key)
+    note(path, raw)
     return raw
 
 
-def _note(path: Path, seen: Seen, key: str = "") -> None:
-    record(path, key=key)
-    for files in _following:
-        files[path] = seen
+def note(path: Path, raw: bytes | None = None) -> None:
+    """Add a file that was read, with its contents, or a listed folder to what is followed."""
+    if _following:
+        contents = None if raw is None or path.is_relative_to(ROOT) else raw
+        for files in _following:
+            files[path] = contents
 
 
-def _stamp(path: Path) -> Stamp | None:
-    """What tells a version of a file from any other; None while it may change within the same tick
-    of the file system's clock."""
-    if path in _resting:
-        return _resting[path]
-    try:
-        found = path.stat()
-    except (OSError, ValueError):  # told when it is read
-        return None
-    if time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) < AT_REST:
-        return None
-    stamp = found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-    if _at_rest:
-        _resting[path] = stamp
-    return stamp
-
-
-@contextlib.contextmanager
-def at_rest() -> Iterator[None]:
-    """Files are taken to stay as they are meanwhile, so that one look at each is enough."""
-    _at_rest.append(None)
-    try:
-        yield
-    finally:
-        _at_rest.pop()
-        if not _at_rest:
-            _resting.clear()
-            _at_hand.clear()
-
-
-def names_in(folder: Path) -> list[str]:
+@functools.cache
+def names_in(folder: Path) -> tuple[str, ...]:
     """Names of the parameter files in a folder, without their ending, sorted."""
-    key = "names", folder, False
-    if (found := _at_hand.get(key)) is None:
-        found = sorted(path.stem for path in folder.glob("*.yml"))
-        if _at_rest:
-            _at_hand[key] = found
-    return [*found]
+    return tuple(sorted(path.stem for path in folder.glob("*.yml")))
 
 
 @contextlib.contextmanager
-def following() -> Iterator[dict[Path, Seen]]:
-    """The files that are read meanwhile, with what stands in them."""
-    files: dict[Path, Seen] = {}
-    _following.append(files)
-    try:
-        yield files
-    finally:
-        _following.pop()
+def following(files: Files | None = None) -> Iterator[Files]:
+    """Collect the files that are read in the context, and the folders that are listed.
 
-
-def unchanged(files: dict[Path, Seen]) -> bool:
-    """Whether files still hold what they held; that they were read is recorded.
-
-    A file whose stamp is the same is not read again; one that rests meanwhile gets one.
+    Args:
+        files: mapping to add them to; a new one, if absent. Its values are the contents of files
+            outside ``params/``; other files are taken not to change while the process runs.
     """
-    noted = _following or wanted()
-    for path, (raw, stamp) in files.items():
-        now = _stamp(path)
-        if now is None or now != stamp:
-            try:
-                if _raw(path) != raw:
-                    return False
-            except ParamsError:  # it is gone
-                return False
-            files[path] = raw, now
-        elif noted:
-            _note(path, (raw, stamp))
-    return True
+    followed: Files = {} if files is None else files
+    _following.append(followed)
+    try:
+        yield followed
+    finally:
+        _following[:] = [each for each in _following if each is not followed]
 
 
-def at_hand(what: str, path: Path) -> Any:
-    """What was made of a file that is taken to stay as it is; else None."""
-    if not _at_hand or _following:
-        return None
-    return _at_hand.get((what, path, words.pages_are_made()))
-
-
-def recalled(what: str, path: Path) -> Any:
-    """What was made of a file, if neither it nor a file that it names has changed; else None."""
-    if (found := at_hand(what, path)) is not None:
-        return found
-    key = what, path, words.pages_are_made()
-    files, made = _made.get(key, ({}, None))
-    if made is None or not unchanged(files):
-        return None
-    if _at_rest and taken_whole():
-        _at_hand[key] = made
-    return made
+def _is_unchanged(path: Path, raw: bytes) -> bool:
+    try:
+        return read_small(path, "", "") == raw
+    except ParamsError:  # it is gone
+        return False
 
 
 def remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
-    """What is made of a file and of those that it names, made again once one of them changed.
+    """Return what is made of a file, made again if a file outside ``params/`` that it was made of
+    has changed.
 
     Args:
         what: is made, one name for one way of making it.
         path: of the file, absolute.
-        make: does it; nobody changes what comes back.
+        make: makes it; the result must not be modified.
     """
-    made: Made | None = recalled(what, path)
-    if made is None:
-        with following() as files:
-            made = make()
-        _made[what, path, words.pages_are_made()] = files, made
+    key = what, path, words.pages_are_made()
+    if key in _made:
+        files, own, made = _made[key]
+        if all(_is_unchanged(each, raw) for each, raw in own):
+            for followed in _following:
+                for each, contents in files.items():
+                    followed[each] = contents
+            return made
+    with following() as files:
+        made = make()
+    own = [(each, raw) for each, raw in files.items() if raw is not None]
+    _made[key] = files, own, made
     return made
 
 
@@ -376,22 +300,11 @@ def _line(event: Any) -> int:
 def _shown(event: yaml.ScalarEvent) -> str:
     """The text of a scalar. Raises _Unfit where a reader does not see all of it."""
     text: str = event.value
-    if text.isprintable():  # nearly all are, and this is fast
-        return text
-    try:
-        return _visible(text)
-    except ValueError as error:
-        raise _Unfit(str(error), _line(event)) from None
-
-
-def _visible(text: str) -> str:
-    """A text, if a reader sees all of it: what moves a cursor or turns the direction is no text.
-
-    Raises ValueError naming the first character that is neither seen nor a space or line end.
-    """
-    for char in text:
-        if unicodedata.category(char) in _UNSEEN and char not in "\n\t":
-            raise ValueError(f"a control character ({ascii(char)[1:-1]}), expected plain text")
+    if not text.isprintable():  # nearly all are, and this is fast
+        for char in text:
+            if unicodedata.category(char) in _UNSEEN and char not in "\n\t":
+                raise _Unfit(f"a control character ({ascii(char)[1:-1]}), expected plain text",
+                             _line(event))
     return text
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalogue import library
-from catalogue.naming import stands
+from catalogue.library import stands
 from catalogue.reading.amounts import human, plain
 from catalogue.tables.table import (
     FORMATS,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT
 from catalogue.tables import reading
 from catalogue.tables.table import DTYPES, OPERATORS, TIME, Column, Part, Table, as_table, joined
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalogue.reading import yamlfile
-from catalogue.reading.record import ROOT
+from catalogue.reading.files import ROOT
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from calc.launching.starting import search
 from calc.layouts.choice import Choice, contents, scenario, text
 from calc.searching.load_goal import load_goal
 from catalogue import load_deployment
-from catalogue.entries.agents import BLOCK, Agent, turn_load
+from catalogue.entries.deployments import BLOCK, Agent, turn_load
 
 GOAL = load_goal("v4-flash-agents-8xh200")
 LAYOUT = Choice("nvidia-h200-sxm", "hgx-h200", None, "fp8-mxfp4", 8, 8, 1, 1, 1, 0, 0, 1, 8192, 1,

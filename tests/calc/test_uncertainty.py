@@ -21,7 +21,7 @@ from calc.uncertainty import (
     traced,
     width,
 )
-from catalogue.deployments.knobs import NORMAL_90, Knob
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 from catalogue.reading.values import Value
 
 X, Y, STEP = 1.7, 0.6, 1e-6

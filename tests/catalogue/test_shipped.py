@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from _door import values
 from _plain import plain
 
 import catalogue
-from catalogue import naming
+from catalogue import library, shipped
 from catalogue.library import KINDS
 from catalogue.reading import shared
+from catalogue.schemas import exported
 from catalogue.shipped import first_line, shortcomings
 
 ROOT = catalogue.ROOT
@@ -42,7 +44,7 @@ INCOMPLETE = [  # what a card is changed to, and what keeps it out of the catalo
 @cache
 def editor(kind: str) -> Any:
     """Checks files of a kind as an editor does, by its schema."""
-    schema = json.loads((ROOT / "schema" / f"{kind}.json").read_text("utf-8"))
+    schema = exported(kind)
     checks = jsonschema.validators.validator_for(schema)
     checks.check_schema(schema)
     return checks(schema)
@@ -56,7 +58,7 @@ def as_an_editor_reads(path: Path) -> Any:
 @pytest.mark.parametrize(("kind", "names"), ENTRIES)
 def test_entries_load_match_their_schema_and_have_sources(kind, names):
     for number, name in enumerate(names):
-        path = naming.file_of(kind, name)
+        path = library.file_of(kind, name)
         entry = (catalogue.load_deployment(name)[-1].file if kind == "scenarios"
                  else catalogue.load(kind, name))
         if number < 4:  # a schema is slow, and made of the class that has loaded all of them
@@ -131,11 +133,11 @@ def test_no_mechanism_and_no_profile_rests_on_an_end_to_end_result():
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "also" in KINDS[kind].model_fields])
 def test_names_are_unique_and_found_in_any_case(kind):
     spelt = Counter(other for name in catalogue.names(kind)
-                    for other in {name, *map(naming.plain, naming.also(kind, name))})
+                    for other in {name, *map(library.plain, library.also(kind, name))})
     assert [name for name, count in spelt.items() if count > 1] == []
     for name in catalogue.names(kind):
-        for other in (name.upper(), *naming.also(kind, name)):
-            assert naming.locate(kind, other).stem == name
+        for other in (name.upper(), *library.also(kind, name)):
+            assert library.locate(kind, other).stem == name
 
 
 @pytest.mark.parametrize(("kind", "name", "id_"), [
@@ -147,3 +149,35 @@ def test_names_are_unique_and_found_in_any_case(kind):
     ("devices", "Ascend 910B4", "ascend-910b4")])
 def test_common_names(kind, name, id_):
     assert catalogue.load(kind, name).id == id_
+
+
+AS_OF = date(2026, 11, 25)
+
+
+@pytest.fixture(scope="module")
+def statements():
+    return shipped.statements()
+
+
+@pytest.mark.parametrize("days", [0, 1, 365, 700, 100_000])
+def test_old_statements_are_those_of_at_least_that_age(statements, days):
+    old = set(shipped.old(statements, days, AS_OF))
+    assert old == {each for each in statements if not each.group and each.age(AS_OF) >= days}
+    assert all((AS_OF - shipped.last_day(each.date)).days >= days for each in old if days)
+    assert bool(old) == (days < 100_000)
+
+
+def test_the_newest_of_a_group_supersedes_older_ones(statements):
+    newest, superseded = shipped.newest(statements), shipped.superseded(statements)
+    assert superseded
+    assert not {each.member for each in superseded} & set(newest.values())
+    for each in superseded:
+        assert not each.member.holds
+        assert each.by == newest[each.member.group]
+        assert shipped.last_day(each.member.date) < shipped.last_day(each.by.date)
+
+
+@pytest.mark.parametrize(("stated", "last"), [
+    ("2024", date(2024, 12, 31)), ("2024-02", date(2024, 2, 29)), ("2025-03-04", date(2025, 3, 4))])
+def test_a_date_counts_from_its_last_day(stated, last):
+    assert shipped.last_day(stated) == last

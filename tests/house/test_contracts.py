@@ -119,14 +119,6 @@ def test_every_template_of_the_book_and_every_page_with_parameters_has_a_noteboo
     assert set(pipeline.TEMPLATES) <= parameterised == set(sync.TITLES)
 
 
-def test_the_schemas_are_in_step_with_the_classes():
-    from catalogue import schemas
-    from catalogue.library import KINDS
-    for kind in KINDS:
-        committed = (schemas.FOLDER / f"{kind}.json").read_text(encoding="utf-8")
-        assert committed == schemas.text(kind), "run make sync"
-
-
 def test_no_path_of_a_machine_in_any_file():
     words = re.compile(r"/(work|farm|root|home/\w+|opt/pypi\S*)/")
     found = [f"{path.relative_to(PROJECT)}:{number}" for path in tracked()

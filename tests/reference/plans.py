@@ -12,7 +12,7 @@ import numpy as np
 
 from calc.sensitivity.plans import Plan
 from catalogue import load_scenario
-from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.reading.values import Value
 
 scenario_of = cache(load_scenario)

@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 import calc
-from catalogue.deployments.admission.rules import cut_of, problems, subject_of
+from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.deployments.layout import DEGREES
 from catalogue.reading.amounts import human, span
 from notebooks.pages.calculators import offers

@@ -18,8 +18,9 @@ FONT = "notebooks/show/fonts/workbench-sans-sc.ttf"
 
 CATALOGUE = '''
 """Parameters of a tiny project."""
-import os
 from pathlib import Path
+
+from catalogue.reading.yamlfile import note
 
 FOLDER = Path(__file__).parents[1] / "params"
 
@@ -34,14 +35,8 @@ class Scenario:
         self.cards = text
 
 
-def note(line):
-    if "PARAMS_RECORD" in os.environ:
-        with open(os.environ["PARAMS_RECORD"], "a") as file:
-            file.write(line + "\\n")
-
-
 def load_scenario(name):
-    note(f"scenarios/{name}.yml")
+    note(FOLDER / "scenarios" / f"{name}.yml")
     text = (FOLDER / "scenarios" / f"{name}.yml").read_text().strip()
     if not text.isdigit():
         raise ParamsError(f"params/scenarios/{name}.yml:1: '{text}' is not a number of cards.")
@@ -58,8 +53,28 @@ def load_family(name):
 
 
 def names(kind):
-    note(f"{kind}/")
+    note(FOLDER / kind)
     return sorted(path.stem for path in (FOLDER / kind).glob("*.yml"))
+'''
+
+FOLLOWING = '''
+import contextlib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2] / "params"
+_following = []
+
+
+def note(path):
+    for files in _following:
+        files[path] = None
+
+
+@contextlib.contextmanager
+def following(files=None):
+    _following.append({} if files is None else files)
+    yield _following[-1]
+    _following.pop()
 '''
 
 PROSE = '''
@@ -103,6 +118,7 @@ def make(folder: Path) -> Path:
         # what the machinery itself asks of the catalogue: not to be found where one is installed
         "catalogue/reading/__init__.py": "",
         "catalogue/reading/words.py": (ROOT / WORDS).read_text(encoding="utf-8"),
+        "catalogue/reading/yamlfile.py": FOLLOWING,
         "params/scenarios/one.yml": "1\n",
         "params/scenarios/two.yml": "2\n",
         "requirements.txt": "numpy==2.4\n",

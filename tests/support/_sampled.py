@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calc.serving.evaluate import evaluate
-from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import Knob
 
 SEED = 3
 

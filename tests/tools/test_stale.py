@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from catalogue import ageing
+from catalogue import shipped
 from tools.stale import main, recipe, stale
 
 AS_OF = date(2026, 11, 25)
@@ -29,7 +29,7 @@ def test_newest_release_of_each_engine() -> None:
     assert len(files) == len(set(files))
 
 
-@pytest.mark.parametrize("kind", ageing.DATED)
+@pytest.mark.parametrize("kind", shipped.DATED)
 def test_each_kind_has_a_recipe(kind: str) -> None:
     assert set(recipe(kind)) == {"source", "write", "check"}
 

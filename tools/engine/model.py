@@ -9,7 +9,7 @@ from typing import Any
 
 from catalogue import load_model, load_precision
 from catalogue.library import load
-from catalogue.models.known import load_family
+from catalogue.models.fields import load_family
 
 NAME = "four-layers"
 WORDS = 1024  # of its vocabulary; each is a token

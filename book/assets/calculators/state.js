@@ -145,7 +145,7 @@
     return say(words, "tensor", { ...known, list: list((tp) => sizes.some((ep) => can(tp, state.dp, ep))) });
   };
 
-  /* Why an engine does not start a layout: catalogue/deployments/admission/starting.py. */
+  /* Why an engine does not start a layout: catalogue/deployments/admission.py. */
   const refusals = (card, model, { tp, pp, dp, ep, dcp }, can) => {
     const joined = Math.max(1, Math.floor(ep / tp)), replica = tp * pp, server = replica * joined, { perNode } = card;
     const whole = (large, small) => large % small === 0;

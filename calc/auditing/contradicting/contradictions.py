@@ -16,7 +16,7 @@ from calc.auditing.judging import ABOUT, HOLDS, Judgement
 from catalogue import ParamsError
 from catalogue.engines.engine import bare
 from catalogue.entries import trees
-from catalogue.ledger.quantities import NamedQuantity, NumericLaw, Quantities
+from catalogue.ledger.claims import NamedQuantity, NumericLaw, Quantities
 from catalogue.reading import words
 
 VALUES, NUMBERS, SETTING = "values", "numbers", "setting"

@@ -9,7 +9,7 @@ import catalogue
 from calc.auditing.claim_files import listed
 from calc.auditing.truths import nearest
 from catalogue import ParamsError
-from catalogue.ledger.quantities import Quantities
+from catalogue.ledger.claims import Quantities
 from catalogue.library import locate, read
 
 KIND = "quantities"

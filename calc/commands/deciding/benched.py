@@ -27,7 +27,7 @@ from calc.evidence.benched import COLUMNS, METRICS, Measured, Results
 from calc.evidence.validation import measured_system
 from calc.launching.directory import write
 from catalogue import ParamsError, load_scenario, symbols
-from catalogue.deployments import family
+from catalogue.deployments import loading
 from catalogue.entries.calibrations import Fitted
 from catalogue.library import over
 from catalogue.messages import Pair, by_language, messages
@@ -153,7 +153,7 @@ def _files(results: Results, fit: Fit) -> tuple[dict[str, str], Fitted | None]:
         raise ParamsError(spoken(say("nothing-fittable", plan=str(results.plan))))
     files = {"measured.yml": _yaml(_measurements(results, rows), "measurements"),
              "scenario.yml": _yaml(_scenario(results), "scenarios")}
-    path, key = family.find(results.scenario)
+    path, key = loading.find_scenario(results.scenario)
     if key is None and yamlfile.read(path).data.get("pools"):
         return files, None
     with drafted() as scratch:
@@ -209,12 +209,12 @@ def _cell(run: Measured, name: str) -> float | None:
 
 def _scenario(results: Results) -> dict[str, Any]:
     """The deployment as it was launched, with its overrides, naming what was measured of it."""
-    path, key = family.find(results.scenario)
+    path, key = loading.find_scenario(results.scenario)
     file = yamlfile.read(path)
-    keys = family.keys(file)
+    keys = loading.variant_keys(file)
     pools = file.data.get("pools")
     if keys:
-        file = family.overlaid(file, key or (pools[1] if pools else keys[0]))
+        file = loading.overlaid(file, key or (pools[1] if pools else keys[0]))
     data = {name: value for name, value in file.data.items() if name not in _LEFT_OUT}
     loaded = load_scenario(results.scenario, overrides=results.overrides)
     for setting in results.overrides:

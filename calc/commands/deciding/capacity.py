@@ -27,9 +27,8 @@ from calc.commands.printing import (
 from calc.commands.progress import progress
 from calc.serving.evaluate import doubt_words
 from catalogue import ParamsError, Scenario, load, load_scenario
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import longest_request
-from catalogue.deployments.admission.subject import Cut
+from catalogue.deployments.admission import longest_request
+from catalogue.deployments.cuts import Cut, written
 from catalogue.messages import messages
 from catalogue.reading.amounts import NONE, plain
 from catalogue.reading.units import parse

@@ -28,7 +28,7 @@ from calc.commands.printing import (
 )
 from calc.uncertainty import Amount
 from catalogue import ParamsError, load, load_deployment, load_prices
-from catalogue.deployments.admission.rules import longest_request
+from catalogue.deployments.admission import longest_request
 from catalogue.messages import Pair, messages
 from catalogue.planning.prices import OWNERSHIPS, Prices, Sold
 from catalogue.reading.amounts import NONE, plain

@@ -45,7 +45,7 @@ from calc.sensitivity.probability import Doubt, doubt
 from calc.sensitivity.sensitivity import MOST, SAMPLES, Sensitivity, sensitivity
 from calc.sensitivity.tornado import OWN, Tornado, tornado
 from catalogue import ParamsError, load_prices, symbols
-from catalogue.deployments.admission.rules import longest_request
+from catalogue.deployments.admission import longest_request
 from catalogue.messages import Pair, messages
 from catalogue.reading import units
 from catalogue.reading.amounts import plain

@@ -12,7 +12,7 @@ from calc.commands.deciding.answered import amount, head, row_label
 from calc.commands.printing import amount as human
 from calc.commands.printing import spoken
 from catalogue import load_device
-from catalogue.deployments.admission.rules import length_words, positions, too_long
+from catalogue.deployments.admission import length_words, positions, too_long
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import OBJECTIVES
 

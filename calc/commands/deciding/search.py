@@ -53,11 +53,10 @@ from calc.commands.printing import amount as human
 from calc.commands.progress import progress
 from calc.layouts.change import set_line
 from catalogue import ParamsError
-from catalogue.deployments.admission.notation import written
+from catalogue.deployments.cuts import written
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import MEAN
 from catalogue.reading.files import write_whole
-from catalogue.reading.yamlfile import at_rest
 
 if TYPE_CHECKING:
     from calc.layouts.choice import Row
@@ -141,7 +140,7 @@ def _found(goal: Goal, args: argparse.Namespace
     from calc.searching.same_cards import inside, relaxed
     from calc.searching.search import Stopped
 
-    with progress() as told, at_rest():
+    with progress() as told:
         answer = search(goal, workers=args.workers, told=lambda pools, done, of: told(
             spoken(say("trying", pools=pools)), done, of))
         told(spoken(say("ranking")), 0, 0)

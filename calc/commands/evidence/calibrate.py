@@ -27,8 +27,8 @@ from calc.commands.printing import (
 )
 from calc.evidence.systems import VARIED
 from catalogue import ParamsError, library, symbols
-from catalogue.deployments.gates import refuse_fitting
-from catalogue.deployments.knobs import NORMAL_90
+from catalogue.deployments.measured import refuse_fitting
+from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile, Fitted
 from catalogue.messages import messages
 from catalogue.reading import yamlfile

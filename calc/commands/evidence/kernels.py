@@ -17,7 +17,7 @@ from calc.kernels.rejection import checked
 from calc.kernels.writing import Table as FittedTable
 from calc.kernels.writing import text
 from catalogue import library, names
-from catalogue.deployments.gates import refuse_fitting
+from catalogue.deployments.measured import refuse_fitting
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import plain
 from catalogue.reading.errors import ParamsError

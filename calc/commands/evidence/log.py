@@ -23,14 +23,13 @@ from calc.commands.printing import (
 from calc.evidence.startup import Term, startup_terms, wrong_term
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.deployments.loading import overridden_scenario
-from catalogue.deployments.recognised import recognised
-from catalogue.entries.startups import PRINTED_UNITS
+from catalogue.entries.measurements import PRINTED_UNITS
 from catalogue.library import COMMAND_LINE, Override
 from catalogue.messages import messages
 from catalogue.reading.files import write_whole
 from catalogue.reading.yamlfile import YamlFile
 from catalogue.shipped import first_line
-from catalogue.startuplog import GIB, StartupText, read_log
+from catalogue.startuplog import GIB, StartupText, read_log, recognised
 
 common = messages("common")
 say = messages("calc/commands/evidence/log")

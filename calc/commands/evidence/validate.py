@@ -19,7 +19,7 @@ from calc.commands.printing import (
 )
 from calc.evidence.systems import METRICS, VARIED
 from catalogue import ParamsError, load_scenario
-from catalogue.entries.gates import METRIC_UNITS
+from catalogue.entries.measurements import METRIC_UNITS
 from catalogue.messages import messages
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from calc.searching.pool_pairs import RATED, as_served, combined, rated
 from calc.searching.search import SearchResult
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
-from catalogue.deployments.knobs import NORMAL_90, Knob, moved
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob, moved
 from catalogue.planning.goals import Demand
 
 SEED = 20_260_101

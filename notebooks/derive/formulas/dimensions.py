@@ -14,7 +14,7 @@ import sympy
 from sympy.core.relational import Relational
 
 import catalogue
-from catalogue.ledger.dimensions import text as named
+from catalogue.ledger.claims import text as named
 from catalogue.reading.units import uncounted
 from notebooks.derive.formulas.exported import DerivationError
 from notebooks.derive.formulas.trees import Over

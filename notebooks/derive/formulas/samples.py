@@ -196,7 +196,7 @@ def _linear(draw: random.Random, inputs: dict[str, Number], attention: str) -> d
     """Linear attention in some of the layers, or in none; what is left attends to a cache."""
     layers, t = int(inputs["num_hidden_layers"]), int(inputs["tensor_parallel"])
     if attention == CSA or layers < 2 or draw.random() < 0.6:
-        return dict(_NO_STATE)
+        return {**_NO_STATE}
     linear = draw.randint(1, layers - 1)
     indexed = int(inputs.get("indexer_layers", 0))
     mamba = int(random.Random(f"mamba {attention} {layers} {linear} {t}").random() >= 0.5)

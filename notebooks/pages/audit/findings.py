@@ -17,8 +17,8 @@ from calc.searching.same_cards import Advice, alternatives
 from calc.searching.search import search
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import cut_of
+from catalogue.deployments.admission import cut_of
+from catalogue.deployments.cuts import written
 from catalogue.deployments.loading import Family
 from catalogue.ledger.documents import Document, Recommended
 from catalogue.messages import Pair, join, messages, pair

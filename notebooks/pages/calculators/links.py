@@ -11,7 +11,7 @@ from urllib.parse import quote
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from catalogue import ParamsError, Scenario
-from catalogue.deployments.precision_support import nearest
+from catalogue.deployments.precisions import nearest
 from catalogue.entries.formulas import switches
 from catalogue.kernels.releases import runs_experts
 from catalogue.messages import Pair, messages

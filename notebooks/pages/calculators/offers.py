@@ -19,25 +19,25 @@ from catalogue import (
     model_inputs,
     names,
 )
-from catalogue.deployments.admission.rules import precisions as loaded_precisions
-from catalogue.deployments.admission.subject import Subject
-from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.admission import precisions as loaded_precisions
+from catalogue.deployments.cuts import Subject
 from catalogue.deployments.layout import SHARED_CACHE
-from catalogue.deployments.precision_support import missing_dtypes
+from catalogue.deployments.physics_inputs import scale_up_domain
+from catalogue.deployments.precisions import missing_dtypes
 from catalogue.deployments.profiles import running
 from catalogue.deployments.resolved import GATHERED
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import WIDE, Device, Node
 from catalogue.entries.models import CSA, Model
-from catalogue.kernels.checkpoints import published
 from catalogue.kernels.releases import (
     INDEXED,
     attention_kind,
     kernel_of,
     known_to_engines,
+    published,
     runs_experts,
 )
-from catalogue.naming import stands
+from catalogue.library import stands
 from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 
 AT = "@"  # between a card and a server that is not its usual one

@@ -15,8 +15,8 @@ from calc.costing.cost import MILLION, token_costs
 from calc.costing.ownership import card_hour
 from calc.uncertainty import Amount
 from catalogue import Scenario, load_model, names
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import cut_of
+from catalogue.deployments.admission import cut_of
+from catalogue.deployments.cuts import written
 from catalogue.entries.models import Model
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading import words

@@ -31,19 +31,17 @@ from catalogue import (
     sources,
 )
 from catalogue.caveats import marked
-from catalogue.deployments.admission.rules import class_words, positions
-from catalogue.deployments.admission.starting import padded_vocabulary
-from catalogue.deployments.admission.subject import Subject
-from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.admission import class_words, padded_vocabulary, positions
+from catalogue.deployments.cuts import Subject
+from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.calibrations import ALONE, CONCURRENT, Load
 from catalogue.entries.trees import symbols_of
 from catalogue.messages import by_language, messages
+from catalogue.planning.goals import Question
 from catalogue.planning.prices import OWNERSHIPS
-from catalogue.planning.questions import Question
 from catalogue.reading import words
 from catalogue.reading.values import LARGEST, SMALLEST
-from catalogue.reading.yamlfile import at_rest
 from notebooks.derive.formulas.exported import ordered
 from notebooks.derive.formulas.javascript import HELPERS, function
 from notebooks.pages.calculators import views
@@ -245,7 +243,6 @@ def _runs(name: str, load: Load, without: Collection[str]) -> dict[str, Any]:
         quantity: (each.of, each.systems, each.rows, each.inside) for quantity, each in own.items()}
 
 
-@at_rest()
 def data() -> dict[str, Any]:
     """Everything that the calculators know, as plain data."""
     axes = Axes.of_offers()

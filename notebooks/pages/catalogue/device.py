@@ -8,7 +8,7 @@ from typing import Any
 import catalogue
 from catalogue.caveats import announced
 from catalogue.entries.hardware import Device
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, messages, pair
 from catalogue.reading.amounts import human
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.dated import as_of
@@ -64,12 +64,12 @@ def at_a_glance(card: Device) -> None:
 
 def deployments(card: Device) -> None:
     """What runs on the card in this book, each with a link to its page; nothing if nothing does."""
-    named = (name for name in catalogue.names("scenarios")
-             if card.id in catalogue.devices_named(name))  # of the others nothing is read
-    rows = [{"title": tuple(f"[{one.title[lang]}](#{one.file})" for lang in ("en", "zh")),
-             "model": (one.model["en"], one.model["zh"]), "cards": one.devices,
-             "stored": (one.precision["en"], one.precision["zh"])}
-            for one in (catalogue.listed(name, card.id) for name in named) if one]
+    families = map(catalogue.load_family, catalogue.names("scenarios"))
+    first = ((family, next((one for one in family.deployments if one.device.id == card.id), None))
+             for family in families)
+    rows = [{"title": tuple(f"[{family.title[lang]}](#{family.id})" for lang in ("en", "zh")),
+             "model": pair(one.model.name), "cards": one.devices,
+             "stored": pair(one.precision.name)} for family, one in first if one]
     if not rows:
         show(*say("no-deployment-names-this-card"))
         return

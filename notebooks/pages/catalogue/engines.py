@@ -6,8 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catalogue.engines.engine import STOPS, Block, Engine, bare, launch_blocks, load_engine
-from catalogue.engines.history import Entry, State
+from catalogue.engines.engine import (
+    STOPS,
+    Block,
+    Engine,
+    Entry,
+    State,
+    bare,
+    launch_blocks,
+    load_engine,
+)
 from catalogue.messages import Pair, join, messages
 from notebooks.show.display import table
 

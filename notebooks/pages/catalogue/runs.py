@@ -21,7 +21,7 @@ from catalogue.kernels import (
     support,
     tables,
 )
-from catalogue.kernels.checkpoints import published
+from catalogue.kernels.releases import published
 from catalogue.messages import Pair, join, messages, pair
 from notebooks.show.display import cited, show, table
 

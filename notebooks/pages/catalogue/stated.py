@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import catalogue
 from catalogue.engines.engine import engine_names, load_engine
-from catalogue.ledger.settings import Settings, Stated
+from catalogue.ledger.documents import Settings, Stated
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.words import revealed
 from notebooks.show.display import cited, section, show, table
@@ -98,16 +98,12 @@ def _known(name: str) -> dict[str, str | Pair]:
 
 
 def _cards(engine: str) -> Iterator[Pair]:
-    """Cards on which a deployment under an engine was measured, with latent attention; of what else
-    its file says nothing is read."""
-    for name in catalogue.names("scenarios"):
-        if not catalogue.stated(name, "measured"):
-            continue
-        engines = {str(each).partition("@")[0] for each in catalogue.stated(name, "engine")}
-        models = map(catalogue.load_model, map(str, catalogue.stated(name, "model")))
-        if engine in engines and any(model.attention == "mla" for model in models):
-            for card in catalogue.devices_named(name):
-                yield pair(catalogue.load_device(card).name)
+    """Cards on which a deployment under an engine was measured, with latent attention."""
+    for family in map(catalogue.load_family, catalogue.names("scenarios")):
+        for one in family.deployments:
+            if (one.measured and one.running and one.running.profile.id == engine
+                    and one.model.attention == "mla"):
+                yield pair(one.device.name)
 
 
 def place(each: Stated) -> Pair:

@@ -20,7 +20,6 @@ from calc.searching.robust import SampledRow, sample_rows
 from calc.searching.search import search
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.planning.goals import CardRange, Goal
-from catalogue.reading.yamlfile import at_rest
 from notebooks.pages.deciding.goals import cards, device_label, plan, so_many
 from notebooks.show import figures
 from notebooks.show.columns import Column
@@ -72,7 +71,6 @@ class Cell:
         return float(self.best.amounts["tpot"].value)
 
 
-@at_rest()
 def cells(users: Sequence[int] = USERS, settings: Sequence[str] = ()) -> list[Cell]:
     """Every device of the goal in each precision that it multiplies, for each number of users.
 

@@ -18,9 +18,8 @@ from calc.launching.watching.alerts import BUSY
 from calc.launching.watching.monitoring import Watched
 from calc.launching.watching.predictions import Predicted
 from calc.uncertainty import Amount
-from catalogue.engines.engine import Engine, bare, launch_blocks
-from catalogue.engines.successors import instead, successors
-from catalogue.engines.thresholds import Threshold, thresholds
+from catalogue.engines.engine import Engine, Threshold, bare, launch_blocks, thresholds
+from catalogue.engines.released import instead, successors
 from catalogue.messages import Pair, messages, pair
 from catalogue.reading.amounts import NONE
 from notebooks.show import figures

@@ -25,7 +25,7 @@ from calc.layouts.feasible import has_room
 from calc.physics.breakdown import bound_by, parts, token_parts
 from calc.searching.same_cards import Alternatives, alternatives
 from calc.uncertainty import Amount, Sides, interval
-from catalogue.deployments.admission.rules import CONTEXT, cut_of, problems, subject_of
+from catalogue.deployments.admission import CONTEXT, cut_of, problems, subject_of
 from catalogue.deployments.scenario import Scenario
 from catalogue.messages import Pair
 from notebooks.pages.catalogue.tables.deployments import asked_rows, questions

@@ -9,8 +9,8 @@ from typing import Any
 import catalogue
 from calc.answer.estimate import unit_count
 from calc.answer.two_pools import combine_pools as evaluated
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import cut_of
+from catalogue.deployments.admission import cut_of
+from catalogue.deployments.cuts import written
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.messages import Pair, messages

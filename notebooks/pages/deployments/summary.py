@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 import catalogue
 from calc.layouts.feasible import MEMORY, reasons
 from calc.uncertainty import Amount
-from catalogue.deployments.admission.rules import KERNEL
+from catalogue.deployments.admission import KERNEL
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Claim

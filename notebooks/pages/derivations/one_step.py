@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from catalogue import library
-from catalogue.deployments.bounds import deployment_of
+from catalogue.deployments.measured import deployment_of
 from catalogue.messages import Pair, messages
 from notebooks.pages.derivations.latency_steps import MILLISECONDS, Steps
 from notebooks.show import figures

@@ -19,8 +19,8 @@ from calc.many.sweeps import decode_sweep
 from calc.sensitivity.breakeven import SECOND, BreakEven, solve
 from calc.sensitivity.plans import Plan, plan_of
 from calc.serving.evaluate import evaluate
-from catalogue.deployments.admission.notation import one_server
-from catalogue.deployments.admission.rules import cut_of
+from catalogue.deployments.admission import cut_of
+from catalogue.deployments.cuts import one_server
 from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.engineering.claims import select_claims

@@ -12,7 +12,7 @@ from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.searching.load_goal import load_goal
 from calc.sensitivity.plans import Limit, Plan
 from catalogue import Scenario
-from catalogue.deployments.admission.rules import cut_of, problems, subject_of
+from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.engines.released import fitting
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import Goal

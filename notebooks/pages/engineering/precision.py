@@ -21,7 +21,7 @@ from calc.sensitivity.breakeven import breakeven
 from calc.sensitivity.paths import path_of
 from calc.sensitivity.plans import Plan
 from calc.serving.evaluate import evaluate
-from catalogue.deployments.precision_support import nearest
+from catalogue.deployments.precisions import nearest
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from notebooks.pages.catalogue.runs import formats_table, qualities_table
 from notebooks.pages.deciding.goals import device_label

@@ -15,7 +15,7 @@ from calc.physics.breakdown import CLASSES, parts
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.planning.questions import Question
+from catalogue.planning.goals import Question
 
 QUESTION, STANDARD = "one-request", "serve"
 CENTS = 100

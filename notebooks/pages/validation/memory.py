@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import catalogue
-from catalogue.deployments.startups import StartupRow
-from catalogue.entries.startups import PRINTED_UNITS
+from catalogue.deployments.measured import StartupRow
+from catalogue.entries.measurements import PRINTED_UNITS
 from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.profiles import ATTENTIONS
 from notebooks.show import figures

@@ -21,7 +21,6 @@ from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.planning.goals import Goal
-from catalogue.reading.yamlfile import at_rest
 from notebooks.pages.calculators.offers import MOST_CARDS
 from notebooks.pages.catalogue.tables.deployments import HELD
 from notebooks.pages.deciding.front.r1 import WHOLE
@@ -84,7 +83,6 @@ class Bought:
 
 
 @cache
-@at_rest()
 def bought(devices: tuple[str, ...] = tuple(CARDS), limit: float = LIMIT) -> tuple[Bought, ...]:
     """Each number of users on each card.
 

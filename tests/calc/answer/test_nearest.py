@@ -11,7 +11,7 @@ import catalogue
 from calc.answer.nearest import DEGREES, LEAST_CHUNK, Search
 from calc.layouts.enumerate import Sizes, card_counts, enumerate_layouts
 from calc.layouts.feasible import HEADROOM, Judge, has_room, reasons
-from catalogue.deployments.admission.rules import cut_of, subject_of
+from catalogue.deployments.admission import cut_of, subject_of
 from catalogue.messages import LANGUAGES
 
 R1, AWQ, PLAN = "h200-r1-vllm-tp8", "s2-910b1-awq", "s0-scenario-1"

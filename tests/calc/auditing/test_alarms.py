@@ -30,7 +30,7 @@ from calc.auditing.audit import audit
 from calc.auditing.claim_files import listed_in
 from calc.launching.watching.faults import HEALTHY, LONE, Simulated
 from calc.uncertainty import Amount
-from catalogue.ledger.rows import Alert
+from catalogue.ledger.claims import Alert
 from catalogue.reading.printed import read
 
 OURS = Amount(0.06, 0.05, 0.08)

@@ -17,7 +17,7 @@ from calc.auditing.contradicting.contradictions import (
 )
 from calc.auditing.contradicting.quantity_files import load
 from catalogue import ParamsError
-from catalogue.ledger.quantities import NumericLaw
+from catalogue.ledger.claims import NumericLaw
 
 HEAD = "title: {en: t, zh: t}\ndocument: s1\ndefaults: {source: s1, kind: documented}\nclaims:\n"
 WHAT = "what: {en: w, zh: w}, section: '1', line: 1"

@@ -10,7 +10,7 @@ import catalogue
 from calc.answer.estimate import estimate
 from calc.evidence.calibrated import Outside, apply
 from calc.evidence.classes import discrepancy
-from catalogue.deployments.knobs import NORMAL_90
+from catalogue.deployments.physics_inputs import NORMAL_90
 
 AWQ = "s2-910b1-awq"
 

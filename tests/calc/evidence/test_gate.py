@@ -12,9 +12,8 @@ from calc.evidence.startup import StartupCell, summarise_startups, worst_of_logs
 from calc.evidence.validation import measured_names
 from calc.uncertainty import Amount
 from catalogue import ParamsError, library
-from catalogue.deployments.gates import gate_rows, refuse_fitting
-from catalogue.deployments.startups import StartupRow
-from catalogue.entries.startups import StartupLog
+from catalogue.deployments.measured import StartupRow, gate_rows, refuse_fitting
+from catalogue.entries.measurements import StartupLog
 from tools.gate import measured_errors, memory_errors, merged, recorded_errors, regressions
 
 VALUES = 86 * 3 + 206  # tables of R1 with three metrics a row, and values of today's models

@@ -13,9 +13,8 @@ import pytest
 
 from calc.evidence.startup import Term, wrong_term
 from calc.uncertainty import Amount
-from catalogue.deployments.recognised import recognised
-from catalogue.entries.startups import PRINTED_UNITS
-from catalogue.startuplog import GIB, LARGEST, read_log
+from catalogue.entries.measurements import PRINTED_UNITS
+from catalogue.startuplog import GIB, LARGEST, read_log, recognised
 
 LOGS = Path(__file__).parent / "startup_logs"
 UNKNOWN = "public log, repository not known: "

@@ -13,7 +13,7 @@ import catalogue
 from calc.commands.evidence.discrepancy import with_estimates
 from calc.evidence import classes, pooling, protocols, validation
 from calc.evidence.pooling import Estimates, Residuals, chain, estimated, unlikely
-from catalogue.deployments.knobs import NORMAL_90
+from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import Growth
 
 A, B = "concurrent/servers/A", "concurrent/servers/B"

@@ -16,7 +16,7 @@ from calc.kernels.matmuls import DENSE, SLICES, WHOLE, expert_bytes, rank_column
 from calc.kernels.rows.experts import AFTER_EXCHANGE, SHAPE
 from calc.kernels.rows.of_every_operator import of_card
 from catalogue import library
-from catalogue.deployments.fabric import inside_inputs
+from catalogue.deployments.physics_inputs import inside_inputs
 from catalogue.tables import shelf
 
 H200 = library.load("devices", "nvidia-h200-sxm")

@@ -17,7 +17,7 @@ from calc.launching.lengths import Longest
 from calc.launching.scripts import ENGINES, pool_of
 from calc.launching.settings import release_of
 from catalogue import ROOT, ParamsError, library, load_pools, load_scenario
-from catalogue.deployments import family
+from catalogue.deployments import loading
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import fitting
 from catalogue.reading import yamlfile
@@ -209,8 +209,8 @@ def test_command_of_every_case(case):
 def shipped():
     """Every deployment of the catalogue, variants by themselves."""
     for name in library.names("scenarios"):
-        path, _ = family.find(name)
-        keys = family.keys(yamlfile.read(path))
+        path, _ = loading.find_scenario(name)
+        keys = loading.variant_keys(yamlfile.read(path))
         yield from (f"{name}-{key}" for key in keys) if keys else (name,)
 
 

@@ -23,8 +23,7 @@ from calc.layouts.choice import (
     unrun,
 )
 from calc.searching.load_goal import load_goal
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.subject import Cut
+from catalogue.deployments.cuts import Cut, written
 from catalogue.messages import LANGUAGES
 
 R1 = "h200-r1-vllm-tp8"

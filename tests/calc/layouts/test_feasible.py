@@ -28,7 +28,7 @@ from calc.sweeping.axes import axis
 from calc.sweeping.definition import Sweep
 from calc.sweeping.plan import planned
 from catalogue import LayoutError
-from catalogue.deployments.admission.rules import (
+from catalogue.deployments.admission import (
     KINDS,
     LAID_OUT,
     OF_PRECISION,
@@ -37,7 +37,7 @@ from catalogue.deployments.admission.rules import (
     problems,
     subject_of,
 )
-from catalogue.deployments.admission.subject import Cut
+from catalogue.deployments.cuts import Cut
 from notebooks.pages.calculators.layouts import SIZES, loaded
 
 BASE, MODEL = "h200-r1-vllm-tp8", "deepseek-v3"

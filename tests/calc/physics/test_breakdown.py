@@ -24,7 +24,7 @@ from calc.physics.breakdown import (
     token_parts,
 )
 from calc.serving.evaluate import evaluate
-from catalogue.deployments.knobs import DENSE
+from catalogue.deployments.physics_inputs import DENSE
 from reference.layers import CARD, LINKS, Experts, Layers, Piece, layers
 from reference.steps import inputs_of, timed
 from reference.timeline import Way, length

@@ -18,7 +18,7 @@ from calc.physics.decode_floor import (
     tokens_per_step,
 )
 from calc.serving.requests import shapes_of
-from catalogue.deployments.knobs import DENSE
+from catalogue.deployments.physics_inputs import DENSE
 
 ROUNDED = 1 + 1e-12
 EXTREMES = {

@@ -18,7 +18,7 @@ from calc.physics.breakdown import CLASSES, bound_by, parts
 from calc.physics.operators import operator_time
 from calc.physics.work import Composition
 from calc.serving.evaluate import PHASES, evaluate
-from catalogue.deployments.knobs import DENSE
+from catalogue.deployments.physics_inputs import DENSE
 
 BYTES = ("weight_bytes", "activation_bytes", "kv_bytes")
 

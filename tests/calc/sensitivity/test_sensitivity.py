@@ -13,7 +13,7 @@ from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.sensitivity.sensitivity import sensitivities, sensitivity
 from calc.sensitivity.tornado import OWN, Bar, own_sides, tornado
 from catalogue import ParamsError
-from catalogue.deployments.knobs import NORMAL_90
+from catalogue.deployments.physics_inputs import NORMAL_90
 from reference.plans import knob, law
 
 SAMPLE = ("s2-910b1-awq", "h200-r1-sglang-tp8", "wide-lmsys-decode-mtp")

@@ -17,7 +17,7 @@ from calc.serving.evaluate import evaluate
 from calc.serving.requests import Contexts, Step
 from calc.serving.simulation import IDLE
 from calc.serving.step_times import Clock, ranks_in_step
-from catalogue.deployments.knobs import DENSE
+from catalogue.deployments.physics_inputs import DENSE
 from reference.steps import answers, chunks, inputs_of, timed
 
 ROUNDING = 1e-9  # relative, of sums of a dozen numbers in floating point

@@ -6,8 +6,8 @@ import pytest
 import catalogue
 from calc.layouts.feasible import has_room
 from calc.serving.evaluate import evaluate
+from catalogue.deployments.measured import startup_rows
 from catalogue.deployments.shares import prompt_graphs
-from catalogue.deployments.startups import startup_rows
 
 SERVER = "h200-r1-sglang-tp8"  # states no share
 H100 = ("device=nvidia-h100-sxm", "cluster.node=hgx-h100")

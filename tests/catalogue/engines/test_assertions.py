@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue.engines.assertions import (
+    UNKNOWN,
+    Condition,
     asserting,
     assertion_coverage,
     assertions,
     problems,
 )
-from catalogue.engines.conditions import UNKNOWN, Condition
 from catalogue.engines.engine import load_engine
 
 TRUTHS = st.sampled_from([True, False, UNKNOWN])

@@ -4,7 +4,7 @@ import pytest
 
 import catalogue
 from catalogue import trees
-from catalogue.ledger.dimensions import of_tree, text
+from catalogue.ledger.claims import of_tree, text
 from notebooks.show import documents
 
 FORMULAS = [formula for name in catalogue.names("formulas")

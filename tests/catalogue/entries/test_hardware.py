@@ -7,7 +7,7 @@ from _door import values
 
 import catalogue
 from calc.physics.breakdown import CLASSES
-from catalogue.deployments.documented import as_documented
+from catalogue.deployments.loading import as_documented
 
 DEVICES = catalogue.names("devices")
 CARD = "name: {en: c, zh: c}\nvendor: x\ntype: gpu\n"

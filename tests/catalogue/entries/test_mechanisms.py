@@ -9,7 +9,7 @@ from _door import values
 import catalogue
 from calc.physics.operators import operator_time
 from catalogue.deployments.layout import rule_of
-from catalogue.deployments.stand_ins import latency
+from catalogue.deployments.precisions import latency
 from catalogue.entries.mechanisms import HOST, OPTIONAL, Mechanisms
 
 NAMES, MICRO = catalogue.names("mechanisms"), catalogue.names("microbenchmarks")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import catalogue
 from calc import parameters
 from catalogue import ParamsError, Value
-from catalogue.models import huggingface, known
+from catalogue.models import fields, huggingface
 
 CONFIGS = Path(__file__).parent / "configs"
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.json"))
@@ -291,13 +291,14 @@ def test_infinities_are_numbers_of_a_configuration(written):
 
 
 JSON = st.none() | st.booleans() | st.floats() | st.text(max_size=8) | st.lists(st.integers())
-FIELDS = sorted({key for name in NAMES for key in stated(name)} | known.fields("architectural"))
+FIELDS = sorted({key for name in NAMES for key in stated(name)}
+                | fields.known_fields("architectural"))
 
 
 @given(name=st.sampled_from(NAMES), field=st.sampled_from(FIELDS),
        value=JSON | st.integers(-1, 300) | st.sampled_from([1 << n for n in range(0, 60, 4)])
        | st.sampled_from(["silu", "softmax", "sigmoid", ["full_attention"] * 61,
-                          *known.family_names()]))
+                          *fields.family_names()]))
 @settings(max_examples=60)
 def test_one_changed_field_imports_or_is_refused(tmp_path_factory, name, field, value):
     path = tmp_path_factory.getbasetemp() / "config.json"

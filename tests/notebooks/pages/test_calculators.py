@@ -10,7 +10,7 @@ from py_mini_racer import MiniRacer
 
 import calc
 from catalogue import load_model
-from catalogue.deployments.admission.rules import positions
+from catalogue.deployments.admission import positions
 from notebooks.pages.calculators import offers, page
 from notebooks.pages.calculators.extras import WAYS
 from notebooks.pages.calculators.samples import state

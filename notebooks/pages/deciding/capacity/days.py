@@ -19,7 +19,7 @@ from calc.serving.evaluate import evaluate
 from calc.serving.requests import poisson
 from calc.serving.simulation import simulate
 from catalogue.messages import LANGUAGES, messages, pair
-from catalogue.planning.loads import HOURS, Load
+from catalogue.planning.goals import HOURS, Load
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import draw, number, numbers, show, table

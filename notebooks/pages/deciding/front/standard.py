@@ -16,8 +16,7 @@ from calc.searching.load_goal import load_goal
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
-from catalogue.planning.questions import Question
-from catalogue.reading.yamlfile import at_rest
+from catalogue.planning.goals import Question
 from notebooks.pages.deciding.matrix import GOAL, Cell, cells_of
 from notebooks.show.numbers import fmt_int
 
@@ -133,7 +132,6 @@ class Served:
         return Priced(deployed, answer, found, options)
 
 
-@at_rest()
 def served() -> list[Served]:
     """Each model of the question on each card of the front page that holds it."""
     return [found for model in question().models for device in CARDS

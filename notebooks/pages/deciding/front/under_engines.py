@@ -14,7 +14,6 @@ from catalogue import Scenario, made_scenario
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
 from catalogue.messages import messages
-from catalogue.reading.yamlfile import at_rest
 from notebooks.pages.deciding.front.standard import R1, Served, question, serve
 from notebooks.pages.deciding.goals import device_label, so_many
 from notebooks.pages.deciding.matrix import GOAL
@@ -64,7 +63,6 @@ def under(served: Served, engine: str) -> Scenario:
     return made_scenario(contents(goal, served.choice) | {"engine": engine}, Path(f"{GOAL}.yml"))
 
 
-@at_rest()
 def runs() -> list[Run]:
     """Each card of ``RUN`` under each of its engines, in the newest release."""
     return list(_runs())

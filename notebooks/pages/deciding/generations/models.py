@@ -21,7 +21,7 @@ from calc.layouts.feasible import has_room
 from calc.searching.load_goal import load_goal
 from calc.sensitivity.plans import BATCHES, Plan
 from calc.serving.evaluate import evaluate
-from catalogue.deployments.precision_support import nearest
+from catalogue.deployments.precisions import nearest
 
 V3, V32, GLM, FLASH, PRO = MODELS = (
     "deepseek-v3", "deepseek-v3.2", "glm-5.2", "deepseek-v4-flash", "deepseek-v4-pro")

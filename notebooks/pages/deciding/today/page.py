@@ -14,8 +14,8 @@ from calc.searching.robust import SURE
 from calc.uncertainty import Amount
 from catalogue import load_device, load_model, load_precision
 from catalogue.caveats import underived
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import cut_of
+from catalogue.deployments.admission import cut_of
+from catalogue.deployments.cuts import written
 from catalogue.kernels import kernels_of, quality
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from notebooks.pages.catalogue.tables.deployments import page_of

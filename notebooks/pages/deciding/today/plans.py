@@ -26,7 +26,7 @@ from calc.sensitivity.sampling import priors, sample_each, scores_of
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.deployments.precision_support import nearest
+from catalogue.deployments.precisions import nearest
 from catalogue.kernels.releases import expert_bytes
 from notebooks.pages.deciding.generations.models import (
     CHUNK,

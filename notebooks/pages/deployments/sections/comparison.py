@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calc
 import catalogue
-from catalogue.deployments.admission.rules import KERNEL
+from catalogue.deployments.admission import KERNEL
 from catalogue.messages import messages
 from notebooks.pages.deployments import alternatives, card, families, spans, verdicts, views
 from notebooks.pages.deployments.answers import Deployed

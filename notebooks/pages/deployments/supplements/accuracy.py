@@ -11,7 +11,7 @@ from scipy import stats
 
 import catalogue
 from calc.evidence import proportions
-from catalogue.entries.accuracies import Accuracy, Score
+from catalogue.entries.measurements import Accuracy, Score
 from catalogue.messages import LANGUAGES, messages
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables.formats import entry_label

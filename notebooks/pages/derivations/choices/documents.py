@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import catalogue
-from catalogue.ledger.advice import Advice, Place
-from catalogue.ledger.documents import DocumentReference
+from catalogue.ledger.documents import Advice, DocumentReference, Place
 from catalogue.messages import Pair, join, messages
 from notebooks.show.display import section, show, table
 from notebooks.show.documents import link

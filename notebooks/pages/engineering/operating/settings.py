@@ -15,10 +15,10 @@ import calc
 import catalogue
 from calc.searching.load_goal import load_goal
 from catalogue import LayoutError, Scenario
-from catalogue.deployments.precision_support import missing_dtypes
+from catalogue.deployments.precisions import missing_dtypes
 from catalogue.deployments.profiles import running
 from catalogue.engines.engine import Engine, bare, launch_blocks, load_engine
-from catalogue.engines.successors import successors
+from catalogue.engines.released import successors
 from catalogue.messages import Pair, messages
 from notebooks.show.columns import Column
 from notebooks.show.display import table

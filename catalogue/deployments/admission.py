@@ -1,0 +1,516 @@
+"""Rules by which a deployment is admitted, in the order in which they are checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from catalogue.deployments.cuts import (
+    Cut,
+    Problem,
+    Rule,
+    Subject,
+    block_problem,
+    context_problem,
+    cut_problem,
+    told,
+)
+from catalogue.deployments.layout import DEGREES, SHARED_CACHE, SHARED_RANKS, SLICES
+from catalogue.deployments.physics_inputs import mechanisms_name
+from catalogue.deployments.precisions import missing_dtypes, nearest, on_card
+from catalogue.deployments.profiles import Starts
+from catalogue.deployments.resolved import joined_replicas
+from catalogue.deployments.scenario import Scenario, model_inputs
+from catalogue.engines.released import engine_meant, fitting, has_profile
+from catalogue.entries.deployments import Precision
+from catalogue.entries.models import DRAFTERS, Model
+from catalogue.entries.profiles import in_order
+from catalogue.kernels.releases import (
+    CLASS,
+    Part,
+    Support,
+    attention_kind,
+    checkpoint_for,
+    known_to_engines,
+    support,
+)
+from catalogue.kernels.releases import nearest as replacing
+from catalogue.messages import Pair, join, messages
+
+say = messages("catalogue/deployments/admission")
+
+SERVERS, ENGINE, DRAFTS = "servers", "engine", "drafts"
+VOCABULARY_BLOCK = 64  # rows to whose multiple engines fill up the vocabulary
+
+
+def server_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Why servers of a cut cannot be put on nodes; None if they fill them.
+
+    A server within a node leaves no card of it over, a larger one takes whole nodes, and so does
+    each of its replicas, or several share a node.
+
+    Source: how the launchers of vLLM and SGLang count ranks (``--data-parallel-size-local``,
+    ``--nnodes``): the same number on each node.
+    """
+    per_node = int(subject.node.devices_per_node.value)
+    cards, replica = cut.server, cut.tensor * cut.pipeline
+    if cards <= per_node:
+        fills = per_node % cards == 0 or cut.data == cut.joined
+    else:
+        fills = cards % per_node == 0 and (replica % per_node == 0 or per_node % replica == 0)
+    if fills:
+        return None
+    return told(SERVERS, "tensor_parallel",
+                lambda: say("server-of-cards-replicas-of", cards=cards, replica=replica,
+                     per_node=per_node),
+                cards=cards, replica=replica, per_node=per_node)
+
+
+def engine_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Why no engine that is meant starts a layout; None if one does, or nothing is known of one.
+
+    Where no engine is named, those of the catalogue that run on the card are meant.
+    """
+    if not subject.engines_own:
+        return None
+    found = [layout_problem(engine, subject, cut) for engine in subject.engines]
+    return found[0] if found and all(found) else None
+
+
+def engine_kinds(subject: Subject, cuts: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What :func:`engine_problem` looks at: cuts that are equal in it are started alike.
+
+    Args:
+        subject: the model on its cards.
+        cuts: attributes of cuts, numbers or arrays.
+
+    Returns numbers or arrays of 0 and 1.
+    """
+    tensor, expert, slices = cuts["tensor"], cuts["expert"], cuts.get("slices", 0)
+    left = tensor // expert
+    each = slices + (slices == 0) * (left + (left == 0))
+    joined = joined_replicas(tensor, expert, slices)
+    per_node = int(subject.node.devices_per_node.value)
+    replica = tensor * cuts.get("pipeline", 1)
+    return tuple(1 * looked_at for looked_at in (
+        tensor > 1, expert > 1, each > 1, joined > 1, replica > per_node,
+        cuts.get("shared_ranks", 0) > 0, cuts.get("spares", 0) > 0, cuts.get("context", 1) > 1,
+        padded_vocabulary(subject) % tensor > 0))
+
+
+def padded_vocabulary(subject: Subject) -> int:
+    """Rows of the embedding, filled up to whole blocks [1].
+
+    Source: ``VocabParallelEmbedding`` of vLLM and SGLang, ``DEFAULT_VOCAB_PADDING_SIZE``.
+    """
+    return -(-int(subject.numbers["vocab_size"]) // VOCABULARY_BLOCK) * VOCABULARY_BLOCK
+
+
+def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Why drafts are not made: nothing that drafts is published, no engine that is meant drafts
+    with it, or none does in stages; None if they are."""
+    if cut.drafts and cut.drafter:
+        return _drafter_problem(subject, cut)
+    if cut.drafts and subject.engines_own and not subject.model.drafts:
+        return told(DRAFTS, "draft_tokens",
+                    lambda: say("drafted-tokens-no-layer-that", drafts=cut.drafts,
+                                model=subject.model.id),
+                    drafts=cut.drafts)
+    if cut.pipeline == 1 or not cut.drafts or subject.stages_draft:
+        return None
+    return _staged_problem(subject, cut)
+
+
+def _drafter_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Why no drafts come of a drafter apart from its model: none that is shown to start it is
+    meant, or there are stages; None if they do."""
+    method = DRAFTERS[cut.drafter]
+    if subject.engines_own and not drafted_by(subject, method):
+        return told(DRAFTS, "draft_method",
+                    lambda: say("drafter-that-no-engine-starts", method=method,
+                                model=subject.model.id, engine=_engines(subject)),
+                    drafts=cut.drafts)
+    if cut.pipeline == 1 or subject.staged_drafts:
+        return None
+    return _staged_problem(subject, cut)
+
+
+def _staged_problem(subject: Subject, cut: Cut) -> Problem:
+    """That no engine that is meant drafts in pipeline stages."""
+    return told(DRAFTS, "draft_tokens",
+                lambda: say("drafted-tokens-in-pipeline-stages", drafts=cut.drafts,
+                            pipeline=cut.pipeline, engine=_engines(subject)),
+                drafts=cut.drafts, stages=cut.pipeline)
+
+
+def _engines(subject: Subject) -> Pair:
+    engines = [subject.engine] if subject.engine else fitting(subject.device)
+    return ", ".join(engines), "、".join(engines)
+
+
+def drafted_by(subject: Subject, method: str) -> bool:
+    """Whether an engine that is meant is shown to draft with a drafter of the model, and a
+    checkpoint of its format holds it where it is none apart from the model.
+
+    Args:
+        subject: the model in its precision on its card, and the engine if one is meant.
+        method: of ``catalogue.entries.models.DRAFTERS``, not the model's own layer.
+    """
+    drafter = subject.model.drafter(method)
+    if drafter is None or (drafter.layers is not None and checkpoint_for(
+            subject.model, subject.precision, "", subject.device, method) is None):
+        return False
+    if subject.engine is None:
+        names = fitting(subject.device)
+        return any(served.engine in names for served in drafter.served)
+    profile, release = engine_meant(subject.engine)
+    return any(served.engine == profile.id and (
+        served.since is None or in_order(served.since) <= in_order(release))
+        for served in drafter.served)
+
+
+def layout_problem(engine: Starts, subject: Subject, cut: Cut) -> Problem | None:
+    """Why an engine in its release starts no such layout; None if it does.
+
+    Args:
+        engine: of which it is known what it starts.
+        subject: the model on its cards.
+        cut: that divides it.
+    """
+    return next(_problems(engine.name, engine.starts, subject, cut), None)
+
+
+def _problems(name: str, starts: Mapping[str, bool], subject: Subject, cut: Cut
+              ) -> Iterator[Problem]:
+    ranks, each, ep = cut.tensor * cut.joined, cut.each, cut.expert
+    experts = bool(subject.numbers["n_routed_experts"])
+    if experts and ep > 1 and each > 1 and not starts.get("divided_experts", False):
+        yield told(ENGINE, SLICES if cut.slices else "expert_parallel",
+                   lambda: say("no-flag-cuts-experts-on", name=name, ep=ep, ranks=ranks, each=each),
+                   ranks=ranks, expert=ep)
+    if experts and ep == 1 and cut.joined > 1 and not starts.get("cut_over_replicas", False):
+        yield told(ENGINE, SLICES,
+                   lambda: say("no-flag-cuts-experts-over", name=name, joined=cut.joined,
+                        ranks=ranks), ranks=ranks)
+    if cut.joined > 1 and cut.tensor > 1 and not starts.get("wide_replicas", False):
+        yield told(ENGINE, "tensor_parallel",
+                   lambda: say("attention-is-cut-over-all", name=name, ranks=ranks), ranks=ranks)
+    padded = padded_vocabulary(subject)
+    if padded % cut.tensor and not starts.get("any_vocabulary", False):
+        stated = f"{subject.numbers['vocab_size']:,.0f}"
+        yield told(ENGINE, "tensor_parallel", lambda: say(
+            "vocabulary-not-dealt", name=name, tp=cut.tensor, stated=stated, padded=f"{padded:,}",
+            block=VOCABULARY_BLOCK, of=subject.model.id), parts=cut.tensor, whole=padded)
+    per_node = int(subject.node.devices_per_node.value)
+    if (cut.joined > 1 and cut.tensor * cut.pipeline > per_node
+            and not starts.get("spread_replicas", False)):
+        yield told(ENGINE, "tensor_parallel",
+                   lambda: say("replicas-of-cards-that-span", name=name,
+                               tensor=cut.tensor * cut.pipeline, per_node=per_node),
+                   per_node=per_node)
+    if cut.shared_ranks:
+        yield told(ENGINE, SHARED_RANKS,
+                   lambda: say("no-flag-gives-ranks-to", name=name, shared_ranks=SHARED_RANKS))
+    if cut.spares and not starts.get("spares", False):
+        yield told(ENGINE, "redundant_experts",
+                   lambda: say("has-no-redundant-experts-expected", name=name), spares=cut.spares)
+    if cut.context > 1 and not starts.get("dealt_cache", False):
+        yield told(ENGINE, SHARED_CACHE,
+                   lambda: say("deals-no-cache-over-ranks", name=name, shared_cache=SHARED_CACHE,
+                               sparse=bool(subject.numbers["index_topk"])), ranks=cut.context)
+
+
+common = messages("common")
+
+HOST_FORMAT, KERNEL = "host_format", "kernel"
+CONTEXT, STAGES = "context", "stages"
+KINDS = (HOST_FORMAT, KERNEL, CONTEXT, "division", "dealt", "blocks", "servers",
+         "engine", STAGES, "drafts")
+"""Why nothing loads it, in the order in which it is asked; in words: :func:`kind_words`."""
+
+
+@cache
+def class_words() -> dict[str, Pair]:
+    """Of classes of tensors, as a precision names them."""
+    return {
+        "attention": common("attention-projections"), "core": common("attention-core"),
+        "index": say("scores-of-indexer"), "dense_mlp": common("dense-mlp"),
+        "shared_expert": common("shared-experts"), "router": common("router"),
+        "routed_expert": common("routed-experts"), "head": common("output-head"),
+    }
+
+
+@cache
+def kind_words() -> dict[str, Pair]:
+    """Of ``KINDS``, what is left out so."""
+    return {
+        HOST_FORMAT: say("precisions-made-for-experts-on"),
+        KERNEL: say("precisions-that-engines-refuse"),
+        CONTEXT: say("requests-longer-than-model-takes"),
+        "division": say("layouts-that-divide-neither-model"),
+        "dealt": say("layouts-that-deal-cache-over"),
+        "blocks": say("layouts-that-cut-block-of"),
+        "servers": say("layouts-whose-servers-do-not"),
+        "engine": say("layouts-that-no-engine-starts"),
+        STAGES: say("layouts-with-pipeline-stages-of"),
+        "drafts": say("layouts-tried-without-drafts-in"),
+    }
+
+
+def lacking_words(subject: Subject) -> Pair:
+    """What the card's matrix unit lacks of what the precision multiplies, a clause."""
+    device, precision = subject.device.name, subject.precision.id
+    classes: dict[str, list[Pair]] = {}
+    for name, dtype in missing_dtypes(subject.precision, subject.device, _on_card(subject)):
+        classes.setdefault(dtype, []).append(class_words()[name])
+    return say("has-no-matrix-unit-for", precision=precision, device=(device["en"], device["zh"]),
+               wanted=join((", ", "；"), [say("dtype-for", dtype=dtype.upper(), classes=join(
+                   (", ", "、"), members)) for dtype, members in classes.items()]))
+
+
+def _supported(subject: Subject) -> Support:
+    """What the tables of kernels say of a precision on its card."""
+    if not has_profile(subject.engine):
+        return Support()  # a reader's own: nothing is known of its kernels
+    return support(subject.precision, subject.device, subject.engine, model=subject.model,
+                   classes=_on_card(subject))
+
+
+def _on_card(subject: Subject) -> list[str] | None:
+    """Classes that the card multiplies; None for all."""
+    return on_card(subject.precision, subject.offload)
+
+
+def host_problem(subject: Subject, _: Cut) -> Problem | None:
+    """A precision whose experts are stored for a processor, without a processor that has them."""
+    if subject.offload is not None or not subject.numbers["n_routed_experts"]:
+        return None
+    if not subject.precision.host_experts:
+        return None
+    stored, of = subject.precision.weights.routed_expert, subject.precision.id
+    return told(HOST_FORMAT, "precision",
+                lambda: say("experts-of-are-stored-in", of=of, stored=stored),
+                stored=stored)
+
+
+def refused_problem(subject: Subject, _: Cut) -> Problem | None:
+    """A precision that the engine refuses on the card, or every engine that starts there."""
+    if not subject.engines_own:
+        return None
+    found = _supported(subject)
+    if found.verdict != "refuses":
+        return None
+    return told(KERNEL, "precision", lambda: _refusal_words(subject, found),
+                sources=[refusal.source for refusal in found.refusals])
+
+
+def known_to_run(subject: Subject) -> bool:
+    """Whether a source says that a precision runs, or nothing is known of any on the card.
+
+    Args:
+        subject: the model on its cards.
+    """
+    return (not subject.engines_own or not known_to_engines(subject.device)
+            or _supported(subject).verdict == "runs")
+
+
+def kernel_words(subject: Subject) -> Pair | None:
+    """What an answer says of the kernels that run a precision; None where there is nothing to say.
+
+    That no source is known, or that weights are widened for want of a matrix unit.
+
+    Args:
+        subject: the model on its cards.
+    """
+    found = _supported(subject)
+    lacking = missing_dtypes(subject.precision, subject.device, _on_card(subject))
+    if found.verdict == "unknown":
+        told = [_unknown_words(subject, found), *([lacking_words(subject)] if lacking else [])]
+    elif found.kernel and (lacking or found.kernel.widened):
+        told = [*([lacking_words(subject)] if lacking else []), found.kernel.words]
+    else:
+        return None
+    return join((". ", "。"), [(en[0].upper() + en[1:], zh) for en, zh in told])
+
+
+def _refusal_words(subject: Subject, found: Support) -> Pair:
+    """Who refuses what, and what runs there instead."""
+    near = _replacement(subject)
+    refusals = join(("; ", "；"), [say(
+        "refused", engine=refusal.engine, release=refusal.release or "",
+        released=refusal.release is not None, whole=refusal.part is None,
+        part=_part_words(refusal.part, subject), why=refusal.why, source=refusal.source,
+    ) for refusal in {one.engine: one for one in found.refusals[::-1]}.values()])
+    return say("refuses", model=subject.model.id, precision=subject.precision.id,
+               device=subject.device.id, refusals=refusals, near=bool(near), nearest=near)
+
+
+def _unknown_words(subject: Subject, found: Support) -> Pair:
+    """That no source decides, and what times are computed with."""
+    cards = mechanisms_name(subject.device)
+    if not known_to_engines(subject.device):
+        return say("no-engine-known", device=subject.device.id, cards=cards,
+                   named=bool(subject.engine), engine=subject.engine or "")
+    parts = join((", ", "、"), [_part_words(part, subject) for part in found.unknown])
+    near = _replacement(subject)
+    return say("no-source", model=subject.model.id, engine=subject.engine or "",
+               named=bool(subject.engine), precision=subject.precision.id,
+               device=subject.device.id, cards=cards, parts=parts, near=bool(near),
+               nearest=near)
+
+
+def _replacement(subject: Subject) -> str:
+    """Name of the precision that runs there and replaces the one asked for best; empty if none."""
+    near = replacing(subject.precision, subject.device, subject.engine, subject.model,
+                     _on_card(subject))
+    return near.id if near else ""
+
+
+def _part_words(part: Part | None, subject: Subject) -> Pair:
+    """A part of a precision: its class, its format, what it is multiplied in."""
+    if part is None:
+        return "", ""
+    if part.name == CLASS:
+        return say("part-class", stored=part.stored)
+    if part.name == "cache":
+        return say("part-cache", kind=attention_kind(subject.model), stored=part.stored,
+                   dtype=part.multiplied.upper())
+    return say("part", name=class_words()[part.name], stored=part.stored,
+               dtype=part.multiplied.upper())
+
+
+def length_problem(subject: Subject, _: Cut) -> Problem | None:
+    """Requests that are longer than the positions that the model knows."""
+    asked, most = subject.context, positions(subject.model)
+    if asked is None or not too_long(asked, most):
+        return None
+    return told(CONTEXT, "context_tokens", lambda: length_words(asked, subject.model),
+                asked=asked, most=most)
+
+
+def length_words(tokens: float, model: Model) -> Pair:
+    """Return the sentence that refuses requests of so many tokens, without its stop."""
+    return say("requests-of-tokens-are-longer", context=f"{tokens:,.0f}",
+               most=f"{positions(model):,.0f}", of=model.id)
+
+
+def positions(model: Model) -> float:
+    """Return the positions of a model [token]; infinite where nothing states them."""
+    stated = model.max_position_embeddings
+    return math.inf if stated is None else stated.value
+
+
+def too_long(tokens: Any, known: Any) -> Any:
+    """Return whether requests are longer than the positions of a model; an array for arrays.
+
+    Args:
+        tokens: of prompt and answer together [token].
+        known: positions of the model [token].
+    """
+    return tokens > known
+
+
+def staged_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Ranks that share experts, and so step together, cut into pipeline stages.
+
+    With prompts beside decode the closed form of their steady state is too fast near saturation,
+    held against the simulation.
+    """
+    if subject.staged_groups or cut.pipeline == 1 or cut.expert * max(1, cut.slices) <= cut.tensor:
+        return None
+    return told(STAGES, "pipeline_parallel",
+                lambda: say("pipeline-stages-of-ranks-that", pipeline=cut.pipeline),
+                stages=cut.pipeline)
+
+
+_EXPERTS = ("tensor", "data", "expert", "slices")
+RULES = (
+    Rule(HOST_FORMAT, (), ("precision", "offload"), host_problem),
+    Rule(KERNEL, (), ("precision", "device", "engine", "model", "engines_own", "offload"),
+         refused_problem),
+    Rule(CONTEXT, (), ("model", "context"), length_problem),
+    Rule("division", ("pipeline",), ("model",), cut_problem),
+    Rule("division", (*_EXPERTS, "spares", "shared_ranks"), ("model",), cut_problem),
+    Rule("dealt", ("tensor", "context"), ("model",), context_problem),
+    Rule("blocks", ("tensor", "expert", "slices"), ("model", "precision"), block_problem),
+    Rule("servers", (*_EXPERTS, "pipeline"), ("node",), server_problem),
+    Rule("engine", (*_EXPERTS, "pipeline", "spares", "shared_ranks", "context"),
+         ("model", "device", "node", "precision", "engine", "engines_own"), engine_problem,
+         engine_kinds),
+    Rule(STAGES, ("tensor", "pipeline", "expert", "slices"), ("staged_groups",), staged_problem),
+    Rule("drafts", ("pipeline", "drafts", "drafter"),
+         ("device", "model", "engine", "precision", "staged_drafts", "engines_own"),
+         draft_problem),
+)
+OF_PRECISION = (HOST_FORMAT, KERNEL)
+LAID_OUT = ("division", "dealt", "blocks")  # without which there is no deployment to compute
+
+
+def problems(subject: Subject, cut: Cut, kinds: Collection[str] = KINDS
+             ) -> Iterator[Problem]:
+    """Why a deployment is not loaded, in the order of ``KINDS``; nothing if it is. That no source
+    says whether kernels run it is no reason (:func:`kernel_words`).
+
+    Args:
+        subject: the model on its cards.
+        cut: how it is cut.
+        kinds: that are asked for.
+    """
+    told_of = set()
+    for rule in RULES:
+        if rule.kind in kinds and rule.kind not in told_of and (
+                problem := rule.problem(subject, cut)):
+            told_of.add(rule.kind)
+            yield problem
+
+
+def precisions(subject: Subject, wanted: Precision | None = None) -> list[Precision]:
+    """Precisions of the catalogue that are loaded on a card, those nearest to one first.
+
+    Args:
+        subject: the model on its cards, in whatever precision.
+        wanted: as ``catalogue.deployments.precisions.nearest`` has it.
+    """
+    loaded = nearest(subject.device, wanted, _on_card(subject), engine=subject.engine,
+                     model=subject.model, any_engine=not subject.engines_own)
+    return [entry for entry in loaded
+            if host_problem(replace(subject, precision=entry), Cut()) is None]
+
+
+def subject_of(scenario: Scenario) -> Subject:
+    """What a deployment asks to be loaded."""
+    numbers = model_inputs(scenario.model) | {
+        name: value.value for name, value in scenario.mechanisms.items()
+        if name in ("exchange_normal", "exchange_gathered")}
+    return Subject(scenario.model, scenario.precision, scenario.device, scenario.node, numbers,
+                   scenario.asked_engine, context=longest_request(scenario),
+                   offload=scenario.file.offload)
+
+
+def longest_request(scenario: Scenario) -> float | None:
+    """Return the tokens of the longest request [token]; None where nothing states them."""
+    workload = scenario.file.workload
+    if workload.context_tokens:
+        return workload.context_tokens.value
+    if workload.input_tokens and workload.output_tokens:
+        return workload.input_tokens.value + workload.output_tokens.value
+    return None
+
+
+def cut_of(scenario: Scenario) -> Cut:
+    """How a deployment is cut."""
+    spread = scenario.file.parallelism
+
+    def stated(name: str, absent: int) -> int:
+        value = getattr(spread, name)
+        return int(value.value) if value else absent
+
+    tensor, pipeline, data, expert = (int(getattr(spread, name).value) for name in DEGREES)
+    drafts, method = (getattr(scenario.file.workload, key) for key in (
+        "draft_tokens", "draft_method"))
+    return Cut(tensor, pipeline, data, expert, stated(SLICES, 0), stated("redundant_experts", 0),
+               stated(SHARED_RANKS, 0), stated(SHARED_CACHE, 1),
+               int(drafts.value) if drafts else 0, DRAFTERS.index(method) if method else 0)

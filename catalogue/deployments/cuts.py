@@ -1,0 +1,484 @@
+"""Layouts of a model on cards: notation, and whether they divide model, cache and scales.
+
+Block and group formats store one scale for several outputs and inputs of a matrix. Tensor
+parallelism cuts outputs of some matrices and inputs of others; a scale cannot be cut, and engines
+refuse to load a slice with part of a block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+from catalogue import library
+from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES, expert_slices
+from catalogue.deployments.profiles import Starts, drafts_in_stages, starting
+from catalogue.deployments.resolved import joined_replicas
+from catalogue.engines.released import fitting
+from catalogue.entries.deployments import Format, Offload, Precision
+from catalogue.entries.hardware import Device, Node
+from catalogue.entries.models import Model
+from catalogue.kernels.releases import checkpoints, expert_bytes
+from catalogue.messages import Pair, by_language, join, messages
+
+say = messages("catalogue/deployments/cuts")
+
+Text = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How a model is cut, and what depends on it [1].
+
+    Attributes:
+        tensor, pipeline, data, expert: parallel sizes.
+        slices: of each routed expert; 0 is what tensor parallelism leaves.
+        spares: redundant experts.
+        shared_ranks: ranks of the shared expert alone.
+        context: ranks over which the cache of a request is dealt.
+        drafts: drafted tokens of a step.
+        drafter: who drafts them, a place in ``catalogue.entries.models.DRAFTERS``.
+    """
+
+    tensor: int = 1
+    pipeline: int = 1
+    data: int = 1
+    expert: int = 1
+    slices: int = 0
+    spares: int = 0
+    shared_ranks: int = 0
+    context: int = 1
+    drafts: int = 0
+    drafter: int = 0
+
+    @property
+    def degrees(self) -> tuple[int, int, int, int]:
+        """Tensor, pipeline, data and expert parallel size."""
+        return self.tensor, self.pipeline, self.data, self.expert
+
+    @property
+    def each(self) -> int:
+        """Slices of each expert."""
+        return expert_slices({"expert_tensor_parallel": self.slices}, self.tensor, self.expert)
+
+    @property
+    def joined(self) -> int:
+        """Replicas of one server: those that share experts."""
+        return int(joined_replicas(self.tensor, self.expert, self.slices))
+
+    @property
+    def server(self) -> int:
+        """Cards of one server."""
+        return self.tensor * self.pipeline * self.joined
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model in a precision on cards, but for how it is cut.
+
+    Attributes:
+        model, precision, device, node: entries.
+        numbers: input symbols of the model, and switches that a deployment states.
+        engine: with its release if one is meant; None for any that runs on the card.
+        engines_own: whether only what an engine starts is admitted.
+        context: tokens of the longest request; None where nothing says so.
+        offload: experts on a host's processors.
+        staged_drafts: whether drafts in pipeline stages are admitted; None, where engines draft so.
+        staged_groups: whether ranks that share experts may be cut into pipeline stages.
+    """
+
+    model: Model
+    precision: Precision
+    device: Device
+    node: Node
+    numbers: Mapping[str, float] = field(repr=False)
+    engine: str | None = None
+    engines_own: bool = True
+    context: float | None = None
+    offload: Offload | None = None
+    staged_drafts: bool | None = None
+    staged_groups: bool = True
+
+    @cached_property
+    def engines(self) -> tuple[Starts, ...]:
+        """Engines that are meant, of which it is known what they start."""
+        names = [self.engine] if self.engine else fitting(self.device)
+        every = (starting(name, self.device, self.model, drafts=False, precision=self.precision)
+                 for name in names)
+        return tuple(engine for engine in every if engine.starts)
+
+    @cached_property
+    def stages_draft(self) -> bool:
+        """Whether drafts are made in pipeline stages."""
+        if self.staged_drafts is not None:
+            return self.staged_drafts
+        return drafts_in_stages(self.device, self.model, self.engine)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a deployment is not loaded.
+
+    Attributes:
+        kind: of ``KINDS``.
+        key: of the deployment, at fault.
+        words: one clause in both languages, without file and line; made where it is read.
+        numbers: what it rests on, plain data.
+    """
+
+    kind: str
+    key: str
+    words: Callable[[], Pair]
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> Text:
+        """The clause, by language."""
+        return by_language(self.words())
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule, and what it looks at: what is equal in all of that is judged alike.
+
+    Attributes:
+        kind: of the problem that it finds.
+        of: attributes of a cut; none where the cut does not matter.
+        by: attributes of a subject.
+        problem: what is wrong, if anything.
+        alike: what it looks at, as columns that are made of those of ``of``, where that is less.
+    """
+
+    kind: str
+    of: tuple[str, ...]
+    by: tuple[str, ...]
+    problem: Callable[[Subject, Cut], Problem | None]
+    alike: Callable[[Subject, Mapping[str, Any]], tuple[Any, ...]] | None = None
+
+
+def told(kind: str, key: str, words: Callable[[], Pair], **numbers: Any) -> Problem:
+    """A problem, whose words are made where they are read: most that are found are counted."""
+    return Problem(kind, key, words, numbers)
+
+
+def one_server(cut: Cut) -> str:
+    """A server's ranks: attention before the stroke, experts behind it.
+
+    >>> one_server(Cut(8, 1, 2, 8, spares=8)), one_server(Cut(1, 2, 16, 16)), one_server(Cut(8))
+    ('TP8/EP8+8', 'TP1×PP2×DP16/EP16', 'TP8')
+    """
+    text = f"TP{cut.tensor}" + f"×PP{cut.pipeline}" * (cut.pipeline > 1)
+    text += f"×DP{cut.joined}" * (cut.joined > 1) + f"/DCP{cut.context}" * (cut.context > 1)
+    experts = [f"EP{cut.expert}" + f"+{cut.spares}" * bool(cut.spares)] * (cut.expert > 1)
+    sliced = cut.slices > 1 and (cut.expert > 1 or cut.joined > 1)
+    experts += [f"ETP{cut.slices}"] * sliced
+    return text + f"/{'×'.join(experts)}" * bool(experts)
+
+
+def written(cut: Cut) -> Text:
+    """A layout in both languages.
+
+    >>> written(Cut(8, 1, 2, 8, spares=8))
+    {'en': '2 replicas of TP8/EP8+8', 'zh': '2 个实例，各 TP8/EP8+8'}
+    >>> written(Cut(8, 1, 2, 16))["en"]
+    'TP8×DP2/EP16'
+
+    Args:
+        cut: that divides the model.
+    """
+    server, count = one_server(cut), cut.data // cut.joined
+    if count == 1:
+        return {"en": server, "zh": server}
+    return by_language(say("servers-of", count=count, server=server))
+
+
+DIVISION, DEALT = "division", "dealt"
+EXPERTS = "expert_parallel"
+
+
+def cut_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Why a model cannot be cut so, whatever number of cards there is; None if it can."""
+    return next(_problems(subject, cut), None)
+
+
+def _undivided(subject: Subject, key: str, parts: int, name: str) -> Iterator[Problem]:
+    whole = int(subject.numbers[name])
+    if whole % parts:
+        of = subject.model.id
+        yield told(DIVISION, key, lambda: say(
+            "of-does-not-divide-of", key=key, parts=parts, name=name, whole=whole, of=of),
+            parts=parts, whole=whole)
+
+
+def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
+    numbers, of = subject.numbers, subject.model.id
+    tp, pp = cut.tensor, cut.pipeline
+    yield from _undivided(subject, "tensor_parallel", tp, "num_attention_heads")
+    yield from _undivided(subject, "tensor_parallel", tp, "intermediate_size")
+    if subject.numbers["o_groups"]:
+        yield from _undivided(subject, "tensor_parallel", tp, "o_groups")
+    if has_windows(numbers):
+        yield from _undivided(subject, "tensor_parallel", tp, "window_num_attention_heads")
+    for name in _kv_heads(subject):
+        if (heads := int(numbers[name])) % tp and tp % heads:
+            yield told(DIVISION, "tensor_parallel", partial(_neither, tp, name, heads, of),
+                       parts=tp, whole=heads)
+    if numbers["linear_mamba"]:
+        yield from _undivided(subject, "tensor_parallel", tp, "linear_num_value_heads")
+        if numbers["linear_num_key_heads"] > 1:  # a single group is copied to every rank
+            yield from _undivided(subject, "tensor_parallel", tp, "linear_num_key_heads")
+    layers = int(numbers["num_hidden_layers"])
+    if pp > layers:
+        yield told(DIVISION, "pipeline_parallel",
+                   lambda: say("pipeline-parallel-of-exceeds-layers", pp=pp, layers=layers,
+                        of=of), parts=pp, whole=layers)
+    if numbers["n_routed_experts"]:
+        yield from _expert_problems(subject, cut)
+        return
+    for key, value, expected in ((EXPERTS, cut.expert > 1, 1), ("redundant_experts", cut.spares, 0),
+                                 (SHARED_RANKS, cut.shared_ranks, 0)):
+        if value:
+            yield told(DIVISION, key, partial(_no_experts, of, expected))
+    if cut.slices:
+        yield told(DIVISION, SLICES, lambda: say("no-slices", of=of))
+
+
+def has_windows(numbers: Mapping[str, Any]) -> bool:
+    """Whether some layers of a model attend to a window, be their heads the same or others.
+
+    Args:
+        numbers: input symbols of the model.
+    """
+    layers = numbers["num_hidden_layers"] - numbers["linear_layers"]
+    return bool(layers > numbers["full_attention_layers"])
+
+
+def _kv_heads(subject: Subject) -> list[str]:
+    """Symbols of the KV heads of all kinds of layers; none of those whose cache is whole."""
+    if subject.model.attention != "gqa":
+        return []
+    windows = ["window_num_key_value_heads"] if has_windows(subject.numbers) else []
+    return ["num_key_value_heads", *windows]
+
+
+def _neither(tp: int, name: str, heads: int, of: str) -> Pair:
+    return say("tensor-parallel-of-neither-divides", tp=tp, name=name, heads=heads, of=of)
+
+
+def _no_experts(of: str, expected: int) -> Pair:
+    return say("no-experts", of=of, expected=expected)
+
+
+def _low_latency(ranks: int, mode: str) -> Pair:
+    return say("is-reached-by-low-latency", key=SHARED_RANKS, ranks=ranks, mode=mode)
+
+
+def _expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
+    tp, _, dp, ep = cut.degrees
+    if cut.slices:
+        yield from _slice_problems(subject, cut)
+    elif (tp * dp) % ep or (ep % tp and tp % ep):
+        yield told(DIVISION, EXPERTS,
+                   lambda: say("expert-parallel-of-does-not", ep=ep, tp=tp, dp=dp,
+                               ranks=tp * dp), expert=ep, ranks=tp * dp)
+    if cut.shared_ranks:
+        yield from _shared_problems(subject, cut)
+    routed, copies = int(subject.numbers["n_routed_experts"]), cut.spares
+    ranks, of = ep - cut.shared_ranks, subject.model.id
+    if (routed + copies) % ranks:  # of which some are left, or the problem is told above
+        fewest = -(-(routed + copies) // ranks) * ranks - routed  # that can be dealt evenly
+        yield told(DIVISION, EXPERTS, lambda: say(
+            "experts-not-dealt", expert=ep, routed=routed, copies=copies, fewest=fewest, of=of,
+            shared_ranks=SHARED_RANKS, shared=cut.shared_ranks),
+            expert=ep, routed=routed, copies=copies, fewest=fewest)
+    yield from _undivided(subject, SLICES if cut.slices else "tensor_parallel", cut.each,
+                          "moe_intermediate_size")
+
+
+def _slice_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
+    """Why experts cannot be cut into the slices that are asked for."""
+    tp, _, dp, ep = cut.degrees
+    group = ep * cut.slices
+    if (tp * dp) % group or group % tp:
+        yield told(DIVISION, SLICES, lambda: say(
+            "times-expert-parallel-of-does", ep=ep, tp=tp, dp=dp, ranks=tp * dp, key=SLICES,
+            slices=cut.slices), slices=cut.slices, expert=ep)
+    if cut.slices > 1 and cut.shared_ranks:
+        yield told(DIVISION, SLICES, lambda: say(
+            "with-is-not-derived-expected", shared_ranks=SHARED_RANKS, key=SLICES,
+            slices=cut.slices))
+    if cut.slices > 1 and group > tp and subject.numbers.get("exchange_normal", 0):
+        yield told(DIVISION, SLICES,
+                   lambda: say("over-data-parallel-ranks-has", key=SLICES, slices=cut.slices))
+
+
+def _shared_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
+    """Why shared experts cannot have so many ranks of their own."""
+    ranks, of = cut.shared_ranks, subject.model.id
+    if not subject.numbers["n_shared_experts"]:
+        yield told(DIVISION, SHARED_RANKS, lambda: say("has-no-shared-experts-expected", of=of))
+    if cut.shared_ranks >= cut.expert:
+        yield told(DIVISION, SHARED_RANKS,
+                   lambda: say("leaves-no-rank-of-expert", expert=cut.expert, key=SHARED_RANKS,
+                               ranks=ranks))
+    if cut.tensor > 1:
+        yield told(DIVISION, SHARED_RANKS,
+                   lambda: say("with-tensor-parallel-of-is", tensor=cut.tensor, key=SHARED_RANKS,
+                               ranks=ranks))
+    for mode in ("exchange_normal", "exchange_gathered"):
+        if subject.numbers.get(mode, 0):
+            yield told(DIVISION, SHARED_RANKS, partial(_low_latency, ranks, mode))
+
+
+def context_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Why the cache of a request cannot be dealt over so many ranks; None if it can."""
+    tensor, shared, of = cut.tensor, cut.context, subject.model.id
+    if shared == 1:
+        return None
+    if shared > tensor or tensor % shared:
+        beyond = shared > tensor
+        return told(DEALT, SHARED_CACHE,
+                    lambda: say("does-not-divide-tensor-parallel", tensor=tensor, key=SHARED_CACHE,
+                                shared=shared, beyond=beyond))
+    heads = max((int(subject.numbers[name]) for name in _kv_heads(subject)),
+                default=int(subject.numbers["num_key_value_heads"]))
+    copies = tensor if subject.model.attention == "mla" else max(1, tensor // heads)
+    if copies % shared:
+        return told(DEALT, SHARED_CACHE,
+                    lambda: say("needs-as-many-copies-of", heads=heads, of=of, tensor=tensor,
+                                copies=copies, key=SHARED_CACHE, shared=shared))
+    if subject.numbers["index_topk"] and subject.model.attention != "mla":
+        return told(DEALT, SHARED_CACHE,
+                    lambda: say("of-model-with-indexer-is", of=of, key=SHARED_CACHE, shared=shared))
+    return None
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What one rank holds of a matrix along the side that is cut.
+
+    Attributes:
+        group: class of tensors, as a precision names it.
+        name: what is cut, as the model's configuration names it.
+        whole, width: elements of the side, and of the slice [1].
+        side: ``outputs`` or ``inputs`` of the matrix.
+    """
+
+    group: str
+    name: str
+    whole: int
+    width: float
+    side: str
+
+
+def block_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Why no engine loads a precision cut so, which divides the model; None if it loads."""
+    broken = _broken(subject, cut)
+    if broken is None:
+        return None
+    piece, block, stored = broken
+    asked = cut.slices if piece.group == "routed_expert" else 0
+    key, size = (SLICES, asked) if asked else ("tensor_parallel", cut.tensor)
+    of = subject.model.id
+
+    def words() -> Pair:
+        nearest = _nearest(subject, cut, asked)
+        instead: list[tuple[str, int | str]] = [(key, nearest)] if nearest else []
+        if not asked and _loads(subject, replace(cut, expert=cut.tensor)):
+            instead.append(("expert_parallel", cut.tensor))
+        instead += [("precision", name) for name in _published(subject, cut)]
+        loads = join(say("or"), [say("degree", key=name, degree=it) for name, it in instead])
+        return say("of-cuts-of-into-slices", key=key, size=size, piece=piece.name,
+                   whole=piece.whole, of=of, width=f"{piece.width:g}", block=block, stored=stored,
+                   instead=loads if instead else say("on-other-cards"))
+
+    return told("blocks", key, words, whole=piece.whole, width=piece.width, block=block)
+
+
+def _broken(subject: Subject, cut: Cut) -> tuple[Slice, int, str] | None:
+    """The first slice with part of a block, the block's extent [1], and the format."""
+    formats: dict[str, Format] = {}
+    for piece in _slices(subject, cut):
+        if piece.width >= piece.whole:
+            continue
+        stored = getattr(subject.precision.weights, piece.group)
+        if stored not in formats:
+            formats[stored] = library.load("formats", stored)
+        scales = formats[stored].block
+        if scales is None:
+            continue
+        of_experts = scales.expert_inputs if (
+            piece.group == "routed_expert" and piece.side == "inputs") else None
+        block = int((of_experts or getattr(scales, piece.side)).value)
+        if piece.width % block:
+            return piece, block, stored
+    return None
+
+
+def _slices(subject: Subject, cut: Cut) -> Iterator[Slice]:
+    """Every matrix that is cut, by the side that is."""
+    tp, numbers = cut.tensor, subject.numbers
+    yield from _of_attention(subject, tp, "")
+    if has_windows(numbers) and subject.model.attention == "gqa":
+        yield from _of_attention(subject, tp, "window_")
+    inside = int(numbers["moe_intermediate_size"])
+    shared = int(numbers["n_shared_experts"]) * inside
+    dense = int(numbers["intermediate_size"]) * bool(numbers["first_k_dense_replace"])
+    experts = inside * bool(numbers["n_routed_experts"])
+    for group, name, whole, ranks in (
+            ("dense_mlp", "intermediate_size", dense, tp),
+            ("shared_expert", "the shared experts' width", shared, tp),
+            ("routed_expert", "moe_intermediate_size", experts, cut.each)):
+        for side in ("outputs", "inputs"):
+            if whole:
+                yield Slice(group, name, whole, whole / ranks, side)
+
+
+def _of_attention(subject: Subject, tp: int, kind: str) -> Iterator[Slice]:
+    """Matrices of attention in layers of one kind, ``window_`` or all others."""
+    numbers = subject.numbers
+    heads = int(numbers[f"{kind}num_attention_heads"])
+    if subject.model.attention == "mla":
+        values = int(numbers["v_head_dim"])
+        keys = int(numbers["qk_nope_head_dim"])
+        query, outputs = keys + int(numbers["qk_rope_head_dim"]), {"kv_b_proj": keys + values}
+        kv_heads, kv_ranks = heads, tp
+    else:
+        query = values = int(numbers[f"{kind}head_dim"])
+        if subject.model.attention == "gqa":
+            values = int(numbers[f"{kind}v_head_dim"])
+        outputs = ({"k_proj and v_proj": values} if query == values
+                   else {"k_proj": query, "v_proj": values})
+        kv_heads = int(numbers[f"{kind}num_key_value_heads"])
+        kv_ranks = min(tp, kv_heads)
+    yield Slice("attention", "q_proj", heads * query, heads / tp * query, "outputs")
+    for name, width in outputs.items():
+        yield Slice("attention", name, kv_heads * width, kv_heads / kv_ranks * width, "outputs")
+    yield Slice("attention", "o_proj", heads * values, heads / tp * values, "inputs")
+
+
+def _nearest(subject: Subject, cut: Cut, asked: int) -> int | None:
+    """The nearest number of slices, where some were asked for, else tensor-parallel size, of as
+    many ranks that loads, if any does."""
+    ranks = cut.tensor * cut.data
+    sizes = [size for size in range(1, ranks + 1) if ranks % size == 0 and _loads(
+        subject, replace(cut, slices=size) if asked
+        else replace(cut, tensor=size, data=ranks // size))]
+    return min(sizes, key=lambda size: abs(math.log(size / (asked or cut.tensor))), default=None)
+
+
+def _published(subject: Subject, cut: Cut) -> list[str]:
+    """The precision that the model is published in, cut the same way, that comes nearest in bytes;
+    nothing where none loads."""
+    wanted = expert_bytes(subject.precision)
+    found = {of.id: abs(expert_bytes(of) - wanted) for of, _ in checkpoints(subject.model)
+             if of.id != subject.precision.id and _loads(replace(subject, precision=of), cut)}
+    return [min(found, key=lambda name: (found[name], name))] if found else []
+
+
+def _loads(subject: Subject, cut: Cut) -> bool:
+    """Whether a cut divides the model, into slices with whole blocks."""
+    return cut_problem(subject, cut) is None and _broken(subject, cut) is None

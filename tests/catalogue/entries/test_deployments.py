@@ -1,0 +1,120 @@
+"""Agents as a load: the mean request of a task by hand, and what may not be stated together."""
+
+import json
+
+import pytest
+
+from calc.searching.load_goal import load_goal
+from catalogue import ParamsError, load_scenario
+from catalogue.entries.deployments import BLOCK, Agent, turn_load
+
+GOAL = "v4-flash-agents-8xh200"
+THREE = {"turns": 3, "first_prompt": 5 * BLOCK, "answer": 56, "tool_output": 200,
+         "pause": "10 s", "shared_prefix": 2 * BLOCK}
+SCENARIO = """
+title: {en: Agents, zh: Agents}
+defaults: {source: our plan, kind: assumed}
+model: deepseek-v3
+device: nvidia-h200-sxm
+engine: sglang
+cluster: {node: hgx-h200, nodes: 1}
+precision: fp8-block
+parallelism: {tensor_parallel: 8, pipeline_parallel: 1, data_parallel: 1, expert_parallel: 8}
+workload: {concurrency: 4, agent: AGENT}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A deployment for the agent of three turns."""
+    path = tmp_path / "agents.yml"
+    path.write_text(SCENARIO.replace("AGENT", json.dumps(THREE)), encoding="utf-8")
+    return path
+
+
+def test_mean_request_of_three_turns_by_hand():
+    """An answer and a tool's output are a block: the prompts are 5, 6 and 7 blocks.
+
+    The second one has all but 200 tokens of 6 blocks in the cache, which are 5 whole blocks.
+    """
+    assert turn_load(Agent(**THREE)) == pytest.approx({
+        "input_tokens": 6 * BLOCK, "output_tokens": 56, "context_tokens": 7 * BLOCK + 56,
+        "prefix_hit_share": (2 + 5 + 6) / (5 + 6 + 7), "think_time": 10})
+
+
+def test_single_turn_finds_the_shared_prefix_alone():
+    load = turn_load(Agent(**THREE | {"turns": 1}))
+    assert load["input_tokens"] == 5 * BLOCK
+    assert load["prefix_hit_share"] == pytest.approx(2 / 5)
+
+
+def test_prompt_that_is_all_shared_has_a_last_block_to_compute():
+    load = turn_load(Agent(**THREE | {"turns": 1, "shared_prefix": 5 * BLOCK}))
+    assert load["prefix_hit_share"] == pytest.approx(4 / 5)
+
+
+@pytest.mark.parametrize("tool_output", [1, 199, 200, 1500])
+def test_prefilled_tokens_are_never_understated(tool_output):
+    agent = Agent(**THREE | {"tool_output": tool_output})
+    load = turn_load(agent)
+    new = (5 - 2) * BLOCK + 2 * tool_output
+    prefilled = 3 * load["input_tokens"] * (1 - load["prefix_hit_share"])
+    assert new - 1e-6 <= prefilled <= new + 3 * BLOCK
+
+
+def test_demand_of_a_goal_has_what_follows_from_its_agent():
+    demand = load_goal(GOAL, ["demand.agent.turns=3", "demand.agent.pause=4 s"]).demand
+    assert {key: getattr(demand, key) for key in turn_load(demand.agent)} == turn_load(demand.agent)
+    assert (demand.input_tokens, demand.context_tokens, demand.think_time) == (14100, 16800, 4)
+
+
+@pytest.mark.parametrize(("setting", "message"), [
+    ("demand.input_tokens=100", "'input_tokens' follows from the 'agent'"),
+    ("demand.output_tokens=100", "'output_tokens' follows from the 'agent'"),
+    ("demand.context_tokens=100000", "'context_tokens' follows from the 'agent'"),
+    ("demand.prefix_hit_share=0", "'prefix_hit_share' follows from the 'agent'"),
+    ("demand.think_time=1 s", "'think_time' follows from the 'agent'"),
+    ("demand.arrivals=burst", "'arrivals' follows from the 'agent'"),
+    ("demand.arrival_rate=1 request/s", "'arrival_rate' follows from the 'agent'"),
+    ("demand.agent.turns=null", "an agent without turns, expected"),
+    ("demand.agent.turns=0", "out of range"), ("demand.agent.turns=1.5", "not a whole number"),
+    ("demand.agent.answer=0", "out of range"), ("demand.agent.tool_output=0", "out of range"),
+    ("demand.agent.shared_prefix=12001", "expected at most 12000 token"),
+    ("demand.agent.wait=1 s", "unknown key 'wait'"), ("demand.agent=many", "a group of keys"),
+    ("demand.users=null", "expected 'users' beside it"),
+    ("demand.agent=null", "'demand.input_tokens' is missing")])
+def test_refused_in_one_sentence(setting, message):
+    with pytest.raises(ParamsError) as refused:
+        load_goal(GOAL, [setting])
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_scenario_has_the_same_load_with_a_provenance(file):
+    scenario = load_scenario(file)
+    load = turn_load(scenario.file.workload.agent)
+    inputs = scenario.inputs()
+    assert {key: inputs[key] for key in load} == pytest.approx(load)
+    assert scenario.file.workload.arrivals == "closed-loop"
+    assert scenario.file.workload.input_tokens.kind == "derived"
+
+
+@pytest.mark.parametrize("setting", ["workload.input_tokens=5 token", "workload.think_time=1 s",
+                                     "workload.arrivals=burst", "mechanisms.prefix_hit_share=0.5",
+                                     "workload.agent.turns=null"])
+def test_scenario_refuses_in_one_sentence(file, setting):
+    with pytest.raises(ParamsError) as refused:
+        load_scenario(file, overrides=[setting])
+    message = str(refused.value)
+    assert message.startswith(f"--set {setting.partition('=')[0]}: ")
+    assert "follows from the 'agent'" in message or "an agent without turns" in message
+
+
+@pytest.mark.parametrize("group", ["mechanisms: []", "mechanisms: {prefix_hit_share: 0.5}",
+                                   "workload: 3", "workload: {concurrency: 4, agent: 3}"])
+def test_scenario_of_a_wrong_group_is_refused_at_its_line(file, group):
+    kept = [line for line in file.read_text(encoding="utf-8").splitlines()
+            if not line.startswith(group.partition(":")[0])]
+    file.write_text("\n".join([*kept, group]), encoding="utf-8")
+    with pytest.raises(ParamsError, match=rf"agents\.yml:{len(kept) + 1}: "):
+        load_scenario(file)
