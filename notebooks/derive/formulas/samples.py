@@ -208,8 +208,9 @@ def _linear(draw: random.Random, inputs: dict[str, Number], attention: str) -> d
             "linear_decay_rank": draw.choice((0, 64)), "linear_gate_rank": draw.choice((0, 64)),
             "full_attention_layers": min(int(inputs["full_attention_layers"]), layers - linear),
             **({"indexer_layers": min(indexed, layers - linear)} if indexed else {}),
-            "linear_mamba": mamba} | (  # Mamba-2 has matrices of full rank
-                {"linear_decay_rank": 0, "linear_gate_rank": 0} if mamba else {})
+            "linear_mamba": mamba,
+            # Mamba-2 has matrices of full rank
+            **({"linear_decay_rank": 0, "linear_gate_rank": 0} if mamba else {})}
 
 
 def _networks(draw: random.Random, inputs: dict[str, Number], alike: bool) -> dict[str, Number]:
