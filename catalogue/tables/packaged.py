@@ -201,22 +201,19 @@ class _Rows:
 
     def text(self, name: str) -> pd.Series:
         """A column of texts as categories [rows], empty where the file lacks it."""
-        import pandas as pd
-
         if name == "@engine":
             framework, version = self.text("framework").cat, self.text("version").cat
-            engines = pd.Series([self.file.engine(one, other) for one in framework.categories
-                                 for other in version.categories], dtype=object)
-            codes = framework.codes.astype(int) * len(version.categories) + version.codes
-            return engines.astype("category").take(codes).reset_index(drop=True)
+            engines = [self.file.engine(one, other) for one in framework.categories
+                       for other in version.categories]
+            return reading.categories(
+                engines, framework.codes.astype(int) * len(version.categories) + version.codes)
         column, _, member = name.partition(".")
         if member:
             return self.text(column).map(functools.partial(_member, member)).astype("category")
         if self._has(name):
             return reading.texts(self.table[name])
         word = {"@card": self.file.folder, "@framework": self.file.framework}.get(name, "")
-        return pd.Series([word], dtype="category").take(np.zeros(self.table.num_rows, int)
-                                                        ).reset_index(drop=True)
+        return reading.categories([word], np.zeros(self.table.num_rows, int))
 
     def real(self, name: str) -> NDArray[np.float64]:
         """A column of numbers [rows]. Raises KeyError where it is missing."""

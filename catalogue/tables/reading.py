@@ -166,17 +166,22 @@ def _misnamed(name: str, error: UnicodeDecodeError) -> ParamsError:
 
 def texts(column: pyarrow.ChunkedArray) -> pd.Series:
     """A column of texts as categories [rows], a missing one is empty."""
-    import pandas as pd
     import pyarrow
 
     packed = column.combine_chunks()
     if not pyarrow.types.is_dictionary(packed.type):
         packed = packed.dictionary_encode()
-    words = np.array([*("" if word is None else str(word)
-                        for word in packed.dictionary.to_pylist()), ""], dtype=object)
-    codes, words = pd.factorize(words)
-    rows = packed.indices.fill_null(len(codes) - 1).to_numpy(zero_copy_only=False)
-    return pd.Series(pd.Categorical.from_codes(codes[rows], pd.Index(words, dtype=object)))
+    words = ["" if word is None else str(word) for word in packed.dictionary.to_pylist()]
+    return categories([*words, ""], packed.indices.fill_null(len(words)).to_numpy(
+        zero_copy_only=False))
+
+
+def categories(words: Sequence[str], at: NDArray[Any]) -> pd.Series:
+    """Texts as categories, of every row the index of its word [rows]."""
+    import pandas as pd
+
+    codes, distinct = pd.factorize(np.array(words, dtype=object))
+    return pd.Series(pd.Categorical.from_codes(codes[at], pd.Index(distinct, dtype=object)))
 
 
 def numbers(column: pyarrow.ChunkedArray) -> NDArray[np.float64]:
