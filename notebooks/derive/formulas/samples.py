@@ -196,21 +196,23 @@ def _linear(draw: random.Random, inputs: dict[str, Number], attention: str) -> d
     """Linear attention in some of the layers, or in none; what is left attends to a cache."""
     layers, t = int(inputs["num_hidden_layers"]), int(inputs["tensor_parallel"])
     if attention == CSA or layers < 2 or draw.random() < 0.6:
-        return {**_NO_STATE}
+        return dict(_NO_STATE)
     linear = draw.randint(1, layers - 1)
     indexed = int(inputs.get("indexer_layers", 0))
     mamba = int(random.Random(f"mamba {attention} {layers} {linear} {t}").random() >= 0.5)
-    return {"linear_layers": linear, "linear_num_key_heads": t * draw.randint(1, 2),
-            "linear_num_value_heads": t * draw.randint(1, 4),
-            "linear_key_head_dim": draw.choice((64, 128)),
-            "linear_value_head_dim": draw.choice((64, 128)),
-            "linear_conv_kernel_dim": draw.choice((2, 4)),
-            "linear_decay_rank": draw.choice((0, 64)), "linear_gate_rank": draw.choice((0, 64)),
-            "full_attention_layers": min(int(inputs["full_attention_layers"]), layers - linear),
-            **({"indexer_layers": min(indexed, layers - linear)} if indexed else {}),
-            "linear_mamba": mamba,
-            # Mamba-2 has matrices of full rank
-            **({"linear_decay_rank": 0, "linear_gate_rank": 0} if mamba else {})}
+    found: dict[str, Number] = {
+        "linear_layers": linear, "linear_num_key_heads": t * draw.randint(1, 2),
+        "linear_num_value_heads": t * draw.randint(1, 4),
+        "linear_key_head_dim": draw.choice((64, 128)),
+        "linear_value_head_dim": draw.choice((64, 128)),
+        "linear_conv_kernel_dim": draw.choice((2, 4)),
+        "linear_decay_rank": draw.choice((0, 64)), "linear_gate_rank": draw.choice((0, 64)),
+        "full_attention_layers": min(int(inputs["full_attention_layers"]), layers - linear),
+        **({"indexer_layers": min(indexed, layers - linear)} if indexed else {}),
+        "linear_mamba": mamba}
+    if mamba:  # Mamba-2 has matrices of full rank
+        found |= {"linear_decay_rank": 0, "linear_gate_rank": 0}
+    return found
 
 
 def _networks(draw: random.Random, inputs: dict[str, Number], alike: bool) -> dict[str, Number]:
