@@ -318,11 +318,11 @@ def drafts(scenario: Scenario, release: Release) -> list[Setting]:
     workload = scenario.file.workload
     if not workload.draft_tokens or not workload.draft_tokens.value:
         return []
-    count, block = int(workload.draft_tokens.value), int(scenario.inputs()["draft_block"])
-    if block > 1:
+    count = int(workload.draft_tokens.value)
+    if scenario.inputs()["draft_block"] > 1:
         return [release.take("--speculative-algorithm", "DSPARK", "blocks are drafted"),
-                release.take("--speculative-dspark-block-size", block,
-                             "drafts of a pass"),
+                release.take("--speculative-dspark-block-size", count,
+                             "drafts of a step, at most a block of the drafter"),
                 release.take("--speculative-num-draft-tokens", count + 1,
                              "tokens drafted per step, and the step's own")]
     drafter = scenario.drafter

@@ -200,9 +200,11 @@ def test_flags_of_a_module_in_the_checkpoint():
                       drafter=DRAFTERS.index("dspark")), {})
     assert "equal to --tp-size" in start(wanted, replace(
         row, choice=replace(row.choice, tensor=4, data=2))).why
-    assert of_speculation(flags(wanted, SGLANG, row)["serve"]) == {
-        "--speculative-algorithm": "DSPARK", "--speculative-dspark-block-size": 5,
-        "--speculative-num-draft-tokens": 6}
+    for drafts in (5, 1):  # a whole block, and a part of one
+        fewer = replace(row, choice=replace(row.choice, drafts=drafts))
+        assert of_speculation(flags(wanted, SGLANG, fewer)["serve"]) == {
+            "--speculative-algorithm": "DSPARK", "--speculative-dspark-block-size": drafts,
+            "--speculative-num-draft-tokens": drafts + 1}
     of_vllm = replace(row, choice=replace(row.choice, engine=VLLM))
     assert of_speculation(flags(wanted, VLLM, of_vllm)["serve"]) == {
         "--speculative-config": {"method": "dspark", "num_speculative_tokens": 5}}
