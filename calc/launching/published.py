@@ -37,6 +37,13 @@ def compressed(scenario: Scenario) -> bool:
     return scenario.model.attention == "csa"
 
 
+def as_published(scenario: Scenario) -> bool:
+    """Whether a deployment runs the weights in the formats that its model is published in."""
+    own = scenario.model.weights
+    return own is not None and (
+        load_precision(own.precision).weights == scenario.precision.weights)
+
+
 def methods(scenario: Scenario, named: Mapping[str, str]) -> dict[str, str]:
     """``--quantization`` by format. MXFP4 of a model whose own weights are in another format is
     AMD's, in Quark's form, which runs on AMD's cards; engines refuse a name that differs from the

@@ -29,7 +29,7 @@ QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-ten
              "int4-group32-sym": "compressed-tensors",
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 PLAIN = ("bf16", "fp16")
-ASCEND_METHOD = "ascend"
+ASCEND_METHOD, COMPRESSED = "ascend", "deepseek_v4_fp8"
 BESIDE = "multistream_overlap_shared_expert"  # as the tutorial of DeepSeek-V4 starts
 BY_LOAD = "experts lie by their measured load"
 IN_CONFIG = "scheduler_config.enable_balance_scheduling"  # in place of the variable
@@ -180,11 +180,13 @@ def _joined(of: Layout, part: Part, release: Release) -> list[Setting]:
 
 
 def _methods(scenario: Scenario, release: Release) -> Mapping[str, str]:
-    """``--quantization`` by format; on Ascend whatever msModelSlim wrote."""
+    """``--quantization`` by format; on Ascend ``ascend`` for what msModelSlim wrote."""
     if release.name == ASCEND:
-        return dict.fromkeys(scenario.precision.weights.model_dump().values(), ASCEND_METHOD)
+        method = COMPRESSED if compressed(scenario) and published.as_published(
+            scenario) else ASCEND_METHOD
+        return dict.fromkeys(scenario.precision.weights.model_dump().values(), method)
     if compressed(scenario):  # its checkpoints say fp8, which vLLM takes for this
-        return {**QUANTIZED, **dict.fromkeys(published.EXPERTS, "deepseek_v4_fp8")}
+        return {**QUANTIZED, **dict.fromkeys(published.EXPERTS, COMPRESSED)}
     return published.methods(scenario, QUANTIZED)
 
 

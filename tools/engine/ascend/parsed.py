@@ -20,7 +20,9 @@ ENGINE, RELEASE = "vllm-ascend", "0.30.0rc2"
 BASE = "0.30.0"  # the release of vLLM that its image is built with
 POINTS = """[vllm.platform_plugins]
 ascend = vllm_ascend:register
-"""
+[vllm.general_plugins]
+ascend_kv_connector = vllm_ascend:register_connector
+"""  # of those in its setup.py what names a platform and its connectors
 METADATA = f"Metadata-Version: 2.1\nName: {ENGINE}\nVersion: {RELEASE}\n"
 EPLB = '{"eplb_config": {"dynamic_eplb": true}}'
 BROKEN = {  # each is refused by the engine or its plug-in

@@ -15,7 +15,7 @@ from typing import Any
 
 # kernels, a driver's library, and what reads images or files of other formats
 KERNELS = ("sgl_kernel", "pynvml", "torchvision", "gguf", "IPython")
-ASCEND = ("torch_npu", "torchair", "sgl_kernel_npu")
+ASCEND = ("torch_npu", "torchair", "sgl_kernel_npu", "mooncake")
 CUDA = "13.0"  # for which the release is built
 CANN = "8.5.0"
 
