@@ -19,6 +19,7 @@ from catalogue import library
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import WIDE
 from catalogue.entries.models import Model
+from catalogue.kernels import published_precision
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.units import factor
 
@@ -445,7 +446,7 @@ def _precision(model: Model, log: StartupText) -> str | None:
         parts = [part for name in names for part in re.split(r"[-_.]", name)]
         method = log.arguments.get("quantization", "").casefold()
         found = next((QUANTIZED[part] for part in (method, *parts) if part in QUANTIZED), found)
-    found = found or (model.weights.precision if model.weights else None)
+    found = found or published_precision(model)
     if found is None:
         return None
     if model.index_topk is not None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from calc.launching.layout import Layout
 from calc.launching.settings import ASCEND, Release, Setting
-from catalogue import ParamsError, Scenario, load_precision
+from catalogue import ParamsError, Scenario
 from catalogue.entries.profiles import in_order
+from catalogue.kernels import published_weights
 
 ROWS = "fp8-row56"  # latents in rows with their scales: what kernels of compressed attention read
 MXFP4 = "mxfp4"
@@ -37,13 +38,6 @@ def compressed(scenario: Scenario) -> bool:
     return scenario.model.attention == "csa"
 
 
-def as_published(scenario: Scenario) -> bool:
-    """Whether a deployment runs the weights in the formats that its model is published in."""
-    own = scenario.model.weights
-    return own is not None and (
-        load_precision(own.precision).weights == scenario.precision.weights)
-
-
 def methods(scenario: Scenario, named: Mapping[str, str]) -> dict[str, str]:
     """``--quantization`` by format. MXFP4 of a model whose own weights are in another format is
     AMD's, in Quark's form, which runs on AMD's cards; engines refuse a name that differs from the
@@ -53,8 +47,8 @@ def methods(scenario: Scenario, named: Mapping[str, str]) -> dict[str, str]:
         scenario: the deployment.
         named: of all formats.
     """
-    own = scenario.model.weights
-    if own is None or load_precision(own.precision).weights.routed_expert == MXFP4:
+    own = published_weights(scenario.model)
+    if own is None or own.routed_expert == MXFP4:
         return dict(named)
     others = {name: method for name, method in named.items() if name != MXFP4}
     return others | ({MXFP4: "quark"} if scenario.device.software == "rocm" else {})

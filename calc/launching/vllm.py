@@ -14,6 +14,7 @@ from calc.launching.settings import ASCEND, Release, Setting, Variable
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from catalogue import ParamsError, Scenario
+from catalogue.kernels import published_weights
 from catalogue.startuplog import GIB
 
 NAMES = ("vllm", ASCEND)
@@ -182,8 +183,8 @@ def _joined(of: Layout, part: Part, release: Release) -> list[Setting]:
 def _methods(scenario: Scenario, release: Release) -> Mapping[str, str]:
     """``--quantization`` by format; on Ascend ``ascend`` for what msModelSlim wrote."""
     if release.name == ASCEND:
-        method = COMPRESSED if compressed(scenario) and published.as_published(
-            scenario) else ASCEND_METHOD
+        as_published = published_weights(scenario.model) == scenario.precision.weights
+        method = COMPRESSED if compressed(scenario) and as_published else ASCEND_METHOD
         return dict.fromkeys(scenario.precision.weights.model_dump().values(), method)
     if compressed(scenario):  # its checkpoints say fp8, which vLLM takes for this
         return {**QUANTIZED, **dict.fromkeys(published.EXPERTS, COMPRESSED)}

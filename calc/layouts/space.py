@@ -44,7 +44,7 @@ from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
-from catalogue.kernels import published_precision, quality
+from catalogue.kernels import published_weights, quality
 from catalogue.kernels.releases import checkpoint_for, known_to_engines, published, shown
 from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
 
@@ -182,8 +182,7 @@ class Space:
             return [entry.id for entry in found]
         device, name = load_device(base.device), base.engine and base.engine.partition(AT)[0]
         had = [entry for entry in found if published(self.model, entry, name, device)]
-        own = published_precision(self.model)
-        stored = own and load_precision(own).weights
+        stored = published_weights(self.model)
         as_published = any(entry.weights == stored and known_to_run(
             self.subject(replace(base, precision=entry.id))) for entry in had)
         kept = [entry for entry in had if entry.weights == stored or not as_published

@@ -110,7 +110,7 @@ class Answer:
         found, rows = self.result, self.candidates
         beside = self._beside(rows)
         groups = self._reconsidered(rows + beside)
-        first = self._first(groups)
+        first = next(self._started_of(groups), None)
         if self.sure or set(found.wishes.limits) <= set(found.wishes.objectives) or (
                 first and near_best(found, first.row, self.central) and self._stands(first)):
             return groups
@@ -125,7 +125,8 @@ class Answer:
         groups = self._ranked(rows)
         if self.sure:
             return groups
-        while len(self._ratios) < OF_GROUP and (started := self._first(groups)) and (
+        while len(self._ratios) < OF_GROUP and (started := next(
+                self._started_of(groups), None)) and (
                 layout := _layout(first := started.row)) not in self._ratios:
             self._ratios[layout] = {of: value / first.quantities[of] for of, value in
                                     self._estimated(first).items() if first.quantities[of]}
@@ -137,11 +138,9 @@ class Answer:
             groups = self._ranked(rows)
         return groups
 
-    def _first(self, groups: Sequence[Sequence[SampledRow]]) -> SampledRow | None:
-        """The first of some groups that a release starts, as it would be told; None of none of
-        the best."""
-        return next((self._plain(each) for each, *_ in groups[:OF_GROUP]
-                     if self.offers(each.row)), None)
+    def _started_of(self, groups: Sequence[Sequence[SampledRow]]) -> Iterator[SampledRow]:
+        """First rows of the best groups, those that a release starts, as they would be printed."""
+        return (self._plain(each) for each, *_ in groups[:OF_GROUP] if self.offers(each.row))
 
     def _layouts(self, most: int | None = None) -> list[Row]:
         """The best of every layout of each offer, engine and precision, or of so many layouts on
@@ -177,8 +176,7 @@ class Answer:
         for sure."""
         found = self.result
         name, sign = next(iter(found.wishes.leading.items()))
-        firm = next((plain for each, *_ in groups[:OF_GROUP] if self.offers(each.row)
-                     and self._stands(plain := self._plain(each))), None)
+        firm = next(filter(self._stands, self._started_of(groups)), None)
         least = {name: sign * firm.stands_for(name, sign)} if firm and name not in UNBOUNDED else {}
         asked = replace(found.wishes, objectives=found.wishes.margins, least=least)
         two = pairs(found.space, asked, found.pairs).rows() if found.pairs else []
@@ -402,7 +400,7 @@ class Answer:
         dealt prompts, experts cut and dealt at once, and a chunk that is not the engine's usual."""
         if each.row.prefill is not None:
             return each
-        goal, best = self.result.wishes.goal, each
+        goal, best, own = self.result.wishes.goal, each, keeps(self.result, each) or 1.0
         plainer: tuple[Callable[[Choice], Choice], ...] = (
             lambda choice: replace(choice, micro_batches=1),
             lambda choice: replace(choice, expert=1 if choice.expert < choice.tensor
@@ -419,9 +417,8 @@ class Answer:
             if choice == best.row.choice or (row := self.result.again(choice)) is None:
                 continue
             other, = self._samples([row])
-            share, own = (keeps(self.result, of) or 1.0 for of in (other, each))  # none simulated
-            if little_worse(other, each, self.result.wishes.chosen) and (
-                    share >= min(HOLDS, own - NEARLY)):
+            if little_worse(other, each, self.result.wishes.chosen) and (  # neither is simulated
+                    (keeps(self.result, other) or 1.0) >= min(HOLDS, own - NEARLY)):
                 best = other
         return best
 

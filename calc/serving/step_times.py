@@ -78,11 +78,6 @@ def _part_of(numbers: Sequence[float] | np.ndarray) -> _Part:
     return _Part(Busy(*numbers[:len(BUSY)]), *numbers[len(BUSY):])
 
 
-def _beside(parts: Sequence[Sequence[float]]) -> _Part:
-    """Parts of several ranks, the numbers of each, as one of arrays of shape (ranks,)."""
-    return _part_of(np.array(parts).T)
-
-
 class Clock:
     """Times of steps of one data-parallel replica, or of ranks that share experts, remembered.
 
@@ -188,7 +183,8 @@ class Clock:
 
         Source: notebooks/serving.md, section Ranks that wait for one another.
         """
-        own = _beside([self._own(step) for step in steps if step.prefill or step.decode])
+        own = _part_of(np.array([
+            self._own(step) for step in steps if step.prefill or step.decode]).T)  # by rank
         decoding = not any(step.prefill for step in steps)
         shared = self._shared(float(own.tokens.sum()), float(own.tokens.max()), decoding)
         return float(self._joined(own, shared, decoding).max())

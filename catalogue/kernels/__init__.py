@@ -4,8 +4,8 @@
 it, ``quality`` what its format is known to cost.
 """
 
-from catalogue.kernels.quality import Quality, published_precision, quality
+from catalogue.kernels.quality import Quality, published_precision, published_weights, quality
 from catalogue.kernels.releases import Kernel, Support, kernel_of, kernels_of, support, tables
 
 __all__ = ["Kernel", "Quality", "Support", "kernel_of", "kernels_of", "published_precision",
-           "quality", "support", "tables"]
+           "published_weights", "quality", "support", "tables"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from catalogue import library
+from catalogue.entries.deployments import WeightFormats
 from catalogue.entries.measurements import FormatScore
 from catalogue.entries.models import Model
 from catalogue.messages import join, messages
@@ -101,6 +102,12 @@ def published_precision(model: Model) -> str | None:
     'fp8-block'
     """
     return model.weights.precision if model.weights else None
+
+
+def published_weights(model: Model) -> WeightFormats | None:
+    """Formats of the weights that a model is published in; None if none is known."""
+    name = published_precision(model)
+    return None if name is None else library.load("precisions", name).weights
 
 
 def quality(model: Model, precision: str) -> Quality:

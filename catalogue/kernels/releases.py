@@ -30,6 +30,7 @@ from catalogue.entries.hardware import STACK_OF, STACKS, WIDE, Device
 from catalogue.entries.kernels import CLASSES, DENSE, AttentionKind, Cache, Cell, Kernels, Product
 from catalogue.entries.models import CSA, OWN_LAYER, Checkpoint, Model
 from catalogue.entries.profiles import in_order
+from catalogue.kernels.quality import published_weights
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
@@ -62,7 +63,7 @@ def published(model: Model, precision: Precision, engine: str | None = None,
         device: whose maker's cards they are shown on; None for any.
     """
     found = [*checkpoints(model)]
-    own = model.weights and library.load("precisions", model.weights.precision).weights
+    own = published_weights(model)
     if precision.weights == own or not (found or own):
         return True
     of_format = [checkpoint for of, checkpoint in found if of.weights == precision.weights]
