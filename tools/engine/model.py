@@ -42,6 +42,7 @@ FP8_BLOCK = {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic
              "weight_block_size": [128, 128]}
 QUANTIZATION = {
     "fp8-block128": FP8_BLOCK,
+    "fp8-block128-e8m0": FP8_BLOCK | {"scale_fmt": "ue8m0"},
     "int4-group32-sym": {
         "quant_method": "compressed-tensors", "format": "pack-quantized",
         "quantization_status": "compressed", "kv_cache_scheme": None,
@@ -131,8 +132,9 @@ def published(model: str, precision: str) -> dict[str, Any]:
         config |= LAYERS[kind](stated)
     weights = load_precision(precision).weights
     stored = weights.routed_expert if of.is_moe else weights.dense_mlp
-    if stored in QUANTIZATION:
-        config["quantization_config"] = QUANTIZATION[stored]
+    described = next((part for part in (stored, weights.attention) if part in QUANTIZATION), None)
+    if described is not None:
+        config["quantization_config"] = QUANTIZATION[described]
     return config
 
 

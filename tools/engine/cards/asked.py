@@ -14,7 +14,8 @@ from catalogue.entries.hardware import Device
 from tools.engine.environment import Environment
 from tools.engine.lines import Line
 
-GENERATIONS = {"ascend-910b": "A2", "ascend-910c": "A3"}  # mechanisms -> what the plug-in calls it
+GENERATIONS = {  # mechanisms -> what the plug-in calls it
+    "ascend-910b": "A2", "ascend-910c": "A3", "ascend-950": "A5"}
 Card = dict[str, Any]
 Found = dict[str, Any]
 
