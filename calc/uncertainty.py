@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from calc.physics.arrays import SCALAR, Inputs, Number, double
+from calc.physics.arrays import SCALAR, double
+from calc.physics.inputs import Inputs, Number
 from calc.serving.evaluate import (
     MEMORY_NAMES,
     SERVED_NAMES,

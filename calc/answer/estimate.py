@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from calc.answer.nearest import Change, Search
@@ -25,6 +24,7 @@ from calc.evidence.classes import Own, own_errors
 from calc.layouts.feasible import HEADROOM, MEMORY, Reason, reasons
 from calc.physics.breakdown import bottleneck, token_parts
 from calc.physics.breakdown import parts as step_parts
+from calc.physics.inputs import Inputs
 from calc.physics.parameters import count_parameters
 from calc.serving.evaluate import doubt_words, evaluate
 from calc.uncertainty import (
@@ -225,7 +225,7 @@ def parameters(model: Model) -> dict[str, int]:
     >>> parameters(catalogue.load_model("deepseek-v3"))
     {'total': 671026419200, 'active': 36625618432, 'routed': 653908770816}
     """
-    counted = count_parameters(model.attention, SimpleNamespace(**model_inputs(model)))
+    counted = count_parameters(model.attention, Inputs(model_inputs(model)))
     return {"total": int(counted.total_parameters), "active": int(counted.active_parameters),
             "routed": int(counted.routed_parameters)}
 
@@ -239,7 +239,7 @@ def parameters_by_class(model: Model) -> dict[str, int]:
     True
     """
     shapes = model_inputs(model)
-    counted = count_parameters(model.attention, SimpleNamespace(**shapes))
+    counted = count_parameters(model.attention, Inputs(shapes))
     layers, dense = shapes["num_hidden_layers"], shapes["first_k_dense_replace"]
     parts = {
         "embedding": counted.embedding_parameters,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 from calc.answer.estimate import parameters, parameters_by_class
+from calc.physics.inputs import Inputs
 from calc.physics.kv_cache import cache
 from calc.physics.parameters import Parameters, count_parameters
 from catalogue import library
@@ -117,8 +117,8 @@ def allocated(model: Model, published: PublishedCache) -> tuple[float, float]:
     """
     precision = library.load("precisions", published.precision)
     shapes = model_inputs(model)
-    kept = cache(model.attention, SimpleNamespace(
-        **shapes | precision_inputs(precision), tensor_parallel=1, decode_context_parallel=1,
+    kept = cache(model.attention, Inputs(
+        shapes | precision_inputs(precision), tensor_parallel=1, decode_context_parallel=1,
         index_replicated=0, index_every_layer=0))
     token, state = float(kept.kv_bytes_per_token), float(kept.state_bytes_per_request)
     if model.attention == "gqa" and shapes["sliding_window"]:
@@ -157,7 +157,7 @@ def caches(model: Model) -> Iterator[tuple[PublishedCache, Beside, Beside | None
 
 
 def _counted(model: Model) -> Parameters:
-    return count_parameters(model.attention, SimpleNamespace(**model_inputs(model)))
+    return count_parameters(model.attention, Inputs(model_inputs(model)))
 
 
 def _prediction_layers(model: Model) -> int:

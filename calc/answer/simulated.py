@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.layouts.feasible import MEMORY, Reason, reasons
-from calc.physics.arrays import Inputs
+from calc.physics.inputs import Inputs
 from calc.serving.burst import front_ends_rate
 from calc.serving.evaluate import evaluate
 from calc.serving.metrics import MOST_SEQUENCES, WAVES, saturation_of_ranks, saturation_rate

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
+from calc.physics.inputs import Inputs
 from calc.serving.burst import first_held, front_ends_rate
 from calc.serving.evaluate import evaluate
 from calc.serving.steady import pool_queue

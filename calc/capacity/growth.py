@@ -20,8 +20,8 @@ import numpy as np
 from calc.capacity.replicas import MOST_OVERFLOW, Limits
 from calc.capacity.tables import Cut, Tables, Way, is_wide, layouts, requests_of, ways
 from calc.layouts.feasible import HEADROOM, has_room
-from calc.physics.arrays import Inputs
 from calc.physics.breakdown import bottleneck
+from calc.physics.inputs import Inputs
 from calc.serving.evaluate import doubt_words, doubts, evaluate
 from catalogue import Scenario
 from catalogue.deployments.cuts import Cut as Laid

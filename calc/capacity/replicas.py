@@ -16,7 +16,7 @@ from calc.answer.users import MEANS, UserLoad, users_see
 from calc.capacity.first_tokens import Steps, first_tokens
 from calc.capacity.waits import pace_spread, percentile, rates_met, skewed_above
 from calc.layouts.feasible import has_room
-from calc.physics.arrays import Inputs
+from calc.physics.inputs import Inputs
 from calc.serving.evaluate import doubts, evaluate
 from calc.serving.metrics import MOST_SEQUENCES
 from calc.serving.step_times import ranks_in_step

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calc.physics.arrays import Number
+from calc.physics.inputs import Number
 
 MET, FARTHEST = 33, 4.0  # rates that stand for those of an hour's minutes, to so many deviations
 HALVINGS = 30  # of an interval that holds a percentile

@@ -39,7 +39,7 @@ from calc.evidence.classes import stand_ins
 from calc.launching.lengths import longer_words
 from calc.launching.startup_line import POOLS, engine_words, startup_line, startup_lines
 from calc.layouts.change import set_line
-from calc.physics.arrays import Inputs
+from calc.physics.inputs import Inputs
 from calc.searching.same_cards import Alternatives, alternatives
 from calc.serving.evaluate import bench_count, doubt_words
 from catalogue import ParamsError, Scenario, Value, load_deployment, symbols

@@ -34,7 +34,8 @@ from calc.costing.power import (
     shares_of,
     site_power,
 )
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import select
+from calc.physics.inputs import Number
 from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import Scenario
 from catalogue.planning.prices import Prices, Sold

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.costing.power import around_of, full_power, site_power
-from calc.physics.arrays import Number
+from calc.physics.inputs import Number
 from calc.uncertainty import Amount
 from catalogue import ParamsError, load, load_device, load_node, names, units
 from catalogue.entries.hardware import Device, Node

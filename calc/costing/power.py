@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import ceil_div, select
+from calc.physics.inputs import Number
 from calc.uncertainty import Amount
 from catalogue import Scenario, load, load_device, names
 from catalogue.entries.hardware import Device, Node

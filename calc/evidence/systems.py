@@ -17,7 +17,8 @@ import numpy as np
 
 from calc.evidence.classes import load_of
 from calc.evidence.fitting import Calibration
-from calc.physics.arrays import Inputs, double
+from calc.physics.arrays import double
+from calc.physics.inputs import Inputs
 from calc.serving.evaluate import check_names, evaluate, latencies
 from calc.serving.metrics import serve_all
 from calc.serving.step_times import Clock

@@ -22,6 +22,7 @@ from calc.kernels.cores import DECODE_CORE, decode_time
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.matmuls import ACTIVATION_BYTES, DENSE, OF_CARD
 from calc.physics.attention import MLA
+from calc.physics.inputs import Inputs
 from calc.physics.kv_cache import cache as cached
 from calc.physics.kv_cache import multiplied_positions, selection_bytes
 from calc.physics.memory import Weights
@@ -56,11 +57,11 @@ def _projections(columns: Columns, model: str = BLOCK_MODEL) -> Column:
     tokens = np.asarray(columns["batch"], float)
     given = {f"{name}_{key}": columns[key] for key in DENSE.parameters
              for name in ("attention", "shared_expert", "dense_mlp", "router", "head")}
-    q: Any = SimpleNamespace(**(
+    q = Inputs(
         _layer(model) | {key: columns[key] for key in OF_CARD} | given
         | {"num_attention_heads": columns["heads"], "memory_bandwidth": columns["bandwidth"],
            "attention_weight_bytes": columns["weight_bytes"], "attention_peak": columns["peak"],
-           "load_overlap": DENSE.fixed["load_overlap"].start, "expert_load_overlap": 0}))
+           "load_overlap": DENSE.fixed["load_overlap"].start, "expert_load_overlap": 0})
     n = count_parameters(MLA, q)
     stored: Any = SimpleNamespace(attention_weights_per_layer=columns["weight_bytes"] * (
         n.attention_divided_parameters + n.attention_kv_parameters
@@ -113,11 +114,11 @@ def sparse_block_time(columns: Columns, parameters: Mapping[str, float]) -> Colu
     """
     batch, context = np.asarray(columns["batch"], float), np.asarray(columns["context"], float)
     held = {name: columns[name] for name in SPARSE_KNOWN}
-    q: Any = SimpleNamespace(**(_layer(SPARSE_MODEL) | held | dict(parameters) | {
+    q = Inputs(_layer(SPARSE_MODEL) | held | dict(parameters) | {
         "num_attention_heads": columns["heads"], "memory_bandwidth": columns["bandwidth"],
         "kv_cache_element_bytes": columns["element_bytes"],
         "kv_rope_element_bytes": ACTIVATION_BYTES, "kv_index_element_bytes": columns["index_bytes"],
-        "mla_compute_efficiency": 1, "attention_efficiency": 1}))
+        "mla_compute_efficiency": 1, "attention_efficiency": 1})
     picked = np.minimum(context, q.index_topk)
     step = Composition(
         tokens=batch, logit_rows=0, attended=batch * multiplied_positions(q, picked, context, 1),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from types import SimpleNamespace
 
 import numpy as np
 
 from calc.kernels.law import Bounds, Column, Columns, Law
-from calc.physics.arrays import Number
 from calc.physics.communication import (
     Group,
     all_gather,
@@ -17,6 +15,7 @@ from calc.physics.communication import (
     group,
     reduce_scatter,
 )
+from calc.physics.inputs import Inputs, Number
 
 # a table of one server asks for no network
 ALONE = {"network_bandwidth": 1.0, "network_alpha": 0.0, "network_efficiency": 1.0}
@@ -27,11 +26,11 @@ MOST_NODES = 4  # that a token is sent to in the programs that measure, as in De
 
 
 def _laid(columns: Columns, parameters: Mapping[str, Number], **others: Number
-          ) -> tuple[SimpleNamespace, Group]:
+          ) -> tuple[Inputs, Group]:
     """Inputs of a step from what is known of the card and of a law's parameters; the group."""
     given: dict[str, Number] = {**ALONE, **others, **parameters}
     given |= {name: columns[name] for name in LINKS}
-    q = SimpleNamespace(**given)
+    q = Inputs(given)
     return q, group(q, columns["ranks"])
 
 

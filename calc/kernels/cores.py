@@ -16,6 +16,7 @@ import numpy as np
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.matmuls import ACTIVATION_BYTES, MULTIPLY_ADD
 from calc.physics.arrays import ceil_div
+from calc.physics.inputs import Inputs
 from calc.physics.operators import core_time
 from calc.physics.work import Core
 from catalogue.entries.formulas import neutral
@@ -32,7 +33,7 @@ def _still() -> dict[str, Any]:
 
 
 def _time(columns: Columns, parameters: Mapping[str, float], core: Core, **batch: Any) -> Column:
-    q = SimpleNamespace(**_still() | {
+    q = Inputs(_still() | {
         "core_peak": columns["peak"], "memory_bandwidth": columns["bandwidth"],
         "hbm_efficiency": columns["hbm_efficiency"]} | dict(parameters))
     made: Any = SimpleNamespace(**batch)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.routing import Dealing, met
 from calc.physics.experts import expert_tile, moved_rows
+from calc.physics.inputs import Inputs
 from calc.physics.operators import (
     Matmuls,
     expert_latency,
@@ -39,14 +39,14 @@ ONCE = Bounds(1, 0.5, 2)
 GROWTH, LARGEST = Bounds(1.4, 0.25, 32), Bounds(64, 16, 512)
 
 
-def _inputs(columns: Columns, parameters: Mapping[str, float], **more: object) -> SimpleNamespace:
+def _inputs(columns: Columns, parameters: Mapping[str, float], **more: object) -> Inputs:
     """What the functions of the physics read, for a class that stands alone on its card."""
     alone = dict.fromkeys(("tensor_parallel", "expert_parallel", "data_parallel"), 1)
-    return SimpleNamespace(
-        **(alone | {"clock_factor": 1, "clock_spread": 0, "expert_tensor_parallel": 0,
-                    "memory_bandwidth": columns["bandwidth"]}
-           | {"load_overlap": OVERLAP.start, "expert_load_overlap": OVERLAP.start}
-           | {name: columns[name] for name in OF_CARD} | more | dict(parameters)))
+    return Inputs(
+        alone | {"clock_factor": 1, "clock_spread": 0, "expert_tensor_parallel": 0,
+                 "memory_bandwidth": columns["bandwidth"]}
+        | {"load_overlap": OVERLAP.start, "expert_load_overlap": OVERLAP.start}
+        | {name: columns[name] for name in OF_CARD} | more | dict(parameters))
 
 
 def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:

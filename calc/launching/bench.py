@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from calc.evidence.systems import System
 from calc.launching.scripts import MADE, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, comment, nearest_releases
 from calc.launching.watching.predictions import Predicted, predicted
+from calc.physics.inputs import Inputs
 from calc.serving.evaluate import FEWEST, WAVES, bench_count
 from calc.uncertainty import Amount
 from catalogue import Scenario
@@ -104,7 +104,7 @@ def _runs(scenario: Scenario, of: Predicted, apart: bool) -> list[Bench]:
         """Requests of a run: those stated, a few waves, or one where that takes long."""
         if not stated and WAVES * users / replicas * (prompt / chunk) > MOST_PROMPT_STEPS:
             stated = max(FEWEST, users)
-        return int(bench_count(SimpleNamespace(
+        return int(bench_count(Inputs(
             output_tokens=answer, bench_requests=stated), users))
 
     stated = workload.requests.value if workload.requests else 0

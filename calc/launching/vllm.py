@@ -11,8 +11,8 @@ from calc.launching.layout import MASTER_PORT, RPC_PORT, SIDE_PORT, Layout, Part
 from calc.launching.lengths import Longest
 from calc.launching.published import compressed, fused, spoken
 from calc.launching.settings import ASCEND, Release, Setting, Variable
-from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
+from calc.physics.inputs import Inputs
 from catalogue import ParamsError, Scenario
 from catalogue.kernels import published_weights
 from catalogue.startuplog import GIB

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from calc.physics.arrays import Number
+from calc.physics.inputs import Number
 from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.deployments.resolved import leaves_replica
 from catalogue.entries.hardware import Node

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calc.physics.arrays import Number, maximum
+from calc.physics.arrays import maximum
+from calc.physics.inputs import Number
 from catalogue.deployments.physics_inputs import priors_of
 from catalogue.entries.hardware import Device, Node
 from catalogue.reading.units import factor

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from calc.many.sweeps import Columns, decode_sweep
-from calc.physics.arrays import Number
+from calc.physics.inputs import Number
 from calc.serving.evaluate import FAST
 
 BATCH = 1 << 17  # deployments that a stream has in memory at once

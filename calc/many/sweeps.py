@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Inputs, Number, double
+from calc.physics.arrays import double
+from calc.physics.inputs import Inputs, Number
 from calc.recording import Repeating, one_if_same, repeating
 from calc.serving.evaluate import (
     FAST,

@@ -1,31 +1,17 @@
-"""What the formulas need of NumPy, for scalars and arrays alike, and the inputs they read."""
+"""What the formulas need of NumPy, for scalars and arrays alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from calc.physics.inputs import Inputs, Number
+
 SCALAR = (int, float)  # single numbers, those of NumPy in double precision included
-Number = Any  # int, float or numpy array: every function of calc is vectorised
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class Inputs:
-    """Input symbols as attributes, which stay as they are, and what :func:`once` made of them.
-
-    Args:
-        symbols: inputs in SI units, by name.
-    """
-
-    def __init__(self, symbols: Mapping[str, Number]) -> None:
-        vars(self).update(symbols)
-        self.made: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
-
-    if TYPE_CHECKING:
-        def __getattr__(self, name: str) -> Number: ...
 
 
 def double(value: Number) -> Number:
@@ -54,14 +40,15 @@ def once(function: Function) -> Function:
         function: of the inputs and of objects that are the same for every step.
     """
     @wraps(function)
-    def kept(q: Any, *others: Any) -> Any:
+    def kept(q: Inputs, *others: Any) -> Any:
         if not isinstance(q, Inputs):
             return function(q, *others)
         key = (function, *map(id, others)) if others else function
-        known = q.made.get(key)
+        made = vars(q)["made"]
+        known = made.get(key)
         if known is None:
             # an object that is kept leaves its identity to no other
-            known = q.made[key] = function(q, *others), others
+            known = made[key] = function(q, *others), others
         return known[0]
 
     return cast("Function", kept)

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.arrays import Number, anywhere, maximum, minimum, once, select
+from calc.physics.arrays import anywhere, maximum, minimum, once, select
+from calc.physics.inputs import Inputs, Number
 
 MLA, GQA, CSA = "mla", "gqa", "csa"
 
@@ -61,7 +62,7 @@ class Heads:
         return self.key + self.value
 
 
-def full_heads(q: Any) -> Heads:
+def full_heads(q: Inputs) -> Heads:
     """Heads of grouped-query attention in the layers without a window [1].
 
     Args:
@@ -73,7 +74,7 @@ def full_heads(q: Any) -> Heads:
     return Heads(q.num_attention_heads, q.num_key_value_heads, q.head_dim, q.v_head_dim, made)
 
 
-def window_heads(q: Any) -> Heads:
+def window_heads(q: Inputs) -> Heads:
     """Heads of grouped-query attention in the layers with a window [1].
 
     Args:
@@ -85,7 +86,7 @@ def window_heads(q: Any) -> Heads:
                  q.window_v_head_dim, q.window_head_dim + q.window_v_head_dim)
 
 
-def window_layers(q: Any) -> Number:
+def window_layers(q: Inputs) -> Number:
     """Layers with a cache that attend to a window [1].
 
     Args:
@@ -96,7 +97,7 @@ def window_layers(q: Any) -> Number:
     return attention_layers(q) - q.full_attention_layers
 
 
-def over_kinds(q: Any, of: Callable[[Heads], Number]) -> Number:
+def over_kinds(q: Inputs, of: Callable[[Heads], Number]) -> Number:
     """Sum over all layers with a cache, of grouped-query attention [any].
 
     Args:
@@ -112,7 +113,7 @@ def over_kinds(q: Any, of: Callable[[Heads], Number]) -> Number:
     return total + windowed * (of(window_heads(q)) - full)
 
 
-def kv_share(q: Any, n: Any, ranks: Number) -> Number:
+def kv_share(q: Inputs, n: Any, ranks: Number) -> Number:
     """A rank's part of the projections of keys and values, mean layer, cut by KV heads [1].
 
     Args:
@@ -127,7 +128,7 @@ def kv_share(q: Any, n: Any, ranks: Number) -> Number:
             + windowed / minimum(ranks, q.window_num_key_value_heads))
 
 
-def mla_attention(q: Any) -> Attention:
+def mla_attention(q: Inputs) -> Attention:
     """Multi-head latent attention [1]: low-rank queries and one latent for keys and values.
 
     The down-projections make one latent for all heads, so no rank can hold a part of them. An
@@ -155,7 +156,7 @@ def mla_attention(q: Any) -> Attention:
         norm=2 * d + q.q_lora_rank + q.kv_lora_rank + indexing * 2 * q.index_head_dim)
 
 
-def gqa_attention(q: Any) -> Attention:
+def gqa_attention(q: Inputs) -> Attention:
     """Parameters of grouped-query attention [1]; multi-head attention has a KV head for each head.
 
     A bias is one number per output and goes with the projection's columns. The output projection's
@@ -187,7 +188,7 @@ def gqa_attention(q: Any) -> Attention:
         window_kv=windowed * inputs * window_heads(q).kv * window_heads(q).projected)
 
 
-def attention_layers(q: Any) -> Number:
+def attention_layers(q: Inputs) -> Number:
     """Layers that attend to a cache [1].
 
     Args:
@@ -198,7 +199,7 @@ def attention_layers(q: Any) -> Number:
     return q.num_hidden_layers - q.linear_layers
 
 
-def layer_halves(q: Any) -> Number:
+def layer_halves(q: Inputs) -> Number:
     """Attentions or states, and feed-forward networks, of all layers, each with a norm before [1].
 
     Args:
@@ -209,7 +210,7 @@ def layer_halves(q: Any) -> Number:
     return 2 * q.num_hidden_layers - q.layers_without_mlp
 
 
-def core_width(attention: str, q: Any, absorbed: Number) -> Number:
+def core_width(attention: str, q: Inputs, absorbed: Number) -> Number:
     """Elements in and out of the core per head and token, in a layer without a window [1].
 
     Args:
@@ -227,7 +228,7 @@ def core_width(attention: str, q: Any, absorbed: Number) -> Number:
             + (1 - absorbed) * (q.qk_nope_head_dim + q.qk_rope_head_dim + q.v_head_dim))
 
 
-def projections_width(attention: str, q: Any, ranks: Number, absorbed: Number) -> Number:
+def projections_width(attention: str, q: Inputs, ranks: Number, absorbed: Number) -> Number:
     """Elements in and out of the projections per token, all layers with a cache [1].
 
     Args:
@@ -259,7 +260,7 @@ def projections_width(attention: str, q: Any, ranks: Number, absorbed: Number) -
 OVERLAPPING, KEY_AND_GATE = 2, 2
 
 
-def compressed_attention(q: Any) -> Attention:
+def compressed_attention(q: Inputs) -> Attention:
     """Attention to a window and to compressed entries of the cache, the mean layer.
 
     One row is key and value of all heads. The output projection is of low rank, group by group of
@@ -290,7 +291,7 @@ def compressed_attention(q: Any) -> Attention:
     )
 
 
-def hyper_connections(q: Any) -> tuple[Number, Number]:
+def hyper_connections(q: Inputs) -> tuple[Number, Number]:
     """Parameters that mix residual streams [1]: of the mean layer, and before the head; 0 with one.
 
     Before and after attention and MLP alike a matrix on all streams at once gives a weight for each
@@ -310,7 +311,7 @@ def hyper_connections(q: Any) -> tuple[Number, Number]:
             select(several, streams * (wide + 1) + 1, 0))
 
 
-def residual_widths(q: Any) -> Number:
+def residual_widths(q: Inputs) -> Number:
     """Widths of the model that a token moves around attention, or an MLP [1].
 
     A norm reads and writes hidden state and residual. Several streams are read twice before it,
@@ -325,7 +326,7 @@ def residual_widths(q: Any) -> Number:
     return select(q.hc_mult > 1, 4 * q.hc_mult + 2, 4)
 
 
-def linear_attention(q: Any) -> Attention:
+def linear_attention(q: Inputs) -> Attention:
     """Parameters of a layer of linear attention [1].
 
     A state that every token decays, corrects and reads takes the place of a cache. Queries, keys
@@ -354,7 +355,7 @@ def linear_attention(q: Any) -> Attention:
         norm=2 * d + select(mamba, values, q.linear_value_head_dim))
 
 
-def linear_widths(q: Any) -> tuple[Number, Number]:
+def linear_widths(q: Inputs) -> tuple[Number, Number]:
     """Elements that a token moves in a layer of linear attention, of all heads [1].
 
     Into and out of its projections, besides the hidden state; and in and out of the convolution,
@@ -372,7 +373,7 @@ def linear_widths(q: Any) -> tuple[Number, Number]:
     return mixed + 2 * values, 2 * mixed + (mixed + values) + 3 * values
 
 
-def mamba_width(q: Any) -> Number:
+def mamba_width(q: Inputs) -> Number:
     """Elements of a token that live at once in a layer of Mamba-2, of all heads [1]; 0 without.
 
     What its projection makes, the outputs of the convolution, and those of the recurrence.
@@ -390,7 +391,7 @@ def mamba_width(q: Any) -> Number:
                   projected + (2 * keys + values) + values, 0)
 
 
-def linear_state(q: Any) -> Number:
+def linear_state(q: Inputs) -> Number:
     """State of linear attention of a request, all layers, cut by heads [B/request].
 
     A matrix of keys by values for each value head, and the tokens of the convolution before the
@@ -408,7 +409,7 @@ def linear_state(q: Any) -> Number:
                               + q.activation_element_bytes * before)
 
 
-def linear_flops(q: Any, batch: Any) -> Number:
+def linear_flops(q: Inputs, batch: Any) -> Number:
     """Operations of the recurrence of linear attention, in all layers [FLOP].
 
     A token decays and reads the state by its key, corrects it, and reads it by its query: three
@@ -431,7 +432,7 @@ def linear_flops(q: Any, batch: Any) -> Number:
     return q.multiply_add_flops * q.linear_layers * batch.tokens / q.tensor_parallel * products
 
 
-def linear_bytes(q: Any, batch: Any) -> Number:
+def linear_bytes(q: Inputs, batch: Any) -> Number:
     """Bytes that linear attention moves besides its projections, in all layers [B].
 
     Args:
@@ -449,7 +450,7 @@ def linear_bytes(q: Any, batch: Any) -> Number:
             + states * linear_state(q) / q.tensor_parallel)
 
 
-def state_passes(q: Any) -> Number:
+def state_passes(q: Inputs) -> Number:
     """Times that a decode step moves the state of a request: read once, kept after every token [1].
 
     Args:
@@ -461,7 +462,7 @@ def state_passes(q: Any) -> Number:
 
 
 @once
-def prompt_ranks(q: Any) -> Number:
+def prompt_ranks(q: Inputs) -> Number:
     """Tensor-parallel ranks over which the tokens of prompts are dealt, each with all heads [1].
 
     One without context parallelism in prefill, which engines have for models with an indexer; the
@@ -477,7 +478,7 @@ def prompt_ranks(q: Any) -> Number:
     return select(dealt, q.tensor_parallel, 1)
 
 
-def output_projection(attention: str, q: Any) -> Number:
+def output_projection(attention: str, q: Inputs) -> Number:
     """Parameters of a layer that take the outputs of all heads back to the width of the model [1].
 
     The mean layer.
@@ -498,7 +499,7 @@ def output_projection(attention: str, q: Any) -> Number:
     return whole * q.hidden_size / q.num_hidden_layers
 
 
-def held_divided(q: Any, n: Any) -> Number:
+def held_divided(q: Inputs, n: Any) -> Number:
     """Parameters cut by heads that a rank holds whole to deal prompts, keys and values aside [1].
 
     All, or all but the output projection.
@@ -512,7 +513,7 @@ def held_divided(q: Any, n: Any) -> Number:
     return n.attention_divided_parameters - q.context_output_cut * n.output_projection_parameters
 
 
-def context_weights(q: Any, n: Any) -> Number:
+def context_weights(q: Inputs, n: Any) -> Number:
     """Bytes of a layer's attention that a rank holds beyond its share, to deal prompts [B].
 
     Args:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from calc.physics.arrays import (
-    Number,
     anywhere,
     either,
     is_absent,
@@ -19,6 +18,7 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
+from calc.physics.inputs import Inputs, Number
 
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
@@ -197,7 +197,7 @@ def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
 
 
 @once
-def hides(q: Any) -> bool:
+def hides(q: Inputs) -> bool:
     """Whether work overlaps in at least one deployment: two micro-batches, shared experts beside
     the exchange or on a second stream, or the host beside the card.
 
@@ -210,12 +210,12 @@ def hides(q: Any) -> bool:
 
 
 @once
-def _between(q: Any) -> bool:
+def _between(q: Inputs) -> bool:
     """Whether computation overlaps communication in at least one deployment."""
     return anywhere((q.micro_batches > 1) | (q.single_batch_overlap > 0))
 
 
-def hidden_time(q: Any, b: Busy) -> Number:
+def hidden_time(q: Inputs, b: Busy) -> Number:
     """Overlapped time of a step [s]: links and host that run beside something longer.
 
     Two micro-batches take turns, one communicates while the other computes; or each has a stream of
@@ -255,14 +255,14 @@ def hidden_time(q: Any, b: Busy) -> Number:
     return between + q.host_overlap * minimum(b.on_host, b.own + b.links - between)
 
 
-def _more_hidden(q: Any, step: Any, changed: Callable[[Busy], Busy]) -> Number:
+def _more_hidden(q: Inputs, step: Any, changed: Callable[[Busy], Busy]) -> Number:
     """Change of a step's overlapped time with its work [s]."""
     if not hides(q):
         return 0.0
     return hidden_time(q, changed(busy_in(q, step))) - step.hidden_time
 
 
-def busy_in(q: Any, step: Any) -> Busy:
+def busy_in(q: Inputs, step: Any) -> Busy:
     """Busy times of an evaluated step [s].
 
     Args:
@@ -274,7 +274,7 @@ def busy_in(q: Any, step: Any) -> Busy:
     return busy(q.micro_batches, {name: getattr(step, f"{name}_time") for name in BUSY})
 
 
-def cores_in(q: Any, step: Any) -> Busy:
+def cores_in(q: Inputs, step: Any) -> Busy:
     """Busy times of attention cores, the choice of positions and their exchange in a step [s].
 
     Args:
@@ -287,7 +287,7 @@ def cores_in(q: Any, step: Any) -> Busy:
                 links=step.context_exchange_time) * q.micro_batches
 
 
-def added_time(q: Any, step: Any, more: Busy) -> Number:
+def added_time(q: Inputs, step: Any, more: Busy) -> Number:
     """Time that a step gains on a card with more work, less the overlapped part [s].
 
     Args:
@@ -300,7 +300,7 @@ def added_time(q: Any, step: Any, more: Busy) -> Number:
     return minus(more.exposed, _more_hidden(q, step, lambda before: before + more))
 
 
-def removed_time(q: Any, step: Any, less: Busy) -> Number:
+def removed_time(q: Inputs, step: Any, less: Busy) -> Number:
     """Time that a step loses on a card with less work, but for the overlapped part [s].
 
     Args:

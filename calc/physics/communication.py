@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from calc.physics.arrays import (
     SCALAR,
-    Number,
     anywhere,
     both,
     ceil_div,
@@ -32,6 +30,7 @@ from calc.physics.arrays import (
 )
 from calc.physics.attention import CSA, GQA, MLA, Heads, attention_layers, over_kinds
 from calc.physics.experts import copies_sent, expert_group, expert_slices
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import Cache, index_parts
 from calc.physics.work import Composition
 
@@ -54,7 +53,7 @@ class Group:
 
 
 @once
-def group(q: Any, ranks: Number) -> Group:
+def group(q: Inputs, ranks: Number) -> Group:
     """Place of the ranks of a group on nodes, and the links between them.
 
     Consecutive ranks fill a node first. In a full mesh of pairwise links a device reaches the
@@ -75,18 +74,18 @@ def group(q: Any, ranks: Number) -> Group:
 
 
 @once
-def _inside(q: Any, g: Group) -> Number:
+def _inside(q: Inputs, g: Group) -> Number:
     """Rate of a collective between cards of a node [B/s]."""
     return maximum(g.inside_rate * q.collective_efficiency, SLOWEST_LINK)
 
 
 @once
-def _across(q: Any, g: Group) -> Number:
+def _across(q: Inputs, g: Group) -> Number:
     """Rate of a collective between nodes [B/s]."""
     return maximum(g.across_rate * q.network_efficiency, SLOWEST_LINK)
 
 
-def one_shot(q: Any, g: Group, payload: Number) -> Number:
+def one_shot(q: Inputs, g: Group, payload: Number) -> Number:
     """All-reduce in one exchange [s]: each rank sends its whole payload to every other.
 
     Args:
@@ -100,12 +99,12 @@ def one_shot(q: Any, g: Group, payload: Number) -> Number:
 
 
 @once
-def _exchanged_per_byte(q: Any, g: Group) -> Number:
+def _exchanged_per_byte(q: Inputs, g: Group) -> Number:
     """Time to send as much to every other rank of a node, per byte of what each gets [s/B]."""
     return (g.inside - 1) / _inside(q, g)
 
 
-def two_shot(q: Any, g: Group, payload: Number) -> Number:
+def two_shot(q: Inputs, g: Group, payload: Number) -> Number:
     """All-reduce as direct reduce-scatter and all-gather [s]: 2 exchanges of (n - 1)/n payloads.
 
     Args:
@@ -119,7 +118,7 @@ def two_shot(q: Any, g: Group, payload: Number) -> Number:
             + 2 / g.inside * _exchanged_per_byte(q, g) * payload)
 
 
-def pipelined(q: Any, g: Group, payload: Number) -> Number:
+def pipelined(q: Inputs, g: Group, payload: Number) -> Number:
     """All-reduce of a library in chunks that follow each other [s]: a long start, a higher rate.
 
     Around rings a rank sends 2 (n - 1)/n payloads. Where the switches add, each rank has them
@@ -136,7 +135,7 @@ def pipelined(q: Any, g: Group, payload: Number) -> Number:
 
 
 @once
-def _pipelined_per_byte(q: Any, g: Group) -> Number:
+def _pipelined_per_byte(q: Inputs, g: Group) -> Number:
     passes = 2 * (g.inside - 1) / g.inside
     added = select(q.switch_adds > 0, 1 + 1 / g.inside, passes)
     return minimum(passes, added) / maximum(
@@ -173,7 +172,7 @@ def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
     return hops * alpha + hops / rate * payload
 
 
-def all_reduce(q: Any, g: Group, payload: Number) -> Number:
+def all_reduce(q: Inputs, g: Group, payload: Number) -> Number:
     """All-reduce over a group [s], with the fastest algorithm that its topology has.
 
     Inside one node the best of one-shot, two-shot and a library's pipeline. Across nodes:
@@ -200,7 +199,7 @@ def all_reduce(q: Any, g: Group, payload: Number) -> Number:
     return either(g.ranks > 1, lambda: either(g.across > 1, several, single), lambda: 0.0)
 
 
-def all_gather(q: Any, g: Group, payload: Number) -> Number:
+def all_gather(q: Inputs, g: Group, payload: Number) -> Number:
     """All-gather over a group [s]: each rank ends with every rank's payload.
 
     Inside a node around a ring, whose steps start one after another, or in a pipeline, which starts
@@ -224,20 +223,20 @@ def all_gather(q: Any, g: Group, payload: Number) -> Number:
 
 
 @once
-def _passing(q: Any, g: Group) -> tuple[Number, Number]:
+def _passing(q: Inputs, g: Group) -> tuple[Number, Number]:
     """Latency [s] and time per byte of a payload [s/B] that is gathered around a ring of nodes."""
     steps = g.across - 1
     return steps * q.network_alpha, steps / _across(q, g)
 
 
-def _gathered(q: Any, g: Group, payload: Number) -> Number:
+def _gathered(q: Inputs, g: Group, payload: Number) -> Number:
     """Part of an all-gather, or of a reduce-scatter, inside a node [s]."""
     start, per_byte, late, bulk = _gathering(q, g)
     return minimum(start + payload * per_byte, late + payload * bulk)
 
 
 @once
-def _gathering(q: Any, g: Group) -> tuple[Number, Number, Number, Number]:
+def _gathering(q: Inputs, g: Group) -> tuple[Number, Number, Number, Number]:
     """Latency [s] and time per byte of a payload [s/B], around a ring and in a pipeline."""
     steps, several = g.inside - 1, g.inside > 1
     ring_rate, bulk_rate = (maximum(g.inside_rate * share, SLOWEST_LINK) for share in (
@@ -247,7 +246,7 @@ def _gathering(q: Any, g: Group) -> tuple[Number, Number, Number, Number]:
             select(several, q.gather_bulk_alpha, 0), steps * g.across / bulk_rate)
 
 
-def reduce_scatter(q: Any, g: Group, payload: Number) -> Number:
+def reduce_scatter(q: Inputs, g: Group, payload: Number) -> Number:
     """Reduce-scatter over a group [s]: each rank ends with its own payload, summed over all.
 
     Inside a node each card first sends every other what its port will send on, summed there; then
@@ -263,7 +262,7 @@ def reduce_scatter(q: Any, g: Group, payload: Number) -> Number:
     return all_gather(q, g, payload)
 
 
-def pairwise(q: Any, g: Group, payload: Number) -> Number:
+def pairwise(q: Inputs, g: Group, payload: Number) -> Number:
     """All-to-all over a group [s]: each rank has a part of its own for every other one.
 
     Args:
@@ -284,7 +283,7 @@ CANDIDATE_WIDTH = 4  # of a score and its position, 32 bits each
 
 
 @once
-def exchanging(q: Any) -> Group:
+def exchanging(q: Inputs) -> Group:
     """The ranks that exchange tokens of experts [1]: one, unless they are more than t.
 
     Args:
@@ -296,7 +295,7 @@ def exchanging(q: Any) -> Group:
     return group(q, select(ranks > q.tensor_parallel, ranks, 1))
 
 
-def outputs_joined(q: Any, g: Group, tokens: Number, heads: Number, key: Number, value: Number
+def outputs_joined(q: Inputs, g: Group, tokens: Number, heads: Number, key: Number, value: Number
                    ) -> Number:
     """Time that ranks communicate in a layer in which each attends to its part of a cache [s].
 
@@ -321,7 +320,7 @@ def outputs_joined(q: Any, g: Group, tokens: Number, heads: Number, key: Number,
         q.context_all_to_all > 0, pairwise(q, g, rows * (value + LSE_WIDTH) * width), scattered)
 
 
-def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Number:
+def context_exchange(attention: str, q: Inputs, c: Cache, batch: Composition) -> Number:
     """Communication of ranks that share the cache of a request, all layers [s].
 
     In decode queries and outputs, and so in prompts of sparse attention, where index keys are split
@@ -358,7 +357,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
         batch.sharing_ranks(q) > 1, joined, select(batch.read > 0, entries, 0))
 
 
-def candidates_gathered(q: Any, g: Group, batch: Composition) -> Number:
+def candidates_gathered(q: Inputs, g: Group, batch: Composition) -> Number:
     """Gathering of each rank's best index keys, all layers that have an indexer [s].
 
     A position that all ranks together pick is among those that its own rank would pick: each sends
@@ -377,7 +376,7 @@ def candidates_gathered(q: Any, g: Group, batch: Composition) -> Number:
         lambda: 0)
 
 
-def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Number:
+def tensor_sums(q: Inputs, dealt: Number, payload: Number, after_mlp: Number) -> Number:
     """Communication of a step's hidden states between tensor-parallel ranks, all layers [s].
 
     All-reduces of the embedding, after attention and after what is cut of the MLPs. Where tokens
@@ -404,7 +403,7 @@ def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Nu
     return either(dealt > 1, of_dealt, lambda: (1 + q.num_hidden_layers + after_mlp) * summed)
 
 
-def _entries_gathered(attention: str, q: Any, own: Composition) -> Number:
+def _entries_gathered(attention: str, q: Inputs, own: Composition) -> Number:
     """Gathering of each other's tokens by ranks that deal a prompt, all layers [s].
 
     Every rank attends to all of them: latents or keys and values, and keys of an indexer. What
@@ -438,7 +437,7 @@ def _entries_gathered(attention: str, q: Any, own: Composition) -> Number:
     return gathered + others * all_gather(q, g, rows * width)
 
 
-def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Number],
+def there_and_back(q: Inputs, g: Group, tokens: Number, widths: tuple[Number, Number],
                    most: Number, loads: tuple[Number, Number]) -> tuple[Number, Number]:
     """Dispatch and combine of a layer [s]: all-to-all, or all tokens gathered and sums scattered.
 
@@ -480,7 +479,7 @@ class TokenFanout:
     wanted_ranks: Number
 
 
-def token_fanout(q: Any) -> TokenFanout:
+def token_fanout(q: Inputs) -> TokenFanout:
     """On how many nodes and ranks of the expert-parallel group a token is wanted [1].
 
     Args:
@@ -492,11 +491,11 @@ def token_fanout(q: Any) -> TokenFanout:
 
 
 @once
-def _spread(q: Any, g: Group) -> TokenFanout:
+def _spread(q: Inputs, g: Group) -> TokenFanout:
     return TokenFanout(expected_places(q, g.across), expected_places(q, g.ranks))
 
 
-def expected_places(q: Any, places: Number) -> Number:
+def expected_places(q: Inputs, places: Number) -> Number:
     """On how many of so many nodes, or ranks, a token is wanted [1].
 
     Of the router's groups of experts some are picked, all equally often, and a token's experts
@@ -541,7 +540,7 @@ def _taken(ways: Sequence[Number], taken: Number) -> Number:
     return found
 
 
-def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: Number = 1,
+def exchange(q: Inputs, g: Group, tokens: Number, token_bytes: Number, rank_load: Number = 1,
              node_load: Number = 1) -> Number:
     """One direction of an all-to-all of experts [s]: dispatch, or combine.
 
@@ -564,7 +563,7 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
     return start + token_bytes * per_byte
 
 
-def _all_to_all(q: Any, g: Group, tokens: Number, rank_load: Number, node_load: Number
+def _all_to_all(q: Inputs, g: Group, tokens: Number, rank_load: Number, node_load: Number
                 ) -> tuple[Number, Number]:
     """One direction of an exchange: what its bytes do not tell [s], and time per byte of a token.
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from calc.physics.arrays import (
-    Number,
     anywhere,
     ceil_div,
     clip,
@@ -28,6 +26,7 @@ from calc.physics.arrays import (
 )
 from calc.physics.attention import attention_layers, linear_state, state_passes, window_layers
 from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import (
     Cache,
     compressed_entries,
@@ -81,7 +80,7 @@ def biased(mean: Number, variation: Number) -> Number:
     return mean * (1.0 + variation * variation)
 
 
-def context_deviation(q: Any) -> Number:
+def context_deviation(q: Inputs) -> Number:
     """Standard deviation of the contexts of requests that decode [token].
 
     Each is at a moment of its answer that has nothing to do with the others. Prompts deviate by
@@ -140,7 +139,7 @@ def mean_attended(limit: Number, input_tokens: Number, output_tokens: Number) ->
     return either(limit > 0, limited, lambda: mean_context(input_tokens, output_tokens))
 
 
-def read_of_cache(q: Any, c: Cache, seen: Number) -> tuple[Number, Number, Number]:
+def read_of_cache(q: Inputs, c: Cache, seen: Number) -> tuple[Number, Number, Number]:
     """Bytes of the cache that a rank reads per request and step, all layers and stages [B/request].
 
     A layer without a window reads what is attended to, and every index key if an indexer has to
@@ -207,7 +206,7 @@ def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number,
                   minimum(accepted_length, 1 + draft_tokens), total)
 
 
-def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
+def decode_floor(q: Inputs, n: Parameters, w: Weights, c: Cache,
                  requests_per_rank: Number) -> Decode:
     """Least time per output token [s]: a decode step over all pipeline stages reads, no more.
 

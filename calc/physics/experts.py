@@ -9,7 +9,6 @@ import numpy as np
 
 from calc.physics.arrays import (
     SCALAR,
-    Number,
     anywhere,
     either,
     maximum,
@@ -19,6 +18,7 @@ from calc.physics.arrays import (
     power,
     select,
 )
+from calc.physics.inputs import Inputs, Number
 
 LEAST = np.finfo(float).tiny  # of what has a root or a power, which has a slope then
 TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile
@@ -106,7 +106,7 @@ def _cubed(variance: Number, normal: Number) -> Number:
 
 
 @once
-def _dealing(q: Any, ranks: Number) -> tuple[Number, Number, Number, Number]:
+def _dealing(q: Inputs, ranks: Number) -> tuple[Number, Number, Number, Number]:
     """Ranks that share a layer's experts, whatever the tokens are [1].
 
     Share of the experts that a rank does not have, variance of the popularity of a rank's share,
@@ -120,12 +120,12 @@ def _dealing(q: Any, ranks: Number) -> tuple[Number, Number, Number, Number]:
 
 
 @once
-def _largest_copy(q: Any) -> Number:
+def _largest_copy(q: Inputs) -> Number:
     return upper_quantile(q.routing_skew, (q.redundant_experts + EXPECTED_MAXIMUM) / (
         maximum(q.n_routed_experts, 1) + q.redundant_experts))
 
 
-def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
+def fullest(q: Inputs, ranks: Number, tokens: Number) -> Number:
     """Load of the fullest of the ranks that share a layer's experts, over the mean load [1].
 
     Experts dealt at random make the popularity of a rank's share vary, tokens that choose make its
@@ -161,7 +161,7 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
 
 
 @once
-def expert_slices(q: Any) -> Number:
+def expert_slices(q: Inputs) -> Number:
     """Slices that each routed expert is cut into [1]: as many as asked for, or max(1, t/e).
 
     Args:
@@ -174,7 +174,7 @@ def expert_slices(q: Any) -> Number:
 
 
 @once
-def expert_group(q: Any) -> Number:
+def expert_group(q: Inputs) -> Number:
     """Ranks that together hold each routed expert once [1]: expert-parallel ranks, slice by slice.
 
     Args:
@@ -186,7 +186,7 @@ def expert_group(q: Any) -> Number:
 
 
 @once
-def expert_shards(q: Any) -> Number:
+def expert_shards(q: Inputs) -> Number:
     """Over how many ranks the routed experts of a layer are spread [1].
 
     Args:
@@ -198,7 +198,7 @@ def expert_shards(q: Any) -> Number:
 
 
 @once
-def routed_ranks(q: Any) -> Number:
+def routed_ranks(q: Inputs) -> Number:
     """Expert-parallel ranks that hold routed experts [1]: all, or those without shared ones.
 
     Args:
@@ -209,7 +209,7 @@ def routed_ranks(q: Any) -> Number:
     return q.expert_parallel - q.shared_expert_ranks
 
 
-def shared_apart(q: Any, tokens: Number) -> Number:
+def shared_apart(q: Inputs, tokens: Number) -> Number:
     """Tokens that each shared expert of a rank of its own meets [token]; 0 without such ranks.
 
     Args:
@@ -222,7 +222,7 @@ def shared_apart(q: Any, tokens: Number) -> Number:
                   lambda: tokens / maximum(1, q.shared_expert_ranks), lambda: 0)
 
 
-def on_fullest(q: Any, shared: Number, routed: Number, besides: Number = 0) -> Number:
+def on_fullest(q: Inputs, shared: Number, routed: Number, besides: Number = 0) -> Number:
     """Total of the rank that has most of shared and routed experts [any].
 
     Both, or where shared experts have ranks of their own the more of the two.
@@ -238,7 +238,7 @@ def on_fullest(q: Any, shared: Number, routed: Number, besides: Number = 0) -> N
                             lambda: plus(routed, shared))
 
 
-def copies_sent(q: Any) -> Number:
+def copies_sent(q: Inputs) -> Number:
     """Experts that a token is sent to [1]: k, and the shared ones that have ranks of their own.
 
     Args:
@@ -250,7 +250,7 @@ def copies_sent(q: Any) -> Number:
         q.shared_expert_ranks > 0, q.n_shared_experts, 0)
 
 
-def fullest_receiver(q: Any, slowest: Number) -> Number:
+def fullest_receiver(q: Inputs, slowest: Number) -> Number:
     """Copies that the fullest rank receives over those that one sends in the mean [1].
 
     Args:
@@ -268,7 +268,7 @@ def fullest_receiver(q: Any, slowest: Number) -> Number:
 
 
 @once
-def ranks_in_step(q: Any) -> Number:
+def ranks_in_step(q: Inputs) -> Number:
     """Data-parallel ranks that share experts and so take every step together [1].
 
     Args:
@@ -280,7 +280,7 @@ def ranks_in_step(q: Any) -> Number:
 
 
 @once
-def sliced(q: Any, whole: Number, slices: Number) -> Number:
+def sliced(q: Inputs, whole: Number, slices: Number) -> Number:
     """Value that applies to the experts on a rank [any]: for whole ones, or for slices.
 
     Args:
@@ -295,7 +295,7 @@ def sliced(q: Any, whole: Number, slices: Number) -> Number:
 
 
 @once
-def streaming(q: Any) -> Number:
+def streaming(q: Inputs) -> Number:
     """Share of the bandwidth at which experts are read [1].
 
     Args:
@@ -307,7 +307,7 @@ def streaming(q: Any) -> Number:
 
 
 @once
-def has_all(q: Any) -> Number:
+def has_all(q: Inputs) -> Number:
     """Whether a rank has the tokens of all that share its experts [0 or 1].
 
     Args:
@@ -318,14 +318,13 @@ def has_all(q: Any) -> Number:
     return (q.exchange_gathered > 0) | (expert_group(q) <= q.tensor_parallel)
 
 
-def expert_tile(q: Any, slowest: Number, together: Number) -> Number:
+def expert_tile(q: Inputs, slowest: Number, together: Number) -> Number:
     """Rows of a tile of experts [1]: the smallest, or larger where experts have more rows.
 
     Kernels choose it for all experts alike, by the mean rows of one. Where a rank has the tokens of
     all, they take the rows of all experts for those of the rank's, and a tile too large by as much.
 
-    >>> from types import SimpleNamespace
-    >>> q = SimpleNamespace(
+    >>> q = Inputs(
     ...     n_routed_experts=256, num_experts_per_tok=8, tensor_parallel=1, expert_parallel=8,
     ...     expert_tensor_parallel=0, shared_expert_ranks=0, exchange_gathered=0,
     ...     expert_tile_rows=16.0, expert_tile_growth=2.0, sliced_tile_growth=0.0,
@@ -349,7 +348,7 @@ def expert_tile(q: Any, slowest: Number, together: Number) -> Number:
     return maximum(q.expert_tile_rows, minimum(growth * seen, largest))
 
 
-def moved_rows(q: Any, rows: Number, together: Number) -> Number:
+def moved_rows(q: Inputs, rows: Number, together: Number) -> Number:
     """Rows of experts that are moved besides their matmuls, each as often as it is [token].
 
     Once is what gathering them, their gates and bringing them back take; quantising them, sorting
@@ -372,7 +371,7 @@ def moved_rows(q: Any, rows: Number, together: Number) -> Number:
 
 
 @once
-def gathers(q: Any) -> Number:
+def gathers(q: Inputs) -> Number:
     """Whether ranks gather all tokens for their experts and scatter the sums [0 or 1].
 
     So do ranks with slices of experts, and within a node those of an engine that asks for nothing
@@ -387,7 +386,7 @@ def gathers(q: Any) -> Number:
     return (q.exchange_gathered > 0) | (expert_slices(q) > 1) | within
 
 
-def exchange_buffers(q: Any, n: Any) -> Number:
+def exchange_buffers(q: Inputs, n: Any) -> Number:
     """Buffers of dispatch and combine on a device [B]; none where tokens are not exchanged.
 
     Low-latency mode keeps a place for every token of a rank at every expert; normal mode has rows

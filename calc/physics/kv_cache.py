@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 from calc.physics.arrays import (
-    Number,
     anywhere,
     ceil_div,
     either,
@@ -38,6 +37,7 @@ from calc.physics.attention import (
     window_heads,
     window_layers,
 )
+from calc.physics.inputs import Inputs, Number
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Cache:
     state_bytes_per_device: Number
 
 
-def cache(attention: str, q: Any) -> Cache:
+def cache(attention: str, q: Inputs) -> Cache:
     """Bytes of one token in the KV cache [B/token], and of a request's state [B/request].
 
     MLA caches one latent and one rotary key for all heads, and, where an indexer chooses what to
@@ -108,17 +108,17 @@ def cache(attention: str, q: Any) -> Cache:
                  whole_state + linear / q.tensor_parallel)
 
 
-def _of_heads(q: Any, heads: Heads) -> Number:
+def _of_heads(q: Inputs, heads: Heads) -> Number:
     """Keys and values of a token in a layer, of all heads [B/token]."""
     return heads.kv * heads.pair * q.kv_cache_element_bytes
 
 
-def _on_rank(q: Any, heads: Heads) -> Number:
+def _on_rank(q: Inputs, heads: Heads) -> Number:
     """Keys and values of a token in a layer, of the heads of a rank [B/token]."""
     return _of_heads(q, heads) / minimum(q.tensor_parallel, heads.kv)
 
 
-def index_parts(q: Any) -> Number:
+def index_parts(q: Inputs) -> Number:
     """Ranks over which the index keys of a request are split [1].
 
     Those that share its cache, unless each of them keeps all keys.
@@ -131,7 +131,7 @@ def index_parts(q: Any) -> Number:
     return select(q.index_replicated > 0, 1, q.decode_context_parallel)
 
 
-def compressor_states(q: Any) -> tuple[Number, Number]:
+def compressor_states(q: Inputs) -> tuple[Number, Number]:
     """States of compressors of either kind for entries to come, all layers [B/request].
 
     Keys and gates of as many tokens as an entry pools, of both windows where two overlap.
@@ -147,7 +147,7 @@ def compressor_states(q: Any) -> tuple[Number, Number]:
     return q.state_element_bytes * gathered, q.state_element_bytes * heavy
 
 
-def drafting_layers(q: Any) -> Number:
+def drafting_layers(q: Inputs) -> Number:
     """Layers that a pass of the drafting layers goes through, each with a cache [1]: one, or all of
     a module that drafts a block in one pass; none without drafts.
 
@@ -188,7 +188,7 @@ class Pages:
     prompt_blocks: Number
 
 
-def pages(attention: str, q: Any, c: Cache) -> Pages:
+def pages(attention: str, q: Inputs, c: Cache) -> Pages:
     """Blocks that the longest request takes [block], and how layers are grouped.
 
     Args:
@@ -239,7 +239,7 @@ def beside_tokens(everything: Mapping[str, Any]) -> float:
     return float(everything["state_blocks_per_request"] + everything["prompt_blocks"])
 
 
-def _block_tokens(attention: str, q: Any, c: Cache) -> Number:
+def _block_tokens(attention: str, q: Inputs, c: Cache) -> Number:
     """Tokens of a block [token/block]: raised until a page holds as many entries of a window as the
     smallest block has tokens, and a state of linear attention."""
     if attention == CSA:
@@ -251,7 +251,7 @@ def _block_tokens(attention: str, q: Any, c: Cache) -> Number:
     return select(q.page_groups * q.linear_layers > 0, raised, tokens)
 
 
-def _page_tokens(q: Any, c: Cache) -> tuple[Number, Number]:
+def _page_tokens(q: Inputs, c: Cache) -> tuple[Number, Number]:
     """Tokens of a page over the smallest block: of layers without a window, and with one [1].
 
     Layers share one size of page, that of the larger entries; the others put more tokens into it.
@@ -262,18 +262,18 @@ def _page_tokens(q: Any, c: Cache) -> tuple[Number, Number]:
             select(shared, floor_div(larger, windowed), 1))
 
 
-def _full_layer(q: Any, c: Cache) -> Number:
+def _full_layer(q: Inputs, c: Cache) -> Number:
     """A token of the mean layer on a device, if no layer had a window [B/token]."""
     return c.kv_layer_bytes_per_token_per_device + window_layers(q) * (
         c.kv_entry_bytes - c.kv_window_entry_bytes) / q.num_hidden_layers
 
 
-def _limited(q: Any) -> tuple[Number, Number]:
+def _limited(q: Inputs) -> tuple[Number, Number]:
     """Layers with a window, and those with a state of linear attention [1]."""
     return maximum(0, window_layers(q)), q.linear_layers
 
 
-def _groups(q: Any) -> tuple[Number, Number, Number]:
+def _groups(q: Inputs) -> tuple[Number, Number, Number]:
     """Layers of a group, and groups of full and of limited layers [1]."""
     full = maximum(1, q.full_attention_layers)
     windows, linear = _limited(q)
@@ -285,19 +285,19 @@ def _groups(q: Any) -> tuple[Number, Number, Number]:
     return group, ceil_div(full, group), ceil_div(windows, group) + ceil_div(linear, group)
 
 
-def _limited_pages(q: Any, block: Number, group: Number, new: Number) -> Number:
+def _limited_pages(q: Inputs, block: Number, group: Number, new: Number) -> Number:
     """Pages of a request in groups with a window or a state [block/request]."""
     windows, linear = _limited(q)
     return (ceil_div(windows, group) * _window_pages(q, q.sliding_window, block, new)
             + ceil_div(linear, group) * q.state_pages)
 
 
-def _window_pages(q: Any, window: Number, tokens: Number, new: Number) -> Number:
+def _window_pages(q: Inputs, window: Number, tokens: Number, new: Number) -> Number:
     """Pages of a window before a token, with others that are new beside it [block/request]."""
     return ceil_div(minimum(window + new, q.context_tokens), tokens) + 1
 
 
-def _compressed_groups(q: Any) -> tuple[Number, Number, Number]:
+def _compressed_groups(q: Inputs) -> tuple[Number, Number, Number]:
     """Slots of a page in groups of compressed attention, one full group, groups of windows [1]."""
     widest = maximum(q.compressed_layers, q.heavy_layers)
     windows = q.num_hidden_layers + drafting_layers(q)
@@ -306,7 +306,7 @@ def _compressed_groups(q: Any) -> tuple[Number, Number, Number]:
     return slots, 1, ceil_div(windows, slots)
 
 
-def _compressed_pages(q: Any, windows: Number, new: Number) -> Number:
+def _compressed_pages(q: Inputs, windows: Number, new: Number) -> Number:
     """Pages of windows and compressors of a request [block/request]."""
     states = _window_pages(q, OVERLAPPING * q.compress_ratio, q.state_page_tokens, new)
     heavy = _window_pages(q, q.heavy_compress_ratio, q.heavy_page_tokens, new)
@@ -315,7 +315,7 @@ def _compressed_pages(q: Any, windows: Number, new: Number) -> Number:
             + select(q.heavy_layers > 0, heavy + select(q.compressed_blocks > 0, entries, 0), 0))
 
 
-def page_bytes(q: Any, c: Cache, slots: Number) -> Number:
+def page_bytes(q: Inputs, c: Cache, slots: Number) -> Number:
     """Bytes of a page of compressed attention, all layers [B/block].
 
     Args:
@@ -340,7 +340,7 @@ def page_bytes(q: Any, c: Cache, slots: Number) -> Number:
                   slots * (entries + keys + select(q.heavy_layers > 0, heavy, 0)))
 
 
-def layer_block_bytes(attention: str, q: Any, c: Cache, p: Pages) -> Number:
+def layer_block_bytes(attention: str, q: Inputs, c: Cache, p: Pages) -> Number:
     """Bytes of a block, mean of the layers with a cache [B/block].
 
     Args:
@@ -369,7 +369,7 @@ def layer_block_bytes(attention: str, q: Any, c: Cache, p: Pages) -> Number:
     return select(q.page_groups > 0, grouped, alone)
 
 
-def windowless(q: Any, c: Cache, windowed: Number, kept: Number) -> Number:
+def windowless(q: Inputs, c: Cache, windowed: Number, kept: Number) -> Number:
     """Mean layers of a stage that a block leaves out, since windows keep less [1].
 
     Args:
@@ -388,7 +388,7 @@ def windowless(q: Any, c: Cache, windowed: Number, kept: Number) -> Number:
     return select(q.page_groups > 0, 0, windowed * (1 - share) * size)
 
 
-def _plain_layer(q: Any, c: Cache) -> Number:
+def _plain_layer(q: Inputs, c: Cache) -> Number:
     """A token of the mean layer without scales, and with an index key in every layer [B/token]."""
     byte = q.activation_element_bytes / 2  # of which activations have two; scales add less
     element = byte * maximum(0.5, floor_div(q.kv_cache_element_bytes, byte))
@@ -397,7 +397,7 @@ def _plain_layer(q: Any, c: Cache) -> Number:
         q.num_hidden_layers)
 
 
-def _pooled_states(q: Any) -> Number:
+def _pooled_states(q: Inputs) -> Number:
     """States of compressors that grow with the pool of windows, all layers [B/request].
 
     Drafts that are rejected must leave the states before them: there are twice as many.
@@ -406,7 +406,7 @@ def _pooled_states(q: Any) -> Number:
     return (1 + (q.draft_tokens > 0)) * (picked + select(q.state_slots > 0, 0, heavy))
 
 
-def layer_state_pool(attention: str, q: Any, c: Cache) -> Number:
+def layer_state_pool(attention: str, q: Inputs, c: Cache) -> Number:
     """State and windows that are set aside in a layer whatever runs [B].
 
     Args:
@@ -423,7 +423,7 @@ def layer_state_pool(attention: str, q: Any, c: Cache) -> Number:
     return slots * (q.slot_window_tokens * c.kv_entry_bytes + heavy)
 
 
-def most_picked(q: Any) -> Number:
+def most_picked(q: Inputs) -> Number:
     """Tokens of a context that the entries picked for a query cover at most [token]; 0: no limit.
 
     Args:
@@ -434,7 +434,7 @@ def most_picked(q: Any) -> Number:
     return q.index_topk * q.compress_ratio
 
 
-def compressed_entries(q: Any, in_window: Number, picked: Number, seen: Number) -> Number:
+def compressed_entries(q: Inputs, in_window: Number, picked: Number, seen: Number) -> Number:
     """Entries that compressed attention meets, in all layers [1].
 
     Every layer has its window, raw; then entries that an indexer picks, or all that are heavily
@@ -452,7 +452,7 @@ def compressed_entries(q: Any, in_window: Number, picked: Number, seen: Number) 
             + q.heavy_layers * seen / q.heavy_compress_ratio)
 
 
-def prefill_absorbed(q: Any, prompt: Number) -> Number:
+def prefill_absorbed(q: Inputs, prompt: Number) -> Number:
     """Whether MLA prefills absorbed [1].
 
     If an indexer picks positions, and the prompt is long; or without a fused kernel. Compressed
@@ -470,7 +470,7 @@ def prefill_absorbed(q: Any, prompt: Number) -> Number:
                   lambda: select(unfused(q), 1, 0))
 
 
-def sparse_prompts(q: Any, batch: Any) -> Any:
+def sparse_prompts(q: Inputs, batch: Any) -> Any:
     """Whether a step has prompts that attend to what an indexer picks; no decode step [1].
 
     Args:
@@ -482,7 +482,7 @@ def sparse_prompts(q: Any, batch: Any) -> Any:
     return (q.index_topk > 0) & (batch.absorbed > 0) & (not batch.decoding)
 
 
-def few_cached(q: Any, cached: Number) -> Any:
+def few_cached(q: Inputs, cached: Number) -> Any:
     """Whether a step's prompts have so few tokens cached that MLA is absorbed for them all.
 
     Some engines expand what is cached from a number of tokens on, of models without an indexer.
@@ -497,7 +497,7 @@ def few_cached(q: Any, cached: Number) -> Any:
             & (q.index_topk <= 0))
 
 
-def unfused(q: Any) -> Any:
+def unfused(q: Inputs) -> Any:
     """Whether dense prefill writes its scores to memory, for want of a fused kernel [1].
 
     Args:
@@ -508,7 +508,8 @@ def unfused(q: Any) -> Any:
     return (q.index_topk <= 0) & (q.score_traffic > 0)
 
 
-def prefill_positions(q: Any, cached: Number, new: Number, chunk: Number, seen: Number) -> Number:
+def prefill_positions(q: Inputs, cached: Number, new: Number, chunk: Number, seen: Number
+                      ) -> Number:
     """Positions that a token of a prompt meets in the core, mean [token].
 
     Those that it sees; without a fused kernel all up to the end of its chunk, masked ones too,
@@ -526,7 +527,7 @@ def prefill_positions(q: Any, cached: Number, new: Number, chunk: Number, seen: 
     return select(unfused(q), cached + (new + chunk) / 2, seen)
 
 
-def multiplied_positions(q: Any, picked: Number, seen: Number, absorbed: Number) -> Number:
+def multiplied_positions(q: Inputs, picked: Number, seen: Number, absorbed: Number) -> Number:
     """Positions that the core multiplies for a token, mean, in a layer without a window [token].
 
     Without an indexer those that the token sees. A kernel of sparse attention takes a fixed number,
@@ -544,7 +545,7 @@ def multiplied_positions(q: Any, picked: Number, seen: Number, absorbed: Number)
     return select((q.index_topk > 0) & (absorbed > 0), chosen, seen)
 
 
-def selection_bytes(q: Any, indexed: Number) -> Number:
+def selection_bytes(q: Inputs, indexed: Number) -> Number:
     """Bytes moved to choose among an indexer's scores, all layers [B].
 
     Args:
@@ -558,7 +559,7 @@ def selection_bytes(q: Any, indexed: Number) -> Number:
     return q.selection_traffic * q.indexer_layers / q.compress_ratio * indexed
 
 
-def positions_of_entries(q: Any, batch: Any) -> tuple[Number, Number]:
+def positions_of_entries(q: Inputs, batch: Any) -> tuple[Number, Number]:
     """Entries that a step multiplies, and cached ones that it reads, in all layers [1].
 
     Of what is cached before a chunk a window reaches no further than its own width.
@@ -576,7 +577,7 @@ def positions_of_entries(q: Any, batch: Any) -> tuple[Number, Number]:
             compressed_entries(q, raw, batch.read, batch.read_keys))
 
 
-def positions_of_layers(q: Any, batch: Any
+def positions_of_layers(q: Inputs, batch: Any
                         ) -> tuple[tuple[Number, Number], tuple[Number, Number]]:
     """Positions that a step multiplies, and cached ones that it reads [token].
 
@@ -602,7 +603,7 @@ def positions_of_layers(q: Any, batch: Any
             in_layers(batch.read, batch.read_keys, batch.read_in_window))
 
 
-def score_bytes(q: Any, positions: Number, in_window: Number) -> Number:
+def score_bytes(q: Inputs, positions: Number, in_window: Number) -> Number:
     """Bytes of the scores that a chunk writes and reads, for want of a fused kernel [B].
 
     Args:
@@ -619,7 +620,7 @@ def score_bytes(q: Any, positions: Number, in_window: Number) -> Number:
     return either(unfused(q), passed, lambda: 0)
 
 
-def head_rows(q: Any, batch: Any) -> Number:
+def head_rows(q: Inputs, batch: Any) -> Number:
     """Rows of heads that the core of MLA multiplies for a token, tiles being whole [1].
 
     In decode the rows of a request are its heads, those of all ranks that share its cache, times

@@ -7,12 +7,10 @@ per pipeline stage have the stage as their first axis, see :func:`candidate_stag
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from calc.physics.arrays import (
-    Number,
     ceil_div,
     clip,
     either,
@@ -47,6 +45,7 @@ from calc.physics.experts import (
     routed_ranks,
     shared_apart,
 )
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import (
     Cache,
     Pages,
@@ -81,7 +80,7 @@ def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
     return stages.reshape(3, *(1,) * (ndim - p.ndim), *p.shape)
 
 
-def vision_weights(q: Any) -> Number:
+def vision_weights(q: Inputs) -> Number:
     """Weights of a rank's part of the vision tower and its projector [B].
 
     Tensor-parallel ranks divide it if they divide its heads; some of it is whole on each.
@@ -124,7 +123,7 @@ class Weights:
     prompt_ranks: Number
 
 
-def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights:
+def weights(attention: str, q: Inputs, n: Parameters, stage: np.ndarray) -> Weights:
     """Weight bytes of each candidate stage and of the fullest device [B].
 
     Tensor parallelism cuts heads, MLP columns and vocabulary rows; MLA's down-projections, norms
@@ -180,7 +179,7 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     )
 
 
-def layer_weights(q: Any, n: Parameters) -> Number:
+def layer_weights(q: Inputs, n: Parameters) -> Number:
     """Bytes of the attention of a layer on a rank, mean layer, norms included [B].
 
     Args:
@@ -193,7 +192,7 @@ def layer_weights(q: Any, n: Parameters) -> Number:
         n.attention_divided_parameters / q.tensor_parallel + kv_share(q, n, q.tensor_parallel))
 
 
-def stage_networks(q: Any, n: Parameters, layers: Number, first: Number
+def stage_networks(q: Inputs, n: Parameters, layers: Number, first: Number
                    ) -> tuple[Number, Number, Number]:
     """Layers of a stage without a feed-forward network, with a dense one and with experts [1].
 
@@ -215,7 +214,7 @@ def stage_networks(q: Any, n: Parameters, layers: Number, first: Number
     return bare, dense, with_network - dense
 
 
-def _copied_heads(q: Any, n: Parameters) -> Number:
+def _copied_heads(q: Inputs, n: Parameters) -> Number:
     """Projections of keys and values that other ranks hold too, there being fewer heads [1]."""
     t, windowed = q.tensor_parallel, n.window_kv_parameters
     return (select(t > q.num_key_value_heads,
@@ -224,7 +223,7 @@ def _copied_heads(q: Any, n: Parameters) -> Number:
                      windowed / q.window_num_key_value_heads, 0))
 
 
-def _undivided(q: Any, n: Parameters) -> Number:
+def _undivided(q: Inputs, n: Parameters) -> Number:
     """Bytes of a layer's attention that every rank has whole, norms and streams included [B]."""
     return (q.attention_weight_bytes * n.attention_replicated_parameters
             + q.norm_weight_bytes * n.norm_parameters
@@ -232,7 +231,7 @@ def _undivided(q: Any, n: Parameters) -> Number:
             + q.hyper_weight_bytes * n.hyper_parameters)
 
 
-def after_layers(q: Any, n: Parameters) -> Number:
+def after_layers(q: Inputs, n: Parameters) -> Number:
     """Bytes of the norm and of what joins streams before the head, whole on every rank [B].
 
     Args:
@@ -245,7 +244,7 @@ def after_layers(q: Any, n: Parameters) -> Number:
             + q.hyper_weight_bytes * n.hyper_head_parameters)
 
 
-def fullest_layer_weights(q: Any, n: Parameters) -> Number:
+def fullest_layer_weights(q: Inputs, n: Parameters) -> Number:
     """Bytes of a layer's experts that not every device has, on the one with most of them [B].
 
     Routed ones and copies, less those that are elsewhere; or shared ones on ranks of their own.
@@ -260,11 +259,11 @@ def fullest_layer_weights(q: Any, n: Parameters) -> Number:
     return maximum(_experts_bytes(q, n, q.n_routed_experts + q.redundant_experts), apart)
 
 
-def _shared_bytes(q: Any, n: Parameters) -> Number:
+def _shared_bytes(q: Inputs, n: Parameters) -> Number:
     return q.shared_expert_weight_bytes * n.shared_expert_parameters
 
 
-def _experts_bytes(q: Any, n: Parameters, experts: Number) -> Number:
+def _experts_bytes(q: Inputs, n: Parameters, experts: Number) -> Number:
     """A device's part of so many experts of a layer, padded, less what is elsewhere [B]."""
     held = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
     slice_width = q.moe_intermediate_size / expert_slices(q)
@@ -295,7 +294,7 @@ class Added:
     exchange_buffers: Number
 
 
-def cache_layers(q: Any, w: Weights, stage: np.ndarray) -> np.ndarray:
+def cache_layers(q: Inputs, w: Weights, stage: np.ndarray) -> np.ndarray:
     """Layers of a stage that keep a cache [1]: its own, and on the last one that which drafts.
 
     Args:
@@ -308,7 +307,7 @@ def cache_layers(q: Any, w: Weights, stage: np.ndarray) -> np.ndarray:
     return w.stage_layers + (stage == q.pipeline_parallel - 1) * drafting_layers(q)
 
 
-def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) -> Added:
+def added(attention: str, q: Inputs, n: Parameters, w: Weights, stage: np.ndarray) -> Added:
     """Memory of an engine beside weights, cache and activations [B].
 
     Args:
@@ -352,7 +351,7 @@ class Activations:
     activations_per_device: Number
 
 
-def activations(attention: str, q: Any, moe_layers: Number, requests: Number) -> Activations:
+def activations(attention: str, q: Inputs, moe_layers: Number, requests: Number) -> Activations:
     """Activations of the largest step: its widest moment, layer by layer or at the head [B].
 
     Workspaces of the experts and of an indexer last from layer to layer, and are added, unless an
@@ -411,7 +410,7 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
                        maximum(in_layer + freed, of_head) + experts - freed + keys)
 
 
-def _core_width(q: Any, heads: Heads) -> Number:
+def _core_width(q: Inputs, heads: Heads) -> Number:
     """Queries, outputs, keys and values of a token on a rank, grouped-query attention [1]."""
     t = q.tensor_parallel
     return heads.pair * (heads.query / t + maximum(1, heads.kv / t))
@@ -468,7 +467,7 @@ class Memory(Pages, Working):
     memory_per_device: Number
 
 
-def working(q: Any, a: Added, activations_per_device: Number) -> Working:
+def working(q: Inputs, a: Added, activations_per_device: Number) -> Working:
     """Memory of runtime, libraries, graphs and activations, and its part in the share [B].
 
     Args:
@@ -491,7 +490,7 @@ def working(q: Any, a: Added, activations_per_device: Number) -> Working:
     return Working(before, beside, graphs, charged, before + graphs + step)
 
 
-def _usable(q: Any, w: Working, kept: np.ndarray) -> Number:
+def _usable(q: Inputs, w: Working, kept: np.ndarray) -> Number:
     """Memory that an engine may use [B], beside what a step takes and what is kept by stage."""
     seen = q.memory_capacity - q.system_reserve
 
@@ -507,7 +506,7 @@ def _usable(q: Any, w: Working, kept: np.ndarray) -> Number:
     return either(q.share_of_left > 0, of_left, of_seen)
 
 
-def places(q: Any, blocks: Number, p: Pages) -> Number:
+def places(q: Inputs, blocks: Number, p: Pages) -> Number:
     """Requests of mean length that a replica's cache holds at once, not a whole number [request].
 
     An engine that fills steps with prompts and decodes takes blocks as answers grow, half of an
@@ -523,7 +522,7 @@ def places(q: Any, blocks: Number, p: Pages) -> Number:
     return maximum(0, blocks - p.prompt_blocks) / _place_blocks(q, p)
 
 
-def _place_blocks(q: Any, p: Pages) -> Number:
+def _place_blocks(q: Inputs, p: Pages) -> Number:
     """Blocks of a request of mean length, at least one [block]."""
     mixed = (q.mixed_steps > 0) & (q.separate_pools <= 0)
     answer = q.output_tokens * (1 + q.answer_variation * q.answer_variation)
@@ -546,7 +545,7 @@ def kept_share(held: Number, running: Number, idle: Number) -> Number:
     return select(idle > 0, clip((held - running) / maximum(1, idle), 0, 1), 1)
 
 
-def found_shares(q: Any, held: Number, on_host: Number, running: Number, idle: Number
+def found_shares(q: Inputs, held: Number, on_host: Number, running: Number, idle: Number
                  ) -> tuple[Number, Number]:
     """Share of a prompt that a full cache still has, and the part of it in host memory only [1].
 
@@ -570,7 +569,7 @@ def found_shares(q: Any, held: Number, on_host: Number, running: Number, idle: N
     return stated * kept, plus(stated * (kept - on_cards), loaded)
 
 
-def served_requests(q: Any, most: Number, held: Number) -> Number:
+def served_requests(q: Inputs, most: Number, held: Number) -> Number:
     """Requests in flight that have a place in the cache; all others wait for one [request].
 
     Each at its longest finds one, or more of them where they are shorter on average. Where not even
@@ -587,7 +586,7 @@ def served_requests(q: Any, most: Number, held: Number) -> Number:
     return select(most > 0, minimum(q.concurrency, room), q.concurrency)
 
 
-def budget(attention: str, q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
+def budget(attention: str, q: Inputs, w: Weights, a: Added, c: Cache, stage: np.ndarray,
            activations_per_device: Number, requests_per_rank: Number) -> Memory:
     """Usable memory less reserve, weights and activations, filled with whole blocks of cache.
 
@@ -648,7 +647,7 @@ def budget(attention: str, q: Any, w: Weights, a: Added, c: Cache, stage: np.nda
     )
 
 
-def _cache_tokens(q: Any, p: Pages, blocks: Number) -> Number:
+def _cache_tokens(q: Inputs, p: Pages, blocks: Number) -> Number:
     """Tokens of the cache as its engine prints them [token]: pages of any group alike, or requests
     of the longest length."""
     grouped = select(q.page_groups > 0, p.full_groups / (p.full_groups + p.limited_groups), 1)

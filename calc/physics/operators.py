@@ -7,12 +7,10 @@ mechanisms. The same functions are compared with tables of measured kernels (``c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from calc.physics.arrays import (
-    Number,
     anywhere,
     either,
     is_absent,
@@ -38,6 +36,7 @@ from calc.physics.experts import (
     sliced,
     streaming,
 )
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import Cache, unfused
 from calc.physics.parameters import Parameters, layers_with_experts
 from calc.physics.work import Attention, Composition, Core, Routed, Work
@@ -61,7 +60,7 @@ def operator_time(compute: Number, memory: Number, exposed: Number) -> Number:
 
 
 @once
-def slowest_clock(q: Any) -> Number:
+def slowest_clock(q: Inputs) -> Number:
     """Clock of the slowest of the cards that wait for one another, over nominal [1].
 
     They are the ranks that share experts, those of tensor parallelism at least.
@@ -105,7 +104,7 @@ def tiles_of_experts(tile: Number, rows: Number) -> Number:
     return share / -np.expm1(-share)
 
 
-def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work],
+def matmul_times(attention: str, q: Inputs, n: Parameters, classes: dict[str, Work],
                  batch: Composition, routed: Routed) -> dict[str, Number]:
     """Time of every class of matmuls [s]; tiles of rows are multiplied whole.
 
@@ -147,7 +146,7 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
 
 
 @once
-def expert_latency(q: Any) -> Number:
+def expert_latency(q: Inputs) -> Number:
     """Fixed time of the experts of a layer [s]: of whole ones, or of slices.
 
     Args:
@@ -159,7 +158,7 @@ def expert_latency(q: Any) -> Number:
 
 
 @once
-def expert_fixed_time(q: Any) -> Number:
+def expert_fixed_time(q: Inputs) -> Number:
     """Fixed time of the experts of all layers [s].
 
     Args:
@@ -170,7 +169,7 @@ def expert_fixed_time(q: Any) -> Number:
     return (1 - q.offloaded_share) * layers_with_experts(q) * expert_latency(q)
 
 
-def matmul_time(q: Any, name: str, work: Work, padded: Number, waiting: Number = 0) -> Number:
+def matmul_time(q: Inputs, name: str, work: Work, padded: Number, waiting: Number = 0) -> Number:
     """Loading and arithmetic of a class of matmuls [s].
 
     Arithmetic takes as long as outputs wait for their inputs, if that is longer; what is loaded
@@ -194,7 +193,7 @@ def matmul_time(q: Any, name: str, work: Work, padded: Number, waiting: Number =
                          work.bytes / bandwidth, exposed)
 
 
-def busy_time(q: Any, name: str, work: Work) -> Number:
+def busy_time(q: Inputs, name: str, work: Work) -> Number:
     """Time in which a class of matmuls keeps memory or matrix units busy at what they reach [s].
 
     Args:
@@ -209,7 +208,7 @@ def busy_time(q: Any, name: str, work: Work) -> Number:
 
 
 @once
-def dense_bandwidth(q: Any) -> Number:
+def dense_bandwidth(q: Inputs) -> Number:
     """Rate at which everything but experts and caches is read [B/s].
 
     Args:
@@ -221,7 +220,7 @@ def dense_bandwidth(q: Any) -> Number:
 
 
 @once
-def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
+def _reached(q: Inputs, name: str) -> tuple[Number, Number, Number]:
     """What a class of matmuls reaches: operations [FLOP/s], bytes [B/s], what of the shorter of the
     two is not hidden [1].
 
@@ -237,7 +236,7 @@ def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
     return getattr(q, f"{name}_peak") * efficiency * slowest_clock(q), bandwidth, exposed
 
 
-def joining_time(q: Any, rows: Number) -> Number:
+def joining_time(q: Inputs, rows: Number) -> Number:
     """The projection that joins a hidden state with an embedding, before a layer that drafts [s].
 
     Args:
@@ -254,7 +253,7 @@ def joining_time(q: Any, rows: Number) -> Number:
     return one.time(q, "head", alone, rows)
 
 
-def drafter_time(q: Any, rows: Number) -> Number:
+def drafter_time(q: Inputs, rows: Number) -> Number:
     """The matmuls of a drafter of its own but for its head [s]: of its inputs, of attention and of
     a dense network, in 16 bits, as the head multiplies.
 
@@ -282,7 +281,7 @@ class Matmuls:
     count: Number
     depth: Number
 
-    def waiting(self, q: Any, name: str) -> Number:
+    def waiting(self, q: Inputs, name: str) -> Number:
         """Least time of their arithmetic [s]: inputs of an output are added in turn.
 
         Args:
@@ -291,7 +290,7 @@ class Matmuls:
         """
         return self.depth * getattr(q, f"{name}_depth_latency")
 
-    def time(self, q: Any, name: str, worked: Number, rows: Number) -> Number:
+    def time(self, q: Inputs, name: str, worked: Number, rows: Number) -> Number:
         """Time of the matmuls [s]: kernels are filled and drained, rows quantised before.
 
         Args:
@@ -307,7 +306,7 @@ class Matmuls:
         return worked + (filled + traffic * self.depth * (rows / q.memory_bandwidth))
 
 
-def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, ranks: Number
+def matmuls(attention: str, q: Inputs, moe_layers: Number, absorbed: Number, ranks: Number
             ) -> dict[str, Matmuls]:
     """Matmuls of every class but routed experts, whose shares were measured with all they take.
 
@@ -339,7 +338,7 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, ranks:
 
 
 @once
-def _matmuls_after_attention(q: Any, moe_layers: Number) -> dict[str, Matmuls]:
+def _matmuls_after_attention(q: Inputs, moe_layers: Number) -> dict[str, Matmuls]:
     d, t, dense = q.hidden_size, q.tensor_parallel, q.first_k_dense_replace
     shared = select(q.n_shared_experts > 0, moe_layers, 0)
     return {
@@ -349,7 +348,7 @@ def _matmuls_after_attention(q: Any, moe_layers: Number) -> dict[str, Matmuls]:
         "router": Matmuls(moe_layers, moe_layers * d), "head": Matmuls(1, d)}
 
 
-def _compressed(q: Any, t: Number) -> Matmuls:
+def _compressed(q: Inputs, t: Number) -> Matmuls:
     """All layers: down, queries up, both halves of the output; compressors; three of an indexer."""
     d, compressors = q.hidden_size, q.compressed_layers + q.heavy_layers
     layer = (d + q.q_lora_rank + q.num_attention_heads * q.head_dim / q.o_groups
@@ -359,7 +358,7 @@ def _compressed(q: Any, t: Number) -> Matmuls:
         q.num_hidden_layers * layer + compressors * d + q.indexer_layers * (q.q_lora_rank + 2 * d))
 
 
-def _latent(q: Any, absorbed: Number, t: Number) -> Matmuls:
+def _latent(q: Inputs, absorbed: Number, t: Number) -> Matmuls:
     """A layer of latent attention: down, queries up, keys and values where expanded, and out."""
     values, expanded = q.num_attention_heads * q.v_head_dim / t, 1 - absorbed
     return Matmuls(
@@ -367,7 +366,7 @@ def _latent(q: Any, absorbed: Number, t: Number) -> Matmuls:
         q.hidden_size + q.q_lora_rank + values + expanded * q.kv_lora_rank)
 
 
-def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
+def core_time(q: Inputs, core: Core, batch: Composition, clock: Number) -> Number:
     """Time of the attention core [s]: of its arithmetic or of its bytes.
 
     Both, where kernels of their own multiply and pass over the scores: no fused kernel overlaps
@@ -411,7 +410,7 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
         lambda: either(sparse, lambda: fused, with_rows))
 
 
-def drafter_core_time(attention: str, q: Any, c: Cache, batch: Composition, core: Core,
+def drafter_core_time(attention: str, q: Inputs, c: Cache, batch: Composition, core: Core,
                       clock: Number) -> Number:
     """Time of the core of a drafter of its own [s]: a layer that attends to every position, with
     heads and cache as the layers of its model without a window; 0 where the model's own drafts.
@@ -444,7 +443,7 @@ def drafter_core_time(attention: str, q: Any, c: Cache, batch: Composition, core
     return either(q.drafter_parameters > 0, alone, lambda: 0.0)
 
 
-def index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
+def index_time(q: Inputs, scores: Work, decoding: bool, clock: Number) -> Number:
     """Time of the scores of an indexer [s]: of their arithmetic or of its keys.
 
     Args:
@@ -461,6 +460,6 @@ def index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
                    scores.bytes / _cache_rate(q, decoding))
 
 
-def _cache_rate(q: Any, decoding: bool) -> Number:
+def _cache_rate(q: Inputs, decoding: bool) -> Number:
     """Rate at which the core and an indexer read the cache [B/s]."""
     return q.memory_bandwidth * (q.mla_efficiency if decoding else q.hbm_efficiency)

@@ -9,9 +9,8 @@ Llama 3 (GQA), Qwen (biases, norms of queries and keys) and gpt-oss (sinks, bias
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import select
 from calc.physics.attention import (
     CSA,
     GQA,
@@ -24,6 +23,7 @@ from calc.physics.attention import (
     mla_attention,
     output_projection,
 )
+from calc.physics.inputs import Inputs, Number
 
 LAYERS = {MLA: mla_attention, GQA: gqa_attention, CSA: compressed_attention}
 
@@ -40,7 +40,7 @@ def feed_forward(matrices: Number, hidden_size: Number, intermediate_size: Numbe
     return matrices * hidden_size * intermediate_size
 
 
-def layers_with_experts(q: Any) -> Number:
+def layers_with_experts(q: Inputs) -> Number:
     """Layers with routed experts [1]: all but dense ones and those without a network.
 
     Args:
@@ -78,7 +78,7 @@ class Parameters:
     active_parameters_with_embedding: Number
 
 
-def latent_projections(q: Any) -> Number:
+def latent_projections(q: Inputs) -> Number:
     """Parameters that take a token to the width of the routed experts and back, of a layer [1].
 
     Args:
@@ -90,7 +90,7 @@ def latent_projections(q: Any) -> Number:
     return select(narrower, 2 * q.hidden_size * q.routed_expert_hidden_size, 0)
 
 
-def latent_share(q: Any) -> Number:
+def latent_share(q: Inputs) -> Number:
     """Share of :func:`latent_projections` that a rank multiplies with [1]: the way there is whole.
 
     Args:
@@ -101,7 +101,7 @@ def latent_share(q: Any) -> Number:
     return 1 - q.latent_output_divided * (1 - 1 / q.tensor_parallel) / 2
 
 
-def up_projections(q: Any) -> Number:
+def up_projections(q: Inputs) -> Number:
     """Elements of MLA's up-projections of a layer from the latent vector, of all heads [1].
 
     Args:
@@ -112,7 +112,7 @@ def up_projections(q: Any) -> Number:
     return q.kv_lora_rank * q.num_attention_heads * (q.qk_nope_head_dim + q.v_head_dim)
 
 
-def _mean_layer(attention: str, q: Any) -> Attention:
+def _mean_layer(attention: str, q: Inputs) -> Attention:
     """The attention of the mean layer, where some have linear attention instead [1]."""
     if attention not in LAYERS:
         raise ValueError(f"unknown attention '{attention}', expected mla, gqa or csa")
@@ -121,7 +121,7 @@ def _mean_layer(attention: str, q: Any) -> Attention:
         vars(LAYERS[attention](q)).values(), vars(linear_attention(q)).values(), strict=True)))
 
 
-def count_parameters(attention: str, q: Any) -> Parameters:
+def count_parameters(attention: str, q: Inputs) -> Parameters:
     """Count a model's parameters [1].
 
     Args:

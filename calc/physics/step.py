@@ -12,10 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 from calc.physics.arrays import (
-    Number,
     anywhere,
     either,
     maximum,
@@ -44,6 +42,7 @@ from calc.physics.experts import (
     on_fullest,
     sliced,
 )
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import Cache
 from calc.physics.memory import Weights
 from calc.physics.operators import (
@@ -139,7 +138,7 @@ class Step(Missing):
     step_time: Number
 
 
-def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, composition: Composition
+def step(attention: str, q: Inputs, n: Parameters, w: Weights, c: Cache, composition: Composition
          ) -> Step:
     """Operations, bytes and time of a step, by class of operators.
 
@@ -201,7 +200,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         step_time=_step_time(q, composition, longer, draft_pass))
 
 
-def _step_time(q: Any, composition: Composition, longer: Number, draft_pass: Number) -> Number:
+def _step_time(q: Inputs, composition: Composition, longer: Number, draft_pass: Number) -> Number:
     """The longer of card and host, the gap to the next step, prompts through the drafting layer.
 
     Returns a time [s]. Source: notebooks/latency.md, section One step.
@@ -210,7 +209,7 @@ def _step_time(q: Any, composition: Composition, longer: Number, draft_pass: Num
     return plus(longer + q.host_gap_per_step, prompts)
 
 
-def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: Routed,
+def _dequantisation_time(q: Inputs, n: Parameters, projections: Attention, routed: Routed,
                          batch: Composition) -> Number:
     """Time in which weights are widened before they are multiplied [s], through L2.
 
@@ -230,7 +229,7 @@ def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: 
 
 
 @once
-def _widened(q: Any, n: Parameters) -> tuple[Number, Number]:
+def _widened(q: Inputs, n: Parameters) -> tuple[Number, Number]:
     """Elements that are widened of shared experts, and of dense networks, on a rank [1].
 
     Source: notebooks/latency.md, section Weights that are widened first.
@@ -240,7 +239,7 @@ def _widened(q: Any, n: Parameters) -> tuple[Number, Number]:
             q.dense_mlp_dequantised * q.first_k_dense_replace * n.dense_mlp_parameters / t)
 
 
-def _communication_times(q: Any, n: Parameters, batch: Composition, logits: Number,
+def _communication_times(q: Inputs, n: Parameters, batch: Composition, logits: Number,
                          loads: tuple[Number, Number]
                          ) -> tuple[Number, Number, Number, Number]:
     """All-reduces with the gathering of logits, exchange, its dispatch, hand-over of stages [s].
@@ -262,7 +261,7 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, logits: Numb
 
 
 @once
-def _cut_layers(q: Any, n: Parameters) -> Number:
+def _cut_layers(q: Inputs, n: Parameters) -> Number:
     """Layers whose MLP leaves partial sums on tensor-parallel ranks [1].
 
     Shared experts stay cut where routed ones have ranks of their own. Source:
@@ -273,7 +272,7 @@ def _cut_layers(q: Any, n: Parameters) -> Number:
 
 
 @once
-def _kernels(q: Any, n: Parameters) -> Number:
+def _kernels(q: Inputs, n: Parameters) -> Number:
     """Operators of all layers, part by part [1].
 
     As many as were counted of each part, in proportion to the layer of latent attention, routed
@@ -284,7 +283,7 @@ def _kernels(q: Any, n: Parameters) -> Number:
 
 
 @once
-def _untimed(q: Any, n: Parameters) -> Number:
+def _untimed(q: Inputs, n: Parameters) -> Number:
     """Operators of all layers that no law times, each of which takes a boundary [1].
 
     Laws of matmuls, cores, experts and collectives contain the boundaries of their own kernels; a
@@ -295,18 +294,18 @@ def _untimed(q: Any, n: Parameters) -> Number:
     return _in_layers(q, n, lambda part: _left(q, part)) - fused * layer_halves(q) * _launched(q)
 
 
-def _left(q: Any, part: str) -> Number:
+def _left(q: Inputs, part: str) -> Number:
     """Operators counted of a part that no law times [1]."""
     return getattr(q, f"{part}_operators") - getattr(q, f"{part}_timed_operators")
 
 
 @once
-def _launched(q: Any) -> Number:
+def _launched(q: Inputs) -> Number:
     """Operators that are launched per operator counted [1]."""
     return q.operators_per_layer / q.reference_operators
 
 
-def _in_layers(q: Any, n: Parameters, of: Callable[[str], Number]) -> Number:
+def _in_layers(q: Inputs, n: Parameters, of: Callable[[str], Number]) -> Number:
     """Operators of all layers, from those counted of each part [1]."""
     hyper = select(q.hc_mult > 1, q.hyper_operators, 0)
     shared = select(q.n_shared_experts > 0, of("shared_expert"), 0)
@@ -316,7 +315,7 @@ def _in_layers(q: Any, n: Parameters, of: Callable[[str], Number]) -> Number:
         + n.moe_layers * on_fullest(q, shared, of("routed_expert")))
 
 
-def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
+def _saved_time(q: Inputs, composition: Composition, boundaries: Number) -> Number:
     """Time that a fused path for a single token saves [s]: at most all boundaries of kernels.
 
     Source: notebooks/latency.md, section One step.
@@ -327,7 +326,7 @@ def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
     return either((saved > 0) & (composition.tokens <= 1), lambda: saved, lambda: 0.0)
 
 
-def _second_stream_time(q: Any, n: Parameters, batch: Composition, shared: Work, taken: Number
+def _second_stream_time(q: Inputs, n: Parameters, batch: Composition, shared: Work, taken: Number
                         ) -> Number:
     """Time of the shared experts that a second CUDA stream can hide [s].
 
@@ -342,7 +341,7 @@ def _second_stream_time(q: Any, n: Parameters, batch: Composition, shared: Work,
 
 
 @once
-def _second_stream(q: Any, n: Parameters) -> tuple[Number, Number]:
+def _second_stream(q: Inputs, n: Parameters) -> tuple[Number, Number]:
     """Most tokens of a step with a second stream, 0 where there is none [token]; boundaries
     between the kernels of shared experts that no law times, of all layers [s].
 
@@ -356,7 +355,7 @@ def _second_stream(q: Any, n: Parameters) -> tuple[Number, Number]:
             q.kernel_boundary * _launched(q) * n.moe_layers * _left(q, "shared_expert"))
 
 
-def _launched_one_by_one(q: Any, n: Parameters, batch: Composition) -> Number:
+def _launched_one_by_one(q: Inputs, n: Parameters, batch: Composition) -> Number:
     """Launches that the host issues for a step: single operators, or one graph per layer [1].
 
     A decode step that fits the largest captured graph needs none. A step with prompts that is
@@ -375,7 +374,7 @@ def _launched_one_by_one(q: Any, n: Parameters, batch: Composition) -> Number:
         lambda: kernels)
 
 
-def _gather_times(q: Any, batch: Composition, columns: Number) -> tuple[Number, Number]:
+def _gather_times(q: Inputs, batch: Composition, columns: Number) -> tuple[Number, Number]:
     """Gathering the logits of a step, and what ranks send in a pass of the drafting layer beside
     the sums of a mean layer [s].
 
@@ -399,7 +398,7 @@ def _gather_times(q: Any, batch: Composition, columns: Number) -> tuple[Number, 
         lambda: logits))
 
 
-def _draft_pass_time(q: Any, longest: tuple[Number, Number], times: dict[str, Number],
+def _draft_pass_time(q: Inputs, longest: tuple[Number, Number], times: dict[str, Number],
                      sent: Number, core: Number, batches: tuple[Composition, Composition]
                      ) -> Number:
     """A pass of the tokens of a step through the layer that drafts [s].

@@ -8,12 +8,10 @@ the host computes, or that cards load when they are chosen, take time [s] of the
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 
 from calc.physics.arrays import (
-    Number,
     anywhere,
     either,
     is_absent,
@@ -52,6 +50,7 @@ from calc.physics.experts import (
     shared_apart,
     streaming,
 )
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import (
     Cache,
     head_rows,
@@ -110,7 +109,7 @@ class Composition:
                                 if each.name not in ("absorbed", "decoding", "dealt")
                                 and (value := getattr(self, each.name)) is not None})
 
-    def own(self, q: Any) -> Composition:
+    def own(self, q: Inputs) -> Composition:
         """A rank's heads of all tokens, or all heads of its part; MLA expands others' keys too."""
         ranks = 1 if self.decoding else prompt_ranks(q)
         if not anywhere(ranks != 1):
@@ -120,23 +119,23 @@ class Composition:
         expanded = self.expanded + (1 - self.absorbed) * (self.tokens - parts["tokens"])
         return replace(self, **parts, expanded=expanded, dealt=ranks)
 
-    def together(self, q: Any) -> Number:
+    def together(self, q: Inputs) -> Number:
         """Tokens that meet the experts, of all ranks that share them [token]."""
         if self.group_tokens is not None:
             return self.group_tokens
         return self.tokens * ranks_in_step(q)
 
-    def of_shared(self, q: Any) -> Number:
+    def of_shared(self, q: Inputs) -> Number:
         """Tokens that a shared expert of a rank multiplies [token]: its own, or a part of all."""
         return either(q.shared_expert_ranks > 0, lambda: shared_apart(q, self.together(q)),
                       lambda: self.tokens)
 
-    def cut(self, q: Any) -> Number:
+    def cut(self, q: Inputs) -> Number:
         """Ranks over which the heads are cut [1]: fewer where tokens are dealt."""
         return either(self.dealt > 1, lambda: q.tensor_parallel / self.dealt,
                       lambda: q.tensor_parallel)
 
-    def sharing_ranks(self, q: Any) -> Number:
+    def sharing_ranks(self, q: Inputs) -> Number:
         """Ranks whose heads all attend to this rank's part of a cache [1].
 
         In decode, and in prompts of sparse attention, unless they gather the cache.
@@ -146,7 +145,7 @@ class Composition:
         return select(sparse_prompts(q, self) & (q.prompt_rows_gathered <= 0),
                       q.decode_context_parallel, 1)
 
-    def compared(self, q: Any) -> Number:
+    def compared(self, q: Inputs) -> Number:
         """Scores of an indexer that a rank chooses among, summed over its tokens [token].
 
         Those of the keys that it keeps; of split keys once more, the best of every rank.
@@ -160,7 +159,7 @@ class Composition:
         """Tokens of the rank that an exchange waits for: its port carries them all [token]."""
         return self.tokens if self.busiest_tokens is None else self.busiest_tokens
 
-    def sent(self, q: Any) -> tuple[Number, Number]:
+    def sent(self, q: Inputs) -> tuple[Number, Number]:
         """Tokens that a rank exchanges, in the mean [token], and the most over that mean [1]."""
         if self.group_tokens is None and self.busiest_tokens is None:
             return self.tokens, 1
@@ -247,12 +246,12 @@ class Routed(Work):
     weights: Number
     slowest: Number
 
-    def rows_of_one(self, q: Any) -> Number:
+    def rows_of_one(self, q: Inputs) -> Number:
         """Rows of one of the experts that are read [token]."""
         return self.met * q.num_experts_per_tok / maximum(self.read, 1)
 
 
-def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Composition
+def attention_work(attention: str, q: Inputs, n: Parameters, w: Weights, batch: Composition
                    ) -> Attention:
     """Projections of attention [FLOP], [B]: of MLA as stored, or absorbed.
 
@@ -286,7 +285,7 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
                      projections, again, attending / layers * up)
 
 
-def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
+def core_work(attention: str, q: Inputs, c: Cache, batch: Composition) -> Core:
     """Scores and their product with the values: operations [FLOP] and bytes [B].
 
     Args:
@@ -329,7 +328,7 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     return Core(flops, moved, rows, of_token)
 
 
-def index_work(q: Any, c: Cache, batch: Composition) -> Work:
+def index_work(q: Inputs, c: Cache, batch: Composition) -> Work:
     """Scores of an indexer with the keys of a rank: operations [FLOP] and bytes of keys [B].
 
     Args:
@@ -348,7 +347,7 @@ def index_work(q: Any, c: Cache, batch: Composition) -> Work:
 
 
 @once
-def dense_mlp_work(q: Any, n: Parameters) -> PerToken:
+def dense_mlp_work(q: Inputs, n: Parameters) -> PerToken:
     """The MLPs of the leading dense layers: operations [FLOP] and bytes [B].
 
     Args:
@@ -365,7 +364,7 @@ def dense_mlp_work(q: Any, n: Parameters) -> PerToken:
 
 
 @once
-def shared_expert_work(q: Any, n: Parameters) -> PerToken:
+def shared_expert_work(q: Inputs, n: Parameters) -> PerToken:
     """The experts that every token passes, of a rank that has them [FLOP], [B].
 
     On ranks of their own each takes in its tokens by itself, elsewhere all together.
@@ -386,7 +385,7 @@ def shared_expert_work(q: Any, n: Parameters) -> PerToken:
                     layers * activations * q.activation_element_bytes)
 
 
-def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
+def routed_expert_work(q: Inputs, n: Parameters, batch: Composition) -> Routed:
     """The routed experts that the device itself multiplies, at its slowest rank [FLOP], [B].
 
     Args:
@@ -413,7 +412,7 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
 
 
 @once
-def router_work(q: Any, n: Parameters) -> PerToken:
+def router_work(q: Inputs, n: Parameters) -> PerToken:
     """The product that chooses experts, with undivided weights: operations [FLOP], bytes [B].
 
     Args:
@@ -432,7 +431,7 @@ def router_work(q: Any, n: Parameters) -> PerToken:
 
 
 @once
-def head_work(q: Any, w: Weights) -> tuple[PerToken, Number]:
+def head_work(q: Inputs, w: Weights) -> tuple[PerToken, Number]:
     """The output head, by the row of logits [FLOP], [B], and its columns on this rank [1].
 
     Args:
@@ -447,7 +446,7 @@ def head_work(q: Any, w: Weights) -> tuple[PerToken, Number]:
                     d * q.activation_element_bytes + columns * q.logit_element_bytes), columns
 
 
-def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
+def vector_bytes(q: Inputs, n: Parameters, batch: Composition, routed: Routed) -> Number:
     """Bytes that the vector unit reads and writes [B].
 
     Norms with their residual, or several streams; gates of the MLPs; rows of the experts,
@@ -471,7 +470,7 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     return plus(moved + after_layers(q, n), selection_bytes(q, own.compared(q)))
 
 
-def routed_row_bytes(q: Any, n: Parameters, routed: Routed) -> Number:
+def routed_row_bytes(q: Inputs, n: Parameters, routed: Routed) -> Number:
     """Bytes of rows of routed experts in :func:`vector_bytes` [B], proportional to all tokens.
 
     Args:
@@ -496,7 +495,7 @@ class Distances:
     expert_storage_time: Number
 
 
-def distances(q: Any, n: Parameters) -> Distances:
+def distances(q: Inputs, n: Parameters) -> Distances:
     """One expert out of device memory, over the host links, out of host memory and of storage [s].
 
     A rank gets its part, over a link of its own; host memory serves all ranks of the deployment at
@@ -528,7 +527,7 @@ class Missing:
     fetch_time: Number
 
 
-def missing(q: Any, n: Parameters, read: Number) -> Missing:
+def missing(q: Inputs, n: Parameters, read: Number) -> Missing:
     """The chosen experts that the cards do not have, and how long it takes to load them.
 
     A level supplies what is not found above it: at least what does not fit there, at most what it
@@ -557,7 +556,7 @@ def missing(q: Any, n: Parameters, read: Number) -> Missing:
     return Missing(lacking, from_storage, (1 - q.offloaded_share) * n.moe_layers * slowest)
 
 
-def offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
+def offload_time(q: Inputs, n: Parameters, batch: Composition, routed: Routed) -> Number:
     """Time of the experts that the host computes [s].
 
     Args:
@@ -579,7 +578,7 @@ def offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     return either(q.offloaded_share > 0, offloaded, lambda: 0)
 
 
-def host_reads(q: Any, n: Parameters, tokens: Number, read: Number) -> Number:
+def host_reads(q: Inputs, n: Parameters, tokens: Number, read: Number) -> Number:
     """Time to read experts in host memory, and to hand hidden states there and back [s].
 
     Args:
@@ -600,7 +599,7 @@ def host_reads(q: Any, n: Parameters, tokens: Number, read: Number) -> Number:
             + moved / q.host_link_bandwidth)
 
 
-def _read_by_groups(q: Any, routed: Routed) -> Number:
+def _read_by_groups(q: Inputs, routed: Routed) -> Number:
     """Experts of a layer that the host reads, whole groups of tokens and the rest one by one [1].
 
     Source: notebooks/latency.md, section Experts on the host.

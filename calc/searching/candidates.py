@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,8 @@ from calc.layouts.host_memory import GIGA, HostCaches
 from calc.layouts.space import AXES, HITS, HOST, LOADED, Base, Cells, Space
 from calc.many import sweeps
 from calc.many.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, distinct, sweep
-from calc.physics.arrays import Inputs, Number, ceil_div
+from calc.physics.arrays import ceil_div
+from calc.physics.inputs import Inputs, Number
 from calc.physics.memory import found_shares
 from calc.serving.burst import first_held, prompts
 from catalogue import ParamsError, Scenario
@@ -241,7 +241,7 @@ class CandidateCells:
     @cached_property
     def _after_first(self) -> float:
         """The least share of a token's time that is seen of it: a held first token comes later."""
-        q = SimpleNamespace(**self.inputs)
+        q = Inputs(self.inputs)
         return float(np.min(1 - first_held(q, 1.0) / np.maximum(1, q.output_tokens - 1)))
 
     def prefilling(self, cells: Cells) -> Cells:
@@ -324,8 +324,8 @@ def hits_left(demand: Demand, replicas: Number, held: Number, on_host: Number, r
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
-    stated = SimpleNamespace(prefix_hit_share=demand.prefix_hit_share, host_prefix_share=0.0,
-                             data_parallel=replicas)
+    stated = Inputs(prefix_hit_share=demand.prefix_hit_share, host_prefix_share=0.0,
+                    data_parallel=replicas)
     return found_shares(stated, held, on_host, running, (demand.users or 0) - running)
 
 

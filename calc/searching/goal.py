@@ -14,8 +14,8 @@ from calc.costing.ownership import card_hour, converted, prices_of
 from calc.layouts.choice import Choice, Row, scenario
 from calc.layouts.feasible import MEMORY, has_room
 from calc.layouts.space import Space, choice_at
-from calc.physics.arrays import Number
 from calc.physics.breakdown import bottleneck
+from calc.physics.inputs import Number
 from calc.searching.candidates import at, candidate_cells
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount

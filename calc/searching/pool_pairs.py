@@ -27,7 +27,7 @@ from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
 from calc.many.processes import Told, silent
-from calc.physics.arrays import Inputs, Number
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import cache
 from calc.searching.candidates import CandidateCells, at, candidate_cells, filled, held, rounded
 from calc.searching.goal import Wishes

@@ -9,12 +9,10 @@ bubble, transfer, pools, waste, loading.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from calc.physics.arrays import (
-    Number,
     anywhere,
     both,
     ceil_div,
@@ -30,6 +28,7 @@ from calc.physics.arrays import (
 )
 from calc.physics.decode_floor import Decode, biased, mean_attended, mean_context, tokens_per_step
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile, ranks_in_step
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import (
     Cache,
     few_cached,
@@ -67,7 +66,7 @@ class Prompts:
     burst_tokens: Number
 
 
-def prompts(q: Any, requests_per_rank: Number) -> Prompts:
+def prompts(q: Inputs, requests_per_rank: Number) -> Prompts:
     """Chunks of one prompt, and of the rest of a burst packed together.
 
     A prefix that is cached is not computed again; its tokens are attended to. A prompt of n new
@@ -102,7 +101,7 @@ def prompts(q: Any, requests_per_rank: Number) -> Prompts:
         rest * new / burst_chunks)
 
 
-def _few_found(q: Any, p: Prompts) -> Number:
+def _few_found(q: Inputs, p: Prompts) -> Number:
     """Share of the chunks of a prompt that find few tokens cached, but any, its own included [1].
 
     Source: notebooks/compute.md, section Short cached prefixes.
@@ -111,7 +110,7 @@ def _few_found(q: Any, p: Prompts) -> Number:
     return maximum(0, minimum(p.prompt_chunks, few) - (p.cached_tokens <= 0)) / p.prompt_chunks
 
 
-def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
+def chunk(q: Inputs, p: Prompts, tokens: Number) -> Composition:
     """The mean chunk of ``tokens`` tokens, made of prompts or of their parts.
 
     Args:
@@ -139,7 +138,7 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
 
 
 @once
-def fullest_cache(q: Any, d: Decode) -> Number:
+def fullest_cache(q: Inputs, d: Decode) -> Number:
     """Cache of the fullest data-parallel rank over the mean [1].
 
     Requests at any moment of their answers; what was measured between prompts, if it is more.
@@ -155,7 +154,7 @@ def fullest_cache(q: Any, d: Decode) -> Number:
     return maximum(q.kv_imbalance, 1 + apart * of_largest)
 
 
-def decode_step(q: Any, d: Decode) -> Composition:
+def decode_step(q: Inputs, d: Decode) -> Composition:
     """A decode step [token]: each request's next token, and the drafts that are checked with it.
 
     Args:
@@ -180,7 +179,7 @@ def decode_step(q: Any, d: Decode) -> Composition:
         expanded=0, absorbed=1, decoding=True)
 
 
-def _of_fullest(q: Any, fullest: Number, limit: Number, mean: Number) -> Number:
+def _of_fullest(q: Inputs, fullest: Number, limit: Number, mean: Number) -> Number:
     """Positions of the fullest rank over the mean [1], where a request has a limit of them.
 
     A longer context takes no more than the limit; more requests, which a measured excess holds, do.
@@ -190,7 +189,7 @@ def _of_fullest(q: Any, fullest: Number, limit: Number, mean: Number) -> Number:
 
 
 @once
-def token_pace(q: Any, decode: Step) -> tuple[Number, Number, Number]:
+def token_pace(q: Inputs, decode: Step) -> tuple[Number, Number, Number]:
     """Drafting of a step [s], tokens that a step yields [1], a token's time without stalls [s].
 
     Args:
@@ -215,7 +214,7 @@ class Loads:
     admission_time: Number
 
 
-def loads(q: Any, c: Cache, prefill: Step) -> Loads:
+def loads(q: Inputs, c: Cache, prefill: Step) -> Loads:
     """Load time of caches in host memory, and time until a request is ready for a step [s].
 
     Every card loads what it has of a stage through its own link. In ``k`` parts, one for each layer
@@ -263,7 +262,7 @@ class Serving:
     input_throughput: Number
 
 
-def prefill_time(q: Any, p: Prompts, prefill: Step) -> Number:
+def prefill_time(q: Inputs, p: Prompts, prefill: Step) -> Number:
     """Time of a prompt alone on its replica, chunk after chunk through all stages [s].
 
     Args:
@@ -277,7 +276,7 @@ def prefill_time(q: Any, p: Prompts, prefill: Step) -> Number:
     return prefill.step_time * ((p.prompt_chunks + stages - 1) / stages)
 
 
-def prefilled_in(q: Any, p: Prompts, requests_per_rank: Number, prefill: Step, burst: Step
+def prefilled_in(q: Inputs, p: Prompts, requests_per_rank: Number, prefill: Step, burst: Step
                  ) -> tuple[Number, Number]:
     """Time until a prompt is prefilled alone, and what the rest of a burst takes after it [s].
 
@@ -293,7 +292,7 @@ def prefilled_in(q: Any, p: Prompts, requests_per_rank: Number, prefill: Step, b
     return prefill_time(q, p, prefill), per(several * p.burst_chunks, q.pipeline_parallel)
 
 
-def front_ends_rate(q: Any) -> Number:
+def front_ends_rate(q: Inputs) -> Number:
     """Requests that all front ends of a deployment let in at most [request/s].
 
     Ranks that share experts are one server with one front end. Others are servers of their own,
@@ -307,7 +306,7 @@ def front_ends_rate(q: Any) -> Number:
     return q.front_end_rate * q.data_parallel / ranks_in_step(q)
 
 
-def first_held(q: Any, tpot: Number) -> Number:
+def first_held(q: Inputs, tpot: Number) -> Number:
     """Wait of a first token for those sent with it, where it is not sent alone [s].
 
     Of pools apart it is not either's by itself, but of both together (``two_pools``).
@@ -323,7 +322,7 @@ def first_held(q: Any, tpot: Number) -> Number:
     return either(held > 0, lambda: held * tpot, lambda: 0.0)
 
 
-def _first_prompts(q: Any, p: Prompts, work: Number, alone: Number) -> Number:
+def _first_prompts(q: Inputs, p: Prompts, work: Number, alone: Number) -> Number:
     """Time until the first prompt of each rank that has one is prefilled [s].
 
     Ranks that share experts take a chunk together. It grows with the ranks that have a prompt, from
@@ -347,7 +346,7 @@ def _first_prompts(q: Any, p: Prompts, work: Number, alone: Number) -> Number:
     return either((ranks > 1) & (q.separate_pools <= 0), some, lambda: alone)
 
 
-def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, work: Number,
+def serving(q: Inputs, p: Prompts, requests_per_rank: Number, waiting: Number, work: Number,
             pace: Number, decode: Step, prefill: Step, burst: Step, transfer: Number,
             admission: Number) -> Serving:
     """TTFT, TPOT, latency and throughput of a wave of requests.
@@ -398,7 +397,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, work
                    rate * q.output_tokens, rate * q.input_tokens)
 
 
-def held_by_decode_pool(q: Any, tpot: Number) -> Number:
+def held_by_decode_pool(q: Inputs, tpot: Number) -> Number:
     """Time of a request in a separate decode pool: for its output tokens only [s].
 
     Args:
@@ -410,7 +409,7 @@ def held_by_decode_pool(q: Any, tpot: Number) -> Number:
     return q.output_tokens * tpot
 
 
-def prefill_throughput(q: Any, p: Prompts, burst: Step) -> Number:
+def prefill_throughput(q: Inputs, p: Prompts, burst: Step) -> Number:
     """Prompt tokens per second of a deployment whose prompts come without pause [token/s].
 
     Every data-parallel rank leaves a packed chunk behind in the time of a pipeline stage.
@@ -447,7 +446,7 @@ class Planning:
     storage_expert_weights: Number
 
 
-def transfer_time(q: Any, c: Cache) -> tuple[Number, Number]:
+def transfer_time(q: Inputs, c: Cache) -> tuple[Number, Number]:
     """A request's cache through a replica's own ports, and from a prefill to a decode replica [s].
 
     Every tensor-parallel rank has a copy of a latent cache, or its part of a divided one, or of the
@@ -469,7 +468,7 @@ def transfer_time(q: Any, c: Cache) -> tuple[Number, Number]:
     return through_ports, maximum(through_ports, q.prefill_pool_port_time)
 
 
-def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: Step) -> Number:
+def pool_ratio(q: Inputs, decode_batch: Number, p: Prompts, decode: Step, prefill: Step) -> Number:
     """Prefill replicas that keep up with one decode replica [1].
 
     A prefill replica has a chunk in every stage, a decode replica finishes batch x stages requests
@@ -488,7 +487,7 @@ def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: 
     return decoded * prefill.step_time * p.prompt_chunks / q.pipeline_parallel
 
 
-def pool_replicas(q: Any, ratio: Number) -> Number:
+def pool_replicas(q: Inputs, ratio: Number) -> Number:
     """Replicas of the pool that prefills: those that there are, or as many as keep up [1].
 
     Ranks that share experts come together.
@@ -504,7 +503,7 @@ def pool_replicas(q: Any, ratio: Number) -> Number:
         1, np.ceil(ratio * q.data_parallel / ranks * (1 - ROUNDING))))
 
 
-def _two_pools(q: Any, devices: Number, decoded: Number, through_ports: Number
+def _two_pools(q: Inputs, devices: Number, decoded: Number, through_ports: Number
                ) -> tuple[Number, Number, Number]:
     """Rates of this decode pool and the prefill pool beside it, as they are and in balance.
 
@@ -532,7 +531,7 @@ def _two_pools(q: Any, devices: Number, decoded: Number, through_ports: Number
     return rate, cards * for_prefill / for_both, cards / for_both
 
 
-def planning(q: Any, n: Parameters, w: Weights, m: Memory, p: Prompts, ratio: Number,
+def planning(q: Inputs, n: Parameters, w: Weights, m: Memory, p: Prompts, ratio: Number,
              served: Serving, through_ports: Number, transfer: Number) -> Planning:
     """Quantities around a deployment.
 

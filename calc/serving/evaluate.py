@@ -17,17 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from calc.physics.arrays import (
-    Inputs,
-    Number,
-    ceil_div,
-    double,
-    maximum,
-    minimum,
-    normal_tail,
-    plus,
-    select,
-)
+from calc.physics.arrays import ceil_div, double, maximum, minimum, normal_tail, plus, select
 from calc.physics.attention import context_weights
 from calc.physics.breakdown import BUSY
 from calc.physics.communication import token_fanout
@@ -40,6 +30,7 @@ from calc.physics.decode_floor import (
     mean_context,
 )
 from calc.physics.experts import ranks_in_step
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import Cache, cache, most_picked, multiplied_positions
 from calc.physics.memory import (
     Activations,
@@ -106,7 +97,7 @@ class Benched:
     bench_throughput: Number
 
 
-def bench_count(q: Any, flight: Number) -> Number:
+def bench_count(q: Inputs, flight: Number) -> Number:
     """Requests of a benchmark [request]: those that are stated, a few waves, or one long one.
 
     Args:
@@ -121,7 +112,7 @@ def bench_count(q: Any, flight: Number) -> Number:
         q.bench_requests > 0, q.bench_requests, maximum(FEWEST, planned)))
 
 
-def benched(q: Any, p: Prompts, waiting: Number, served: Serving, lasting: Steady, decode: Step,
+def benched(q: Inputs, p: Prompts, waiting: Number, served: Serving, lasting: Steady, decode: Step,
             burst: Step) -> Benched:
     """Means of a benchmark [s].
 
@@ -184,7 +175,7 @@ class Occupancy:
     cache_overflow: Number
 
 
-def occupancy(q: Any, m: Memory, d: Decode, s: Steady) -> Occupancy:
+def occupancy(q: Inputs, m: Memory, d: Decode, s: Steady) -> Occupancy:
     """Compute the blocks that requests in a steady state take of the fullest replica [1].
 
     Args:
@@ -243,7 +234,7 @@ def doubt_words() -> dict[str, Pair]:
     }
 
 
-def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
+def doubts(q: Inputs, found: Mapping[str, Number]) -> dict[str, Number]:
     """Whether each condition is met under which the closed form is off [1], by its name.
 
     Names are those of :func:`doubt_words`.
@@ -473,7 +464,7 @@ def needs_prefill(names: Collection[str]) -> bool:
     return not DECODE_NAMES.issuperset(names)
 
 
-def latencies(attention: str, q: Any, names: Collection[str],
+def latencies(attention: str, q: Inputs, names: Collection[str],
               known: Mapping[str, Any] | None = None) -> dict[str, Number]:
     """Quantities of the decode step, and where asked for of prefill, wave and steady state.
 
@@ -526,7 +517,7 @@ def latencies(attention: str, q: Any, names: Collection[str],
                          if of_all else {})
 
 
-def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cached: Cache,
+def _served(q: Inputs, names: frozenset[str], cut: Prompts, requests: Number, cached: Cache,
             decode: Step, prefill: Step, burst: Step) -> dict[str, Number]:
     """Requested quantities of a wave and of a steady state."""
     quantities = {"prefill_throughput": prefill_throughput(q, cut, burst)}
@@ -551,7 +542,7 @@ def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cache
         q, cut, NOBODY, wave, lasting, decode, burst)) if bench else {})
 
 
-def _decoding(q: Any, requests: Number) -> Composition:
+def _decoding(q: Inputs, requests: Number) -> Composition:
     """Composition of a decode step with these requests on a data-parallel rank."""
     lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
     attended = mean_attended(most_picked(q), *lengths)

@@ -7,12 +7,10 @@ take; a step takes as long as its fullest rank and the experts of all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from calc.physics.arrays import (
-    Number,
     anywhere,
     both,
     ceil_div,
@@ -32,6 +30,7 @@ from calc.physics.arrays import (
 from calc.physics.breakdown import Busy, added_time, cores_in, removed_time
 from calc.physics.decode_floor import tokens_per_step
 from calc.physics.experts import normal_quantile, ranks_in_step
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import most_picked
 from calc.physics.operators import dense_bandwidth, expert_fixed_time
 from calc.physics.step import Step
@@ -142,7 +141,7 @@ class Pieces:
         return maximum(0, self.host - self.alone)
 
 
-def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
+def mean_chunks(q: Inputs, p: Prompts, span: Number) -> Number:
     """Chunks of a prompt on average [1], whose mean length fills so many.
 
     Where lengths vary, the last chunk ends anywhere: half a chunk more than the mean fills. The
@@ -166,7 +165,7 @@ def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
 
 
 @once
-def hit_share(q: Any, step: Step) -> Number:
+def hit_share(q: Inputs, step: Step) -> Number:
     """Share of the experts that a step hits [1], neither none nor all of them.
 
     Args:
@@ -178,7 +177,7 @@ def hit_share(q: Any, step: Step) -> Number:
     return clip(step.distinct_experts / maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
 
 
-def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill: Step) -> Number:
+def experts_of_one(q: Inputs, ranks: Number, riding: Number, decode: Step, prefill: Step) -> Number:
     """Time of experts for the chunk of one rank of several and requests that decode along [s].
 
     Beside the fixed time its share of the tokens of all, or what reading takes: of as many experts
@@ -202,7 +201,7 @@ def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill:
     return fixed + minimum(of_all, maximum(of_all / ranks, read))
 
 
-def _busy_of_others(q: Any, step: Step, fullest: Number, routed: Number) -> Busy:
+def _busy_of_others(q: Inputs, step: Step, fullest: Number, routed: Number) -> Busy:
     """Extra busy time of card and links in a step because the other ranks have prompts too [s].
 
     Args:
@@ -218,7 +217,7 @@ def _busy_of_others(q: Any, step: Step, fullest: Number, routed: Number) -> Busy
                 dispatch=dispatch) * q.micro_batches
 
 
-def _of_others(q: Any, step: Step, fullest: Number, routed: Number) -> tuple[Number, Number]:
+def _of_others(q: Inputs, step: Step, fullest: Number, routed: Number) -> tuple[Number, Number]:
     """Extra card time because the other ranks have prompts too [s], and the share of it and of the
     exchange that is not overlapped [1]; arguments as for :func:`_busy_of_others`."""
     more = _busy_of_others(q, step, fullest, routed)
@@ -228,7 +227,7 @@ def _of_others(q: Any, step: Step, fullest: Number, routed: Number) -> tuple[Num
     return more.own, select(more.exposed > little, shown, 1)
 
 
-def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
+def pieces(q: Inputs, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
            burst: Step) -> Pieces:
     """Compute the pieces [s] that a step with prompts is made of, see :class:`Pieces`.
 
@@ -280,7 +279,7 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
                   per(q.output_tokens - 1, in_step))
 
 
-def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Number:
+def deepest(q: Inputs, p: Prompts, s: Pieces, span: Number, number: Number) -> Number:
     """Extra time of the chunk with the longest context among several over the mean chunk [s].
 
     A chunk is anywhere in a prompt of any length, behind what is cached of it: of a prompt as long
@@ -387,7 +386,7 @@ def harmonic(count: Number) -> Number:
     return np.log(count) + EULER + 1 / (2 * count) - 1 / (12 * count * count)
 
 
-def _held(q: Any, p: Prompts, s: Pieces, u: Number, arrivals: Number, often: Number
+def _held(q: Inputs, p: Prompts, s: Pieces, u: Number, arrivals: Number, often: Number
           ) -> tuple[Number, Number]:
     """Steps for which ranks hold prompts back, and for which one of them waits [1].
 
@@ -426,7 +425,7 @@ def _held(q: Any, p: Prompts, s: Pieces, u: Number, arrivals: Number, often: Num
     return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
 
 
-def _released(q: Any, p: Prompts, s: Pieces, hold: Number, arrivals: Number, chunks: Number,
+def _released(q: Inputs, p: Prompts, s: Pieces, hold: Number, arrivals: Number, chunks: Number,
               span: Number) -> tuple[Number, Number, Number, Number]:
     """Shares and rates of prompts that ranks held back, which begin together.
 
@@ -497,7 +496,7 @@ def _queues(s: Pieces, filled: Number, longer: Number, span: Number, each: Numbe
     return queued, maximum(0, ahead - rest)
 
 
-def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Number,
+def rates_of(q: Inputs, p: Prompts, s: Pieces, u: Number, span: Number, often: Number,
              thought: Number) -> Rates:
     """Compute how often steps have prompts [1], among other requests that decode on each rank.
 
@@ -565,7 +564,7 @@ class Chunks:
 
 
 @once
-def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
+def packed_time(q: Inputs, p: Prompts, c: Number, burst: Step) -> Number:
     """Time of a chunk that a prompt takes where as many share it as a rank has in flight [s].
 
     The known chunk lacks the first request's prompt, unless it is full without, or one of several.
@@ -583,7 +582,7 @@ def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
     return share * burst.step_time * (p.new_tokens / p.burst_tokens)
 
 
-def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, decode: Step,
+def chunks_of(q: Inputs, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, decode: Step,
               burst: Step, riding: Number, pace: Number) -> Chunks:
     """Compute the times of steps with prompts [s]: of others, with one's own chunk, and full ones.
 

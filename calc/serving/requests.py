@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from calc.physics.arrays import Number
+from calc.physics.inputs import Number
 
 Span = tuple[Hashable, int, int]
 

@@ -16,12 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from calc.physics.arrays import (
-    Number,
     anywhere,
     ceil_div,
     clip,
@@ -39,6 +37,7 @@ from calc.physics.arrays import (
 )
 from calc.physics.breakdown import Busy, removed_time
 from calc.physics.experts import ranks_in_step
+from calc.physics.inputs import Inputs, Number
 from calc.physics.operators import expert_fixed_time
 from calc.physics.step import Step
 from calc.serving.burst import (
@@ -256,7 +255,7 @@ class Steady(Rates, Chunks, _Stay):
     steady_throughput: Number
 
 
-def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone: Number,
+def _stay(q: Inputs, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone: Number,
           h: Number, span: Number) -> _Stay:
     """Waits and decoding; a share of the others that is not lone delays.
 
@@ -318,7 +317,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
                  select(q.output_tokens > 1, decoding, 0))
 
 
-def _received(q: Any, s: Pieces, r: Rates, pace: Number, mean: Number
+def _received(q: Inputs, s: Pieces, r: Rates, pace: Number, mean: Number
               ) -> tuple[Number, Number]:
     """Wait of a request until the engine polls for it [s]: after an answer, at random.
 
@@ -397,7 +396,7 @@ class _PrefillPool:
     least: Number
 
 
-def _prefill_pool(q: Any, p: Prompts, s: Pieces, c: Number, prefill: Step, burst: Step,
+def _prefill_pool(q: Inputs, p: Prompts, s: Pieces, c: Number, prefill: Step, burst: Step,
                   ratio: Number) -> _PrefillPool:
     stages = q.pipeline_parallel
     service = prefill.step_time * p.prompt_chunks / stages
@@ -406,7 +405,7 @@ def _prefill_pool(q: Any, p: Prompts, s: Pieces, c: Number, prefill: Step, burst
         minimum(service, per(packed_time(q, p, c, burst), stages)))
 
 
-def _shared_pool_wait(q: Any, p: Prompts, a: _PrefillPool, u: Number, base: Number) -> Number:
+def _shared_pool_wait(q: Inputs, p: Prompts, a: _PrefillPool, u: Number, base: Number) -> Number:
     """Mean wait for a prefill replica, whose chunks prompts share where there is room [s].
 
     Prompts are dealt to r replicas in turn, so that they come more regularly than at random.
@@ -422,7 +421,7 @@ def _shared_pool_wait(q: Any, p: Prompts, a: _PrefillPool, u: Number, base: Numb
     return twice / (gap + (gap * gap + 2 * twice) ** 0.5)
 
 
-def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Number:
+def _lighter(q: Inputs, c: Number, u: Number, decode: Step, accepted: Number) -> Number:
     """Time saved per token with only u others decoding on each rank [s].
 
     A decode step is known with the fullest batch on every rank. The core takes its part by
@@ -445,13 +444,13 @@ def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Nu
 
 
 @once
-def _growing(q: Any, decode: Step) -> Number:
+def _growing(q: Inputs, decode: Step) -> Number:
     """By what share the distinct experts of a decode step grow with its tokens [1]."""
     hit = hit_share(q, decode)
     return (hit - 1) * np.log1p(-hit) / hit
 
 
-def steady_pace(q: Any, requests_per_rank: Number, decode: Step) -> Number:
+def steady_pace(q: Inputs, requests_per_rank: Number, decode: Step) -> Number:
     """Time per token of decode steps that hold all requests in flight, and no prompt [s].
 
     No token of a pool that serves both takes less.
@@ -468,7 +467,7 @@ def steady_pace(q: Any, requests_per_rank: Number, decode: Step) -> Number:
     return pace - _lighter(q, requests_per_rank, others, decode, accepted)
 
 
-def _pace_of(q: Any, c: Number, decode: Step, decoding: Number, lighter: Number
+def _pace_of(q: Inputs, c: Number, decode: Step, decoding: Number, lighter: Number
              ) -> tuple[Number, Number, Number]:
     """Decode steps of all in flight, stalls by prompts, time per token [s]; see ``Steady``."""
     apart, after = q.separate_pools > 0, q.output_tokens - 1
@@ -479,12 +478,12 @@ def _pace_of(q: Any, c: Number, decode: Step, decoding: Number, lighter: Number
                                 lambda: plus(steps, stall))
 
 
-def _at_random(q: Any, away: Number, apart: Number) -> Number:
+def _at_random(q: Inputs, away: Number, apart: Number) -> Number:
     """Share of prompts that come at random: whose users are away longer than so long [s]."""
     return either(q.open_arrivals > 0, lambda: 1.0, lambda: minimum(1, away / apart))
 
 
-def _random_shares(q: Any, s: Pieces, r: Rates, k: Chunks, pace: Number, away: Number
+def _random_shares(q: Inputs, s: Pieces, r: Rates, k: Chunks, pace: Number, away: Number
                    ) -> tuple[Number, Number]:
     """Shares of prompts that come at random, and that meet others at random; see ``Steady``."""
     mixing = _at_random(q, away, pace + k.steady_prefill)
@@ -492,14 +491,14 @@ def _random_shares(q: Any, s: Pieces, r: Rates, k: Chunks, pace: Number, away: N
         q, away, pace + k.busy_step * np.exp(-s.ranks * r.prompts_per_step)), lambda: mixing)
 
 
-def _thought(q: Any, away: Number, apart: Number) -> Number:
+def _thought(q: Inputs, away: Number, apart: Number) -> Number:
     """The part of it that is due to thinking: what a front end takes is the same for everybody."""
     thinking = either(q.think_time > 0, lambda: q.think_time / maximum(apart, away),
                       lambda: 0.0)
     return select(q.open_arrivals > 0, 1, thinking)
 
 
-def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, loading: Number, stay: Number
+def _short(q: Inputs, k: Chunks, a: _PrefillPool, others: Number, loading: Number, stay: Number
            ) -> Number:
     """How much longer a request stays because prompts, loads from host memory or front ends are the
     bottleneck [s]: the time that they need for all requests in flight, less the stay so far.
@@ -516,7 +515,7 @@ def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, loading: Number, 
     return maximum(0, needed - stay)
 
 
-def _sent(q: Any, first: Number, tpot: Number, accepted: Number
+def _sent(q: Inputs, first: Number, tpot: Number, accepted: Number
           ) -> tuple[Number, Number, Number]:
     """First token, time per token and time per piece, as pieces reach the client [s]."""
     held, later = first_held(q, tpot), maximum(1, q.output_tokens - 1)
@@ -524,7 +523,7 @@ def _sent(q: Any, first: Number, tpot: Number, accepted: Number
     return plus(first, held), seen, scaled(seen, clip(accepted, q.stream_interval, later))
 
 
-def _little(q: Any, others: Number, waiting: Number, inside: Number
+def _little(q: Inputs, others: Number, waiting: Number, inside: Number
             ) -> tuple[Number, Number, Number]:
     """Rates of others and of all, and the wait for a place in the cache, by Little's law.
 
@@ -545,7 +544,7 @@ def _little(q: Any, others: Number, waiting: Number, inside: Number
     return among, rate, place
 
 
-def steady(q: Any, p: Prompts, requests_per_rank: Number, waiting: Number, decode: Step,
+def steady(q: Inputs, p: Prompts, requests_per_rank: Number, waiting: Number, decode: Step,
            prefill: Step, burst: Step, transfer: Number, pool_ratio: Number, loaded: Loads
            ) -> Steady:
     """Steady state of a request among others that come and go at other times.

@@ -6,15 +6,15 @@ import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from calc.physics import experts
-from calc.physics.arrays import Inputs, Number, ceil_div, is_absent, maximum, select
+from calc.physics.arrays import ceil_div, is_absent, maximum, select
 from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time, hides
 from calc.physics.decode_floor import mean_attended, mean_context, tokens_per_step
+from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import (
     Pages,
     cache,
@@ -52,7 +52,7 @@ def ranks_in_step(inputs: Mapping[str, Number]) -> int:
     Args:
         inputs: expert and tensor parallelism, and the slices of an expert [1].
     """
-    return int(experts.ranks_in_step(SimpleNamespace(**inputs)))
+    return int(experts.ranks_in_step(Inputs(inputs)))
 
 
 @dataclass(frozen=True, slots=True)

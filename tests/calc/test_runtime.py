@@ -9,8 +9,8 @@ import calc
 import catalogue
 from calc.evidence.systems import system
 from calc.evidence.validation import measured_names
-from calc.physics.arrays import Inputs
 from calc.physics.decode_floor import mean_context
+from calc.physics.inputs import Inputs
 from calc.physics.memory import candidate_stages, weights
 from calc.physics.parameters import count_parameters
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from calc.layouts.enumerate import at
 from calc.layouts.feasible import has_room
 from calc.layouts.space import Base, Cells, Space
-from calc.physics.arrays import Inputs
+from calc.physics.inputs import Inputs
 from calc.searching.candidates import CandidateCells
 from calc.searching.load_goal import load_goal
 from calc.serving.evaluate import evaluate

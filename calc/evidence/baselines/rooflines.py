@@ -24,8 +24,9 @@ from calc.evidence.classes import UNCALIBRATED
 from calc.evidence.protocols import PROTOCOLS, Predictions, seeds_of
 from calc.evidence.systems import METRICS, System
 from calc.evidence.validation import Result, calibrations, measured_systems
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import select
 from calc.physics.breakdown import CLASSES
+from calc.physics.inputs import Number
 from calc.serving.evaluate import evaluate
 
 # what a roofline does not know, taken out of the counting

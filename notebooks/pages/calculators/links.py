@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
+from calc.physics.inputs import Inputs
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.precisions import nearest
 from catalogue.entries.formulas import switches

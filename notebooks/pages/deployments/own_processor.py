@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from statistics import mean
-from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 import catalogue
 from calc.launching.bench import Bench, of_closed_loop
 from calc.physics.experts import distinct_experts
+from calc.physics.inputs import Inputs
 from calc.physics.operators import (
     Matmuls,
     expert_latency,
@@ -219,7 +219,7 @@ def by_kernel() -> None:
 def laws(kernels: str) -> dict[str, tuple[Column, Column]]:
     """Rows of a table and what the laws of a step give for each [s], by operator."""
     name, overrides = TABLES[kernels]
-    q = SimpleNamespace(**Deployed(catalogue.load_scenario(PLAN, overrides=overrides)).inputs)
+    q = Inputs(Deployed(catalogue.load_scenario(PLAN, overrides=overrides)).inputs)
     rows, found = shelf(PLAN.with_name(name)), {}
     for operator in LAWS.keys() & set(rows.operators()):
         of = rows.table(operator)
@@ -227,7 +227,7 @@ def laws(kernels: str) -> dict[str, tuple[Column, Column]]:
     return found
 
 
-def _gemm(q: Any, of: Table) -> Any:
+def _gemm(q: Inputs, of: Table) -> Any:
     rows, columns, depth = of["rows"], of["columns"], of["depth"]
     work = Work(2 * rows * columns * depth,
                 q.activation_element_bytes * (columns * depth + rows * (columns + depth)))
@@ -237,7 +237,7 @@ def _gemm(q: Any, of: Table) -> Any:
     return one.time(q, "head", worked, rows)
 
 
-def _experts(q: Any, of: Table) -> Any:
+def _experts(q: Inputs, of: Table) -> Any:
     ranks, top, count = of["expert_parallel"], of["num_experts_per_tok"], of["n_routed_experts"]
     read = distinct_experts(count, top, of["tokens"], 0) / ranks
     rows, inside = of["tokens"] * top / ranks, of["moe_intermediate_size"] / of["tensor_parallel"]
@@ -248,7 +248,7 @@ def _experts(q: Any, of: Table) -> Any:
     return matmul_time(q, "routed_expert", work, padded) + expert_latency(q)
 
 
-def _decode(q: Any, of: Table) -> Any:
+def _decode(q: Inputs, of: Table) -> Any:
     latent, positions = q.kv_lora_rank + q.qk_rope_head_dim, of["batch"] * of["context"]
     heads = np.ceil(of["heads"] / q.core_tile_rows) * q.core_tile_rows
     return np.maximum(
@@ -257,7 +257,7 @@ def _decode(q: Any, of: Table) -> Any:
         positions * latent * q.activation_element_bytes / (q.memory_bandwidth * q.mla_efficiency))
 
 
-def _prefill(q: Any, of: Table) -> Any:
+def _prefill(q: Inputs, of: Table) -> Any:
     pairs = of["batch"] * of["heads"] * of["tokens"] * (of["tokens"] + 1) / 2
     widths = q.qk_nope_head_dim + q.qk_rope_head_dim + q.v_head_dim
     return 2 * pairs * widths / (q.core_peak * q.attention_efficiency)

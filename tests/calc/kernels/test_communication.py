@@ -15,8 +15,8 @@ from calc.kernels.communication import (
     there_and_back_time,
 )
 from calc.kernels.exchanges import ACROSS, FROM_HOST, MODES, card_values, exchanges
-from calc.physics.arrays import Inputs
 from calc.physics.communication import all_gather, all_reduce, exchange, group
+from calc.physics.inputs import Inputs
 from catalogue.tables.table import joined
 
 LAW = {law.operator: law for law in LAWS}

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from calc.physics.arrays import Inputs, ceil_div, either, once, select
+from calc.physics.arrays import ceil_div, either, once, select
+from calc.physics.inputs import Inputs
 
 
 def refused():

@@ -7,7 +7,7 @@ from _fleet import fleet_alike, run, where
 
 import calc
 import catalogue
-from calc.physics.arrays import Inputs, ceil_div
+from calc.physics.arrays import ceil_div
 from calc.physics.attention import (
     hyper_connections,
     linear_attention,
@@ -16,6 +16,7 @@ from calc.physics.attention import (
     residual_widths,
     state_passes,
 )
+from calc.physics.inputs import Inputs
 from calc.serving.evaluate import PHASES, evaluate
 from catalogue.deployments.scenario import model_inputs
 from catalogue.entries.models import WINDOW_HEADS

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from _fleet import ATTENTIONS, alike, compositions, fleet_alike, one, sampled, tables
 
-from calc.physics.arrays import Inputs
 from calc.physics.breakdown import (
     CLASSES,
     DEVICE,
@@ -23,6 +22,7 @@ from calc.physics.breakdown import (
     parts,
     token_parts,
 )
+from calc.physics.inputs import Inputs
 from calc.serving.evaluate import evaluate
 from catalogue.deployments.physics_inputs import DENSE
 from reference.layers import CARD, LINKS, Experts, Layers, Piece, layers

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.physics.arrays import Inputs
 from calc.physics.decode_floor import (
     biased,
     context_deviation,
@@ -17,6 +16,7 @@ from calc.physics.decode_floor import (
     mean_context,
     tokens_per_step,
 )
+from calc.physics.inputs import Inputs
 from calc.serving.requests import shapes_of
 from catalogue.deployments.physics_inputs import DENSE
 

@@ -8,7 +8,6 @@ from _fleet import alike as sampled
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc.physics.arrays import Inputs
 from calc.physics.experts import (
     copies_sent,
     distinct_experts,
@@ -16,6 +15,7 @@ from calc.physics.experts import (
     fullest_receiver,
     shared_apart,
 )
+from calc.physics.inputs import Inputs
 
 ROUNDING = 1e-9  # relative
 both = pytest.mark.parametrize("attention", ATTENTIONS)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import calc
 import catalogue
-from calc.physics.arrays import Inputs
 from calc.physics.breakdown import CLASSES, bound_by, parts
+from calc.physics.inputs import Inputs
 from calc.physics.operators import operator_time
 from calc.physics.work import Composition
 from calc.serving.evaluate import PHASES, evaluate

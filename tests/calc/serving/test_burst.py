@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.physics.arrays import Inputs
 from calc.physics.breakdown import CLASSES, token_parts
 from calc.physics.decode_floor import Decode
+from calc.physics.inputs import Inputs
 from calc.physics.kv_cache import Cache
 from calc.serving.burst import (
     chunk,

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import catalogue
 from calc.answer.simulated import system_of
-from calc.physics.arrays import Inputs, normal_tail
+from calc.physics.arrays import normal_tail
 from calc.physics.decode_floor import Decode
+from calc.physics.inputs import Inputs
 from calc.physics.memory import Memory
 from calc.serving.burst import prompts
 from calc.serving.evaluate import (
