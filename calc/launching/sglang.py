@@ -106,11 +106,11 @@ def _room(scenario: Scenario, of: Layout, release: Release, role: str) -> list[S
 def _methods(scenario: Scenario, release: Release) -> dict[str, str]:
     """``--quantization`` by format; on Ascend without kernels of NVIDIA's, by which a checkpoint's
     own method is not overridden there, and what msModelSlim wrote where the release knows it."""
+    # of V4's checkpoints, which say fp8 whatever their experts
+    own = dict.fromkeys(published.EXPERTS, "fp8") if compressed(scenario) else {}
     if scenario.device.type != "npu":
-        if compressed(scenario):  # whose checkpoints say fp8 whatever their experts
-            return QUANTIZED | dict.fromkeys(published.EXPERTS, "fp8")
-        return published.methods(scenario, QUANTIZED)
-    found = {name: method.removesuffix(MARLIN) for name, method in QUANTIZED.items()}
+        return QUANTIZED | own if own else published.methods(scenario, QUANTIZED)
+    found = {name: method.removesuffix(MARLIN) for name, method in QUANTIZED.items()} | own
     if release.has("--quantization", SLIM):
         found |= {"int8-channel": SLIM, "int4-channel-ascend": SLIM}
     return found
