@@ -1,4 +1,4 @@
-"""``import-model``: a model file from the ``config.json`` of a Hugging Face model."""
+"""``import-model``: add a model, by a file from the ``config.json`` of a Hugging Face model."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ def _laid(columns: Columns, parameters: Mapping[str, Number], **others: Number
     return q, group(q, columns["ranks"])
 
 
-def all_reduce_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
-    """Time of all-reduces within a server [s].
+def fitted_all_reduce(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """Rows of measured all-reduces within a server [s], by ``calc.physics.communication``.
 
     Args:
         columns: ``ranks`` [1] and ``bytes`` of the buffer of one rank [B]; of the card's node
@@ -137,7 +137,7 @@ LAWS = (
         "second_round_alpha": Bounds(4e-6, 3e-7, 2e-4),
         "collective_efficiency": Bounds(0.65, 0.05, 1.0),
         "pipelined_alpha": Bounds(5e-5, 3e-6, 1e-4),
-        "pipelined_efficiency": Bounds(0.65, 0.3, 0.8)}, all_reduce_time, begins=_ROUNDS),
+        "pipelined_efficiency": Bounds(0.65, 0.3, 0.8)}, fitted_all_reduce, begins=_ROUNDS),
     Law("all_gather", _GATHER, gathering_time(all_gather)),
     Law("reduce_scatter", _GATHER, gathering_time(reduce_scatter)),
     Law("dispatch", _EXCHANGE, exchange_time),

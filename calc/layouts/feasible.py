@@ -55,7 +55,8 @@ class Reason:
 
 
 def has_room(headroom: Any, margin: float = 0.0) -> Any:
-    """Whether it fits: the memory holds it, every request at its longest; an array for arrays.
+    """Whether it fits, or does not fit (out of memory): the memory holds it, every request at its
+    longest; an array for arrays.
 
     Args:
         headroom: quantities of ``calc.evaluate`` by name, or what the fullest device has to spare

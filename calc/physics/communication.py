@@ -173,7 +173,7 @@ def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
 
 
 def all_reduce(q: Inputs, g: Group, payload: Number) -> Number:
-    """All-reduce over a group [s], with the fastest algorithm that its topology has.
+    """Time of an all-reduce over a group [s], with the fastest algorithm that its topology has.
 
     Inside one node the best of one-shot, two-shot and a library's pipeline. Across nodes:
     reduce-scatter inside, the better of ring and tree over the network on what each device then

@@ -105,8 +105,9 @@ class Answer:
 
     @cached_property
     def ranking(self) -> list[list[SampledRow]]:
-        """Candidates by what they can stand for, each with those that cannot be told from it; where
-        the first keeps no limits for sure, with those that are farther from a limit."""
+        """Candidates as search ranks them (``ranked``), by what they can stand for, each with those
+        that cannot be told from it; where the first keeps no limits for sure, with those that are
+        farther from a limit."""
         found, rows = self.result, self.candidates
         beside = self._beside(rows)
         groups = self._reconsidered(rows + beside)

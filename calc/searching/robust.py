@@ -329,7 +329,7 @@ def rows_with_margin(found: SearchResult, rows: Sequence[Row], most: int) -> lis
 
 def ranked(found: SearchResult, deployments: Sequence[SampledRow],
            groups: int) -> list[list[SampledRow]]:
-    """Deployments in the order of what they can stand for, each with those like it after it.
+    """Rank deployments: in the order of what they can stand for, each with those like it after it.
 
     Args:
         found: the search that they come from.

@@ -20,7 +20,7 @@ from catalogue.entries.formulas import input_symbols
 ROW = "row"
 TOO_LONG = "context_tokens is less than input_tokens + output_tokens"
 TOO_MANY = "concurrency is more than the requests that there are"
-TOO_LARGE = "does not fit in memory"
+TOO_LARGE = "does not fit in memory"  # decided by calc.layouts.feasible.has_room
 ENDLESS = "has no finite answer"
 BEYOND = "is longer than the model knows positions"
 OF_MEMORY = frozenset({

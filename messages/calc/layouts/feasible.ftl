@@ -1,5 +1,6 @@
 ### Whether a deployment runs as asked: the one judge, for one deployment or for many at once.
 
+# does not fit; 装不下
 fullest-device-is-short-weights =
     .en = The fullest device is { $short } short: weights { $weights }, cache { $cache } (every request at its longest){ $copied ->
         [yes] , copies { $copies }

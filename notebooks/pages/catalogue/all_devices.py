@@ -82,7 +82,7 @@ def accelerators(cards: Sequence[Device]) -> None:
          "power": say("power-w")}, sortable=True, wide=True)
 
 
-def processors(hosts: Sequence[Device]) -> None:
+def host_processors(hosts: Sequence[Device]) -> None:
     """Memory bandwidth, cores, clock and peaks, a row per processor."""
     table(
         [{"name": _link(host), "vendor": hardware.vendor(host),

@@ -179,7 +179,7 @@ def most_within(made: Scenario, limit: float = layouts.LIMIT) -> int:
     return int(users[kept].max(initial=0))
 
 
-def processors() -> None:
+def two_sockets() -> None:
     """What two sockets of each processor would make of the same two cards, and which bandwidth a
     promise takes."""
     def pace_of(users: int) -> Column:

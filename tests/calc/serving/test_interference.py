@@ -240,7 +240,7 @@ class TestRates:
 
     @pytest.mark.parametrize(("span", "between"), [
         (1.0, 0.07), (3.0, 3 * 0.07), (1e-9, 1 - np.exp(-0.07))])
-    def test_prefill_between_two_decode_steps(self, span, between):
+    def test_prompt_chunks_between_decode_steps(self, span, between):
         """7/100 prompts arrive per decode step: a chunk for each, or one chunk for all."""
         found = self.rates(replica(), 7.0, span=span)
         assert found.chunks_between == pytest.approx(between)
