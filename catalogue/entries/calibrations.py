@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from catalogue.entries.entry import CatalogueEntry, Entry, ScenarioName
+from catalogue.entries.entry import CatalogueEntry, Entry, Problem, ScenarioName
 from catalogue.reading.values import (
     LARGEST,
     LARGEST_COUNT,
     AnyQuantity,
     Date,
-    Misplaced,
     Text,
     Whole,
 )
@@ -58,24 +58,17 @@ class Fitted(Entry):
     rows: Whole
     extent: dict[str, tuple[Fit, Fit]]
 
-    @model_validator(mode="after")
-    def _square(self) -> Fitted:
-        sizes = {len(self.coordinates), len(self.covariance), *map(len, self.covariance)}
-        if sizes != {len(self.values)}:
-            raise ValueError("'coordinates' and 'covariance' do not have one entry per value")
-        for i, row in enumerate(self.covariance):
-            if row[i] < 0:
-                raise Misplaced(f"the variance '{row[i]:g}' is negative", "covariance", i, i)
-            for j, both in enumerate(row[:i]):
-                if both != self.covariance[j][i]:
-                    raise Misplaced("it is not symmetric", "covariance", i, j)
-                if both * both > row[i] * self.covariance[j][j] * ROUNDED:
-                    raise Misplaced(f"'{both:g}' exceeds what its two variances allow",
-                                    "covariance", i, j)
-        for name, (smallest, largest) in self.extent.items():
-            if smallest > largest:
-                raise Misplaced("expected [smallest, largest]", "extent", name)
-        return self
+    def violations(self) -> Iterator[Problem]:
+        """The covariance is one of the values."""
+        square = self.covariance
+        if {len(self.coordinates), len(square), *map(len, square)} != {len(self.values)}:
+            yield "'coordinates' and 'covariance' do not have one entry per value"
+        for i, row in enumerate(square):
+            for j, both in enumerate(row[:i + 1]):
+                if both != square[j][i]:
+                    yield "it is not symmetric", "covariance", i, j
+                if both * both > row[i] * square[j][j] * ROUNDED or row[i] < 0:
+                    yield f"'{both:g}' exceeds what its two variances allow", "covariance", i, j
 
 
 class CalibrationFile(CatalogueEntry):
@@ -93,7 +86,7 @@ class CalibrationFile(CatalogueEntry):
 
     scenario: ScenarioName
     metric: Metric
-    mechanisms: list[str]
+    mechanisms: Annotated[list[str], Field(min_length=1, max_length=MOST)]
     priors: dict[str, AnyQuantity] = {}
     subset: Text
     without: list[Whole] = []
@@ -101,22 +94,17 @@ class CalibrationFile(CatalogueEntry):
     date: Date | None = None
     fitted: Fitted | None = None
 
-    @model_validator(mode="after")
-    def _few(self) -> CalibrationFile:
-        if not 1 <= len(self.mechanisms) <= MOST:
-            raise Misplaced(f"{len(self.mechanisms)} mechanisms, expected 1 to {MOST}",
-                            "mechanisms")
+    def violations(self) -> Iterator[Problem]:
+        """Priors and fitted values are of its mechanisms."""
         if len(set(self.mechanisms)) < len(self.mechanisms):
-            raise Misplaced("a mechanism is named twice", "mechanisms")
+            yield "a mechanism is named twice", "mechanisms"
         for name, value in self.priors.items():
             if name not in self.mechanisms:
-                raise Misplaced(f"'{name}' is none of 'mechanisms'", "priors", name)
+                yield f"'{name}' is none of 'mechanisms'", "priors", name
             if not value.low < value.value < value.high:
-                raise Misplaced("expected a range with the value inside", "priors", name)
+                yield "expected a range with the value inside", "priors", name
         if self.fitted is not None and list(self.fitted.values) != self.mechanisms:
-            raise Misplaced("the values are not those of 'mechanisms', in their order", "fitted",
-                            "values")
-        return self
+            yield "the values are not those of 'mechanisms', in their order", "fitted", "values"
 
 
 class OwnError(Entry):
@@ -136,12 +124,6 @@ class OwnError(Entry):
     systems: Whole
     rows: Whole
     inside: Tally
-
-    @model_validator(mode="after")
-    def _counted(self) -> OwnError:
-        if not self.inside <= self.rows >= self.systems:
-            raise ValueError(f"{self.inside} rows inside of {self.rows} of {self.systems} systems")
-        return self
 
 
 class LeftOut(Entry):
@@ -224,11 +206,3 @@ class Discrepancy(CatalogueEntry):
     left_out: dict[str, LeftOut] = {}
     growth: dict[Load, dict[Metric, Growth]] = {}
     measured: dict[str, Covered] = {}
-
-    @model_validator(mode="after")
-    def _of_classes(self) -> Discrepancy:
-        known = {name.partition("/")[2] for name in self.classes}
-        for name, own in self.left_out.items():
-            if own.of not in known:
-                raise Misplaced(f"'{own.of[:60]}' is none of 'classes'", "left_out", name, "of")
-        return self

@@ -6,20 +6,19 @@ published launch command of one engine for a model on a card.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
-    WithJsonSchema,
-    field_validator,
     model_validator,
 )
 
-from catalogue.entries import models, trees
+from catalogue.entries import trees
 from catalogue.entries.entry import (
     Called,
     CatalogueEntry,
@@ -29,11 +28,16 @@ from catalogue.entries.entry import (
     MeasurementsName,
     ModelName,
     NodeName,
+    Plain,
     PrecisionName,
+    Problem,
     ProfileName,
     ServiceLimits,
     Sourced,
+    Titled,
+    together,
 )
+from catalogue.entries.formulas import Tree
 from catalogue.entries.hardware import Dtype
 from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
 from catalogue.entries.models import Checkpoint, DraftMethod, TextKind
@@ -44,7 +48,6 @@ from catalogue.reading.values import (
     Count,
     CountOrZero,
     Flag,
-    Identifier,
     Length,
     Misplaced,
     Requests,
@@ -55,7 +58,6 @@ from catalogue.reading.values import (
     Unit,
     Value,
     Words,
-    si_number,
 )
 
 BLOCK = 256  # tokens of the largest usual block of a prefix cache, of which whole ones are found
@@ -65,17 +67,7 @@ DERIVED = ("input_tokens", "output_tokens", "context_tokens", "prefix_hit_share"
 """Keys of a load that follow from an agent, so that nobody may state them beside one."""
 
 
-def _number(meant: str, rule: Unit) -> Any:
-    """Annotations of a number that needs no source: it is the wish of whoever states it."""
-    return BeforeValidator(lambda raw: si_number(raw, rule)), WithJsonSchema(
-        {"type": ["number", "string"], "description": meant})
-
-
-AgentTokens = Annotated[int, *_number("a number of tokens", Unit("token", integer=True))]
-AgentTokensOrZero = Annotated[int, *_number("a number of tokens", Unit(
-    "token", integer=True, exclusive=False))]
-Turns = Annotated[int, *_number("requests of a task", Unit("1", integer=True, maximum=MOST_TURNS))]
-Pause = Annotated[float, *_number("a time, such as '10 s'", Unit("s", exclusive=False))]
+AgentTokens = Annotated[int, Plain("token", integer=True)]
 
 
 class Agent(Entry):
@@ -90,27 +82,18 @@ class Agent(Entry):
         shared_prefix: system prompt and tool definitions with which every task begins [token].
     """
 
-    turns: Turns
+    turns: Annotated[int, Plain("1", integer=True, maximum=MOST_TURNS)]
     first_prompt: AgentTokens
     answer: AgentTokens
     tool_output: AgentTokens
-    pause: Pause = 0.0
-    shared_prefix: AgentTokensOrZero = 0
+    pause: Annotated[float, Plain("s", exclusive=False)] = 0.0
+    shared_prefix: Annotated[int, Plain("token", integer=True, exclusive=False)] = 0
 
-    @model_validator(mode="before")
-    @classmethod
-    def _of_turns(cls, raw: Any) -> Any:
-        if isinstance(raw, dict) and raw.get("turns") is None:
-            raise ValueError("an agent without turns, expected how many requests a task takes, "
-                             "such as 'turns: 30'")
-        return raw
-
-    @model_validator(mode="after")
-    def _shared(self) -> Agent:
+    def violations(self) -> Iterator[Problem]:
+        """The shared prefix is a part of the first prompt."""
         if self.shared_prefix > self.first_prompt:
-            raise Misplaced("longer than the first prompt, which it is a part of, expected at most "
-                            f"{self.first_prompt} token", "shared_prefix")
-        return self
+            yield ("longer than the first prompt, which it is a part of, expected at most "
+                   f"{self.first_prompt} token", "shared_prefix")
 
 
 def turn_load(agent: Agent, answers_cached: bool = True) -> dict[str, float]:
@@ -284,16 +267,14 @@ class Format(CatalogueEntry):
     block: Block | None = None
     host_unit: Literal["matrix", "vector"] = "matrix"
 
-    @model_validator(mode="after")
-    def _complete(self) -> Format:
-        shared = self.scale_bits.value + self.zero_bits.value
-        if shared and not self.group_size.value:
-            raise ValueError("'group_size' is 0, but scales or zero points are stored")
+    def violations(self) -> Iterator[Problem]:
+        """Scales are of groups, of which a block is one."""
+        if self.scale_bits.value + self.zero_bits.value and not self.group_size.value:
+            yield "'group_size' is 0, but scales or zero points are stored"
         block = self.block
         if block and block.outputs.value * block.inputs.value != self.group_size.value:
-            raise ValueError(f"'block' of {block.outputs.value} x {block.inputs.value} is no group "
-                             f"of {self.group_size.value}")
-        return self
+            yield (f"'block' of {block.outputs.value} x {block.inputs.value} is no group of "
+                   f"{self.group_size.value}")
 
     @property
     def bytes_per_element(self) -> int | float:
@@ -465,39 +446,65 @@ class Workload(Entry):
             return raw
         return raw | _derived(load, load.keys() - {HIT_SHARE}) | {"arrivals": "closed-loop"}
 
-    @model_validator(mode="after")
-    def _complete(self) -> Workload:
-        if (self.input_tokens is None) != (self.output_tokens is None):
-            raise ValueError("'input_tokens' and 'output_tokens' are given together or not at all")
+    def violations(self) -> Iterator[Problem]:
+        """Lengths, arrivals and drafts that contradict one another."""
+        yield from together(self, "input_tokens", "output_tokens")
         if self.input_tokens is None or self.output_tokens is None:
             if self.context_tokens is None:
-                raise ValueError("'context_tokens' is missing (or input_tokens and output_tokens)")
+                yield "'context_tokens' is missing (or input_tokens and output_tokens)"
         elif self.context_tokens is not None and (
-            self.context_tokens.value < self.input_tokens.value + self.output_tokens.value
-        ):
-            raise ValueError("'context_tokens' is less than input_tokens + output_tokens")
+                self.context_tokens.value < self.input_tokens.value + self.output_tokens.value):
+            yield "'context_tokens' is less than input_tokens + output_tokens"
         if (self.length_distribution == "lognormal") != (self.length_variation is not None):
-            raise ValueError("'length_variation' is given with a lognormal length_distribution, "
-                             "and only with it")
+            yield ("'length_variation' is given with a lognormal length_distribution, and only "
+                   "with it")
         if self.think_time is not None and self.arrivals != "closed-loop":
-            raise Misplaced("a 'think_time' is that of a closed loop, expected 'arrivals: "
-                            "closed-loop' beside it", "think_time")
+            yield ("a 'think_time' is that of a closed loop, expected 'arrivals: closed-loop' "
+                   "beside it", "think_time")
         if (self.arrivals == "poisson") != (self.arrival_rate is not None):
-            raise ValueError("'arrival_rate' is given with 'arrivals: poisson', and only with it")
+            yield "'arrival_rate' is given with 'arrivals: poisson', and only with it"
         if self.requests is not None and self.requests.value < self.concurrency.value:
-            raise ValueError("'requests' is less than concurrency")
+            yield "'requests' is less than concurrency"
         if self.draft_method and self.draft_tokens is None:
-            raise Misplaced("'draft_method' says who drafts, expected 'draft_tokens' beside it",
-                            "draft_method")
-        models.check_drafts(self.draft_tokens, self.accepted_length, self.acceptance)
-        return self
+            yield ("'draft_method' says who drafts, expected 'draft_tokens' beside it",
+                   "draft_method")
+        yield from self._violations_of_drafts()
+
+    def _violations_of_drafts(self) -> Iterator[Problem]:
+        """What is accepted can come of the drafts."""
+        drafts, length, chances = self.draft_tokens, self.accepted_length, self.acceptance
+        key = "acceptance" if length is None else "accepted_length"
+        if length is not None and chances is not None:
+            yield ("'acceptance' says what 'accepted_length' does, expected one of them",
+                   "acceptance")
+        elif drafts is None:
+            if length is not None or chances is not None:
+                yield f"'{key}' is that of drafts, expected 'draft_tokens' beside it", key
+        else:
+            most = 1 + int(drafts.value)
+            if length is not None and length.high > most:
+                yield (f"a step yields '{length.written}' tokens, but checks {drafts.written} "
+                       f"drafts, expected 1 to {most}", key)
+            if chances is not None and len(chances) != most - 1:
+                yield (f"{len(chances)} acceptances of {drafts.written} drafts, expected one for "
+                       "each", key)
+            for place, (before, after) in enumerate(pairwise(chances or ()), 1):
+                if after.value > before.value:
+                    yield (f"draft {place + 1} counts with '{after.written}', more often than the "
+                           f"one before it, expected at most {before.written}", key, place)
 
     @property
     def length_accepted(self) -> Value | None:
-        """Tokens of a step as they are stated, or from how often its drafts count [1]."""
-        if self.acceptance:
-            return models.accepted_length(self.acceptance)
-        return self.accepted_length
+        """Tokens of a step as they are stated, or its own and each draft as often as it counts [1].
+
+        Source: notebooks/serving.md, section Drafted tokens.
+        """
+        if not self.acceptance:
+            return self.accepted_length
+        value, low, high = (1 + sum(getattr(chance, end) for chance in self.acceptance)
+                            for end in ("value", "low", "high"))
+        return replace(self.acceptance[0], value=value, low=low, high=high,
+                       written=f"{value:.4g}")
 
 
 class Offload(Entry):
@@ -521,20 +528,17 @@ class Offload(Entry):
     fetched: Flag = False
     on_storage: ShareOrZero | None = None
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Offload:
+    def violations(self) -> Iterator[Problem]:
+        """Experts on storage are fetched, and those are not computed by the host."""
         if self.fetched and self.group_tokens is not None:
-            raise Misplaced("experts that are fetched are computed by the cards, no kernel of the "
-                            "host takes tokens in groups", "group_tokens")
-        if self.on_storage is None:
-            return self
-        if not self.fetched:
-            raise Misplaced("a host computes out of its memory, only experts that are fetched may "
-                            "be on storage", "on_storage")
-        if self.on_storage.value > self.routed_experts.value:
-            raise Misplaced(f"{self.on_storage.written} of the routed experts on storage, but only "
-                            f"{self.routed_experts.written} are not on the cards", "on_storage")
-        return self
+            yield ("experts that are fetched are computed by the cards, no kernel of the host "
+                   "takes tokens in groups", "group_tokens")
+        if self.on_storage is not None and not self.fetched:
+            yield ("a host computes out of its memory, only experts that are fetched may be on "
+                   "storage", "on_storage")
+        if self.on_storage is not None and self.on_storage.value > self.routed_experts.value:
+            yield (f"{self.on_storage.written} of the routed experts on storage, but only "
+                   f"{self.routed_experts.written} are not on the cards", "on_storage")
 
 
 class Claim(Entry):
@@ -557,16 +561,8 @@ class Claim(Entry):
     of: Literal["deployment", "replica", "device", "layer"] = "deployment"
     bound: Literal["at_most", "at_least"] | None = None
     comparable: Flag = True
-    formula: Any = None
+    formula: Tree | None = None
     note: Text | None = None
-
-    @field_validator("formula")
-    @classmethod
-    def _formula(cls, tree: Any) -> Any:
-        if tree is not None:
-            tree = trees.numbers(tree)
-            trees.validate(tree)
-        return tree
 
 
 class Documented(Entry):
@@ -587,7 +583,7 @@ class Documented(Entry):
             claim.formula, {name: value.value for name, value in self.inputs.items()})
 
 
-class ScenarioFile(Entry):
+class ScenarioFile(Titled):
     """A deployment as written: names of catalogue entries, parallelism, workload, claims.
 
     ``engine`` names what serves it, with its release (``vllm@0.11.0``): what is not said here of
@@ -601,10 +597,6 @@ class ScenarioFile(Entry):
     A file may describe a family: ``variants`` and ``pools`` (``catalogue.deployments.loading``).
     """
 
-    id: Identifier
-    title: Text
-    note: Text | None = None
-    defaults: dict[str, Any] | None = None
     document: Literal["s0", "s1", "s2", "s3"] | None = None
     section: Words | None = None
     model: ModelName

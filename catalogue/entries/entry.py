@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_before_validator_function
 
-from catalogue.reading import units
-from catalogue.reading.values import Date, Identifier, Kind, Ref, SourceKey, Text, Words
+from catalogue.reading.values import (
+    LARGEST_COUNT,
+    Date,
+    Identifier,
+    Kind,
+    Misplaced,
+    Ref,
+    SourceKey,
+    Text,
+    Unit,
+    Words,
+    si_number,
+)
 
 MEAN = "mean"
-PERCENT = 100
 PERCENTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 AcceptanceName = Annotated[str, Ref("acceptances")]
@@ -26,6 +39,29 @@ MicrobenchmarksName = Annotated[str, Ref("microbenchmarks")]
 MechanismsName = Annotated[str, Ref("mechanisms")]
 ProfileName = Annotated[str, Ref("profiles")]
 ScenarioName = Annotated[str, Ref("scenarios")]
+PricesName = Annotated[str, Ref("prices")]
+
+Problem = str | tuple[str | int, ...]  # a sentence, or one with the keys inside that are at fault
+
+
+@dataclass(frozen=True)
+class Plain(Unit):
+    """Annotation of a number [SI] that needs no source: the wish of whoever states it."""
+
+    maximum: float | None = LARGEST_COUNT
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """Read a quantity in the unit."""
+        return no_info_before_validator_function(lambda raw: si_number(raw, self),
+                                                 handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: Any) -> dict[str, Any]:
+        """A bare quantity alone."""
+        bare: dict[str, Any] = super().__get_pydantic_json_schema__(core, handler)["anyOf"][0]
+        return bare
+
+
+Promised = Annotated[float, Plain("s")]
 
 
 class Entry(BaseModel):
@@ -46,6 +82,55 @@ class Entry(BaseModel):
         """
         return super().model_rebuild(**{**given, "_types_namespace": {}})
 
+    def violations(self) -> Iterable[Problem]:
+        """Rules over several keys that the entry breaks; the first one refuses it."""
+        return ()
+
+    @model_validator(mode="after")
+    def _without_violations(self) -> Self:
+        for problem in self.violations():
+            message, *keys = (problem,) if isinstance(problem, str) else problem
+            raise Misplaced(str(message), *keys)
+        return self
+
+
+def given(entry: Entry, names: Iterable[str]) -> list[str]:
+    """Those of some keys that are stated."""
+    return [name for name in names if getattr(entry, name) is not None]
+
+
+def together(entry: Entry, *names: str) -> Iterator[str]:
+    """That some of the keys are stated, and not all of them."""
+    stated = given(entry, names)
+    if 0 < len(stated) < len(names):
+        lacking = next(name for name in names if name not in stated)
+        yield f"'{stated[0]}' is given without '{lacking}', expected both or neither"
+
+
+def just_one(entry: Entry, *names: str) -> Iterator[str]:
+    """That none or several of the keys are stated."""
+    stated = given(entry, names)
+    if not stated:
+        yield f"'{names[0]}' is missing, or '{names[1]}'"
+    if len(stated) > 1:
+        yield f"'{stated[1]}' is given beside '{stated[0]}', expected one of them"
+
+
+def ordered(entry: Entry, less: str, more: str) -> Iterator[str]:
+    """That one quantity exceeds another."""
+    least, most = getattr(entry, less), getattr(entry, more)
+    if least is not None and most is not None and least.value > most.value:
+        yield f"'{less}' exceeds '{more}'"
+
+
+def repeated(items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    """Items that have come before, with their places."""
+    seen = set()
+    for place, item in enumerate(items):
+        if item in seen:
+            yield place, item
+        seen.add(item)
+
 
 class Sourced(Entry):
     """What one source says."""
@@ -65,23 +150,20 @@ class CatalogueEntry(Entry):
     defaults: dict[str, Any] | None = None
 
 
+class Titled(Entry):
+    """An entry with a title: a sentence or a question, in both languages."""
+
+    id: Identifier
+    title: Text
+    note: Text | None = None
+    defaults: dict[str, Any] | None = None
+
+
 class Called(CatalogueEntry):
     """An entry that people call by several names: ``also`` are those besides its file's, each of
     one entry of its kind alone."""
 
     also: list[Words] = []
-
-
-def _time(raw: Any) -> float:
-    """A time [s] that needs no source: it is the promise of whoever states it."""
-    time = units.parse(raw, "s")
-    if not 0 < time < float("inf"):
-        raise ValueError(f"'{raw}' is out of range, expected more than 0 s")
-    return float(time)
-
-
-Promised = Annotated[float, BeforeValidator(_time), WithJsonSchema(
-    {"type": ["string", "number"], "description": "a time, such as '50 ms'"})]
 
 
 class TimeLimit(Entry):
@@ -100,18 +182,16 @@ class TimeLimit(Entry):
         """A time alone is one of the mean."""
         return raw if isinstance(raw, (dict, cls)) else {MEAN: raw}
 
-    @model_validator(mode="after")
-    def _one(self) -> TimeLimit:
+    def violations(self) -> Iterator[Problem]:
+        """One limit alone."""
         if len(self.stated) != 1:
-            raise ValueError(f"{len(self.stated)} limits, expected one, of the mean or of one of "
-                             f"{', '.join(PERCENTILES)}")
-        return self
+            yield (f"{len(self.stated)} limits, expected one, of the mean or of one of "
+                   f"{', '.join(PERCENTILES)}")
 
     @property
     def stated(self) -> dict[str, float]:
         """Times that are given: ``mean`` or a percentile -> time [s]."""
-        return {name: time for name in (MEAN, *PERCENTILES)
-                if (time := getattr(self, name)) is not None}
+        return {name: getattr(self, name) for name in given(self, (MEAN, *PERCENTILES))}
 
 
 def watched(stated: Mapping[str, float]) -> dict[str, float]:
@@ -125,7 +205,7 @@ def watched(stated: Mapping[str, float]) -> dict[str, float]:
     Args:
         stated: times by ``mean`` or percentile [s].
     """
-    shares = {name: 0.0 if name == MEAN else float(name[1:]) / PERCENT for name in stated}
+    shares = {name: 0.0 if name == MEAN else float(name[1:]) / 100 for name in stated}
     highest = max(stated, key=lambda name: shares[name])
     if highest == MEAN:
         return {MEAN: stated[MEAN]}

@@ -3,15 +3,15 @@ names what a model file holds, and which of its fields say what each layer is.""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from catalogue.entries.entry import Entry, ModelName
+from catalogue.entries.entry import Entry, ModelName, Problem
 from catalogue.entries.models import CSA, LINEAR, NETWORK_KINDS, OF_MODEL, RECURRENT, Model
-from catalogue.reading.values import Date, Identifier, Misplaced, SourceKey, Text, Words
+from catalogue.reading.values import Date, Identifier, SourceKey, Text, Words
 
-SHOWN = 60  # characters of a key in a message
 LayerKind = Literal["full", "window", "mla", "sparse", "shared", "compressed", "heavy", "linear",
                     "mamba", "dense", "experts", "none"]
 _NEEDED = {  # fields that every model has, those of each attention, of experts and of rules
@@ -34,12 +34,20 @@ def _listed(raw: Any) -> Any:
 
 def _plain(raw: Any) -> Any:
     """A value as JSON may hold it: a text, a number, a truth value, null or a list of such."""
-    parts = raw if isinstance(raw, list) else [raw]
-    if not all(part is None or isinstance(part, (str, bool, int, float)) for part in parts):
+    if not all(part is None or isinstance(part, (str, int, float)) for part in _listed(raw)):
         raise ValueError("expected a text, a number, true, false, null or a list of them")
     return raw
 
 
+def _model_field(name: str) -> str:
+    if name not in Model.model_fields:
+        raise ValueError(f"'{name[:60]}' is no field of a model file, expected one of those "
+                         "that params/templates/model.yml shows")
+    return name
+
+
+ModelField = Annotated[FieldName, AfterValidator(_model_field)]
+ModelFields = Annotated[list[ModelField], BeforeValidator(_listed), Field(min_length=1)]
 Names = Annotated[list[FieldName], BeforeValidator(_listed), Field(min_length=1), WithJsonSchema(
     {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})]
 Plain = Annotated[Any, AfterValidator(_plain)]
@@ -86,19 +94,16 @@ class LayerField(Entry):
     start: Annotated[int, Field(ge=0, le=1)] = 0
     every: Annotated[int, Field(ge=1, le=1000)] | None = None
 
-    @model_validator(mode="after")
-    def _complete(self) -> LayerField:
+    def violations(self) -> Iterator[Problem]:
+        """What layers are is said in one way, of one kind."""
         listed = self.by in ("each", "blocks")
         if listed != bool(self.kinds) or listed == (self.kind is not None):
-            raise ValueError(f"'by' is {self.by}, expected {'kinds' if listed else 'kind'} beside "
-                             "it and not the other")
+            yield (f"'by' is {self.by}, expected {'kinds' if listed else 'kind'} beside it and "
+                   "not the other")
         if self.field is None and self.by != "all" and self.every is None:
-            raise ValueError(f"'field' is missing, a layer by {self.by} needs one")
-        networks = {kind in NETWORK_KINDS for kind in self.says}
-        if len(networks) > 1 and self.by != "blocks":
-            raise ValueError("'kinds' mixes attention and networks, expected one of them or "
-                             "by: blocks")
-        return self
+            yield f"'field' is missing, a layer by {self.by} needs one"
+        if len({kind in NETWORK_KINDS for kind in self.says}) > 1 and self.by != "blocks":
+            yield "'kinds' mixes attention and networks, expected one of them or by: blocks"
 
     @property
     def says(self) -> list[str]:
@@ -198,16 +203,16 @@ class Family(Entry):
     code: Annotated[str, Field(pattern=r"^[\w./-]{1,120}$")]
     architectures: list[FieldName] = []
     attention: Literal["mla", "gqa", "csa"]
-    fields: dict[FieldName, Names] = {}
-    experts: dict[FieldName, Names] = {}
-    optional: dict[FieldName, Names] = {}
+    fields: dict[ModelField, Names] = {}
+    experts: dict[ModelField, Names] = {}
+    optional: dict[ModelField, Names] = {}
     shared_width: FieldName | None = None
     may_be_zero: list[FieldName] = []
     null_is_zero: list[FieldName] = []
-    switches: dict[FieldName, Names] = {}
+    switches: dict[FieldName, ModelFields] = {}
     default_values: dict[FieldName, Plain] = {}
     same_as: dict[FieldName, FieldName] = {}
-    implied: dict[FieldName, Implied] = {}
+    implied: dict[ModelField, Implied] = {}
     accepted: dict[FieldName, list[Plain]] = {}
     groups: list[FieldName] = []
     prediction: list[FieldName] = []
@@ -220,31 +225,22 @@ class Family(Entry):
     missing: list[Lacking] = []
     unmodelled: Unmodelled | None = None
 
-    @model_validator(mode="after")
-    def _of_a_model(self) -> Family:
-        """What is named on the model's side are fields of a model file."""
-        for key in ("fields", "experts", "optional", "implied"):
-            for name in getattr(self, key):
-                _known(key, name)
+    def violations(self) -> Iterator[Problem]:
+        """Fields without which no model file can be written, and kinds of layers of the model."""
         for name, switched in self.switches.items():
-            for ours in switched:
-                _known("switches", ours, name)
-                if Model.model_fields[ours].annotation is not bool:
-                    raise Misplaced(f"'{ours}' is not true or false, expected a switch of a model "
-                                    "file", "switches", name)
-        if twice := [name for name in self.implied if name in self.fields]:
-            raise Misplaced(f"'{twice[0]}' is given under 'fields' too, expected one of them",
-                            "implied", twice[0])
+            if lost := [ours for ours in switched
+                        if Model.model_fields[ours].annotation is not bool]:
+                yield (f"'{lost[0]}' is not true or false, expected a switch of a model file",
+                       "switches", name)
+        for name in self.implied:
+            if name in self.fields:
+                yield (f"'{name}' is given under 'fields' too, expected one of them", "implied",
+                       name)
         for name, other in self.same_as.items():
             if other in self.same_as:
-                raise Misplaced(f"'{other}' is in turn that of another field", "same_as", name)
+                yield f"'{other}' is in turn that of another field", "same_as", name
         if len(self.groups) not in (0, 2):
-            raise ValueError("'groups' names the groups and how many are picked, expected both")
-        return self
-
-    @model_validator(mode="after")
-    def _complete(self) -> Family:
-        """Fields without which no model file can be written, and kinds of layers of the model."""
+            yield "'groups' names the groups and how many are picked, expected both"
         says = {kind for rule in self.layers for kind in rule.says}
         wanted = ["", self.attention, *self.rules, *(["linear"] if says & {*RECURRENT} else [])]
         needed = [name for key in wanted for name in _NEEDED.get(key, ())]
@@ -253,37 +249,25 @@ class Family(Entry):
         for group, names in (("fields", needed),
                              ("experts", _NEEDED["experts"] if self.experts else ())):
             if lacking := [name for name in names if name not in getattr(self, group)]:
-                raise ValueError(f"'{group}' lacks {lacking[0]}, which every model of the family "
-                                 "has")
+                yield f"'{group}' lacks {lacking[0]}, which every model of the family has"
         for kind in says - {*NETWORK_KINDS}:
             if self.attention not in OF_MODEL[kind]:
-                raise ValueError(f"'layers' has {kind} attention, which a model with "
-                                 f"{self.attention} does not have")
+                yield (f"'layers' has {kind} attention, which a model with {self.attention} does "
+                       "not have")
         if "experts" in says and not self.experts:
-            raise ValueError("'experts' is missing, 'layers' names layers with experts")
+            yield "'experts' is missing, 'layers' names layers with experts"
         if "window" in says and self.window is None and self.attention != CSA:
-            raise ValueError("'window' is missing, 'layers' names layers with one")
-        return self
+            yield "'window' is missing, 'layers' names layers with one"
 
     @property
     def known(self) -> frozenset[str]:
         """Fields of the configuration that the family reads or knows."""
-        layers = {name for rule in self.layers for name in (rule.field, rule.rest, rule.offset)
-                  if name}
-        named = {name for names in (self.fields, self.experts, self.optional)
-                 for each in names.values() for name in each}
-        window = {*self.window.fields, self.window.switch} if self.window else set()
-        width = {self.shared_width} if self.shared_width else set()
-        found = (layers | named | width | {*self.switches, *self.default_values, *self.accepted,
-                                   *self.groups, *self.prediction} | window) - {None}
-        return frozenset(str(name) for name in found)
-
-
-def _known(key: str, name: str, *inside: str) -> None:
-    """Refuse a field that a model file does not have.
-
-    Raises Misplaced.
-    """
-    if name not in Model.model_fields:
-        raise Misplaced(f"'{name[:SHOWN]}' is no field of a model file, expected one of those that "
-                        "params/templates/model.yml shows", key, *inside or (name,))
+        fields = [self.shared_width, *self.switches, *self.default_values, *self.accepted,
+                  *self.groups, *self.prediction]
+        for names in (self.fields, self.experts, self.optional):
+            fields += [name for each in names.values() for name in each]
+        for rule in self.layers:
+            fields += [rule.field, rule.rest, rule.offset]
+        if self.window:
+            fields += [*self.window.fields, self.window.switch]
+        return frozenset(name for name in fields if name)

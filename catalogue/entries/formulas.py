@@ -7,14 +7,13 @@ known because it gives this result, is marked ``reconstructed``.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from catalogue.entries import trees
-from catalogue.entries.entry import Entry, ModelName, ScenarioName
+from catalogue.entries.entry import Entry, ModelName, Problem, ScenarioName, Titled, just_one
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import ROOT
@@ -23,7 +22,6 @@ from catalogue.reading.values import (
     AnyQuantity,
     Flag,
     Identifier,
-    Misplaced,
     SourceKey,
     Text,
     Unit,
@@ -39,8 +37,6 @@ Kind = Literal["model", "parallelism", "precision", "workload", "device", "netwo
                "prior", "switch", "matmul", "count", "constant"]
 Number = int | float
 SYMBOLS = ROOT / "symbols.yml"
-_KINDS = ("devices", "links", "nodes", "models", "formats")
-_REFERENCE = re.compile(r"([a-z]+)/([a-z0-9.-]+)((?:/[a-z_0-9]+)+)")
 
 
 def _tree(raw: Any) -> Any:
@@ -49,22 +45,16 @@ def _tree(raw: Any) -> Any:
     return tree
 
 
-def _unit(raw: Any) -> str:
+def unit_name(raw: Any) -> str:
+    """The name of a unit. Raises ValueError for what is none."""
     units.dimensions(str(raw))
     return str(raw)
 
 
-def _reference(raw: Any) -> str:
-    match = _REFERENCE.fullmatch(str(raw))
-    if match is None or match[1] not in _KINDS:
-        raise ValueError(f"'{str(raw)[:60]}' is not KIND/NAME/KEY, with KIND one of "
-                         f"{', '.join(_KINDS)}")
-    return str(raw)
-
-
 Tree = Annotated[Any, BeforeValidator(_tree)]
-SymbolUnit = Annotated[str, BeforeValidator(_unit)]
-Reference = Annotated[str, BeforeValidator(_reference)]
+SymbolUnit = Annotated[str, BeforeValidator(unit_name)]
+Reference = Annotated[str, Field(
+    pattern=r"^(devices|links|nodes|models|formats)/[a-z0-9.-]+(/[a-z_0-9]+)+$")]
 
 
 class Letter(Entry):
@@ -107,20 +97,6 @@ class Symbol(Letter):
             return raw
         parts = set(str(raw.get("unit")).split("/")) - {units.DIMENSIONLESS}
         return {"whole": parts <= set(units.COUNTING)} | raw
-
-    @model_validator(mode="after")
-    def _meant(self) -> Symbol:
-        """Numbers that its sign allows, drawn in one way; only inputs are neutral somewhere."""
-        numbers = [*self.samples, *(self.range or ())]
-        if self.range and (self.samples or not self.range[0] < self.range[1]):
-            raise ValueError("expected 'samples' or one 'range' [low, high]")
-        if self.sign != "signed" and min(numbers, default=0) < 0:
-            raise ValueError("a sample below zero, expected 'sign: signed'")
-        if self.sign == "positive" and (0 in self.samples or self.neutral == 0):
-            raise ValueError("0 is no value of what is positive")
-        if self.kind is None and self.neutral is not None:
-            raise ValueError("'neutral' is of an input, expected its 'kind'")
-        return self
 
     @property
     def rule(self) -> Unit:
@@ -225,34 +201,20 @@ class DocumentFormula(Entry):
     note: Text | None = None
     examples: list[Example] = []
 
-    @model_validator(mode="after")
-    def _complete(self) -> DocumentFormula:
-        if (self.documented is None) == (self.documented_latex is None):
-            raise ValueError("'documented' is given, or documented_latex, not both")
+    def violations(self) -> Iterator[Problem]:
+        """The document's formula, and the right one unless nothing is defined."""
+        yield from just_one(self, "documented", "documented_latex")
         if self.documented_latex is not None and self.note is None:
-            raise ValueError("'note' is missing, it says why the formula is no tree")
-        if self.right is not None and self.right_quantity is not None:
-            raise ValueError("'right_quantity' is given beside right")
-        if self.right is None and self.right_quantity is None and self.verdict != "undefined":
-            raise ValueError("'right' is missing (or right_quantity)")
+            yield "'note' is missing, it says why the formula is no tree"
+        if self.verdict != "undefined" or self.right is not None:
+            yield from just_one(self, "right", "right_quantity")
         if self.documented is None and self.examples:
-            raise ValueError("'examples' are given, but the formula cannot be computed")
-        return self
+            yield "'examples' are given, but the formula cannot be computed"
 
     def used(self, key: Literal["documented", "right"]) -> set[str]:
         """Names of the symbols of one of the two formulas; none where there is no tree."""
         tree = getattr(self, key)
         return set() if tree is None else trees.symbols_of(tree)
-
-    def unknown(self, known: set[str]) -> tuple[str, str] | None:
-        """Key and name of a symbol that is not known, if there is one."""
-        keys: tuple[Literal["documented", "right"], ...] = ("documented", "right")
-        for key in keys:
-            if lost := sorted(self.used(key) - known):
-                return key, lost[0]
-        if self.right_quantity is not None and self.right_quantity not in known:
-            return "right_quantity", self.right_quantity[:60]
-        return None
 
     def recomputed(self, example: Example) -> float | int:
         """What the document's formula gives on its own inputs (SI).
@@ -266,42 +228,27 @@ class DocumentFormula(Entry):
         return within_digits(self.recomputed(example), example.printed)
 
 
-class DocumentFormulas(Entry):
+class DocumentFormulas(Titled):
     """Every formula of one document; ``symbols`` are those that ``symbols.yml`` does not have."""
 
-    id: Identifier
-    title: Text
-    note: Text | None = None
-    defaults: dict[str, Any] | None = None
     symbols: dict[str, Letter] = {}
     formulas: list[DocumentFormula]
 
-    @model_validator(mode="after")
-    def _numbered(self) -> DocumentFormulas:
-        for number, formula in enumerate(self.formulas, 1):
-            if formula.id != f"{formula.source}-f{number:02d}":
-                raise Misplaced(f"expected '{formula.source}-f{number:02d}', the ids count from 1",
-                                "formulas", number - 1, "id")
-        return self
-
-    @model_validator(mode="after")
-    def _known(self) -> DocumentFormulas:
+    def violations(self) -> Iterator[Problem]:
+        """Symbols are known, and examples can be computed."""
         known = {*symbols(), *self.symbols}
-        idle = set(self.symbols)
         for number, formula in enumerate(self.formulas):
-            idle -= formula.used("documented") | formula.used("right")
-            if lost := formula.unknown(known):
-                raise Misplaced(f"'{lost[1]}' is neither in params/symbols.yml nor among the "
-                                "file's symbols", "formulas", number, lost[0])
+            quantity = {formula.right_quantity} if formula.right_quantity else set()
+            for key, names in (("documented", formula.used("documented")),
+                               ("right", formula.used("right")), ("right_quantity", quantity)):
+                if lost := sorted(names - known):
+                    yield (f"'{lost[0][:60]}' is neither in params/symbols.yml nor among the "
+                           "file's symbols", "formulas", number, key)
             for place, example in enumerate(formula.examples):
                 try:
                     formula.recomputed(example)
                 except ValueError as error:
-                    raise Misplaced(str(error), "formulas", number, "examples", place,
-                                    "inputs") from None
-        if idle:
-            raise Misplaced(f"no formula has the symbol '{min(idle)}'", "symbols", min(idle))
-        return self
+                    yield str(error), "formulas", number, "examples", place, "inputs"
 
 
 class Calculator(Entry):
@@ -318,11 +265,10 @@ class Calculator(Entry):
     of: Literal["memory", "pace"]
     formula: Tree
 
-    @model_validator(mode="after")
-    def _known(self) -> Calculator:
+    def violations(self) -> Iterator[Problem]:
+        """Its symbols are those of the book."""
         if lost := sorted(trees.symbols_of(self.formula) - symbols().keys()):
-            raise Misplaced(f"'{lost[0]}' is not in params/symbols.yml", "formula")
-        return self
+            yield f"'{lost[0]}' is not in params/symbols.yml", "formula"
 
 
 def within_digits(value: float, printed: Value) -> bool:

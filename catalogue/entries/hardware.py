@@ -3,9 +3,10 @@ links, nodes, and what was measured on them."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from pydantic import model_validator
+from pydantic import Field
 
 from catalogue.entries.entry import (
     Called,
@@ -16,7 +17,11 @@ from catalogue.entries.entry import (
     MechanismsName,
     MicrobenchmarksName,
     NodeName,
+    Problem,
     Sourced,
+    just_one,
+    ordered,
+    together,
 )
 from catalogue.reading.values import (
     AnyRate,
@@ -32,7 +37,6 @@ from catalogue.reading.values import (
     LinkBandwidth,
     Memory,
     MemoryBandwidth,
-    Misplaced,
     Peak,
     PriceInDollars,
     PriceInYuan,
@@ -79,11 +83,9 @@ class DevicePower(Entry):
     idle: Watts | None = None
     full: Watts | None = None
 
-    @model_validator(mode="after")
-    def _ordered(self) -> DevicePower:
-        if self.idle is not None and self.full is not None and self.idle.value > self.full.value:
-            raise ValueError("'idle' exceeds 'full', are they exchanged?")
-        return self
+    def violations(self) -> Iterator[Problem]:
+        """Work draws more than idleness."""
+        yield from ordered(self, "idle", "full")
 
 
 class Price(Entry):
@@ -149,28 +151,25 @@ class Device(Called):
     node: NodeName | None = None
     announced: Sourced | None = None
 
-    @model_validator(mode="after")
-    def _complete(self) -> Device:
+    def violations(self) -> Iterator[Problem]:
+        """What an accelerator needs, and what contradicts the rest."""
         if self.announced and self.announced.date is None:
-            raise Misplaced("'date' is missing, when was it announced?", "announced")
-        if self.type != "host":
-            for name in ("memory_capacity", "hbm_efficiency", "runtime_reserve", "matrix_peak"):
-                if getattr(self, name) is None:
-                    raise ValueError(f"'{name}' is missing, an accelerator needs it")
+            yield "'date' is missing, when was it announced?", "announced"
+        for name in ("memory_capacity", "hbm_efficiency", "runtime_reserve", "matrix_peak"):
+            if self.type != "host" and getattr(self, name) is None:
+                yield f"'{name}' is missing, an accelerator needs it"
         if self.type == "tpu" and self.mechanisms is None:
-            raise ValueError("'mechanisms' is missing, no class of cards stands for a tpu unsaid")
-        if (self.dies is None) != (self.die is None):
-            raise ValueError("'dies' and 'die' are given together or not at all")
+            yield "'mechanisms' is missing, no class of cards stands for a tpu unsaid"
+        yield from together(self, "dies", "die")
         for dtype in Peaks.model_fields:
-            dense, sparse = (getattr(peaks, dtype) if peaks else None
+            dense, sparse = (getattr(peaks, dtype, None)
                              for peaks in (self.matrix_peak, self.sparse_peak))
-            if dense and sparse and not dense.value < sparse.value:
-                raise Misplaced(f"the sparse peak of {dtype} does not exceed the dense one, "
-                                "are they exchanged?", "sparse_peak", dtype)
+            if dense and sparse and dense.value >= sparse.value:
+                yield (f"the sparse peak of {dtype} does not exceed the dense one, are they "
+                       "exchanged?", "sparse_peak", dtype)
         if self.architecture and self.stack not in (None, self.software):
-            raise Misplaced(f"'{self.stack}' does not drive {self.architecture}, expected "
-                            f"'{self.software}' or nothing", "stack")
-        return self
+            yield (f"'{self.stack}' does not drive {self.architecture}, expected "
+                   f"'{self.software}' or nothing", "stack")
 
     def peak(self, dtype: str) -> Value | None:
         """The dense peak for a dtype [FLOP/s]; None where it does not multiply it.
@@ -236,18 +235,16 @@ class Link(Called):
     switch_adds: Flag = False
     exchange_alpha: ExchangeLatency | None = None
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Link:
+    def violations(self) -> Iterator[Problem]:
+        """The bandwidth of a device is that of its links."""
         whole, links, pair = self.device_bandwidth, self.links_per_device, self.pair_bandwidth
-        if self.topology == "full-mesh":
-            if links is None or pair is None:
-                raise ValueError("a full mesh needs 'links_per_device' and 'pair_bandwidth'")
-            if abs(links.value * pair.value / whole.value - 1) > ROUNDING:
-                raise ValueError("'device_bandwidth' is not links_per_device x pair_bandwidth: is "
-                                 "one of them of both directions?")
-        elif pair is not None and pair.value > whole.value:
-            raise ValueError("'pair_bandwidth' exceeds 'device_bandwidth'")
-        return self
+        if self.topology != "full-mesh":
+            yield from ordered(self, "pair_bandwidth", "device_bandwidth")
+        elif links is None or pair is None:
+            yield "a full mesh needs 'links_per_device' and 'pair_bandwidth'"
+        elif abs(links.value * pair.value / whole.value - 1) > ROUNDING:
+            yield ("'device_bandwidth' is not links_per_device x pair_bandwidth: is one of them "
+                   "of both directions?")
 
 
 class Node(Called):
@@ -281,11 +278,9 @@ class Node(Called):
     power: DevicePower | None = None
     price: Price | None = None
 
-    @model_validator(mode="after")
-    def _complete(self) -> Node:
-        if (self.fabric_link is None) != (self.fabric_nodes is None):
-            raise ValueError("'fabric_link' and 'fabric_nodes' are given together or not at all")
-        return self
+    def violations(self) -> Iterator[Problem]:
+        """A fabric has a size."""
+        yield from together(self, "fabric_link", "fabric_nodes")
 
 
 class Rate(Entry):
@@ -306,20 +301,19 @@ class Rate(Entry):
                     "device-to-host", "mla-decode", "mla-prefill", "moe-block", "sliced-moe-block"]
     dtype: Dtype | None = None
     weights: Words | None = None
-    rows: list[Whole] | None = None
+    rows: Annotated[list[Whole], Field(min_length=2, max_length=2)] | None = None
     rate: AnyRate
     samples: Whole | None = None
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Rate:
-        if self.rows is not None and not (len(self.rows) == 2 and self.rows[0] <= self.rows[1]):
-            raise ValueError("'rows' is a pair [smallest, largest]")
+    def violations(self) -> Iterator[Problem]:
+        """Matmuls have a dtype and rows, streams bytes."""
+        if self.rows and self.rows[0] > self.rows[1]:
+            yield "'rows' is a pair [smallest, largest]"
         if self.kernel in ("gemm", "grouped-gemm") and (self.dtype is None or self.rows is None):
-            raise ValueError(f"a rate of {self.kernel} needs 'dtype' and 'rows'")
+            yield f"a rate of {self.kernel} needs 'dtype' and 'rows'"
         if self.kernel in STREAMS and self.rate.unit != "B/s":
-            raise ValueError(f"'{self.rate.written}' has the wrong unit, a rate of {self.kernel} "
-                             "is a quantity in B/s")
-        return self
+            yield (f"'{self.rate.written}' has the wrong unit, a rate of {self.kernel} is a "
+                   "quantity in B/s")
 
     def share(self, device: Device) -> float | None:
         """The rate over what the device has at most [1]; None if that is not known."""
@@ -341,15 +335,19 @@ class FixedTime(Entry):
     samples: Whole | None = None
 
 
-def _check_ranks(ranks: int, nodes: int | None) -> None:
-    """Refuse a group of one, and one that has less ranks than nodes."""
-    if ranks < 2:
-        raise ValueError("'ranks' is at least 2")
-    if nodes is not None and nodes > ranks:
-        raise ValueError("'nodes' exceeds 'ranks'")
+class Ranks(Entry):
+    """A group of ranks on some nodes."""
+
+    ranks: Annotated[Whole, Field(ge=2)]
+    nodes: Whole | None = None
+
+    def violations(self) -> Iterator[Problem]:
+        """Every node has a rank."""
+        if self.nodes is not None and self.nodes > self.ranks:
+            yield "'nodes' exceeds 'ranks'"
 
 
-class Collective(Entry):
+class Collective(Ranks):
     """A collective operation over ``ranks`` devices: its time, or its bus bandwidth.
 
     Bus bandwidth as nccl-tests defines it: payload over time, times 2(n - 1)/n for all-reduce and
@@ -357,7 +355,6 @@ class Collective(Entry):
     """
 
     operation: Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "send"]
-    ranks: Whole
     nodes: Whole = 1
     algorithm: Words | None = None
     payload: Bytes | None = None
@@ -365,17 +362,15 @@ class Collective(Entry):
     bus_bandwidth: ByteRate | None = None
     samples: Whole | None = None
 
-    @model_validator(mode="after")
-    def _complete(self) -> Collective:
-        _check_ranks(self.ranks, self.nodes)
-        if (self.time is None) == (self.bus_bandwidth is None):
-            raise ValueError("give either 'time' or 'bus_bandwidth'")
+    def violations(self) -> Iterator[Problem]:
+        """A time is of a payload."""
+        yield from super().violations()
+        yield from just_one(self, "time", "bus_bandwidth")
         if self.time is not None and self.payload is None:
-            raise ValueError("'payload' is missing, a time holds for one payload")
-        return self
+            yield "'payload' is missing, a time holds for one payload"
 
 
-class ExpertExchange(Entry):
+class ExpertExchange(Ranks):
     """All-to-all of a mixture of experts: tokens sent to their experts, results sent back.
 
     Attributes:
@@ -391,8 +386,6 @@ class ExpertExchange(Entry):
 
     phase: Literal["dispatch", "combine", "both"]
     mode: Literal["low-latency", "normal"]
-    ranks: Whole
-    nodes: Whole | None = None
     tokens: Whole
     hidden_size: Whole | None = None
     experts_per_token: Whole | None = None
@@ -402,12 +395,11 @@ class ExpertExchange(Entry):
     through: LinkName | None = None
     samples: Whole | None = None
 
-    @model_validator(mode="after")
-    def _complete(self) -> ExpertExchange:
-        _check_ranks(self.ranks, self.nodes)
+    def violations(self) -> Iterator[Problem]:
+        """Something of it was measured."""
+        yield from super().violations()
         if self.time is None and self.bandwidth is None:
-            raise ValueError("give 'time', 'bandwidth' or both")
-        return self
+            yield "give 'time', 'bandwidth' or both"
 
 
 class Microbenchmarks(CatalogueEntry):
@@ -419,11 +411,3 @@ class Microbenchmarks(CatalogueEntry):
     times: list[FixedTime] = []
     collectives: list[Collective] = []
     expert_exchange: list[ExpertExchange] = []
-
-    @model_validator(mode="after")
-    def _something(self) -> Microbenchmarks:
-        if not (self.rates or self.times or self.collectives or self.expert_exchange):
-            raise ValueError("nothing is measured: give 'rates', 'times', 'collectives' or "
-                             "'expert_exchange'")
-        return self
-

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from catalogue.entries.deployments import WeightFormats
-from catalogue.entries.entry import CatalogueEntry, FormatName, Sourced
+from catalogue.entries.entry import CatalogueEntry, FormatName, Problem, Sourced
 from catalogue.entries.hardware import Architecture, Dtype
-from catalogue.entries.profiles import Version, in_order
+from catalogue.entries.profiles import Released
 from catalogue.messages import Pair, pair
 from catalogue.reading.values import NameOrText, Words
 
@@ -24,13 +25,11 @@ DENSE = ("mla", "gqa")  # over everything that is cached
 Runs = Literal["native", "weight-only", "no"]
 
 
-class Cell(Sourced):
+class Cell(Released, Sourced):
     """One cell of a table: on which cards, from which release on, and who says so.
 
     Attributes:
         cards: architectures of which it holds.
-        since, until: first and last release, of all that were published; absent, from the first and
-            up to the newest.
         attention: of which models it holds; absent, of all, or of a cache those of ``DENSE``.
         model_classes: of which models it holds, ``architectures`` of their configurations; absent,
             of all.
@@ -43,30 +42,16 @@ class Cell(Sourced):
     """
 
     cards: Annotated[list[Architecture], Field(min_length=1)]
-    since: Version | None = None
-    until: Version | None = None
     attention: list[AttentionKind] = []
     model_classes: list[Words] = []
     runs: Runs = "native"
     kernel: NameOrText
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Cell:
-        if self.since and self.until and in_order(self.since) > in_order(self.until):
-            raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
-        return self
 
     @property
     def instead(self) -> Pair | None:
         """What runs in place of what is refused; None where nothing is said of it."""
         en, zh = (text.partition(": ") for text in pair(self.kernel))
         return (en[2], zh[2] or en[2]) if self.runs == "no" and en[2] else None
-
-    def holds(self, release: str) -> bool:
-        """Whether it speaks of a release."""
-        at = in_order(release)
-        return ((self.since is None or in_order(self.since) <= at)
-                and (self.until is None or at <= in_order(self.until)))
 
 
 class Product(Cell):
@@ -120,9 +105,8 @@ class Kernels(CatalogueEntry):
     products: list[Product]
     caches: list[Cache]
 
-    @model_validator(mode="after")
-    def _released(self) -> Kernels:
+    def violations(self) -> Iterator[Problem]:
+        """Releases are of a known engine."""
         if self.engine is None and any(cell.since or cell.until
                                        for cell in (*self.products, *self.caches)):
-            raise ValueError("'engine' is missing, and no release is known without it")
-        return self
+            yield "'engine' is missing, and no release is known without it"

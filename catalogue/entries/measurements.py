@@ -7,18 +7,26 @@ steps are upper bounds of what the kernels of a step take.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, Field
 
 from catalogue.entries.entry import (
     CatalogueEntry,
     DeviceName,
     Entry,
     ModelName,
+    Plain,
     PrecisionName,
+    Problem,
     ScenarioName,
+    Sourced,
+    just_one,
+    repeated,
+    together,
 )
+from catalogue.entries.formulas import SymbolUnit, unit_name
 from catalogue.entries.mechanisms import Number
 from catalogue.reading import units
 from catalogue.reading.values import (
@@ -26,8 +34,6 @@ from catalogue.reading.values import (
     Count,
     Date,
     Flag,
-    Misplaced,
-    SourceKey,
     Text,
     Time,
     Unit,
@@ -36,17 +42,7 @@ from catalogue.reading.values import (
     Words,
 )
 
-
-def _measured(raw: Any) -> float:
-    if isinstance(raw, bool):
-        raise ValueError("expected a number")
-    number = units.parse(raw, units.DIMENSIONLESS)
-    if number < 0:
-        raise ValueError(f"'{raw}' is out of range, expected at least 0")
-    return float(number)
-
-
-Measured = Annotated[float, BeforeValidator(_measured)]
+Measured = Annotated[float, Plain("1", exclusive=False, maximum=None)]
 
 
 class Suspect(Entry):
@@ -80,12 +76,11 @@ class BlindPrediction(Entry):
     low: Measured
     high: Measured
 
-    @model_validator(mode="after")
-    def _ordered(self) -> BlindPrediction:
+    def violations(self) -> Iterator[Problem]:
+        """The value is in its interval."""
         if not 0 < self.low <= self.value <= self.high:
-            raise Misplaced(f"expected 0 < low <= value <= high, found {self.low:g}, "
-                            f"{self.value:g}, {self.high:g}", "value")
-        return self
+            yield (f"expected 0 < low <= value <= high, found {self.low:g}, {self.value:g}, "
+                   f"{self.high:g}", "value")
 
 
 class BlindRatio(Entry):
@@ -107,7 +102,27 @@ class Blind(Entry):
     ratios: list[BlindRatio] = []
 
 
-class Measurements(CatalogueEntry):
+class Table(CatalogueEntry, Sourced):
+    """Measured results: columns with units, rows of cells in their order."""
+
+    kind: Literal["measured"]
+    columns: dict[str, Any]
+    rows: list[list[Any]]
+    definitions: dict[str, Text] = {}
+
+    def violations(self) -> Iterator[Problem]:
+        """Every row has a cell for each column."""
+        for number, row in enumerate(self.rows):
+            if len(row) != len(self.columns):
+                yield (f"row {number + 1} has {len(row)} cells, expected {len(self.columns)}",
+                       "rows", number)
+
+    def cells(self, row: int) -> dict[str, Any]:
+        """Cells of a row (from 0) by column."""
+        return dict(zip(self.columns, self.rows[row], strict=True))
+
+
+class Measurements(Table):
     """A table of measured results of one system: columns with units, rows of numbers.
 
     A cell that the source leaves empty is ``null``. ``definitions`` says what a column means in its
@@ -121,12 +136,8 @@ class Measurements(CatalogueEntry):
     where others are means.
     """
 
-    source: SourceKey
-    kind: Literal["measured"]
-    date: Date | None = None
-    columns: dict[str, str]
+    columns: dict[Annotated[str, Field(pattern=r"^[^\W\d]\w*$")], SymbolUnit]
     rows: list[list[Measured | None]]
-    definitions: dict[str, Text] = {}
     suspect: list[Suspect] = []
     unequal: list[Whole] = []
     even: list[Whole] = []
@@ -135,103 +146,72 @@ class Measurements(CatalogueEntry):
     peer_predictions: list[PeerPrediction] = []
     blind: Blind | None = None
 
-    @model_validator(mode="after")
-    def _rectangular(self) -> Measurements:
-        for name, unit in self.columns.items():
-            if not name.isidentifier():
-                raise Misplaced("the name of a column is letters, digits and '_'", "columns", name)
-            try:
-                units.dimensions(unit)
-            except ValueError as error:
-                raise Misplaced(str(error), "columns", name) from None
-        for number, row in enumerate(self.rows, 1):
-            if len(row) != len(self.columns):
-                raise Misplaced(f"row {number} has {len(row)} numbers, "
-                                f"expected {len(self.columns)}", "rows", number - 1)
-        return self
-
-    @model_validator(mode="after")
-    def _named(self) -> Measurements:
-        """What is marked or predicted is there."""
+    def violations(self) -> Iterator[Problem]:
+        """What is marked or predicted is in the table, and is predicted blind once."""
+        yield from super().violations()
         for number, suspect in enumerate(self.suspect):
             at = ("suspect", number, "rows")
             if isinstance(suspect.rows, list):
-                if lost := [row for row in suspect.rows if row > len(self.rows)]:
-                    raise Misplaced(f"there is no row {lost[0]}, the table has {len(self.rows)}",
-                                    *at)
-                continue
-            if unknown := [name for name in suspect.rows if name not in self.columns]:
-                raise Misplaced(f"there is no column '{unknown[0][:60]}', expected one of "
-                                f"{', '.join(self.columns)}", *at)
-            chosen = [self.rows[row - 1] for row in self._rows_of(suspect)]
-            for name, values in suspect.rows.items():
-                named = {row[list(self.columns).index(name)] for row in chosen}
-                if missing := [value for value in values if value not in named]:
-                    raise Misplaced(f"no row that it names has {name} {missing[0]:g}", *at, name)
-        at_once = self.sent_at_once if isinstance(self.sent_at_once, list) else []
-        for name, marked in (("unequal", self.unequal), ("even", self.even),
-                             ("sent_at_once", at_once)):
-            if lost := [row for row in marked if row > len(self.rows)]:
-                raise Misplaced(f"there is no row {lost[0]}, the table has {len(self.rows)}", name)
+                yield from self._without(suspect.rows, *at)
+            for name in suspect.rows if isinstance(suspect.rows, dict) else ():
+                yield from self._without_column(name, *at)
+            if not self._rows_of(suspect):
+                yield "there is no such row", *at
+        for key in ("unequal", "even", "sent_at_once"):
+            marked = getattr(self, key)
+            yield from self._without(marked if isinstance(marked, list) else (), key)
         if lost := [row for row in self.even if row not in self.unequal]:
-            raise Misplaced(f"row {lost[0]} is not among 'unequal', whose lengths vary", "even")
-        if absent := [name for name in self.medians if name not in self.columns]:
-            raise Misplaced(f"there is no column '{absent[0]}', expected one of "
-                            f"{', '.join(self.columns)}", "medians")
+            yield f"row {lost[0]} is not among 'unequal', whose lengths vary", "even"
+        for name in self.medians:
+            yield from self._without_column(name, "medians")
         for number, peer in enumerate(self.peer_predictions):
-            there = ("peer_predictions", number)
-            if peer.metric not in self.columns:
-                raise Misplaced(f"there is no column '{peer.metric[:60]}', expected one of "
-                                f"{', '.join(self.columns)}", *there, "metric")
-            if peer.row > len(self.rows):
-                raise Misplaced(f"there is no row {peer.row}, the table has {len(self.rows)}",
-                                *there, "row")
+            there: tuple[str | int, ...] = ("peer_predictions", number)
+            yield from self._without_column(peer.metric, *there, "metric")
+            yield from self._without([peer.row], *there, "row")
             if peer.value.unit != units.si(self.columns[peer.metric]):
-                raise Misplaced(f"'{peer.value.written}' has the wrong unit, '{peer.metric}' is in "
-                                f"{self.columns[peer.metric]}", *there, "value")
-        return self
-
-    @model_validator(mode="after")
-    def _blind_of_a_cell(self) -> Measurements:
-        """What was predicted blind was measured, and is predicted once."""
-        seen = set()
-        for number, made in enumerate(self.blind.predictions if self.blind else []):
+                yield (f"'{peer.value.written}' has the wrong unit, '{peer.metric}' is in "
+                       f"{self.columns[peer.metric]}", *there, "value")
+        blind = self.blind.predictions if self.blind else []
+        for number, made in enumerate(blind):
             there = ("blind", "predictions", number)
-            if made.metric not in self.columns:
-                raise Misplaced(f"there is no column '{made.metric[:60]}', expected one of "
-                                f"{', '.join(self.columns)}", *there, "metric")
-            if made.row > len(self.rows):
-                raise Misplaced(f"there is no row {made.row}, the table has {len(self.rows)}",
-                                *there, "row")
-            if self.rows[made.row - 1][list(self.columns).index(made.metric)] is None:
-                raise Misplaced(f"row {made.row} has no {made.metric}", *there, "row")
-            if (made.metric, made.row) in seen:
-                raise Misplaced(f"row {made.row} is predicted twice", *there, "row")
-            seen.add((made.metric, made.row))
-        return self
+            yield from self._without_column(made.metric, *there, "metric")
+            yield from self._without([made.row], *there, "row")
+            if self.cells(made.row - 1)[made.metric] is None:
+                yield f"row {made.row} has no {made.metric}", *there, "row"
+        for number, (_, row) in repeated((made.metric, made.row) for made in blind):
+            yield f"row {row} is predicted twice", "blind", "predictions", number, "row"
+
+    def _without(self, rows: Iterable[int], *at: str | int) -> Iterator[Problem]:
+        """That the table lacks a row, by its number from 1."""
+        for row in rows:
+            if row > len(self.rows):
+                yield f"there is no row {row}, the table has {len(self.rows)}", *at
+
+    def _without_column(self, name: str, *at: str | int) -> Iterator[Problem]:
+        """That the table lacks a column."""
+        if name not in self.columns:
+            yield (f"there is no column '{name[:60]}', expected one of {', '.join(self.columns)}",
+                   *at)
 
     def _rows_of(self, suspect: Suspect) -> list[int]:
         """Numbers of the rows that an entry names, from 1."""
-        if isinstance(suspect.rows, list):
-            return list(suspect.rows)
-        wanted = [(list(self.columns).index(name), values)
-                  for name, values in suspect.rows.items()]
-        return [number for number, row in enumerate(self.rows, 1)
-                if all(row[index] in values for index, values in wanted)]
+        wanted = suspect.rows
+        if isinstance(wanted, list):
+            return wanted
+        return [number + 1 for number in range(len(self.rows))
+                if all(self.cells(number)[name] in values for name, values in wanted.items())]
 
     @property
     def suspect_rows(self) -> dict[int, Text]:
         """Number of a suspect row, from 1 -> why; of several reasons the first."""
-        found: dict[int, Text] = {}
-        for suspect in self.suspect:
-            found |= {row: suspect.reason for row in self._rows_of(suspect) if row not in found}
-        return dict(sorted(found.items()))
+        return dict(sorted({row: suspect.reason for suspect in reversed(self.suspect)
+                            for row in self._rows_of(suspect)}.items()))
 
     def column(self, name: str) -> list[float]:
         """One column in SI units; a cell that is empty is not a number (nan)."""
-        index = list(self.columns).index(name)
         factor = units.factor(self.columns[name])
-        return [math.nan if (cell := row[index]) is None else cell * factor for row in self.rows]
+        return [math.nan if (cell := self.cells(row)[name]) is None else cell * factor
+                for row in range(len(self.rows))]
 
 
 METRIC_UNITS: dict[str, str] = {"tpot": "s", "ttft": "s", "output_throughput": "token/s",
@@ -240,21 +220,12 @@ PREFILL = "prefill."  # of a column that sets the prefill pool of two
 TEXT_UNIT = "name"  # of a column whose cells name something
 
 
-def _cell(raw: Any) -> Any:
-    if isinstance(raw, str):
-        try:
-            return float(raw)
-        except ValueError:
-            return raw
-    if raw is None or (isinstance(raw, (int, float)) and not isinstance(raw, bool)):
-        return raw
-    raise ValueError("expected a number, a name or null")
+Cell = Annotated[float | str | None, Field(union_mode="left_to_right")]
+ColumnUnit = Annotated[str, BeforeValidator(
+    lambda raw: raw if raw == TEXT_UNIT else unit_name(raw))]
 
 
-Cell = Annotated[float | int | str | None, BeforeValidator(_cell)]
-
-
-class Gate(CatalogueEntry):
+class Gate(Table):
     """A measured system that is tested on, never fitted to.
 
     ``deployment`` holds what all rows share, as a file of ``params/scenarios/`` does. A column
@@ -272,42 +243,28 @@ class Gate(CatalogueEntry):
         rows: cells in the order of the columns.
     """
 
-    source: SourceKey
-    kind: Literal["measured"]
-    date: Date | None = None
     test_only: Literal[True]
     deployment: dict[str, Any]
     prefill: dict[str, Any] | None = None
-    definitions: dict[str, Text] = {}
     statistic: Literal["median", "mean"] = "median"
-    columns: dict[str, str]
+    columns: dict[str, ColumnUnit]
     rows: list[list[Cell]]
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Gate:
-        for name, unit in self.columns.items():
-            if unit == TEXT_UNIT and name not in METRIC_UNITS:
-                continue
-            try:
-                found = units.dimensions(unit)
-            except ValueError as error:
-                raise Misplaced(str(error), "columns", name) from None
-            if name in METRIC_UNITS and found != units.dimensions(METRIC_UNITS[name]):
-                raise Misplaced(f"'{unit}' is the wrong unit for '{name}', expected one of "
-                                f"{METRIC_UNITS[name]}", "columns", name)
+    def violations(self) -> Iterator[Problem]:
+        """Metrics are measured in their units, and above zero."""
+        yield from super().violations()
+        for name in self.metrics:
+            unit = self.columns[name]
+            if unit == TEXT_UNIT or units.si(unit) != METRIC_UNITS[name]:
+                yield (f"'{unit}' is the wrong unit for '{name}', expected one of "
+                       f"{METRIC_UNITS[name]}", "columns", name)
+            for row in range(len(self.rows)):
+                cell = self.cells(row)[name]
+                if cell is not None and (isinstance(cell, str) or not 0 < cell < math.inf):
+                    yield (f"row {row + 1} has {cell!r} in '{name}', expected a number above 0",
+                           "rows", row)
         if not self.metrics:
-            raise Misplaced(f"no column is measured, expected one of {', '.join(METRIC_UNITS)}",
-                            "columns")
-        for number, row in enumerate(self.rows):
-            if len(row) != len(self.columns):
-                raise Misplaced(f"row {number + 1} has {len(row)} cells, expected "
-                                f"{len(self.columns)}", "rows", number)
-            for name, cell in zip(self.columns, row, strict=True):
-                if name in METRIC_UNITS and cell is not None and (
-                        isinstance(cell, str) or not 0 < cell < math.inf):
-                    raise Misplaced(f"row {number + 1} has {cell!r} in '{name}', expected a "
-                                    "number above 0", "rows", number)
-        return self
+            yield f"no column is measured, expected one of {', '.join(METRIC_UNITS)}", "columns"
 
     @property
     def metrics(self) -> list[str]:
@@ -320,9 +277,9 @@ class Gate(CatalogueEntry):
         Args:
             row: index.
         """
-        cells = dict(zip(self.columns, self.rows[row], strict=True))
-        return {name: cell * units.factor(self.columns[name]) for name, cell in cells.items()
-                if name in METRIC_UNITS and isinstance(cell, (int, float))}
+        return {name: cell * units.factor(self.columns[name])
+                for name, cell in self.cells(row).items()
+                if name in METRIC_UNITS and cell is not None}
 
     def settings(self, row: int) -> dict[str, Any]:
         """Settings of a row by path, a number with its unit as a text.
@@ -330,10 +287,9 @@ class Gate(CatalogueEntry):
         Args:
             row: index.
         """
-        cells = dict(zip(self.columns, self.rows[row], strict=True))
         return {name: cell if isinstance(cell, str) or self.columns[name] in (TEXT_UNIT, "1")
-                else f"{cell} {self.columns[name]}"
-                for name, cell in cells.items() if name not in METRIC_UNITS and cell is not None}
+                else f"{cell} {self.columns[name]}" for name, cell in self.cells(row).items()
+                if name not in METRIC_UNITS and cell is not None}
 
 
 PRINTED_UNITS: dict[str, str] = {
@@ -344,20 +300,9 @@ PRINTED_UNITS: dict[str, str] = {
 """What engines print of memory, each with its SI unit."""
 JUDGED = ("weights", "available", "tokens", "requests", "request_memory", "longest")
 """Printed figures that predictions are compared with; the others explain them."""
-RECORDED = 3  # numbers of a recorded prediction
 Excluded = Literal["fork", "shared-card", "layout", "release", "offload", "contradictory",
                    "no-figure", "card", "model",
                    "repeat"]
-
-
-def _number(raw: Any) -> float:
-    number = units.parse(raw, units.DIMENSIONLESS)
-    if not 0 <= number < math.inf:
-        raise ValueError(f"'{raw}' is out of range, expected at least 0")
-    return float(number)
-
-
-PrintedNumber = Annotated[float, BeforeValidator(_number)]
 
 
 class StartupLog(Entry):
@@ -390,28 +335,26 @@ class StartupLog(Entry):
     fitted: Flag = False
     blind: Flag = False
     printed: dict[str, str | int | float]
-    recorded: dict[str, list[PrintedNumber]] = {}
+    recorded: dict[str, tuple[Measured, Measured, Measured]] = {}
 
-    @model_validator(mode="after")
-    def _usable(self) -> StartupLog:
+    def violations(self) -> Iterator[Problem]:
+        """Printed figures are known ones, of a deployment that is known or excluded."""
         for name, raw in self.printed.items():
             if name not in PRINTED_UNITS:
-                raise Misplaced(f"'{name[:60]}' is not a printed figure, expected one of "
-                                f"{', '.join(PRINTED_UNITS)}", "printed")
+                yield (f"'{name[:60]}' is not a printed figure, expected one of "
+                       f"{', '.join(PRINTED_UNITS)}", "printed")
             try:
                 units.parse(raw, PRINTED_UNITS[name])
             except ValueError as error:
-                raise Misplaced(str(error), "printed", name) from None
-        for name, numbers in self.recorded.items():
-            if name not in JUDGED or len(numbers) != RECORDED:
-                raise Misplaced("expected value, low and high of a figure that is judged",
-                                "recorded", name)
+                yield str(error), "printed", name
+        for name in self.recorded:
+            if name not in JUDGED:
+                yield (f"'{name[:60]}' is not judged, expected one of {', '.join(JUDGED)}",
+                       "recorded")
         if self.excluded is None and self.deployment is None:
-            raise Misplaced("a log without a deployment needs a reason in 'excluded'", "id")
+            yield "a log without a deployment needs a reason in 'excluded'", "id"
         if {"requests", "request_memory"} & self.printed.keys() and self.longest_context is None:
-            raise Misplaced("'longest_context' is missing: of how many tokens are the requests?",
-                            "printed")
-        return self
+            yield "'longest_context' is missing: of how many tokens are the requests?", "printed"
 
     @property
     def figures(self) -> dict[str, float]:
@@ -436,14 +379,10 @@ class StartupLogs(CatalogueEntry):
     kind: Literal["measured"]
     logs: list[StartupLog]
 
-    @model_validator(mode="after")
-    def _unique(self) -> StartupLogs:
-        seen: set[str] = set()
-        for number, log in enumerate(self.logs):
-            if log.id in seen:
-                raise Misplaced(f"a second log '{log.id[:60]}'", "logs", number)
-            seen.add(log.id)
-        return self
+    def violations(self) -> Iterator[Problem]:
+        """Logs are told apart by their ids."""
+        for number, name in repeated(log.id for log in self.logs):
+            yield f"a second log '{name[:60]}'", "logs", number
 
 
 class MeasuredStep(Entry):
@@ -534,13 +473,10 @@ class FormatScore(Entry):
     engine: Words | None = None
     card: Words | None = None
 
-    @model_validator(mode="after")
-    def _paired(self) -> FormatScore:
-        if (self.against is None) != (self.reference is None):
-            raise ValueError("'against' and 'reference' are given together or not at all")
-        if (self.model is None) == (self.family is None):
-            raise ValueError("either 'model' or 'family' is given, of which model the score is")
-        return self
+    def violations(self) -> Iterator[Problem]:
+        """A reference has its format, and a score its model."""
+        yield from together(self, "against", "reference")
+        yield from just_one(self, "model", "family")
 
     @property
     def source(self) -> str:
@@ -571,26 +507,13 @@ class Accuracy(CatalogueEntry):
     scores: list[Score] = []
     formats: list[FormatScore] = []
 
-    @model_validator(mode="after")
-    def _something(self) -> Accuracy:
-        if not (self.scores or self.formats):
-            raise ValueError("nothing is scored: give 'scores' or 'formats'")
-        if (self.scenario is None) != (not self.scores):
-            raise ValueError("'scores' are of a 'scenario', and only they")
-        return self
-
-    @model_validator(mode="after")
-    def _known(self) -> Accuracy:
-        cells = [(score.system, score.benchmark) for score in self.scores]
-        for number, (system, benchmark) in enumerate(cells):
-            if system not in self.systems:
-                raise Misplaced(f"'{system}' is none of 'systems'", "scores", number, "system")
-            if benchmark not in self.benchmarks:
-                raise Misplaced(f"'{benchmark}' is none of 'benchmarks'", "scores", number,
-                                "benchmark")
-            if (system, benchmark) in cells[:number]:
-                raise Misplaced(f"'{system}' has two scores on '{benchmark}'", "scores", number)
-        return self
+    def violations(self) -> Iterator[Problem]:
+        """Scores are of systems and benchmarks that are named."""
+        for number, score in enumerate(self.scores):
+            if score.system not in self.systems:
+                yield f"'{score.system}' is none of 'systems'", "scores", number, "system"
+            if score.benchmark not in self.benchmarks:
+                yield f"'{score.benchmark}' is none of 'benchmarks'", "scores", number, "benchmark"
 
     def score(self, system: str, benchmark: str) -> Score | None:
         """A cell of the table; None where the document has a dash."""

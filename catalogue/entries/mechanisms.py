@@ -7,12 +7,12 @@ does. 80% of well-made engines on such a card are meant to lie inside a range.
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Iterator
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
-from catalogue.entries.entry import CatalogueEntry, Entry, MechanismsName
+from catalogue.entries.entry import CatalogueEntry, Entry, MechanismsName, Problem, given
 from catalogue.reading.values import BytesOrZero, Count, Share, Time, Tokens, Unit, Value
 
 Number = Annotated[Value, Unit("1")]
@@ -388,46 +388,30 @@ OPTIONAL = {  # what a file need not say: of whole experts, of dense matmuls, of
     "host_vector_efficiency"}
 
 
-def _described(schema: dict[str, Any]) -> None:
-    """An editor shows what every field means."""
-    schema["description"] = "\n\n".join(inspect.getdoc(part) or ""
-                                        for part in (Mechanisms, Grouped, OfEvery, IfKnown))
-
-
 class Mechanisms(IfKnown, OfEvery, Grouped):
     """Priors of one class of devices, or of the host processors that compute experts."""
-
-    model_config = ConfigDict(json_schema_extra=_described)
 
     @property
     def is_host(self) -> bool:
         """Whether these are of processors that compute experts beside an accelerator."""
         return self.gemm_efficiency is None and self.host_gemm_efficiency is not None
 
-    @model_validator(mode="after")
-    def _complete(self) -> Mechanisms:
-        """A prediction needs every one of its kind; refuse what belongs to the other kind."""
-        kept = {"id", "name", "note", "defaults", "like"}
-        accelerator = [name for name in Mechanisms.model_fields if name not in kept | set(HOST)]
+    def violations(self) -> Iterator[Problem]:
+        """A prediction needs every one of its kind, and none of the other kind."""
+        accelerator = [name for name in Mechanisms.model_fields
+                       if name not in (*CatalogueEntry.model_fields, "like", *HOST)]
         needed, other = (HOST, accelerator) if self.is_host else (accelerator, HOST)
-        if lacking := [name for name in needed if getattr(self, name) is None
-                       and name not in OPTIONAL]:
-            raise ValueError(f"'{lacking[0]}' is missing, a prediction needs it")
-        if extra := [name for name in other if getattr(self, name) is not None]:
-            raise ValueError(f"'{extra[0]}' is given, but it is no property of "
-                             f"{'host processors' if self.is_host else 'an accelerator'}")
-        return self
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Mechanisms:
-        """What is multiplied in dense layers is in experts too; a maximum is at least its mean."""
+        for name in needed:
+            if name not in OPTIONAL and getattr(self, name) is None:
+                yield f"'{name}' is missing, a prediction needs it"
+        for name in given(self, other):
+            yield (f"'{name}' is given, but it is no property of "
+                   f"{'host processors' if self.is_host else 'an accelerator'}")
+        tables = ("grouped_gemm_efficiency", "gemm_efficiency")
         for dtype in ShareByDtype.model_fields:
-            dense, grouped = (getattr(table, dtype, None) is not None
-                              for table in (self.gemm_efficiency, self.grouped_gemm_efficiency))
-            if dense != grouped:
-                names = ("grouped_gemm_efficiency", "gemm_efficiency")
-                raise ValueError(f"'{names[grouped]}' lacks {dtype}, which "
-                                 f"'{names[dense]}' has")
+            grouped, dense = (getattr(getattr(self, name), dtype, None) for name in tables)
+            if (grouped is None) != (dense is None):
+                lacks, has = tables if grouped is None else tables[::-1]
+                yield f"'{lacks}' lacks {dtype}, which '{has}' has"
         if self.kv_imbalance is not None and self.kv_imbalance.low < 1:
-            raise ValueError("'kv_imbalance' is a maximum over a mean, at least 1")
-        return self
+            yield "'kv_imbalance' is a maximum over a mean, at least 1"

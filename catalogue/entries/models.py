@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from catalogue.entries.entry import (
     AcceptanceName,
@@ -19,8 +16,13 @@ from catalogue.entries.entry import (
     Entry,
     ModelName,
     PrecisionName,
+    Problem,
     ProfileName,
     Sourced,
+    given,
+    just_one,
+    ordered,
+    together,
 )
 from catalogue.entries.hardware import Architecture
 from catalogue.entries.profiles import Version
@@ -28,12 +30,8 @@ from catalogue.reading.values import (
     Bytes,
     Count,
     CountOrZero,
-    Date,
     Flag,
-    Kind,
-    Misplaced,
     Share,
-    SourceKey,
     Text,
     Unit,
     Value,
@@ -51,30 +49,41 @@ LINEAR = ("linear_layers", "linear_num_key_heads", "linear_num_value_heads",
           "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim")
 WINDOW_HEADS = ("window_num_attention_heads", "window_num_key_value_heads", "window_head_dim",
                 "window_v_head_dim")
-_NEEDED: dict[str, tuple[str, ...]] = {
+_INDEXER = ("index_n_heads", "index_head_dim", "index_topk")
+_COMPRESSED = ("compressed_layers", "heavy_compress_ratio", "heavy_layers", "o_groups",
+               "o_lora_rank")
+_ROUTED = ("moe_intermediate_size", "n_routed_experts", "num_experts_per_tok")
+_EXPERTS = (*_ROUTED, "n_shared_experts", "first_k_dense_replace")
+_NEEDED: dict[str, tuple[str, ...]] = {  # fields that a model has, by attention or network
     "mla": ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"),
     "gqa": ("head_dim",),
-    CSA: ("head_dim", "qk_rope_head_dim", "q_lora_rank", "o_groups", "o_lora_rank",
-          "index_n_heads", "index_head_dim", "index_topk", "indexer_layers", "compress_ratio",
-          "compressed_layers", "heavy_compress_ratio", "heavy_layers", "sliding_window"),
-}
-_COMPRESSED = ("compress_ratio", "compressed_layers", "heavy_compress_ratio", "heavy_layers",
-               "o_groups", "o_lora_rank")
-
-
-_ROUTED = ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size")
+    CSA: ("head_dim", "qk_rope_head_dim", "q_lora_rank", *_INDEXER, "indexer_layers",
+          "compress_ratio", *_COMPRESSED, "sliding_window"),
+    "mixture-of-experts": _EXPERTS}
 _NEEDS = {"window": "sliding_window", "sparse": "index_topk", "shared": "index_topk",
           "experts": "n_routed_experts"}  # kinds of layers -> a field without which there are none
+_TOGETHER = (GROUPS, _INDEXER, LINEAR,
+             ("vision_parameters", "vision_whole_parameters", "vision_heads"))
+_BESIDE = {  # fields -> one without which they mean nothing
+    **dict.fromkeys((*WINDOW_HEADS, "full_attention_layers"), "sliding_window"),
+    **dict.fromkeys(("indexer_layers", "compress_ratio"), "index_topk"),
+    "linear_mamba": "linear_layers"}
+_ONLY: dict[str, tuple[str, ...]] = {  # fields -> attention of the models that may have them
+    **dict.fromkeys(_COMPRESSED, (CSA,)), **dict.fromkeys(LINEAR, ("gqa", "mla")),
+    **dict.fromkeys((*WINDOW_HEADS, "value_from_key", "attention_bias", "attention_output_bias",
+                     "qk_norm"), ("gqa",)), "attention_sinks": ("gqa", CSA)}
+_AT_MOST = (
+    ("num_experts_per_tok", "n_routed_experts"), ("topk_group", "n_group"),
+    ("vision_whole_parameters", "vision_parameters"),
+    *((name, "num_hidden_layers") for name in (
+        "first_k_dense_replace", "indexer_layers", "compressed_layers", "heavy_layers",
+        "sparse_layers", "linear_layers", "full_attention_layers")))
 
 DraftMethod = Literal["eagle3", "dspark"]
 EAGLE3 = "eagle3"  # a head trained apart from its model
 DSPARK = "dspark"  # a module in checkpoints of its model, which drafts a block in one pass
 OWN_LAYER = "own"  # the prediction layer that a model is published with
 DRAFTERS: tuple[str, ...] = (OWN_LAYER, *get_args(DraftMethod))  # as numbers in arrays say them
-
-
-def _over(part: Value | None, whole: Value | None) -> bool:
-    return part is not None and whole is not None and part.value > whole.value
 
 
 class Served(Sourced):
@@ -113,13 +122,12 @@ class Checkpoint(Entry):
     drafters: list[DraftMethod] = []
     served: list[Served] = []
 
-    @model_validator(mode="after")
-    def _stated(self) -> Checkpoint:
+    def violations(self) -> Iterator[Problem]:
+        """Somebody says that it is published, and what is served."""
         if self.size is None and not self.served:
-            raise ValueError("'size' or 'served' is missing, who says that it is published?")
+            yield "'size' or 'served' is missing, who says that it is published?"
         if self.served and self.repository is None:
-            raise ValueError("'repository' is missing, what is served?")
-        return self
+            yield "'repository' is missing, what is served?"
 
 
 class PublishedCache(Entry):
@@ -206,17 +214,16 @@ class Drafter(Entry):
     acceptance: AcceptanceName
     served: list[ServedDrafter] = []
 
-    @model_validator(mode="after")
-    def _shaped(self) -> Drafter:
+    def violations(self) -> Iterator[Problem]:
+        """It is a module of its model, or has shapes of its own."""
         apart = ("repository", "parameters", "whole_parameters", "vocab_size")
-        stated = [name for name in apart if getattr(self, name) is not None]
+        stated = given(self, apart)
         if self.layers is not None and stated:
-            raise ValueError(f"'{stated[0]}' is of a drafter apart from its model, 'layers' of a "
-                             "module in its checkpoints, expected one of the two")
-        if self.layers is None and (lacking := [name for name in apart if name not in stated]):
-            raise ValueError(f"'{lacking[0]}' is missing, or 'layers' of a module in checkpoints "
-                             "of the model")
-        return self
+            yield (f"'{stated[0]}' is of a drafter apart from its model, 'layers' of a module in "
+                   "its checkpoints, expected one of the two")
+        if self.layers is None and len(stated) < len(apart):
+            yield (f"'{next(name for name in apart if name not in stated)}' is missing, or "
+                   "'layers' of a module in checkpoints of the model")
 
 
 class Acceptance(CatalogueEntry):
@@ -237,14 +244,10 @@ class Acceptance(CatalogueEntry):
     decay: Share
 
 
-class PublishedWeights(Entry):
+class PublishedWeights(Sourced):
     """The format that a model is published in, an entry of ``params/precisions/``."""
 
     precision: PrecisionName
-    source: SourceKey
-    kind: Kind
-    date: Date | None = None
-    note: Text | None = None
 
 
 class Overflow(Sourced):
@@ -283,33 +286,23 @@ class LayerRun(Entry):
     times: Whole = 1
     group: list[LayerRun] | None = None
 
-    @model_validator(mode="after")
-    def _one(self) -> LayerRun:
+    def violations(self) -> Iterator[Problem]:
+        """It is a layer or a group of layers."""
         if self.group is not None and (self.attention or self.mlp):
-            raise ValueError("a run is a layer or a group, expected 'group' or 'attention' and "
-                             "'mlp'")
+            yield from just_one(self, "group", "attention" if self.attention else "mlp")
         if self.group is None and not (self.attention and self.mlp):
-            lacking = "mlp" if self.attention else "attention"
-            raise ValueError(f"'{lacking}' is missing, a run of layers says attention and mlp")
-        if self.group is not None and any(run.group is not None for run in self.group):
-            raise ValueError("'group' holds a group, expected runs of layers")
-        return self
+            yield (f"'{'mlp' if self.attention else 'attention'}' is missing, a run of layers says "
+                   "attention and mlp")
+        if any(run.group is not None for run in self.group or ()):
+            yield "'group' holds a group, expected runs of layers"
 
 
-class LayerCounts(NamedTuple):
-    """Counts that runs of layers add up to, by the name of the model's field [1].
+def layer_counts(layers: list[Any], attention: Any, is_moe: bool
+                 ) -> tuple[dict[str, int], dict[str, int]] | None:
+    """Counts that runs of layers add up to, by the name of the model's field [1]: those without
+    which a model with such layers would be another, and those that it may state besides.
 
-    Attributes:
-        needed: those without which a model with such layers would be another.
-        others: those that it may state besides.
-    """
-
-    needed: dict[str, int]
-    others: dict[str, int]
-
-
-def layer_counts(layers: list[Any], attention: Any, is_moe: bool) -> LayerCounts | None:
-    """Counts of runs of layers; None for runs that are not as a file may hold them.
+    None for runs that are not as a file may hold them.
 
     Args:
         layers: runs as a file holds them, not checked yet.
@@ -317,17 +310,13 @@ def layer_counts(layers: list[Any], attention: Any, is_moe: bool) -> LayerCounts
         is_moe: whether it has routed experts.
     """
     of: Counter[str] = Counter()
-    for run in layers:
-        group = run.get("group") if isinstance(run, dict) else None
-        for part in group if isinstance(group, list) else [run]:
-            if not isinstance(part, dict):
-                return None
-            kinds = part.get("attention"), part.get("mlp")
-            often = [each.get("times", 1) for each in ([part] if group is None else [run, part])]
-            if kinds[0] not in ATTENTION_KINDS or kinds[1] not in NETWORK_KINDS or not all(
-                    type(times) is int and times > 0 for times in often):
-                return None
-            of.update(dict.fromkeys(map(str, kinds), math.prod(often)))
+    try:
+        for run in map(LayerRun.model_validate, layers):
+            for part in run.group or [run]:
+                times = run.times * (part.times if run.group else 1)
+                of.update({str(part.attention): times, str(part.mlp): times})
+    except ValidationError:
+        return None
     total = sum(of[name] for name in ATTENTION_KINDS)
     recurrent, picking = (sum(of[name] for name in names) for names in (RECURRENT, PICKING))
     cached = total - recurrent
@@ -345,7 +334,7 @@ def layer_counts(layers: list[Any], attention: Any, is_moe: bool) -> LayerCounts
                           ("layers_without_mlp", of["none"])):
         if present and name in others:
             needed[name] = others.pop(name)
-    return LayerCounts(needed, others)
+    return needed, others
 
 
 class Model(Called):
@@ -463,161 +452,92 @@ class Model(Called):
             raw.get(name) is not None for name in _ROUTED))
         if counts is None:  # each run is checked with the fields
             return raw | {"num_hidden_layers": raw.get("num_hidden_layers", 1)}
-        for name, count in (counts.needed | counts.others).items():
+        needed, others = counts
+        for name, count in (needed | others).items():
             stated = raw.get(name)
             written = stated.get("value") if isinstance(stated, dict) else stated
             if stated is not None and str(written) != str(count):
                 raise ValueError(f"'{name}' is {str(written)[:40]}, but 'layers' adds up to "
                                  f"{count}, expected that or nothing")
         return raw | {name: {"value": count, "kind": "derived"}
-                      for name, count in counts.needed.items() if raw.get(name) is None}
+                      for name, count in needed.items() if raw.get(name) is None}
 
-    @model_validator(mode="after")
-    def _layers(self) -> Model:
-        """Runs of layers are of kinds that the model's other fields describe."""
+    def violations(self) -> Iterator[Problem]:
+        """Fields that contradict one another, or lack others."""
+        for kind in (self.attention, *(["mixture-of-experts"] if self.is_moe else [])):
+            for name in _NEEDED[kind]:
+                if getattr(self, name) is None:
+                    yield f"'{name}' is missing, a model with {kind} needs it"
+        if not self.is_moe and (extra := [name for name in (
+                *_EXPERTS, *GROUPS, "router_bias", "expert_bias") if getattr(self, name)]):
+            yield f"'{extra[0]}' is given, but the model has no routed experts"
+        for names in _TOGETHER:
+            yield from together(self, *names)
+        for name, other in _BESIDE.items():
+            if getattr(self, name) and getattr(self, other) is None:
+                yield f"'{name}' is given without '{other}'"
+        for name, kinds in _ONLY.items():
+            if getattr(self, name) and self.attention not in kinds:
+                yield f"'{name}' is given, but only {' or '.join(kinds)} attention has it"
+        for pair in _AT_MOST:
+            yield from ordered(self, *pair)
+        yield from self._violations_of_layers()
+        yield from self._violations_of_shapes()
+
+    def _violations_of_layers(self) -> Iterator[Problem]:
+        """Runs of layers are of kinds that the other fields describe, and leave room."""
         runs = [part for run in self.layers or () for part in run.group or [run]]
         for run in runs:
             if self.attention not in OF_MODEL[str(run.attention)]:
-                raise ValueError(f"'layers' has {run.attention} attention, which a model with "
-                                 f"{self.attention} does not have")
+                yield (f"'layers' has {run.attention} attention, which a model with "
+                       f"{self.attention} does not have")
             for kind, name in _NEEDS.items():
                 if kind in (run.attention, run.mlp) and getattr(self, name) is None:
-                    raise ValueError(f"'{name}' is missing, 'layers' has {kind} ones")
+                    yield f"'{name}' is missing, 'layers' has {kind} ones"
         kinds = {run.attention for run in runs} & {*RECURRENT}
         if len(kinds) > 1 or (kinds and ("mamba" in kinds) != self.linear_mamba):
-            raise ValueError("'linear_mamba' says whether layers are mamba or linear, expected one "
-                             "of the two in 'layers' too")
-        return self
-
-    @model_validator(mode="after")
-    def _complete(self) -> Model:
-        needed = _NEEDED[self.attention]
-        moe = ("moe_intermediate_size", "n_routed_experts", "n_shared_experts",
-               "num_experts_per_tok", "first_k_dense_replace")
-        if self.is_moe:
-            needed += moe
-        for name in needed:
-            if getattr(self, name) is None:
-                kind = "mixture-of-experts" if name in moe else self.attention
-                raise ValueError(f"'{name}' is missing, a model with {kind} needs it")
-        if not self.is_moe and (extra := [n for n in (*moe, *GROUPS, "router_bias", "expert_bias")
-                                          if getattr(self, n)]):
-            raise ValueError(f"'{extra[0]}' is given, but the model has no routed experts")
-        if self.attention == CSA and any(each.layers is None for each in self.drafters.values()):
-            raise ValueError("'drafters' attend to every position, which csa attention does not")
-        if any(_over(drafter.vocab_size, self.vocab_size) for drafter in self.drafters.values()):
-            raise ValueError("'vocab_size' of a drafter exceeds that of the model")
-        if self.is_moe:
-            if _over(self.num_experts_per_tok, self.n_routed_experts):
-                raise ValueError("'num_experts_per_tok' exceeds 'n_routed_experts'")
-            if _over(self.first_k_dense_replace, self.num_hidden_layers):
-                raise ValueError("'first_k_dense_replace' exceeds 'num_hidden_layers'")
-            self._groups()
-        if self.num_attention_heads.value % self.num_key_value_heads.value:
-            raise ValueError("'num_key_value_heads' does not divide 'num_attention_heads'")
-        self._networks()
-        self._window_heads()
-        return self
-
-    def _networks(self) -> None:
-        """Layers without a feed-forward network leave room for those with a dense one."""
-        dense = self.first_k_dense_replace.value if self.first_k_dense_replace else 0
-        bare = self.layers_without_mlp.value if self.layers_without_mlp else 0
+            yield ("'linear_mamba' says whether layers are mamba or linear, expected one of the "
+                   "two in 'layers' too")
+        dense, bare, linear = (
+            0 if count is None else count.value
+            for count in (self.first_k_dense_replace, self.layers_without_mlp, self.linear_layers))
         if dense + bare > self.num_hidden_layers.value:
-            raise ValueError("'layers_without_mlp' and 'first_k_dense_replace' exceed "
-                             "'num_hidden_layers'")
-        if self.mlp_matrices is not None and self.mlp_matrices.value not in (2, 3):
-            raise ValueError(f"'mlp_matrices' is '{self.mlp_matrices.written}', expected 3, or 2 "
-                             "without a gate")
+            yield ("'layers_without_mlp' and 'first_k_dense_replace' exceed "
+                   "'num_hidden_layers'")
+        if linear >= self.num_hidden_layers.value:
+            yield "'linear_layers' leaves no layer with a cache, which is not modelled"
 
-    def _window_heads(self) -> None:
-        """Heads of layers with a window go with grouped-query attention and a window."""
-        given = [name for name in WINDOW_HEADS if getattr(self, name) is not None]
-        if given and (self.attention != "gqa" or self.sliding_window is None):
-            raise ValueError(f"'{given[0]}' is given, expected gqa attention and 'sliding_window'")
-        if self.value_from_key and self.attention != "gqa":
-            raise ValueError("'value_from_key' is true, but only gqa attention has it")
+    def _violations_of_shapes(self) -> Iterator[Problem]:
+        """Heads, groups of experts, drafters and what an indexer picks from."""
+        if self.num_attention_heads.value % self.num_key_value_heads.value:
+            yield "'num_key_value_heads' does not divide 'num_attention_heads'"
         query = self.window_num_attention_heads or self.num_attention_heads
         if query.value % (self.window_num_key_value_heads or self.num_key_value_heads).value:
-            raise ValueError("'window_num_key_value_heads' does not divide the attention heads of "
-                             "layers with a window")
-
-    def _groups(self) -> None:
-        """The groups that a token picks are some of all, and hold as many experts as it chooses."""
-        given = [name for name in GROUPS if getattr(self, name) is not None]
-        if len(given) == 1:
-            lacking = next(name for name in GROUPS if name not in given)
-            raise ValueError(f"'{lacking}' is missing, it goes with '{given[0]}'")
-        if not (self.n_group and self.topk_group and self.n_routed_experts):
-            return
-        if _over(self.topk_group, self.n_group):
-            raise ValueError("'topk_group' exceeds 'n_group'")
-        if self.topk_group.value > MOST_GROUPS:
-            raise ValueError(f"'topk_group' exceeds {MOST_GROUPS}, more are not modelled")
-        share, chosen = self.topk_group.value / self.n_group.value, self.num_experts_per_tok
-        if chosen and chosen.value > share * self.n_routed_experts.value:
-            raise ValueError("'num_experts_per_tok' exceeds the experts of 'topk_group' groups")
-
-    @model_validator(mode="after")
-    def _attends(self) -> Model:
-        """What attention may have besides its projections goes with one kind of it only."""
-        index = ("index_n_heads", "index_head_dim", "index_topk")
-        given = [name for name in index if getattr(self, name) is not None]
-        if given and (lacking := [name for name in index if name not in given]):
-            raise ValueError(f"'{lacking[0]}' is missing, an indexer needs it")
-        for name in _COMPRESSED:
-            pooled = name == "compress_ratio" and given  # keys of an indexer alone
-            if getattr(self, name) is not None and self.attention != CSA and not pooled:
-                raise ValueError(f"'{name}' is given, but only csa attention has it")
-        if self.indexer_layers is not None and not given:
-            raise ValueError("'indexer_layers' is given without an indexer, expected "
-                             "'index_n_heads', 'index_head_dim' and 'index_topk' beside it")
-        self._linear()
-        self._sees()
-        for name in ("indexer_layers", "compressed_layers", "heavy_layers", "sparse_layers",
-                     "linear_layers"):
-            if _over(getattr(self, name), self.num_hidden_layers):
-                raise ValueError(f"'{name}' exceeds 'num_hidden_layers'")
-        if given and self.attention != "gqa" and not (
-                self.q_lora_rank and self.q_lora_rank.value):
-            raise ValueError("'q_lora_rank' is missing, an indexer's queries come from that latent")
-        for name in ("attention_bias", "attention_output_bias", "qk_norm", "attention_sinks"):
-            if getattr(self, name) and self.attention != "gqa" and not (
-                    name == "attention_sinks" and self.attention == CSA):
-                raise ValueError(f"'{name}' is true, but it is counted with gqa attention only")
-        if given and self.sliding_window is not None and self.attention != CSA:
-            raise ValueError("'sliding_window' is given, but a model with an indexer has no "
-                             "windowed layers")
-        if self.full_attention_layers is not None and self.sliding_window is None:
-            raise ValueError("'full_attention_layers' is given without 'sliding_window'")
-        if _over(self.full_attention_layers, self.num_hidden_layers):
-            raise ValueError("'full_attention_layers' exceeds 'num_hidden_layers'")
-        return self
-
-    def _sees(self) -> None:
-        """A vision tower has parameters, of which some are on every rank, and heads."""
-        tower = ("vision_parameters", "vision_whole_parameters", "vision_heads")
-        given = [name for name in tower if getattr(self, name) is not None]
-        if given and (lacking := [name for name in tower if name not in given]):
-            raise ValueError(f"'{lacking[0]}' is missing, a vision tower has it besides "
-                             f"'{given[0]}'")
-        if _over(self.vision_whole_parameters, self.vision_parameters):
-            raise ValueError("'vision_whole_parameters' exceeds 'vision_parameters'")
-
-    def _linear(self) -> None:
-        """Linear attention says all of its shapes, and stands beside a cache."""
-        given = [name for name in LINEAR if getattr(self, name) is not None]
-        if given and (lacking := [name for name in LINEAR if name not in given]):
-            raise ValueError(f"'{lacking[0]}' is missing, linear attention needs it")
-        if self.linear_mamba and not given:
-            raise ValueError("'linear_mamba' is true, expected 'linear_layers' beside it")
+            yield ("'window_num_key_value_heads' does not divide the attention heads of layers "
+                   "with a window")
+        if self.n_group and self.topk_group and self.n_routed_experts and self.num_experts_per_tok:
+            share = self.topk_group.value / self.n_group.value
+            if self.topk_group.value > MOST_GROUPS:
+                yield f"'topk_group' exceeds {MOST_GROUPS}, more are not modelled"
+            if self.num_experts_per_tok.value > share * self.n_routed_experts.value:
+                yield "'num_experts_per_tok' exceeds the experts of 'topk_group' groups"
+        if self.mlp_matrices is not None and self.mlp_matrices.value not in (2, 3):
+            yield (f"'mlp_matrices' is '{self.mlp_matrices.written}', expected 3, or 2 without a "
+                   "gate")
         if self.linear_mamba and (self.linear_decay_rank or self.linear_gate_rank):
-            raise ValueError("'linear_mamba' is true, but 'linear_decay_rank' and "
-                             "'linear_gate_rank' are of the delta rule")
-        if given and self.attention == CSA:
-            raise ValueError("'linear_layers' is given, but csa attention is in every layer")
-        if given and self.linear_layers.value >= self.num_hidden_layers.value:  # type: ignore
-            raise ValueError("'linear_layers' leaves no layer with a cache, which is not modelled")
+            yield ("'linear_mamba' is true, but 'linear_decay_rank' and 'linear_gate_rank' are of "
+                   "the delta rule")
+        if self.index_topk and self.attention != "gqa" and not (
+                self.q_lora_rank and self.q_lora_rank.value):
+            yield "'q_lora_rank' is missing, an indexer's queries come from that latent"
+        if self.index_topk and self.sliding_window is not None and self.attention != CSA:
+            yield ("'sliding_window' is given, but a model with an indexer has no windowed "
+                   "layers")
+        for drafter in self.drafters.values():
+            if self.attention == CSA and drafter.layers is None:
+                yield "'drafters' attend to every position, which csa attention does not"
+            if drafter.vocab_size and drafter.vocab_size.value > self.vocab_size.value:
+                yield "'vocab_size' of a drafter exceeds that of the model"
 
     @property
     def drafts(self) -> bool:
@@ -633,48 +553,3 @@ class Model(Called):
     def is_moe(self) -> bool:
         """Whether any layer routes tokens to experts."""
         return any(getattr(self, name) is not None for name in _ROUTED)
-
-
-def check_drafts(drafts: Value | None, length: Value | None, chances: Sequence[Value] | None
-                 ) -> None:
-    """Hold what is accepted to what can come of the drafts.
-
-    Args:
-        drafts: proposed per request and step; None for none [token].
-        length: tokens that a step yields, its own included [1].
-        chances: how often each draft counts, the first one first [1].
-
-    Raises Misplaced, with the key at fault.
-    """
-    if length is None and chances is None:
-        return
-    key = "acceptance" if length is None else "accepted_length"
-    if length is not None and chances is not None:
-        raise Misplaced("'acceptance' says what 'accepted_length' does, expected one of them",
-                        "acceptance")
-    if drafts is None:
-        raise Misplaced(f"'{key}' is that of drafts, expected 'draft_tokens' beside it", key)
-    most = 1 + int(drafts.value)
-    if length is not None and length.high > most:
-        raise Misplaced(f"a step yields '{length.written}' tokens, but checks {drafts.written} "
-                        f"drafts, expected 1 to {most}", key)
-    if chances is not None and len(chances) != most - 1:
-        raise Misplaced(f"{len(chances)} acceptances of {drafts.written} drafts, expected one for "
-                        "each", key)
-    for place, (before, after) in enumerate(pairwise(chances or ()), 1):
-        if after.value > before.value:
-            raise Misplaced(f"draft {place + 1} counts with '{after.written}', more often than the "
-                            f"one before it, expected at most {before.written}", key, place)
-
-
-def accepted_length(chances: Sequence[Value]) -> Value:
-    """Tokens that a step yields [1]: its own, and each draft as often as it counts.
-
-    Args:
-        chances: of each draft, at least one [1].
-
-    Source: notebooks/serving.md, section Drafted tokens.
-    """
-    value, low, high = (1 + sum(getattr(chance, end) for chance in chances)
-                        for end in ("value", "low", "high"))
-    return replace(chances[0], value=value, low=low, high=high, written=f"{value:.4g}")

@@ -11,12 +11,21 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
-from catalogue.entries.entry import CatalogueEntry, Entry, FormatName, MechanismsName, Sourced
+from catalogue.entries.entry import (
+    CatalogueEntry,
+    Entry,
+    FormatName,
+    MechanismsName,
+    Problem,
+    Sourced,
+    given,
+)
 from catalogue.reading.values import (
     AnyQuantity,
     Bytes,
@@ -25,7 +34,6 @@ from catalogue.reading.values import (
     Date,
     Flag,
     Length,
-    Misplaced,
     Requests,
     Share,
     SourceKey,
@@ -62,6 +70,31 @@ def _version(text: str) -> str:
 
 
 Version = Annotated[str, AfterValidator(_version)]
+
+
+
+class Released(Entry):
+    """What holds in a range of releases.
+
+    Attributes:
+        since, until: first and last release, of all that were published; absent, from the first and
+            up to the newest.
+    """
+
+    since: Version | None = None
+    until: Version | None = None
+
+    def violations(self) -> Iterator[Problem]:
+        """The range has releases."""
+        if self.since and self.until and in_order(self.since) > in_order(self.until):
+            yield f"'until' {self.until} comes before 'since' {self.since}"
+
+    def includes(self, release: str) -> bool:
+        """Whether a release is in the range."""
+        at = in_order(release)
+        return ((self.since is None or in_order(self.since) <= at)
+                and (self.until is None or at <= in_order(self.until)))
+
 
 # how ranks come by the tokens of their experts: they are those of one replica, gathered from
 # several, or a mode of sending them
@@ -156,12 +189,11 @@ class Scheduled(Entry):
     until: Tokens | None = None
     divided: bool = False
 
-    @model_validator(mode="after")
-    def _may_be_divided(self) -> Scheduled:
+    def violations(self) -> Iterator[Problem]:
+        """Only one block may be divided."""
         if self.divided and self.block != DIVISIBLE:
-            raise Misplaced(f"'{self.block}' is not divided by a schedule, expected '{DIVISIBLE}'",
-                            "divided")
-        return self
+            yield (f"'{self.block}' is not divided by a schedule, expected '{DIVISIBLE}'",
+                   "divided")
 
 
 class Schedule(Sourced):
@@ -169,27 +201,21 @@ class Schedule(Sourced):
 
     blocks: Annotated[list[Scheduled], Field(min_length=1)]
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Schedule:
+    def violations(self) -> Iterator[Problem]:
         """Blocks wait for blocks of the same step, and none for itself."""
         waits: dict[str, set[str]] = {}
         for each in self.blocks:
             waits.setdefault(each.block, set()).update(
                 each.beside, [each.fused] if each.fused else [])
         for place, each in enumerate(self.blocks):
-            block, others = each.block, waits[each.block]
-            if missing := sorted(others - set(waits)):
-                raise Misplaced(
-                    f"'{block}' refers to '{missing[0]}', which is no block of this schedule, "
-                    f"expected one of {', '.join(waits)}", "blocks", place)
-            reached, ahead = set(), set(others)
-            while ahead:
-                reached |= ahead
-                ahead = set().union(*(waits[other] for other in ahead)) - reached
-            if block in reached:
-                raise Misplaced(f"'{block}' runs beside or within '{sorted(others)[0]}', which "
-                                "runs beside or within it; expected no cycle", "blocks", place)
-        return self
+            if missing := sorted(waits[each.block] - set(waits)):
+                yield (f"'{each.block}' refers to '{missing[0]}', which is no block of this "
+                       f"schedule, expected one of {', '.join(waits)}", "blocks", place)
+        try:
+            TopologicalSorter(waits).prepare()
+        except CycleError as error:
+            yield (f"blocks run beside or within each other, {' - '.join(error.args[1])}; "
+                   "expected no cycle", "blocks")
 
     @property
     def mechanisms(self) -> dict[str, Value]:
@@ -197,16 +223,14 @@ class Schedule(Sourced):
         known = {each.block: each for each in self.blocks}
         norm, shared = known.get("norm"), known.get("shared_expert")
         back = known.get(DIVISIBLE)
-        fused = float(norm is not None and norm.fused == "all_reduce")
         most = 0.0
         if shared is not None and (shared.beside or shared.fused):
-            most = float(shared.until.value) if shared.until else float(NO_LIMIT)
-
-        def stated(value: float, unit: str) -> Value:
-            return Value(value, unit, f"{value:g}", self.source, self.kind, value, value)
-
-        return {"fused_norms": stated(fused, "1"), "second_stream_tokens": stated(most, "token"),
-                "latent_output_divided": stated(float(back is not None and back.divided), "1")}
+            most = shared.until.value if shared.until else NO_LIMIT
+        stated = {"fused_norms": (norm is not None and norm.fused == "all_reduce", "1"),
+                  "second_stream_tokens": (most, "token"),
+                  "latent_output_divided": (back is not None and back.divided, "1")}
+        return {name: Value(float(value), unit, f"{float(value):g}", self.source, self.kind,
+                            float(value), float(value)) for name, (value, unit) in stated.items()}
 
 
 class CardReserve(Entry):
@@ -268,9 +292,8 @@ class Reserve(Sourced):
         """The reserve of two statements, of which this one is the later."""
         if earlier is None:
             return self
-        own = {name: value for name in type(self).model_fields
-               if (value := getattr(self, name)) is not None}
-        return earlier.model_copy(update=own)
+        return earlier.model_copy(update={
+            name: getattr(self, name) for name in given(self, type(self).model_fields)})
 
 
 class Defaults(Entry):
@@ -288,11 +311,10 @@ _CONDITIONS = ("since", "until", "cards", "attention", "drafts", "experts", "mul
                "gathered", "exchange", "apart", "joined")
 
 
-class Statement(Entry):
+class Statement(Released):
     """What an engine does in a range of releases, on a class of cards, of a kind of model.
 
     Attributes:
-        since, until: first and last release; absent, from the first and up to the newest.
         cards: names of mechanisms, of which devices it holds; absent, of all.
         attention: of which models it holds, ``sparse`` of those with an indexer, ``sparse-gqa`` of
             grouped queries with one, ``heavy`` of those with layers of heavily compressed entries;
@@ -321,8 +343,6 @@ class Statement(Entry):
         mechanisms: by name, as a scenario's.
     """
 
-    since: Version | None = None
-    until: Version | None = None
     cards: list[MechanismsName] = []
     attention: Literal["mla", "gqa", "csa", "sparse", "sparse-gqa", "heavy"] | None = None
     drafts: Flag | None = None
@@ -345,15 +365,13 @@ class Statement(Entry):
                         "scheduler_recv_interval", "stream_interval"], str] = {}
     mechanisms: dict[str, AnyQuantity] = {}
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Statement:
-        if self.since and self.until and in_order(self.since) > in_order(self.until):
-            raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
+    def violations(self) -> Iterator[Problem]:
+        """What hangs on ranks that share experts is what a deployment looks up by that."""
+        yield from super().violations()
         if self.joined is not None and (other := sorted(
                 self.model_fields_set - {*_CONDITIONS, "workload", "mechanisms", "reserve"})):
-            raise Misplaced(f"'{other[0]}' does not depend on ranks that share experts, expected "
-                            "workload, reserve and mechanisms alone", other[0])
-        return self
+            yield (f"'{other[0]}' does not depend on ranks that share experts, expected "
+                   "workload, reserve and mechanisms alone", other[0])
 
     def holds(self, release: str, card: str, attention: Collection[str], drafts: bool,
               experts: tuple[str, str] | None = None, way: Way = "low_latency",
@@ -370,23 +388,14 @@ class Statement(Entry):
             way: how a rank comes by the tokens of its experts.
             apart: whether it is a decode pool of its own.
         """
-        if self.apart not in (None, apart):
-            return False
-        if self.joined not in (None, way != "own"):
-            return False
-        has_all = way in ("own", "gathered")
-        if self.gathered not in (None, has_all) or self.exchange not in (None, way):
-            return False
-        if self.experts or self.multiplied:
-            if experts is None or (self.experts and experts[0] not in self.experts):
-                return False
-            if self.multiplied not in (None, experts[1]):
-                return False
-        at = in_order(release)
-        return ((self.since is None or in_order(self.since) <= at)
-                and (self.until is None or at <= in_order(self.until))
-                and (not self.cards or card in self.cards)
-                and self.attention in (None, *attention) and self.drafts in (None, drafts))
+        stored, multiplied = experts or (None, None)
+        return (self.includes(release) and (not self.cards or card in self.cards)
+                and (not self.experts or stored in self.experts)
+                and self.multiplied in (None, multiplied)
+                and self.attention in (None, *attention) and self.drafts in (None, drafts)
+                and self.apart in (None, apart) and self.joined in (None, way != "own")
+                and self.gathered in (None, way in ("own", "gathered"))
+                and self.exchange in (None, way))
 
 
 class Profile(CatalogueEntry):
@@ -408,13 +417,12 @@ class Profile(CatalogueEntry):
     releases: dict[Version, Date] = {}
     statements: list[Statement]
 
-    @model_validator(mode="after")
-    def _released(self) -> Profile:
+    def violations(self) -> Iterator[Problem]:
+        """Its releases are known, and whose flags a statement names."""
         if self.flags is None and not self.releases:
-            raise ValueError("'releases' is missing, and no 'flags' say which there are")
+            yield "'releases' is missing, and no 'flags' say which there are"
         if self.flags is None and any(statement.flags for statement in self.statements):
-            raise ValueError("'flags' is missing, of which a statement takes a default")
-        return self
+            yield "'flags' is missing, of which a statement takes a default"
 
 
 Error = Annotated[float, Field(strict=False, ge=-1, le=1e6)]
@@ -451,12 +459,6 @@ class Shapes(Entry):
     column: Words
     first: Place | None = None
     last: Place | None = None
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Shapes:
-        if self.first is not None and self.last is not None and self.first > self.last:
-            raise ValueError(f"'last' {self.last:g} comes before 'first' {self.first:g}")
-        return self
 
 
 class Switch(Shapes):
@@ -550,10 +552,6 @@ class KernelFit(Statement):
     measured: list[Measured]
 
 
-_OF_PROFILES = {"scheduling", "prefill_coordination", "staged_drafts", "graphs", "schedule",
-                "starts", "workload", "chunk_dealt", "reserve", "flags"}
-
-
 class Fits(CatalogueEntry):
     """What the kernels of an engine reach on a class of cards.
 
@@ -568,15 +566,3 @@ class Fits(CatalogueEntry):
     card: MechanismsName
     table: Words
     statements: list[KernelFit]
-
-    @model_validator(mode="after")
-    def _of_its_card(self) -> Fits:
-        """A deployment reads no file of another card, and none for what its engine does besides."""
-        if any(statement.cards != [self.card] for statement in self.statements):
-            raise ValueError(f"'statements' hold of other cards, expected cards: [{self.card}] in "
-                             "each")
-        for statement in self.statements:
-            if other := sorted(statement.model_fields_set & _OF_PROFILES):
-                raise ValueError(f"'{other[0]}' is said in the profile of '{self.engine}', expected"
-                                 " mechanisms alone")
-        return self

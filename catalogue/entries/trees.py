@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
-from collections.abc import Callable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -27,12 +27,8 @@ MAX_STEPS = 1_000_000
 _EXACT_BITS = 4096
 
 _COMPARE: dict[str, Callable[[Number, Number], bool]] = {
-    "eq": lambda a, b: a == b,
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "ge": lambda a, b: a >= b,
-}
+    "eq": operator.eq, "lt": operator.lt, "le": operator.le, "gt": operator.gt,
+    "ge": operator.ge}
 
 
 def _divide(a: Number, b: Number) -> Number:
@@ -63,78 +59,55 @@ def _log(number: Number) -> float:
     return math.log(number)
 
 
-_UNARY: dict[str, Callable[[Number], Number]] = {
-    "ceil": math.ceil,
-    "floor": math.floor,
-    "log": _log,
-    "exp": math.exp,
-}
-_BINARY: dict[str, Callable[[Number, Number], Number]] = {
-    "power": _power,
-    "divide": _divide,
-    "subtract": lambda a, b: a - b,
-    "rational": _divide,
-}
+_FIXED: dict[str, tuple[int, Callable[..., Number]]] = {  # operators by number of arguments
+    "ceil": (1, math.ceil), "floor": (1, math.floor), "log": (1, _log), "exp": (1, math.exp),
+    "power": (2, _power), "divide": (2, _divide), "rational": (2, _divide),
+    "subtract": (2, operator.sub)}
 _MANY: dict[str, Callable[[list[Number]], Number]] = {
-    "add": sum,
-    "multiply": math.prod,
-    "min": min,
-    "max": max,
-}
+    "add": sum, "multiply": math.prod, "min": min, "max": max}
 _OVER: dict[str, Callable[[list[Number]], Number]] = {
-    "max_over": max,
-    "min_over": min,
-    "sum_over": sum,
-}
+    "max_over": max, "min_over": min, "sum_over": sum}
 
-OPERATORS = frozenset({*_UNARY, *_BINARY, *_MANY, *_OVER, "piecewise"})
+OPERATORS = frozenset({*_FIXED, *_MANY, *_OVER, "piecewise"})
 
 
 def validate(tree: Tree, _depth: int = 0) -> None:
     """Check the form of a tree. Raises ValueError with one clause when it is not one."""
     if _depth > MAX_DEPTH:
         raise ValueError(f"formula nested deeper than {MAX_DEPTH} levels")
-    if isinstance(tree, bool) or tree is None:
-        raise ValueError(f"'{tree}' is neither a number, a symbol nor an operator")
-    if isinstance(tree, (int, float)):
-        if not math.isfinite(tree):
-            raise ValueError("a number in a formula must be finite")
-        return
     if isinstance(tree, str):
         if not tree.isidentifier():
             raise ValueError(f"'{tree}' is not the name of a symbol")
-        return
-    if not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
-        raise ValueError("expected [operator, argument, ...]")
-    operator, *args = tree
-    if operator not in OPERATORS:
-        raise ValueError(f"unknown operator '{operator}', expected one of "
+    elif isinstance(tree, (int, float)) and not isinstance(tree, bool):
+        if not math.isfinite(tree):
+            raise ValueError("a number in a formula must be finite")
+    elif not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
+        raise ValueError("expected a number, a symbol or [operator, argument, ...]")
+    else:
+        for part in _parts(*tree):
+            validate(part, _depth + 1)
+
+
+def _parts(name: str, *args: Tree) -> Sequence[Tree]:
+    """Trees inside of a node. Raises ValueError for what is none."""
+    if name not in OPERATORS:
+        raise ValueError(f"unknown operator '{name}', expected one of "
                          f"{', '.join(sorted(OPERATORS))}")
-    if operator == "piecewise":
-        _validate_piecewise(args, _depth)
-        return
-    if operator in _OVER:
-        if len(args) != 3 or not isinstance(args[0], str):
-            raise ValueError(f"'{operator}' takes an index name, a count and a body")
-        args = args[1:]
-    expected = {1: operator in _UNARY, 2: operator in _BINARY}.get(len(args), False)
-    if not (expected or operator in _OVER or (operator in _MANY and args)):
-        raise ValueError(f"'{operator}' does not take {len(args)} arguments")
-    for arg in args:
-        validate(arg, _depth + 1)
-
-
-def _validate_piecewise(args: list[Tree], depth: int) -> None:
-    if not args:
-        raise ValueError("'piecewise' needs a default")
-    *branches, default = args
-    for branch in branches:
-        if not (isinstance(branch, list) and len(branch) == 2 and isinstance(branch[0], list)
-                and len(branch[0]) == 3 and branch[0][0] in _COMPARE):
-            raise ValueError("a branch of 'piecewise' is [[comparison, a, b], value]")
-        for part in (*branch[0][1:], branch[1]):
-            validate(part, depth + 1)
-    validate(default, depth + 1)
+    if name == "piecewise" and args:
+        *branches, default = args
+        parts = [default]
+        for branch in branches:
+            match branch:
+                case [[str(compare), left, right], value] if compare in _COMPARE:
+                    parts += [left, right, value]
+                case _:
+                    raise ValueError("a branch of 'piecewise' is [[comparison, a, b], value]")
+        return parts
+    if name in _OVER and len(args) == 3 and isinstance(args[0], str):
+        return args[1:]
+    if args and (name in _MANY or (name in _FIXED and len(args) == _FIXED[name][0])):
+        return args
+    raise ValueError(f"'{name}' does not take {len(args)} arguments, or not such")
 
 
 def symbols_of(tree: Tree) -> set[str]:
@@ -143,16 +116,9 @@ def symbols_of(tree: Tree) -> set[str]:
         return {tree}
     if not isinstance(tree, list):
         return set()
-    operator, *args = tree
-    if operator == "piecewise":
-        *branches, default = args
-        names = symbols_of(default)
-        for (_, left, right), value in branches:
-            names |= symbols_of(left) | symbols_of(right) | symbols_of(value)
-        return names
-    if operator in _OVER:
-        return symbols_of(args[1]) | (symbols_of(args[2]) - {args[0]})
-    return set().union(*(symbols_of(arg) for arg in args))
+    if tree[0] in _OVER:
+        return symbols_of(tree[2]) | (symbols_of(tree[3]) - {tree[1]})
+    return set().union(*map(symbols_of, _parts(*tree)))
 
 
 def numbers(tree: Tree) -> Tree:
@@ -197,12 +163,10 @@ def evaluate(tree: Tree, values: Mapping[str, Number], known: Known | None = Non
         result = _evaluated(tree, values, {} if known is None else known, itertools.count(1))
         if isinstance(result, Fraction):
             result = int(result) if result.denominator == 1 else float(result)
+        if not math.isfinite(result):
+            raise ValueError("the formula has no finite value")
     except OverflowError:
         raise ValueError("a number in the formula is too large") from None
-    if isinstance(result, float) and not math.isfinite(result):
-        raise ValueError("the formula has no finite value")
-    if abs(result) > sys.float_info.max:  # a whole number knows no bound, what it meets does
-        raise ValueError("a number in the formula is too large")
     return result
 
 
@@ -224,24 +188,20 @@ def _evaluated(tree: Tree, values: Mapping[str, Number], known: Known, steps: It
 
 def _applied(tree: list[Tree], values: Mapping[str, Number], known: Known, steps: Iterator[int]
              ) -> Number:
-    operator, *args = tree
-    if operator == "piecewise":
+    name, *args = tree
+    if name == "piecewise":
         *branches, default = args
         for (compare, *sides), value in branches:
             if _COMPARE[compare](*(_evaluated(side, values, known, steps) for side in sides)):
                 return _evaluated(value, values, known, steps)
         return _evaluated(default, values, known, steps)
-    if operator in _OVER:
+    if name in _OVER:
         index, count_tree, body = args
         count = _evaluated(count_tree, values, known, steps)
         if not 1 <= count <= MAX_STEPS or count != int(count):
-            raise ValueError(f"'{operator}' cannot run over {count} values")
-        return _OVER[operator](
+            raise ValueError(f"'{name}' cannot run over {count} values")
+        return _OVER[name](
             [_evaluated(body, {**values, index: i}, known.setdefault((index, i), {}), steps)
              for i in range(int(count))])
     numbers = [_evaluated(arg, values, known, steps) for arg in args]
-    if operator in _MANY:
-        return _MANY[operator](numbers)
-    if operator in _UNARY:
-        return _UNARY[operator](numbers[0])
-    return _BINARY[operator](*numbers)
+    return _MANY[name](numbers) if name in _MANY else _FIXED[name][1](*numbers)

@@ -395,7 +395,8 @@ def _known(name: str) -> list[str | None]:
 
 def _at(cells: list[Cell], release: str | None) -> Cell | None:
     """The cell that speaks of a release; of several the last."""
-    return next((cell for cell in reversed(cells) if release is None or cell.holds(release)), None)
+    return next((cell for cell in reversed(cells)
+                 if release is None or cell.includes(release)), None)
 
 
 def _judged(name: str, parts: tuple[Part, ...], asked: Asked, release: str | None) -> Support:

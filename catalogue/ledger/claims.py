@@ -10,23 +10,22 @@ counts (tokens, requests, blocks) are ignored in formulas: documents leave them 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field
 
 from catalogue.entries import trees
-from catalogue.entries.entry import Entry
+from catalogue.entries.entry import Entry, Problem, Titled, given, just_one, repeated
 from catalogue.entries.formulas import Letter, Tree
 from catalogue.reading import units
 from catalogue.reading.printed import PrintedNumber
 from catalogue.reading.shared import causes
-from catalogue.reading.values import AnyQuantity, Flag, Identifier, Misplaced, Text, Whole, Words
+from catalogue.reading.values import AnyQuantity, Flag, Identifier, Text, Whole, Words
 
 Dimensions = dict[str, Fraction]
 _SAME = ("add", "subtract", "min", "max")
-_PLAIN = ("log", "exp")
 
 
 def of_unit(unit: str) -> Dimensions:
@@ -72,33 +71,21 @@ def of_tree(tree: Any, given: Mapping[str, str]) -> Dimensions:
         return of_tree(args[2], given)
     if operator in _SAME:
         return _agree(args, given)
-    if operator == "multiply":
-        return _product([(of_tree(arg, given), 1) for arg in args])
-    if operator in ("divide", "rational"):
-        return _product([(of_tree(args[0], given), 1), (of_tree(args[1], given), -1)])
-    if operator == "power":
-        return _raised(args[0], args[1], given)
-    found = of_tree(args[0], given)
-    if operator in _PLAIN and found:
-        raise ValueError(f"{operator} of a quantity in {text(found)}, expected a plain number")
-    return found  # of ceil and floor
-
-
-def _product(factors: Iterable[tuple[Dimensions, int]]) -> Dimensions:
-    total: Dimensions = {}
-    for of, sign in factors:
-        for name, power in of.items():
-            total[name] = total.get(name, Fraction(0)) + sign * power
-    return {name: power for name, power in total.items() if power}
-
-
-def _raised(base: Any, exponent: Any, given: Mapping[str, str]) -> Dimensions:
-    of = of_tree(base, given)
-    if (power := of_tree(exponent, given)):
-        raise ValueError(f"an exponent in {text(power)}, expected a plain number")
-    if of and not isinstance(exponent, (int, float, Fraction)):
-        raise ValueError(f"a quantity in {text(of)} to a power that is no fixed number")
-    return {name: power * Fraction(exponent) for name, power in of.items()} if of else {}
+    base, *others = (of_tree(arg, given) for arg in args)
+    if operator in ("multiply", "divide", "rational"):
+        sign = 1 if operator == "multiply" else -1
+        for of in others:
+            base |= {name: base.get(name, 0) + sign * power for name, power in of.items()}
+        return {name: power for name, power in base.items() if power}
+    if operator == "power" and others[0]:
+        raise ValueError(f"an exponent in {text(others[0])}, expected a plain number")
+    if operator == "power" and base:
+        if not isinstance(args[1], (int, float)):
+            raise ValueError(f"a quantity in {text(base)} to a power that is no fixed number")
+        return {name: power * Fraction(args[1]) for name, power in base.items()}
+    if operator in ("log", "exp") and base:
+        raise ValueError(f"{operator} of a quantity in {text(base)}, expected a plain number")
+    return base  # of ceil and floor
 
 
 def _agree(args: Iterable[Any], given: Mapping[str, str]) -> Dimensions:
@@ -126,12 +113,10 @@ class NamedQuantity(Entry):
     claims: Annotated[list[ClaimEnd], Field(min_length=2)]
     one_truth: Flag = True
 
-    @model_validator(mode="after")
-    def _each_once(self) -> NamedQuantity:
-        for number, claim in enumerate(self.claims):
-            if claim in self.claims[:number]:
-                raise Misplaced(f"'{claim}' is listed twice", "claims", number)
-        return self
+    def violations(self) -> Iterator[Problem]:
+        """Every claim is listed once."""
+        for place, claim in repeated(self.claims):
+            yield f"'{claim}' is listed twice", "claims", place
 
 
 class NumericLaw(Entry):
@@ -149,14 +134,13 @@ class NumericLaw(Entry):
     right: Tree
     of: Annotated[list[dict[str, ClaimEnd]], Field(min_length=1)]
 
-    @model_validator(mode="after")
-    def _letters_are_claims(self) -> NumericLaw:
+    def violations(self) -> Iterator[Problem]:
+        """Every letter is a claim."""
         letters = trees.symbols_of(self.left) | trees.symbols_of(self.right)
-        for number, given in enumerate(self.of):
-            if given.keys() != letters:
-                raise Misplaced(f"expected the letters {', '.join(sorted(letters))}, found "
-                                f"{', '.join(sorted(given))}", "of", number)
-        return self
+        for number, claims in enumerate(self.of):
+            if claims.keys() != letters:
+                yield (f"expected the letters {', '.join(sorted(letters))}, found "
+                       f"{', '.join(sorted(claims))}", "of", number)
 
 
 class Launch(Entry):
@@ -166,12 +150,9 @@ class Launch(Entry):
     claims: Annotated[list[ClaimId], Field(min_length=2)]
 
 
-class Quantities(Entry):
+class Quantities(Titled):
     """Quantities, laws and deployments by name."""
 
-    id: Identifier
-    title: Text
-    defaults: dict[str, Any] | None = None
     quantities: dict[Identifier, NamedQuantity] = {}
     laws: dict[Identifier, NumericLaw] = {}
     launches: dict[Identifier, Launch] = {}
@@ -180,32 +161,14 @@ class Quantities(Entry):
 ClaimId = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}$")]
 KINDS = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices",
          "measurements", "accuracies", "claims", "corrected", "goals", "costs")
-_REFERENCE = re.compile(
-    rf"(?:{'|'.join(KINDS)})/[A-Za-z0-9._-]+(?:/[\w.=,-]+)*|[a-z0-9][a-z0-9.-]*(?:@[a-z]+)?:[a-z_0-9]+"
-    r"(?:/(?:replica|device|layer))?")
 _CHINESE = re.compile("[\u3001-\uffef]")  # characters, and their punctuation
-_DEPLOYMENT = re.compile(r"[a-z0-9][a-z0-9.-]*(?:@[a-z]+)?")
-_EXAMPLE = re.compile(r"(s[0-3]-f[0-9]{2})\.([1-9][0-9]*)")
-_CLAIM = re.compile(r"([a-z0-9][a-z0-9.-]*):([a-z_0-9]+)(?:\.([1-9]))?")
-
-
-def _matching(pattern: re.Pattern[str], expected: str) -> BeforeValidator:
-    def check(raw: Any) -> str:
-        if not isinstance(raw, str) or not pattern.fullmatch(raw):
-            raise ValueError(f"'{str(raw)[:60]}' is not {expected}")
-        return raw
-
-    return BeforeValidator(check)
-
-
-Reference = Annotated[str, _matching(
-    _REFERENCE, "KIND/NAME/KEY of an entry, or SCENARIO:quantity, optionally with /replica, "
-                f"/device or /layer; KIND is one of {', '.join(KINDS)}")]
-DeploymentPlace = Annotated[str, _matching(
-    _DEPLOYMENT, "a deployment such as s1-plan-c, or SCENARIO@runs as it can run")]
-ExamplePlace = Annotated[str, _matching(_EXAMPLE, "FORMULA.NUMBER such as s1-f07.1")]
-ClaimPlace = Annotated[str, _matching(
-    _CLAIM, "SCENARIO:quantity or SCENARIO:quantity.NUMBER such as s1-plan-c:tpot.2")]
+# KIND/NAME/KEY of an entry, or SCENARIO:quantity, of all, a replica, a device or a layer
+Reference = Annotated[str, Field(pattern=(
+    rf"^(?:(?:{'|'.join(KINDS)})/[A-Za-z0-9._-]+(?:/[\w.=,-]+)*"
+    r"|[a-z0-9][a-z0-9.-]*(?:@[a-z]+)?:[a-z_0-9]+(?:/(?:replica|device|layer))?)$"))]
+DeploymentPlace = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*(@[a-z]+)?$")]
+ExamplePlace = Annotated[str, Field(pattern=r"^s[0-3]-f[0-9]{2}\.[1-9][0-9]*$")]
+ClaimPlace = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*:[a-z_0-9]+(\.[1-9])?$")]
 
 
 class EngineSetting(Entry):
@@ -248,11 +211,10 @@ class Alert(Entry):
     cap: Reference | None = None
     idle: Flag = False
 
-    @model_validator(mode="after")
-    def _capped_by_something(self) -> Alert:
+    def violations(self) -> Iterator[Problem]:
+        """A cap is that of a capped metric."""
         if (self.held == "capped") != (self.cap is not None):
-            raise ValueError("expected cap just where held is capped")
-        return self
+            yield "expected cap just where held is capped"
 
 
 class Comparison(Entry):
@@ -267,11 +229,9 @@ class Comparison(Entry):
     above: AnyQuantity | None = None
     below: AnyQuantity | None = None
 
-    @model_validator(mode="after")
-    def _one_limit(self) -> Comparison:
-        if (self.above is None) == (self.below is None):
-            raise ValueError("expected either above or below")
-        return self
+    def violations(self) -> Iterator[Problem]:
+        """There is one limit."""
+        yield from just_one(self, "above", "below")
 
 
 class Claim(Entry):
@@ -335,74 +295,61 @@ class Claim(Entry):
     note: Text | None = None
     transcribed: Text | None = None
 
-    @model_validator(mode="after")
-    def _held_against_something(self) -> Claim:
-        placed = [key for key in ("example", "claim", "like") if getattr(self, key) is not None]
-        if len(placed) > 1:
-            raise Misplaced(f"'{placed[1]}' is given beside {placed[0]}", placed[1])
+    def violations(self) -> Iterator[Problem]:
+        """It is printed, or in words, and compared with one thing, of letters that are known."""
         if (self.english is None) == bool(_CHINESE.search(self.words or "")):
-            raise Misplaced("'english' has words that are Chinese in English, and no others",
-                            "english")
-        if placed:
-            return self
-        if self.most is not None and self.right is None:
-            raise Misplaced("'right' is missing, of the lower end", "most")
-        if self.what is None or self.section is None:
-            raise ValueError(f"'{'what' if self.what is None else 'section'}' is missing")
-        if (self.printed is None) == (self.words is None):
-            raise ValueError("'printed' is missing, or words where it is no number")
-        watched = self.alert is not None and self.alert.of is None
-        if watched and self.right is None:
-            raise Misplaced("'of' is missing, what the alert watches (or right)", "alert")
-        if self.comparison is not None and self.words is None:
-            raise Misplaced("'words' is missing, what the document says", "comparison")
-        against = [key for key in ("right", "truth", "known", "setting", "alert", "comparison")
-                   if getattr(self, key) is not None and not (watched and key == "alert")]
-        if len(against) > 1:
-            raise Misplaced(f"'{against[1]}' is given beside {against[0]}", against[1])
-        if not against and self.formula is None and self.missing is None:
-            raise ValueError("nothing says what it is held against, expected one of formula, "
-                             "right, truth, known, setting, alert, comparison, missing")
-        return self
-
-    @model_validator(mode="after")
-    def _letters_known(self) -> Claim:
-        if self.formula is not None and (
-                lost := sorted(trees.symbols_of(self.formula) - self.inputs.keys())):
-            raise Misplaced(f"'{lost[0]}' is not among the inputs", "formula")
-        compared = self.comparison.of if self.comparison else None
-        for key, tree in (("right", self.right), ("most", self.most), ("comparison", compared)):
-            if tree is not None and (lost := sorted(trees.symbols_of(tree) - self.inputs.keys()
-                                                    - self.sourced.keys())):
-                raise Misplaced(f"'{lost[0]}' is neither among inputs nor sourced", key)
+            yield "'english' has words that are Chinese in English, and no others", "english"
+        elsewhere = given(self, ("example", "claim", "like"))
+        if len(elsewhere) > 1:
+            yield f"'{elsewhere[1]}' is given beside {elsewhere[0]}", elsewhere[1]
+        if not elsewhere:
+            yield from self._violations_of_a_judgement()
+        trees_of = {"formula": self.formula, "right": self.right, "most": self.most,
+                    "comparison": self.comparison and self.comparison.of}
+        for key, tree in trees_of.items():
+            known = {*self.inputs, *(() if key == "formula" else self.sourced)}
+            if tree is not None and (lost := sorted(trees.symbols_of(tree) - known)):
+                yield f"'{lost[0]}' is neither among inputs nor sourced", key
         if self.cause is not None and self.cause not in causes():
-            raise Misplaced(f"'{self.cause[:60]}' is not in params/causes.yml", "cause")
-        return self
+            yield f"'{self.cause[:60]}' is not in params/causes.yml", "cause"
+
+    def _violations_of_a_judgement(self) -> Iterator[Problem]:
+        """What is printed is held against one thing."""
+        for name in ("what", "section"):
+            if getattr(self, name) is None:
+                yield f"'{name}' is missing"
+        yield from just_one(self, "printed", "words")
+        if self.most is not None and self.right is None:
+            yield "'right' is missing, of the lower end", "most"
+        if self.comparison is not None and self.words is None:
+            yield "'words' is missing, what the document says", "comparison"
+        against = given(self, ("right", "truth", "known", "setting", "alert", "comparison"))
+        if self.alert is not None and self.alert.of is None:
+            if self.right is None:
+                yield "'of' is missing, what the alert watches (or right)", "alert"
+            against.remove("alert")
+        if len(against) > 1:
+            yield f"'{against[1]}' is given beside {against[0]}", against[1]
+        if not against and self.formula is None and self.missing is None:
+            yield ("nothing says what it is held against, expected one of formula, right, truth, "
+                   "known, setting, alert, comparison, missing")
 
     def given(self) -> dict[str, float | int]:
         """The document's inputs as plain numbers (SI)."""
         return {name: value.value for name, value in self.inputs.items()}
 
 
-class Claims(Entry):
+class Claims(Titled):
     """Claims of one document, in its order; ``letters`` name those inputs that need a name."""
 
-    id: Identifier
     document: Literal["s0", "s1", "s2", "s3"]
-    title: Text
-    note: Text | None = None
-    defaults: dict[str, Any] | None = None
     letters: dict[str, Letter] = {}
     claims: list[Claim]
 
-    @model_validator(mode="after")
-    def _in_order(self) -> Claims:
-        seen: dict[str, int] = {}
+    def violations(self) -> Iterator[Problem]:
+        """Claims are of the document, each once."""
         for number, claim in enumerate(self.claims):
             if not claim.id.startswith(self.document.upper()):
-                raise Misplaced(f"expected a claim of {self.document.upper()}", "claims", number,
-                                "id")
-            if claim.id in seen:
-                raise Misplaced(f"'{claim.id}' is listed twice", "claims", number, "id")
-            seen[claim.id] = number
-        return self
+                yield f"expected a claim of {self.document.upper()}", "claims", number, "id"
+        for number, name in repeated(claim.id for claim in self.claims):
+            yield f"'{name}' is listed twice", "claims", number, "id"

@@ -8,16 +8,16 @@ Advice is a choice or its reason; it gets no verdict.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from catalogue.entries.entry import CatalogueEntry, Entry, ScenarioName
+from catalogue.entries.entry import CatalogueEntry, Entry, Problem, ScenarioName, Titled, just_one
 from catalogue.ledger.claims import ClaimId
 from catalogue.reading.values import (
     Flag,
     Identifier,
-    Misplaced,
     SourceKey,
     Text,
     Time,
@@ -58,11 +58,9 @@ class Stated(Entry):
     source: SourceKey | None = None
     note: Text
 
-    @model_validator(mode="after")
-    def _called(self) -> Stated:
-        if (self.what is None) == (self.name is None):
-            raise ValueError("'what' is missing, or name where it has one in code")
-        return self
+    def violations(self) -> Iterator[Problem]:
+        """It is said in words, or has a name in code."""
+        yield from just_one(self, "what", "name")
 
 
 class Settings(CatalogueEntry):
@@ -95,27 +93,11 @@ class Advice(Entry):
     claims: list[ClaimId] = []
 
 
-class AdviceOf(Entry):
+class AdviceOf(Titled):
     """Advice of one document by name, in its order."""
 
-    id: Identifier
     document: Literal["s0", "s1", "s2", "s3"]
-    title: Text
-    defaults: dict[str, Any] | None = None
     advice: dict[Identifier, Advice]
-
-    @model_validator(mode="after")
-    def _of_one_document(self) -> AdviceOf:
-        for name, each in self.advice.items():
-            for number, claim in enumerate(each.claims):
-                if not claim.startswith(self.document.upper()):
-                    raise Misplaced(f"expected a claim of {self.document.upper()}", "advice", name,
-                                    "claims", number)
-            for number, place in enumerate(each.places):
-                if place.lines != sorted(place.lines):
-                    raise Misplaced("expected the first line before the last", "advice", name,
-                                    "places", number, "lines")
-        return self
 
 
 Rank = Literal["low", "medium", "high"]

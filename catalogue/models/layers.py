@@ -192,7 +192,7 @@ def written(fields: Fields, layers: Sequence[Layer]) -> None:
     alike = attention <= {_usual(fields)} or attention == {WINDOW}
     of_layers = layer_counts(list(map(Layer._asdict, layers)), fields.family.attention,
                              EXPERTS in networks)
-    counts = of_layers.needed if of_layers else {}
+    counts = of_layers[0] if of_layers else {}
     if csa or not alike or not leading:
         fields.found["layers"] = runs(layers)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -12,35 +13,34 @@ from pydantic import (
     ConfigDict,
     Field,
     WithJsonSchema,
-    field_validator,
     model_validator,
 )
 
 from catalogue.entries.deployments import Agent, load_of_agent, turn_load
 from catalogue.entries.entry import (
+    MEAN,
     CatalogueEntry,
     DeviceName,
     Entry,
     ModelName,
     NodeName,
+    Plain,
     PrecisionName,
+    PricesName,
+    Problem,
     ScenarioName,
+    Sourced,
+    Titled,
+    given,
 )
 from catalogue.entries.models import DraftMethod
 from catalogue.planning.prices import Ownership
-from catalogue.reading import units
 from catalogue.reading.amounts import human
 from catalogue.reading.units import HOUR
 from catalogue.reading.values import (
-    LARGEST_COUNT,
-    Date,
     Flag,
-    Identifier,
-    Kind,
     Misplaced,
     Ref,
-    SourceKey,
-    Text,
     Time,
     Unit,
     Value,
@@ -55,16 +55,12 @@ LARGEST = 1e15  # of any scale; a day's requests times it are a number still
 Variation = Annotated[Value, Unit("1", exclusive=False)]
 
 
-def _hours(raw: Any) -> tuple[float, ...]:
-    """24 numbers of any one scale."""
-    if not isinstance(raw, list) or len(raw) != HOURS:
+Hour = Annotated[float, Field(ge=0, le=LARGEST)]
+
+
+def _day(hours: tuple[float, ...]) -> tuple[float, ...]:
+    if len(hours) != HOURS:
         raise ValueError(f"expected {HOURS} numbers, one for each hour of a day")
-    try:
-        hours = tuple(float(each) for each in raw)
-    except (TypeError, ValueError):
-        raise ValueError("expected numbers of 0 or more") from None
-    if not all(0 <= each <= LARGEST for each in hours):
-        raise ValueError(f"expected numbers of 0 or more, at most {LARGEST:g}")
     if not any(hours):
         raise ValueError("no hour has any requests, expected at least one with more than 0")
     return hours
@@ -77,7 +73,7 @@ class Lengths(Entry):
     answers: Variation
 
 
-class Load(CatalogueEntry):
+class Load(CatalogueEntry, Sourced):
     """A day of arrivals, in proportion: how many there are is asked of the reader.
 
     Attributes:
@@ -88,12 +84,9 @@ class Load(CatalogueEntry):
         source, kind, date: of the hours.
     """
 
-    hours: Annotated[tuple[float, ...], BeforeValidator(_hours)]
+    hours: Annotated[tuple[Hour, ...], AfterValidator(_day)]
     variation: Variation
     lengths: Lengths | None = None
-    source: SourceKey
-    kind: Kind
-    date: Date | None = None
 
     def rates(self, requests: float) -> tuple[float, ...]:
         """Mean rate of each hour of a day with so many requests [request/s]."""
@@ -142,59 +135,10 @@ UNITS = {"throughput_per_card": "token/s", "throughput": "token/s", "tpot": "s",
 Objective = Literal["throughput_per_card", "throughput", "tpot", "ttft", "e2e", "cards", "cost",
                     "energy", "power", "context"]
 USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")
-MEAN = "mean"
 UNNAMED = "none"  # engine: overheads are averaged over those that are known of the card
 PUBLISHED = "published"  # weights: nothing may be lost
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,2})?)")
 ENGINE = re.compile(r"[\w-]{1,60}(@[\w.+-]{1,40})?")  # a name, and a release if one is meant
-
-
-def _engine(name: str) -> str:
-    """A name of an engine, as it is looked up: never hidden as a text for a page is."""
-    if not ENGINE.fullmatch(name):
-        raise ValueError("not the name of an engine, expected one such as vllm or vllm@0.13.0")
-    return name
-
-
-EngineName = Annotated[str, AfterValidator(_engine)]
-
-
-def _number(raw: Any, unit: str = "1", least: float = 0.0, exclusive: bool = False,
-            most: float = LARGEST_COUNT, integer: bool = False) -> float | int:
-    """A number of a wish, in SI units: it needs no source, nobody else's word is quoted."""
-    return si_number(raw, Unit(unit, least, exclusive, most, integer))
-
-
-def _whole(raw: Any, unit: str = "1", least: int = 1, most: float = LARGEST_COUNT) -> int:
-    return int(_number(raw, unit, least, most=most, integer=True))
-
-
-def _read(unit: str = "1", exclusive: bool = False, most: float = LARGEST_COUNT) -> BeforeValidator:
-    """Annotation of a number in a unit, from 0, or above it."""
-    return BeforeValidator(lambda raw: _number(raw, unit, exclusive=exclusive, most=most))
-
-
-def _percent(raw: Any) -> int:
-    number = units.parse(raw, "1") * 100
-    if not 1 <= number <= 100 or abs(number - round(number)) > 1e-9:
-        raise ValueError(f"'{raw}' is out of range, expected 0.01 to 1 in whole percents")
-    return round(number)
-
-
-def _quality(raw: Any) -> float | str:
-    """How many points of a score may be lost, or that none may: the published weights."""
-    if raw == PUBLISHED:
-        return PUBLISHED
-    words = re.sub(r"\s*points?$", "", raw.strip()) if isinstance(raw, str) else raw
-    try:
-        return _number(words)
-    except ValueError:
-        raise ValueError(f"'{str(raw)[:40]}' is no bound on quality, expected points that a "
-                         f"benchmark may lose, such as '1 point', or '{PUBLISHED}'") from None
-
-
-def _shown(meant: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": ["number", "string"], "description": meant})
 
 
 def percentile(name: str) -> float:
@@ -215,61 +159,77 @@ def percentile(name: str) -> float:
     return float(found[1]) / 100
 
 
+def _time(raw: Any, name: str) -> float:
+    try:
+        if name != MEAN:
+            percentile(name)
+        return si_number(raw, Plain("s"))
+    except ValueError as error:
+        raise Misplaced(str(error), name) from None
+
+
 def _times(raw: Any) -> Any:
     """A time, which is a mean, or times by percentile."""
     if not isinstance(raw, dict):
-        return _number(raw, "s", exclusive=True)
+        return si_number(raw, Plain("s"))
     if not raw:
         raise ValueError("expected a time, or times by percentile such as {p90: 2 s}")
-    for name in raw:
-        if name != MEAN:
-            try:
-                percentile(str(name))
-            except ValueError as error:
-                raise Misplaced(str(error), str(name)) from None
-    found = {}
-    for name, each in raw.items():
-        try:
-            found[str(name)] = _number(each, "s", exclusive=True)
-        except ValueError as error:
-            raise Misplaced(str(error), str(name)) from None
-    stated = sorted((percentile(name), name) for name in found if name != MEAN)
+    times = {str(name): _time(each, str(name)) for name, each in raw.items()}
+    stated = sorted((percentile(name), name) for name in times if name != MEAN)
     for (_, lower), (_, higher) in pairwise(stated):
-        if found[higher] < found[lower]:
-            least, most = human(found[lower], "s"), human(found[higher], "s")
+        if times[higher] < times[lower]:
+            least, most = human(times[lower], "s"), human(times[higher], "s")
             raise Misplaced(f"{most} is less than the {least} of {lower}, expected at least as "
                             "much: fewer requests take longer", higher)
-    return found
+    return times
 
 
-Points = Annotated[float | Literal["published"], BeforeValidator(_quality),
-                   _shown("points that a benchmark may lose, such as '1 point', or 'published'")]
-Seconds = Annotated[float, _read("s", True), _shown("a time, such as '50 ms'")]
+def _percent(raw: Any) -> int:
+    number = 100 * si_number(raw, Plain("1"))
+    if not 1 <= number <= 100 or abs(number - round(number)) > 1e-9:
+        raise ValueError(f"'{raw}' is out of range, expected 0.01 to 1 in whole percents")
+    return round(number)
+
+
+def _engine(name: str) -> str:
+    if not ENGINE.fullmatch(name):
+        raise ValueError("not the name of an engine, expected one such as vllm or vllm@0.13.0")
+    return name
+
+
+def _points(raw: Any) -> float:
+    """How many points of a score may be lost."""
+    words = re.sub(r"\s*points?$", "", raw.strip()) if isinstance(raw, str) else raw
+    try:
+        return si_number(words, Plain("1", exclusive=False))
+    except ValueError:
+        raise ValueError(f"'{str(raw)[:40]}' is no bound on quality, expected points that a "
+                         f"benchmark may lose, such as '1 point', or '{PUBLISHED}'") from None
+
+
+EngineName = Annotated[str, AfterValidator(_engine)]
+Points = Annotated[float | Literal["published"], BeforeValidator(
+    lambda raw: raw if raw == PUBLISHED else _points(raw))]
 Times = Annotated[float | dict[str, float], BeforeValidator(_times), WithJsonSchema({"anyOf": [
     {"type": ["number", "string"], "description": "a mean time, such as '50 ms'"},
     {"type": "object", "description": "times by percentile, such as {p90: 2 s}",
      "propertyNames": {"pattern": f"^({MEAN}|p[0-9]+(\\.[0-9]+)?)$"},
      "additionalProperties": {"type": ["number", "string"]}}]})]
-SecondsOrZero = Annotated[float, _read("s"), _shown("a time, such as '20 s'")]
-Watts = Annotated[float, _read("W", True), _shown("a power, such as '1 MW'")]
-Tokens = Annotated[int, BeforeValidator(lambda raw: _whole(raw, "token")),
-                   _shown("a number of tokens")]
-TokenRate = Annotated[float, _read("token/s", True), _shown("tokens per second")]
-RequestRate = Annotated[float, _read("request/s", True), _shown("requests per second")]
-Users = Annotated[int, BeforeValidator(lambda raw: _whole(raw, "request")), _shown("users at once")]
-Part = Annotated[float, _read(most=1), _shown("a share, 0 to 1")]
-Percent = Annotated[int, BeforeValidator(lambda raw: _percent(raw)),
-                    _shown("a share in whole percents, such as 0.9")]
-Ratio = Annotated[float, _read(), _shown("a plain number")]
-Money = Annotated[float, _read(), _shown("an amount of money, a plain number")]
-Cards = Annotated[int, BeforeValidator(lambda raw: _whole(raw, most=MOST_CARDS)),
-                  _shown("a number of cards")]
-Degree = Annotated[int, BeforeValidator(_whole), _shown("a whole number")]
-DegreeOrZero = Annotated[int, BeforeValidator(lambda raw: _whole(raw, least=0)),
-                         _shown("a whole number")]
-HostMemory = Annotated[float, BeforeValidator(
-    lambda raw: 0.0 if raw in (0, "0") else _number(raw, "B", most=MOST_MEMORY)),
-                       _shown("an amount of memory, such as '512 GB', or 0")]
+Seconds = Annotated[float, Plain("s")]
+SecondsOrZero = Annotated[float, Plain("s", exclusive=False)]
+Watts = Annotated[float, Plain("W")]
+Tokens = Annotated[int, Plain("token", integer=True)]
+TokenRate = Annotated[float, Plain("token/s")]
+RequestRate = Annotated[float, Plain("request/s")]
+Users = Annotated[int, Plain("request", integer=True)]
+Part = Annotated[float, Plain("1", exclusive=False, maximum=1)]
+Percent = Annotated[int, BeforeValidator(_percent), WithJsonSchema({"type": ["number", "string"]})]
+Money = Annotated[float, Plain("1", exclusive=False)]
+Cards = Annotated[int, Plain("1", integer=True, maximum=MOST_CARDS)]
+Degree = Annotated[int, Plain("1", integer=True)]
+DegreeOrZero = Annotated[int, Plain("1", integer=True, exclusive=False)]
+HostMemory = Annotated[float, BeforeValidator(lambda raw: "0 B" if raw in (0, "0") else raw),
+                       Plain("B", exclusive=False, maximum=MOST_MEMORY)]
 Degrees = Annotated[list[Degree], Field(min_length=1)]
 
 
@@ -293,12 +253,11 @@ class CardRange(Entry):
     fewest: Cards = 1
     most: Cards | None = None
 
-    @model_validator(mode="after")
-    def _ordered(self) -> CardRange:
+    def violations(self) -> Iterator[Problem]:
+        """Fewest and most in their order."""
         if self.most is not None and self.fewest > self.most:
-            raise Misplaced(f"the fewest cards ({self.fewest}) are more than the most "
-                            f"({self.most})", "fewest")
-        return self
+            yield (f"the fewest cards ({self.fewest}) are more than the most ({self.most})",
+                   "fewest")
 
 
 def _may_follow(schema: dict[str, Any]) -> None:
@@ -322,7 +281,7 @@ class Demand(Entry):
     output_tokens: Tokens
     context_tokens: Tokens | None = None
     length_distribution: Literal["constant", "exponential", "lognormal"] | None = None
-    length_variation: Ratio | None = None
+    length_variation: Money | None = None
     users: Users | None = None
     think_time: SecondsOrZero | None = None
     arrival_rate: RequestRate | None = None
@@ -347,30 +306,28 @@ class Demand(Entry):
     def _of_agent(cls, raw: Any) -> Any:
         return raw | load_of_agent(raw) if isinstance(raw, dict) else raw
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Demand:
+    def violations(self) -> Iterator[Problem]:
+        """Users, arrivals and lengths that contradict one another."""
         if self.agent is not None and self.users is None:
-            raise Misplaced("agents ask again after each pause, expected 'users' beside it: how "
-                            "many are at work", "agent")
+            yield ("agents ask again after each pause, expected 'users' beside it: how many are at "
+                   "work", "agent")
         if self.users is not None and self.arrival_rate is not None:
-            raise Misplaced("'users' and an 'arrival_rate' are two ways to say how much is asked, "
-                            "expected one", "arrival_rate")
+            yield ("'users' and an 'arrival_rate' are two ways to say how much is asked, expected "
+                   "one", "arrival_rate")
         if self.think_time is not None and self.users is None:
-            raise Misplaced("a 'think_time' is one of users, expected 'users' beside it",
-                            "think_time")
+            yield ("a 'think_time' is one of users, expected 'users' beside it", "think_time")
         if (self.length_distribution == "lognormal") != (self.length_variation is not None):
-            raise ValueError("'length_variation' is given with a lognormal length_distribution, "
-                             "and only with it")
+            yield ("'length_variation' is given with a lognormal length_distribution, and only "
+                   "with it")
         least = self.input_tokens + self.output_tokens
         if self.context_tokens is not None and self.context_tokens < least:
-            raise Misplaced(f"less than input_tokens + output_tokens, expected at least {least}",
-                            "context_tokens")
+            yield (f"less than input_tokens + output_tokens, expected at least {least}",
+                   "context_tokens")
         if self.arrivals == "poisson" and self.arrival_rate is None:
-            raise Misplaced("independent arrivals need an 'arrival_rate'", "arrivals")
+            yield "independent arrivals need an 'arrival_rate'", "arrivals"
         if self.arrivals in ("burst", "closed-loop") and self.arrival_rate is not None:
-            raise Misplaced("requests of an 'arrival_rate' come independently, expected 'poisson' "
-                            "or nothing", "arrivals")
-        return self
+            yield ("requests of an 'arrival_rate' come independently, expected 'poisson' or "
+                   "nothing", "arrivals")
 
 
 class Limits(Entry):
@@ -402,19 +359,17 @@ class Limits(Entry):
     rent: Words | None = None
     quality: Points | None = None
 
-    @model_validator(mode="after")
-    def _drawn(self) -> Limits:
-        if self.sure is not None and all(getattr(self, name) is None for name in (
+    def violations(self) -> Iterator[Problem]:
+        """One is sure of a limit."""
+        if self.sure is not None and not given(self, (
                 "ttft", "tpot", "e2e", "throughput", "cost", "power")):
-            raise Misplaced("no limit is stated of which to be sure", "sure")
-        return self
+            yield "no limit is stated of which to be sure", "sure"
 
     @property
     def times(self) -> dict[str, dict[str, float]]:
         """Limits of times [s]: by quantity, by ``mean`` or percentile."""
-        stated = {name: getattr(self, name) for name in ("ttft", "tpot", "e2e")}
-        return {name: each if isinstance(each, dict) else {MEAN: each}
-                for name, each in stated.items() if each is not None}
+        return {name: each if isinstance(each := getattr(self, name), dict) else {MEAN: each}
+                for name in given(self, ("ttft", "tpot", "e2e"))}
 
 
 class Space(Entry):
@@ -479,6 +434,16 @@ class Space(Entry):
     host_cache: Annotated[list[HostMemory], Field(min_length=1)] | None = None
 
 
+def _offers(raw: Any) -> Any:
+    """Names stand for offers of a device."""
+    if raw == ANY:
+        return []
+    if raw is None or raw == []:
+        raise ValueError(f"no device is named, expected names or '{ANY}'")
+    return [{"device": item} if isinstance(item, str) else item
+            for item in (raw if isinstance(raw, list) else [raw])]
+
+
 def _may_be_names(schema: dict[str, Any]) -> None:
     """Devices may be a name, or names in place of offers."""
     listed = schema["properties"]["devices"]
@@ -487,7 +452,7 @@ def _may_be_names(schema: dict[str, Any]) -> None:
         "anyOf": [name, listed | {"items": {"anyOf": [name, listed["items"]]}}]}
 
 
-class Goal(Entry):
+class Goal(Titled):
     """A goal: a file of ``params/goals/``, or a reader's own.
 
     Attributes:
@@ -504,12 +469,8 @@ class Goal(Entry):
 
     model_config = ConfigDict(json_schema_extra=_may_be_names)
 
-    id: Identifier
-    title: Text
-    note: Text | None = None
-    defaults: dict[str, Any] | None = None
     model: ModelName
-    devices: list[Offer]
+    devices: Annotated[list[Offer], BeforeValidator(_offers)]
     cards: CardRange = CardRange()
     demand: Demand
     limits: Limits = Limits()
@@ -521,30 +482,17 @@ class Goal(Entry):
     ownership: Ownership = "own"
     currency: Literal["USD", "CNY"] = "USD"
 
-    @model_validator(mode="after")
-    def _bounded(self) -> Goal:
-        limits = self.limits
-        if self.cards.most is None and limits.power is limits.budget is limits.rent is None:
-            raise ValueError("nothing says how many cards there may be, expected cards.most, or "
-                             "limits.power, limits.budget or limits.rent")
-        return self
-
-    @field_validator("devices", mode="before")
-    @classmethod
-    def _offers(cls, raw: Any) -> Any:
-        if raw == ANY:
-            return []
-        if raw is None or raw == []:
-            raise ValueError(f"no device is named, expected names or '{ANY}'")
-        listed = raw if isinstance(raw, list) else [raw]
-        return [{"device": item} if isinstance(item, str) else item for item in listed]
+    def violations(self) -> Iterator[Problem]:
+        """Something says how many cards there may be."""
+        if self.cards.most is None and not given(self.limits, ("power", "budget", "rent")):
+            yield ("nothing says how many cards there may be, expected cards.most, or "
+                   "limits.power, limits.budget or limits.rent")
 
 
 LoadName = Annotated[str, Ref("loads")]
-PricesName = Annotated[str, Ref("prices")]
 
 
-class Question(Entry):
+class Question(Titled):
     """A question that several pages answer, with the same number.
 
     Attributes:
@@ -561,8 +509,6 @@ class Question(Entry):
         api: service whose price an owned deployment is held against.
     """
 
-    id: Identifier
-    title: Text
     models: Annotated[list[ModelName], Field(min_length=1)]
     scenario: ScenarioName | None = None
     engine: EngineName | None = None
@@ -572,7 +518,6 @@ class Question(Entry):
     ownership: Ownership
     day: LoadName
     api: PricesName | None = None
-    defaults: dict[str, Any] | None = None
 
     @property
     def users(self) -> int:

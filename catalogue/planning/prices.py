@@ -6,18 +6,26 @@ then a reader's own file (``like`` one of these) gives it, or there is no answer
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from catalogue.entries.entry import CatalogueEntry, DeviceName, Entry
+from catalogue.entries.entry import (
+    CatalogueEntry,
+    DeviceName,
+    Entry,
+    PricesName,
+    Problem,
+    given,
+    ordered,
+)
+from catalogue.entries.mechanisms import ShareOrZero
 from catalogue.reading.values import (
     ANY_UNIT,
     Count,
     Date,
     Identifier,
-    Misplaced,
-    Ref,
     Share,
     SourceKey,
     Text,
@@ -57,15 +65,11 @@ class Powers(CatalogueEntry):
     attention: Share
     links: Share
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Powers:
+    def violations(self) -> Iterator[Problem]:
         """Work draws more than waiting."""
-        if self.loaded.value > self.awake.value:
-            raise Misplaced("'loaded' exceeds 'awake', are they exchanged?", "loaded")
+        yield from ordered(self, "loaded", "awake")
         for name in BUSY:
-            if getattr(self, name).value < self.awake.value:
-                raise Misplaced(f"'{name}' draws less than 'awake'", name)
-        return self
+            yield from ordered(self, "awake", name)
 
 
 CURRENCIES = ("USD", "CNY")
@@ -73,15 +77,18 @@ NOW = "now"  # the name of a price list that has none
 OWNERSHIPS = ("own", "rent-always", "rent-by-hour")
 Ownership = Literal["own", "rent-always", "rent-by-hour"]
 
-PricesName = Annotated[str, Ref("prices")]
-Money = Annotated[Value, Unit(ANY_UNIT, among=CURRENCIES, exclusive=False)]
-Hourly = Annotated[Value, Unit(ANY_UNIT, among=tuple(f"{name}/s" for name in CURRENCIES))]
-Yearly = Annotated[Value, Unit(ANY_UNIT, among=tuple(f"{name}/s" for name in CURRENCIES),
-                               exclusive=False)]
-PerToken = Annotated[Value, Unit(ANY_UNIT, among=tuple(f"{name}/token" for name in CURRENCIES))]
-PerEnergy = Annotated[Value, Unit(ANY_UNIT, among=tuple(f"{name}/J" for name in CURRENCIES))]
+
+
+def _in_money(per: str = "", exclusive: bool = True) -> Unit:
+    return Unit(ANY_UNIT, among=tuple(f"{name}{per}" for name in CURRENCIES), exclusive=exclusive)
+
+
+Money = Annotated[Value, _in_money(exclusive=False)]
+Hourly = Annotated[Value, _in_money("/s")]
+Yearly = Annotated[Value, _in_money("/s", exclusive=False)]
+PerToken = Annotated[Value, _in_money("/token")]
+PerEnergy = Annotated[Value, _in_money("/J")]
 Effectiveness = Annotated[Value, Unit("1", minimum=1.0, exclusive=False)]
-ShareOrZero = Annotated[Value, Unit("1", exclusive=False, maximum=1.0)]
 Exchange = Annotated[Value, Unit("CNY/USD", plausible=("1 CNY/USD", "100 CNY/USD"))]
 Years = Annotated[Value, Unit("s")]
 
@@ -94,6 +101,13 @@ def currency_of(value: Value) -> str:
     'USD'
     """
     return value.unit.partition("/")[0]
+
+
+def _prices(entry: Entry | None) -> dict[str, Value]:
+    """Values of a group of keys by name."""
+    return {} if entry is None else {
+        name: value for name in type(entry).model_fields
+        if isinstance(value := getattr(entry, name), Value)}
 
 
 class Hour(Entry):
@@ -110,22 +124,16 @@ class Hour(Entry):
     rent_by_hour: Hourly | None = None
 
 
-def _curve(raw: Any) -> Any:
-    if not isinstance(raw, list) or any(not isinstance(one, list) or len(one) != 2 for one in raw):
-        raise ValueError("expected a list of pairs [load, efficiency]")
-    try:
-        points = [(float(load), float(share)) for load, share in raw]
-    except (TypeError, ValueError):
-        raise ValueError("expected a list of pairs [load, efficiency]") from None
-    loads = [load for load, _ in points]
-    if len(points) < 2 or loads != sorted(set(loads)) or loads[-1] > 1 or loads[0] < 0:
-        raise ValueError("the loads rise from at least 0 to at most 1, two of them or more")
-    if not all(0 < share <= 1 for _, share in points):
-        raise ValueError("an efficiency is more than 0 and at most 1")
-    return tuple(points)
+def _rising(curve: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+    loads = [load for load, _ in curve]
+    if loads != sorted(set(loads)):
+        raise ValueError("the loads rise from at least 0 to at most 1")
+    return curve
 
 
-Curve = Annotated[tuple[tuple[float, float], ...], BeforeValidator(_curve)]
+Curve = Annotated[
+    tuple[tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(gt=0, le=1)]], ...],
+    Field(min_length=2), AfterValidator(_rising)]  # of pairs of load and efficiency
 
 
 class Supply(Entry):
@@ -158,14 +166,11 @@ class Around(Entry):
     capacity: Watts | None = None
     whole: Watts | None = None
 
-    @model_validator(mode="after")
-    def _complete(self) -> Around:
-        chain = ("host", "network", "fans", "cooling_load", "capacity")
-        given = [name for name in chain if getattr(self, name) is not None]
-        if "host" in given and len(given) < len(chain):
-            lost = next(name for name in chain if name not in given)
-            raise ValueError(f"'{lost}' is missing, beside host it is needed")
-        return self
+    def violations(self) -> Iterator[Problem]:
+        """Beside the host the whole chain is known."""
+        for name in ("network", "fans", "cooling_load", "capacity"):
+            if self.host is not None and getattr(self, name) is None:
+                yield f"'{name}' is missing, beside host it is needed"
 
 
 class Owning(Entry):
@@ -219,15 +224,12 @@ class Sold(Entry):
     cached_input: PerToken | None = None
     output: PerToken
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Sold:
+    def violations(self) -> Iterator[Problem]:
         """One currency, and an end after the beginning."""
-        prices = [price for price in (self.input, self.cached_input, self.output) if price]
-        if len({currency_of(price) for price in prices}) > 1:
-            raise ValueError("the prices of a list are in several currencies, expected one")
+        if len(set(map(currency_of, _prices(self).values()))) > 1:
+            yield "the prices of a list are in several currencies, expected one"
         if self.since and self.until and self.until < self.since:
-            raise ValueError(f"'until' {self.until} is before 'since' {self.since}")
-        return self
+            yield f"'until' {self.until} is before 'since' {self.since}"
 
 
 Lists = Annotated[dict[Identifier, Sold], BeforeValidator(  # one alone, without a name, holds today
@@ -264,40 +266,22 @@ class Prices(CatalogueEntry):
     years: Years | None = None
     sold: Lists | None = None
 
-    @model_validator(mode="after")
-    def _something(self) -> Prices:
-        if not any(getattr(self, name) is not None for name in (
-                "hour", "around", "supply", "pue", "electricity", "owning", "sold", "device")):
-            raise ValueError("nothing is priced: give 'hour', 'around', 'owning' or 'sold'")
-        return self
-
-    @model_validator(mode="after")
-    def _one_currency(self) -> Prices:
-        """Prices that are added are in one currency."""
-        found: dict[str, tuple[str, ...]] = {}
+    def violations(self) -> Iterator[Problem]:
+        """Something is priced; prices that are added are in one currency, and have their day."""
+        if not given(self, ("hour", "around", "supply", "pue", "electricity", "owning", "sold",
+                            "device")):
+            yield "nothing is priced: give 'hour', 'around', 'owning' or 'sold'"
         for group in ("hour", "owning"):
-            part = getattr(self, group)
-            for name in type(part).model_fields if part else ():
-                value = getattr(part, name)
-                if value is not None and value.unit != "1":
-                    found.setdefault(f"{group} {currency_of(value)}", (group, name))
-            if len([key for key in found if key.startswith(f"{group} ")]) > 1:
-                raise Misplaced(f"the prices of '{group}' are in several currencies, expected one",
-                                group)
-        return self
-
-    @model_validator(mode="after")
-    def _dated(self) -> Prices:
-        """A price decides nothing without its day."""
+            prices = _prices(getattr(self, group)).values()
+            if len({currency_of(price) for price in prices if price.unit != "1"}) > 1:
+                yield f"the prices of '{group}' are in several currencies, expected one", group
         lists = [(("sold", name), sold) for name, sold in (self.sold or {}).items()
                  if sold.since is None]
         for keys, part in [(("hour",), self.hour), *lists]:
-            for name in type(part).model_fields if part else ():
-                value = getattr(part, name)
-                if isinstance(value, Value) and value.date is None:
-                    raise Misplaced("a price without a date, expected 'date' beside it or in "
-                                    "'defaults'", *keys, name)
-        return self
+            for name, price in _prices(part).items():
+                if price.date is None:
+                    yield ("a price without a date, expected 'date' beside it or in 'defaults'",
+                           *keys, name)
 
     @property
     def holding(self) -> dict[str, Sold]:

@@ -49,22 +49,22 @@ CASES = [  # file, text of it, text in its place, line and message
     ("models/deepseek-v3", "kv_lora_rank: 512\n", "",
      "1: 'kv_lora_rank' is missing, a model with mla needs it."),
     ("models/deepseek-v3", "router_scoring: sigmoid", "attention_bias: true",
-     "38: 'attention_bias' is true, but it is counted with gqa attention only."),
+     "38: 'attention_bias' is given, but only gqa attention has it."),
     ("models/gpt-oss-120b", "sliding_window: 128\n", "",
      "32: 'full_attention_layers' is given without 'sliding_window'."),
     ("models/gpt-oss-120b", "sliding_window: 128\n",
      "sliding_window: 128\nwindow_num_key_value_heads: 7\n", "33: 'window_num_key_value_heads' "
      "does not divide the attention heads of layers with a window."),
     ("models/llama-3.1-8b", "router_bias: false\n", "window_head_dim: 64\n",
-     "20: 'window_head_dim' is given, expected gqa attention and 'sliding_window'."),
+     "20: 'window_head_dim' is given without 'sliding_window'."),
     ("models/llama-3.1-8b", "router_bias: false\n", "mlp_matrices: 4\n",
      "20: 'mlp_matrices' is '4', expected 3, or 2 without a gate."),
     ("models/llama-3.1-8b", "router_bias: false\n", "layers_without_mlp: 33\n",
      "20: 'layers_without_mlp' and 'first_k_dense_replace' exceed 'num_hidden_layers'."),
     ("models/llama-3.1-8b", "router_bias: false\n", "linear_mamba: true\n",
-     "20: 'linear_mamba' is true, expected 'linear_layers' beside it."),
+     "20: 'linear_mamba' is given without 'linear_layers'."),
     ("models/deepseek-v3", "router_scoring: sigmoid", "value_from_key: true",
-     "38: 'value_from_key' is true, but only gqa attention has it."),
+     "38: 'value_from_key' is given, but only gqa attention has it."),
     ("models/kimi-k3", "linear_decay_rank", "linear_mamba: true\nlinear_decay_rank",
      "35: 'linear_mamba' is true, but 'linear_decay_rank' and 'linear_gate_rank' are of the delta "
      "rule."),
@@ -113,7 +113,7 @@ CASES = [  # file, text of it, text in its place, line and message
     ("calibrations/s2-910b1-awq-tpot", "- [-0.000519129", "- [0.000519129",
      "27: fitted: it is not symmetric."),
     ("accuracies/formats", "    against: fp8-block\n", "",
-     "10: formats.0: 'against' and 'reference' are given together or not at all."),
+     "15: formats.0: 'reference' is given without 'against', expected both or neither."),
     ("microbenchmarks/ascend-910b", "rate: {value: 1.15 TB/s, range: [937 GB/s, 1.36 TB/s]}",
      "rate: 1.15 TFLOPS", "54: rates.8: '1.15 TFLOPS' has the wrong unit, a rate of "
      "weight-streaming is a quantity in B/s."),
@@ -128,7 +128,7 @@ CASES = [  # file, text of it, text in its place, line and message
     ("prices/deepseek-api", "until: 2025-09-05", "until: 2024-09-05",
      "10: sold.r1: 'until' 2024-09-05 is before 'since' 2025-01-20."),
     ("powers/nvidia-h200", "loaded: {value: 0.164, range: [0.15, 0.18]", "loaded: {value: 0.4",
-     "8: 'loaded' exceeds 'awake', are they exchanged?"),
+     "8: 'loaded' exceeds 'awake'."),
     ("loads/alibaba-r1", "35.1, 18.9]", "35.1]",
      "9: hours: expected 24 numbers, one for each hour of a day."),
 ]
@@ -143,7 +143,7 @@ SETTINGS = [  # deployment, what is set, message
     ("s0-scenario-1", ["device=ascend-910c-package"], "--set device: 'ascend-910c-package' is a "
      "package that software sees as 2 devices, expected 'ascend-910c-die'."),
     ("s0-scenario-1", ["workload.input_tokens=4000"], "--set workload.input_tokens: "
-     "'input_tokens' and 'output_tokens' are given together or not at all."),
+     "'input_tokens' is given without 'output_tokens', expected both or neither."),
     ("h200-r1-sglang-mtp", ["limits.ttft.mean=1 s", "limits.ttft.p90=2 s"],
      "--set limits.ttft.mean, --set limits.ttft.p90: 2 limits, expected one, of the mean or of "
      "one of p50, p75, p90, p95, p99."),

@@ -76,7 +76,7 @@ def test_demand_of_a_goal_has_what_follows_from_its_agent():
     ("demand.think_time=1 s", "'think_time' follows from the 'agent'"),
     ("demand.arrivals=burst", "'arrivals' follows from the 'agent'"),
     ("demand.arrival_rate=1 request/s", "'arrival_rate' follows from the 'agent'"),
-    ("demand.agent.turns=null", "an agent without turns, expected"),
+    ("demand.agent.turns=null", "expected a number"),
     ("demand.agent.turns=0", "out of range"), ("demand.agent.turns=1.5", "not a whole number"),
     ("demand.agent.answer=0", "out of range"), ("demand.agent.tool_output=0", "out of range"),
     ("demand.agent.shared_prefix=12001", "expected at most 12000 token"),
@@ -107,7 +107,7 @@ def test_scenario_refuses_in_one_sentence(file, setting):
         load_scenario(file, overrides=[setting])
     message = str(refused.value)
     assert message.startswith(f"--set {setting.partition('=')[0]}: ")
-    assert "follows from the 'agent'" in message or "an agent without turns" in message
+    assert "follows from the 'agent'" in message or "expected a number" in message
 
 
 @pytest.mark.parametrize("group", ["mechanisms: []", "mechanisms: {prefix_hit_share: 0.5}",

@@ -228,7 +228,7 @@ window: {fields: reach}
     assert cli("check", str(own))[0] == 0
     refusal(path)
     own.write_text("like: llama\nfields: {hiden_size: width}\n", "utf-8")
-    with pytest.raises(ParamsError, match=f"{own}:2: 'hiden_size' is no field"):
+    with pytest.raises(ParamsError, match=f"{own}:2: fields.hiden_size: 'hiden_size' is no field"):
         huggingface.import_config(path, family=str(own))
 
 

@@ -106,7 +106,7 @@ def test_hours_of_a_load(load, hours, valid):
     if valid:
         assert load("loads", text).hours == tuple(hours)
     else:
-        assert "mine.yml:2: hours: " in sentence(load, "loads", text)
+        assert "mine.yml:2: hours" in sentence(load, "loads", text)
 
 
 @pytest.mark.parametrize("name", catalogue.names("loads"))
