@@ -92,8 +92,7 @@ class Agent(Entry):
     def violations(self) -> Iterator[Problem]:
         """The shared prefix is a part of the first prompt."""
         if self.shared_prefix > self.first_prompt:
-            yield ("longer than the first prompt, which it is a part of, expected at most "
-                   f"{self.first_prompt} token", "shared_prefix")
+            yield f"expected at most {self.first_prompt} token, the first prompt", "shared_prefix"
 
 
 def turn_load(agent: Agent, answers_cached: bool = True) -> dict[str, float]:
@@ -456,18 +455,15 @@ class Workload(Entry):
                 self.context_tokens.value < self.input_tokens.value + self.output_tokens.value):
             yield "'context_tokens' is less than input_tokens + output_tokens"
         if (self.length_distribution == "lognormal") != (self.length_variation is not None):
-            yield ("'length_variation' is given with a lognormal length_distribution, and only "
-                   "with it")
+            yield "'length_variation' is that of a lognormal length_distribution alone"
         if self.think_time is not None and self.arrivals != "closed-loop":
-            yield ("a 'think_time' is that of a closed loop, expected 'arrivals: closed-loop' "
-                   "beside it", "think_time")
+            yield "expected 'arrivals: closed-loop' beside a 'think_time'", "think_time"
         if (self.arrivals == "poisson") != (self.arrival_rate is not None):
             yield "'arrival_rate' is given with 'arrivals: poisson', and only with it"
         if self.requests is not None and self.requests.value < self.concurrency.value:
             yield "'requests' is less than concurrency"
         if self.draft_method and self.draft_tokens is None:
-            yield ("'draft_method' says who drafts, expected 'draft_tokens' beside it",
-                   "draft_method")
+            yield "expected 'draft_tokens' beside a 'draft_method'", "draft_method"
         yield from self._violations_of_drafts()
 
     def _violations_of_drafts(self) -> Iterator[Problem]:
@@ -475,19 +471,17 @@ class Workload(Entry):
         drafts, length, chances = self.draft_tokens, self.accepted_length, self.acceptance
         key = "acceptance" if length is None else "accepted_length"
         if length is not None and chances is not None:
-            yield ("'acceptance' says what 'accepted_length' does, expected one of them",
-                   "acceptance")
+            yield "expected 'acceptance' or 'accepted_length', not both", "acceptance"
         elif drafts is None:
             if length is not None or chances is not None:
-                yield f"'{key}' is that of drafts, expected 'draft_tokens' beside it", key
+                yield f"expected 'draft_tokens' beside '{key}'", key
         else:
             most = 1 + int(drafts.value)
             if length is not None and length.high > most:
                 yield (f"a step yields '{length.written}' tokens, but checks {drafts.written} "
                        f"drafts, expected 1 to {most}", key)
             if chances is not None and len(chances) != most - 1:
-                yield (f"{len(chances)} acceptances of {drafts.written} drafts, expected one for "
-                       "each", key)
+                yield f"{len(chances)} acceptances, expected {most - 1}, one for each draft", key
             for place, (before, after) in enumerate(pairwise(chances or ()), 1):
                 if after.value > before.value:
                     yield (f"draft {place + 1} counts with '{after.written}', more often than the "
@@ -531,11 +525,9 @@ class Offload(Entry):
     def violations(self) -> Iterator[Problem]:
         """Experts on storage are fetched, and those are not computed by the host."""
         if self.fetched and self.group_tokens is not None:
-            yield ("experts that are fetched are computed by the cards, no kernel of the host "
-                   "takes tokens in groups", "group_tokens")
+            yield "experts that are fetched are not computed in groups", "group_tokens"
         if self.on_storage is not None and not self.fetched:
-            yield ("a host computes out of its memory, only experts that are fetched may be on "
-                   "storage", "on_storage")
+            yield "only experts that are fetched may be on storage", "on_storage"
         if self.on_storage is not None and self.on_storage.value > self.routed_experts.value:
             yield (f"{self.on_storage.written} of the routed experts on storage, but only "
                    f"{self.routed_experts.written} are not on the cards", "on_storage")

@@ -98,8 +98,7 @@ class LayerField(Entry):
         """What layers are is said in one way, of one kind."""
         listed = self.by in ("each", "blocks")
         if listed != bool(self.kinds) or listed == (self.kind is not None):
-            yield (f"'by' is {self.by}, expected {'kinds' if listed else 'kind'} beside it and "
-                   "not the other")
+            yield f"'by' is {self.by}, expected {'kinds' if listed else 'kind'} alone beside it"
         if self.field is None and self.by != "all" and self.every is None:
             yield f"'field' is missing, a layer by {self.by} needs one"
         if len({kind in NETWORK_KINDS for kind in self.says}) > 1 and self.by != "blocks":
@@ -230,12 +229,10 @@ class Family(Entry):
         for name, switched in self.switches.items():
             if lost := [ours for ours in switched
                         if Model.model_fields[ours].annotation is not bool]:
-                yield (f"'{lost[0]}' is not true or false, expected a switch of a model file",
-                       "switches", name)
+                yield f"'{lost[0]}' is no switch of a model file", "switches", name
         for name in self.implied:
             if name in self.fields:
-                yield (f"'{name}' is given under 'fields' too, expected one of them", "implied",
-                       name)
+                yield f"'{name}' is given under 'fields' too", "implied", name
         for name, other in self.same_as.items():
             if other in self.same_as:
                 yield f"'{other}' is in turn that of another field", "same_as", name
@@ -252,8 +249,7 @@ class Family(Entry):
                 yield f"'{group}' lacks {lacking[0]}, which every model of the family has"
         for kind in says - {*NETWORK_KINDS}:
             if self.attention not in OF_MODEL[kind]:
-                yield (f"'layers' has {kind} attention, which a model with {self.attention} does "
-                       "not have")
+                yield f"'layers' has {kind} attention, in a model with {self.attention}"
         if "experts" in says and not self.experts:
             yield "'experts' is missing, 'layers' names layers with experts"
         if "window" in says and self.window is None and self.attention != CSA:

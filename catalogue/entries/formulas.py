@@ -204,8 +204,6 @@ class DocumentFormula(Entry):
     def violations(self) -> Iterator[Problem]:
         """The document's formula, and the right one unless nothing is defined."""
         yield from just_one(self, "documented", "documented_latex")
-        if self.documented_latex is not None and self.note is None:
-            yield "'note' is missing, it says why the formula is no tree"
         if self.verdict != "undefined" or self.right is not None:
             yield from just_one(self, "right", "right_quantity")
         if self.documented is None and self.examples:
@@ -264,11 +262,6 @@ class Calculator(Entry):
     source: SourceKey
     of: Literal["memory", "pace"]
     formula: Tree
-
-    def violations(self) -> Iterator[Problem]:
-        """Its symbols are those of the book."""
-        if lost := sorted(trees.symbols_of(self.formula) - symbols().keys()):
-            yield f"'{lost[0]}' is not in params/symbols.yml", "formula"
 
 
 def within_digits(value: float, printed: Value) -> bool:

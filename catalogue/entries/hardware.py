@@ -19,7 +19,6 @@ from catalogue.entries.entry import (
     NodeName,
     Problem,
     Sourced,
-    just_one,
     ordered,
     together,
 )
@@ -168,8 +167,7 @@ class Device(Called):
                 yield (f"the sparse peak of {dtype} does not exceed the dense one, are they "
                        "exchanged?", "sparse_peak", dtype)
         if self.architecture and self.stack not in (None, self.software):
-            yield (f"'{self.stack}' does not drive {self.architecture}, expected "
-                   f"'{self.software}' or nothing", "stack")
+            yield f"{self.architecture} is not driven so, expected '{self.software}'", "stack"
 
     def peak(self, dtype: str) -> Value | None:
         """The dense peak for a dtype [FLOP/s]; None where it does not multiply it.
@@ -335,19 +333,7 @@ class FixedTime(Entry):
     samples: Whole | None = None
 
 
-class Ranks(Entry):
-    """A group of ranks on some nodes."""
-
-    ranks: Annotated[Whole, Field(ge=2)]
-    nodes: Whole | None = None
-
-    def violations(self) -> Iterator[Problem]:
-        """Every node has a rank."""
-        if self.nodes is not None and self.nodes > self.ranks:
-            yield "'nodes' exceeds 'ranks'"
-
-
-class Collective(Ranks):
+class Collective(Entry):
     """A collective operation over ``ranks`` devices: its time, or its bus bandwidth.
 
     Bus bandwidth as nccl-tests defines it: payload over time, times 2(n - 1)/n for all-reduce and
@@ -355,6 +341,7 @@ class Collective(Ranks):
     """
 
     operation: Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "send"]
+    ranks: Whole
     nodes: Whole = 1
     algorithm: Words | None = None
     payload: Bytes | None = None
@@ -362,15 +349,8 @@ class Collective(Ranks):
     bus_bandwidth: ByteRate | None = None
     samples: Whole | None = None
 
-    def violations(self) -> Iterator[Problem]:
-        """A time is of a payload."""
-        yield from super().violations()
-        yield from just_one(self, "time", "bus_bandwidth")
-        if self.time is not None and self.payload is None:
-            yield "'payload' is missing, a time holds for one payload"
 
-
-class ExpertExchange(Ranks):
+class ExpertExchange(Entry):
     """All-to-all of a mixture of experts: tokens sent to their experts, results sent back.
 
     Attributes:
@@ -386,6 +366,8 @@ class ExpertExchange(Ranks):
 
     phase: Literal["dispatch", "combine", "both"]
     mode: Literal["low-latency", "normal"]
+    ranks: Whole
+    nodes: Whole | None = None
     tokens: Whole
     hidden_size: Whole | None = None
     experts_per_token: Whole | None = None
@@ -394,12 +376,6 @@ class ExpertExchange(Ranks):
     bandwidth: ByteRate | None = None
     through: LinkName | None = None
     samples: Whole | None = None
-
-    def violations(self) -> Iterator[Problem]:
-        """Something of it was measured."""
-        yield from super().violations()
-        if self.time is None and self.bandwidth is None:
-            yield "give 'time', 'bandwidth' or both"
 
 
 class Microbenchmarks(CatalogueEntry):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from catalogue.entries.deployments import WeightFormats
-from catalogue.entries.entry import CatalogueEntry, FormatName, Problem, Sourced
+from catalogue.entries.entry import CatalogueEntry, FormatName, Sourced
 from catalogue.entries.hardware import Architecture, Dtype
 from catalogue.entries.profiles import Released
 from catalogue.messages import Pair, pair
@@ -104,9 +103,3 @@ class Kernels(CatalogueEntry):
     platforms: Platforms | None = None
     products: list[Product]
     caches: list[Cache]
-
-    def violations(self) -> Iterator[Problem]:
-        """Releases are of a known engine."""
-        if self.engine is None and any(cell.since or cell.until
-                                       for cell in (*self.products, *self.caches)):
-            yield "'engine' is missing, and no release is known without it"

@@ -55,23 +55,24 @@ class Suspect(Entry):
     reason: Text
 
 
-class PeerPrediction(Entry):
-    """What another tool predicts for a row (from 1) of the table: ``metric`` is its column."""
+class OfCell(Entry):
+    """What stands beside a cell of the table: ``metric`` is its column, ``row`` counts from 1."""
 
-    tool: Words
     metric: str
     row: Whole = 1
+
+
+class PeerPrediction(OfCell):
+    """What another tool predicts."""
+
+    tool: Words
     value: AnyQuantity
 
 
-class BlindPrediction(Entry):
-    """What was predicted of a cell before it was known, with its 80% interval.
+class BlindPrediction(OfCell):
+    """What was predicted of a cell before it was known, with its 80% interval, in the unit of the
+    column."""
 
-    ``metric`` is its column, ``row`` counts from 1; the numbers are in the unit of the column.
-    """
-
-    metric: str
-    row: Whole = 1
     value: Measured
     low: Measured
     high: Measured
@@ -114,8 +115,7 @@ class Table(CatalogueEntry, Sourced):
         """Every row has a cell for each column."""
         for number, row in enumerate(self.rows):
             if len(row) != len(self.columns):
-                yield (f"row {number + 1} has {len(row)} cells, expected {len(self.columns)}",
-                       "rows", number)
+                yield f"{len(row)} cells, expected {len(self.columns)}", "rows", number
 
     def cells(self, row: int) -> dict[str, Any]:
         """Cells of a row (from 0) by column."""
@@ -164,22 +164,20 @@ class Measurements(Table):
             yield f"row {lost[0]} is not among 'unequal', whose lengths vary", "even"
         for name in self.medians:
             yield from self._without_column(name, "medians")
-        for number, peer in enumerate(self.peer_predictions):
-            there: tuple[str | int, ...] = ("peer_predictions", number)
-            yield from self._without_column(peer.metric, *there, "metric")
-            yield from self._without([peer.row], *there, "row")
-            if peer.value.unit != units.si(self.columns[peer.metric]):
-                yield (f"'{peer.value.written}' has the wrong unit, '{peer.metric}' is in "
-                       f"{self.columns[peer.metric]}", *there, "value")
-        blind = self.blind.predictions if self.blind else []
-        for number, made in enumerate(blind):
-            there = ("blind", "predictions", number)
-            yield from self._without_column(made.metric, *there, "metric")
-            yield from self._without([made.row], *there, "row")
-            if self.cells(made.row - 1)[made.metric] is None:
-                yield f"row {made.row} has no {made.metric}", *there, "row"
-        for number, (_, row) in repeated((made.metric, made.row) for made in blind):
-            yield f"row {row} is predicted twice", "blind", "predictions", number, "row"
+        beside: list[tuple[tuple[str | int, ...], OfCell]] = [
+            (("peer_predictions", number), peer)
+            for number, peer in enumerate(self.peer_predictions)]
+        beside += [(("blind", "predictions", number), made) for number, made in enumerate(
+            self.blind.predictions if self.blind else ())]
+        for there, each in beside:
+            yield from self._without_column(each.metric, *there, "metric")
+            yield from self._without([each.row], *there, "row")
+            if self.cells(each.row - 1)[each.metric] is None:
+                yield f"row {each.row} has no {each.metric}", *there, "row"
+            if isinstance(each, PeerPrediction) and each.value.unit != (
+                    units.si(unit := self.columns[each.metric])):
+                yield (f"'{each.value.written}' has the wrong unit, '{each.metric}' is in {unit}",
+                       *there, "value")
 
     def _without(self, rows: Iterable[int], *at: str | int) -> Iterator[Problem]:
         """That the table lacks a row, by its number from 1."""
@@ -261,8 +259,7 @@ class Gate(Table):
             for row in range(len(self.rows)):
                 cell = self.cells(row)[name]
                 if cell is not None and (isinstance(cell, str) or not 0 < cell < math.inf):
-                    yield (f"row {row + 1} has {cell!r} in '{name}', expected a number above 0",
-                           "rows", row)
+                    yield f"'{name}' is {cell!r}, expected a number above 0", "rows", row
         if not self.metrics:
             yield f"no column is measured, expected one of {', '.join(METRIC_UNITS)}", "columns"
 
@@ -347,10 +344,6 @@ class StartupLog(Entry):
                 units.parse(raw, PRINTED_UNITS[name])
             except ValueError as error:
                 yield str(error), "printed", name
-        for name in self.recorded:
-            if name not in JUDGED:
-                yield (f"'{name[:60]}' is not judged, expected one of {', '.join(JUDGED)}",
-                       "recorded")
         if self.excluded is None and self.deployment is None:
             yield "a log without a deployment needs a reason in 'excluded'", "id"
         if {"requests", "request_memory"} & self.printed.keys() and self.longest_context is None:

@@ -405,8 +405,7 @@ class Mechanisms(IfKnown, OfEvery, Grouped):
             if name not in OPTIONAL and getattr(self, name) is None:
                 yield f"'{name}' is missing, a prediction needs it"
         for name in given(self, other):
-            yield (f"'{name}' is given, but it is no property of "
-                   f"{'host processors' if self.is_host else 'an accelerator'}")
+            yield f"'{name}' is no property of {'a host' if self.is_host else 'an accelerator'}"
         tables = ("grouped_gemm_efficiency", "gemm_efficiency")
         for dtype in ShareByDtype.model_fields:
             grouped, dense = (getattr(getattr(self, name), dtype, None) for name in tables)

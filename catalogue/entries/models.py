@@ -219,11 +219,10 @@ class Drafter(Entry):
         apart = ("repository", "parameters", "whole_parameters", "vocab_size")
         stated = given(self, apart)
         if self.layers is not None and stated:
-            yield (f"'{stated[0]}' is of a drafter apart from its model, 'layers' of a module in "
-                   "its checkpoints, expected one of the two")
-        if self.layers is None and len(stated) < len(apart):
-            yield (f"'{next(name for name in apart if name not in stated)}' is missing, or "
-                   "'layers' of a module in checkpoints of the model")
+            yield f"'{stated[0]}' is given beside 'layers' of a module of the model"
+        if self.layers is None:
+            yield from (f"'{name}' is missing, or 'layers' of a module of the model"
+                        for name in apart if name not in stated)
 
 
 class Acceptance(CatalogueEntry):
@@ -291,8 +290,7 @@ class LayerRun(Entry):
         if self.group is not None and (self.attention or self.mlp):
             yield from just_one(self, "group", "attention" if self.attention else "mlp")
         if self.group is None and not (self.attention and self.mlp):
-            yield (f"'{'mlp' if self.attention else 'attention'}' is missing, a run of layers says "
-                   "attention and mlp")
+            yield f"'{'mlp' if self.attention else 'attention'}' is missing, of a run of layers"
         if any(run.group is not None for run in self.group or ()):
             yield "'group' holds a group, expected runs of layers"
 
@@ -489,21 +487,18 @@ class Model(Called):
         runs = [part for run in self.layers or () for part in run.group or [run]]
         for run in runs:
             if self.attention not in OF_MODEL[str(run.attention)]:
-                yield (f"'layers' has {run.attention} attention, which a model with "
-                       f"{self.attention} does not have")
+                yield f"'layers' has {run.attention} attention, in a model with {self.attention}"
             for kind, name in _NEEDS.items():
                 if kind in (run.attention, run.mlp) and getattr(self, name) is None:
                     yield f"'{name}' is missing, 'layers' has {kind} ones"
         kinds = {run.attention for run in runs} & {*RECURRENT}
         if len(kinds) > 1 or (kinds and ("mamba" in kinds) != self.linear_mamba):
-            yield ("'linear_mamba' says whether layers are mamba or linear, expected one of the "
-                   "two in 'layers' too")
+            yield "'linear_mamba' says that layers are mamba or linear, 'layers' other ones"
         dense, bare, linear = (
             0 if count is None else count.value
             for count in (self.first_k_dense_replace, self.layers_without_mlp, self.linear_layers))
         if dense + bare > self.num_hidden_layers.value:
-            yield ("'layers_without_mlp' and 'first_k_dense_replace' exceed "
-                   "'num_hidden_layers'")
+            yield "'layers_without_mlp' and 'first_k_dense_replace' exceed 'num_hidden_layers'"
         if linear >= self.num_hidden_layers.value:
             yield "'linear_layers' leaves no layer with a cache, which is not modelled"
 
@@ -513,8 +508,7 @@ class Model(Called):
             yield "'num_key_value_heads' does not divide 'num_attention_heads'"
         query = self.window_num_attention_heads or self.num_attention_heads
         if query.value % (self.window_num_key_value_heads or self.num_key_value_heads).value:
-            yield ("'window_num_key_value_heads' does not divide the attention heads of layers "
-                   "with a window")
+            yield "'window_num_key_value_heads' does not divide the heads of layers with a window"
         if self.n_group and self.topk_group and self.n_routed_experts and self.num_experts_per_tok:
             share = self.topk_group.value / self.n_group.value
             if self.topk_group.value > MOST_GROUPS:
@@ -522,17 +516,14 @@ class Model(Called):
             if self.num_experts_per_tok.value > share * self.n_routed_experts.value:
                 yield "'num_experts_per_tok' exceeds the experts of 'topk_group' groups"
         if self.mlp_matrices is not None and self.mlp_matrices.value not in (2, 3):
-            yield (f"'mlp_matrices' is '{self.mlp_matrices.written}', expected 3, or 2 without a "
-                   "gate")
+            yield f"'mlp_matrices' is '{self.mlp_matrices.written}', expected 3, or 2 without gate"
         if self.linear_mamba and (self.linear_decay_rank or self.linear_gate_rank):
-            yield ("'linear_mamba' is true, but 'linear_decay_rank' and 'linear_gate_rank' are of "
-                   "the delta rule")
+            yield "'linear_mamba' has no 'linear_decay_rank' or 'linear_gate_rank'"
         if self.index_topk and self.attention != "gqa" and not (
                 self.q_lora_rank and self.q_lora_rank.value):
             yield "'q_lora_rank' is missing, an indexer's queries come from that latent"
         if self.index_topk and self.sliding_window is not None and self.attention != CSA:
-            yield ("'sliding_window' is given, but a model with an indexer has no windowed "
-                   "layers")
+            yield "'sliding_window' is given, but a model with an indexer has no window"
         for drafter in self.drafters.values():
             if self.attention == CSA and drafter.layers is None:
                 yield "'drafters' attend to every position, which csa attention does not"

@@ -16,6 +16,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 Number = Any  # int, float or Fraction
@@ -189,19 +190,20 @@ def _evaluated(tree: Tree, values: Mapping[str, Number], known: Known, steps: It
 def _applied(tree: list[Tree], values: Mapping[str, Number], known: Known, steps: Iterator[int]
              ) -> Number:
     name, *args = tree
+    at = partial(_evaluated, values=values, known=known, steps=steps)
     if name == "piecewise":
         *branches, default = args
-        for (compare, *sides), value in branches:
-            if _COMPARE[compare](*(_evaluated(side, values, known, steps) for side in sides)):
-                return _evaluated(value, values, known, steps)
-        return _evaluated(default, values, known, steps)
+        for (compare, left, right), value in branches:
+            if _COMPARE[compare](at(left), at(right)):
+                return at(value)
+        return at(default)
     if name in _OVER:
         index, count_tree, body = args
-        count = _evaluated(count_tree, values, known, steps)
+        count = at(count_tree)
         if not 1 <= count <= MAX_STEPS or count != int(count):
             raise ValueError(f"'{name}' cannot run over {count} values")
         return _OVER[name](
             [_evaluated(body, {**values, index: i}, known.setdefault((index, i), {}), steps)
              for i in range(int(count))])
-    numbers = [_evaluated(arg, values, known, steps) for arg in args]
+    numbers = list(map(at, args))
     return _MANY[name](numbers) if name in _MANY else _FIXED[name][1](*numbers)

@@ -331,8 +331,7 @@ class Claim(Entry):
         if len(against) > 1:
             yield f"'{against[1]}' is given beside {against[0]}", against[1]
         if not against and self.formula is None and self.missing is None:
-            yield ("nothing says what it is held against, expected one of formula, right, truth, "
-                   "known, setting, alert, comparison, missing")
+            yield "expected formula, right, truth, known, setting, alert, comparison or missing"
 
     def given(self) -> dict[str, float | int]:
         """The document's inputs as plain numbers (SI)."""

@@ -256,8 +256,7 @@ class CardRange(Entry):
     def violations(self) -> Iterator[Problem]:
         """Fewest and most in their order."""
         if self.most is not None and self.fewest > self.most:
-            yield (f"the fewest cards ({self.fewest}) are more than the most ({self.most})",
-                   "fewest")
+            yield f"'fewest' ({self.fewest}) exceeds 'most' ({self.most})", "fewest"
 
 
 def _may_follow(schema: dict[str, Any]) -> None:
@@ -309,25 +308,19 @@ class Demand(Entry):
     def violations(self) -> Iterator[Problem]:
         """Users, arrivals and lengths that contradict one another."""
         if self.agent is not None and self.users is None:
-            yield ("agents ask again after each pause, expected 'users' beside it: how many are at "
-                   "work", "agent")
+            yield "expected 'users' beside it: how many agents are at work", "agent"
         if self.users is not None and self.arrival_rate is not None:
-            yield ("'users' and an 'arrival_rate' are two ways to say how much is asked, expected "
-                   "one", "arrival_rate")
+            yield "expected 'users' or an 'arrival_rate', not both", "arrival_rate"
         if self.think_time is not None and self.users is None:
-            yield ("a 'think_time' is one of users, expected 'users' beside it", "think_time")
+            yield "expected 'users' beside a 'think_time'", "think_time"
         if (self.length_distribution == "lognormal") != (self.length_variation is not None):
-            yield ("'length_variation' is given with a lognormal length_distribution, and only "
-                   "with it")
+            yield "'length_variation' is that of a lognormal length_distribution alone"
         least = self.input_tokens + self.output_tokens
         if self.context_tokens is not None and self.context_tokens < least:
-            yield (f"less than input_tokens + output_tokens, expected at least {least}",
-                   "context_tokens")
-        if self.arrivals == "poisson" and self.arrival_rate is None:
-            yield "independent arrivals need an 'arrival_rate'", "arrivals"
-        if self.arrivals in ("burst", "closed-loop") and self.arrival_rate is not None:
-            yield ("requests of an 'arrival_rate' come independently, expected 'poisson' or "
-                   "nothing", "arrivals")
+            yield f"expected at least input_tokens + output_tokens = {least}", "context_tokens"
+        if self.arrivals is not None and (
+                (self.arrivals == "poisson") != (self.arrival_rate is not None)):
+            yield "'poisson' goes with an 'arrival_rate', the others without", "arrivals"
 
 
 class Limits(Entry):
@@ -485,8 +478,7 @@ class Goal(Titled):
     def violations(self) -> Iterator[Problem]:
         """Something says how many cards there may be."""
         if self.cards.most is None and not given(self.limits, ("power", "budget", "rent")):
-            yield ("nothing says how many cards there may be, expected cards.most, or "
-                   "limits.power, limits.budget or limits.rent")
+            yield "nothing bounds the cards, expected cards.most or limits.power, budget or rent"
 
 
 LoadName = Annotated[str, Ref("loads")]

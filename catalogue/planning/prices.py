@@ -280,8 +280,7 @@ class Prices(CatalogueEntry):
         for keys, part in [(("hour",), self.hour), *lists]:
             for name, price in _prices(part).items():
                 if price.date is None:
-                    yield ("a price without a date, expected 'date' beside it or in 'defaults'",
-                           *keys, name)
+                    yield "expected 'date' beside a price, or in 'defaults'", *keys, name
 
     @property
     def holding(self) -> dict[str, Sold]:
