@@ -61,7 +61,6 @@ from catalogue.reading.values import (
 )
 
 BLOCK = 256  # tokens of the largest usual block of a prefix cache, of which whole ones are found
-MOST_TURNS = 10_000
 DERIVED = ("input_tokens", "output_tokens", "context_tokens", "prefix_hit_share", "think_time",
            "arrivals", "arrival_rate")
 """Keys of a load that follow from an agent, so that nobody may state them beside one."""
@@ -82,7 +81,7 @@ class Agent(Entry):
         shared_prefix: system prompt and tool definitions with which every task begins [token].
     """
 
-    turns: Annotated[int, Plain("1", integer=True, maximum=MOST_TURNS)]
+    turns: Annotated[int, Plain("1", integer=True, maximum=10_000)]
     first_prompt: AgentTokens
     answer: AgentTokens
     tool_output: AgentTokens

@@ -387,7 +387,6 @@ class MeasuredStep(Entry):
         tensor_parallel: ranks of one replica, the only kind of parallelism [1].
         users: requests in the step [1].
         tpot: time per output token without drafts [s].
-        gate: whether it is a row of ``params/gates/``.
     """
 
     model: ModelName
@@ -397,7 +396,6 @@ class MeasuredStep(Entry):
     tensor_parallel: Count
     users: Number
     tpot: Time
-    gate: Flag = False
 
 
 class StepBounds(CatalogueEntry):

@@ -159,22 +159,14 @@ def percentile(name: str) -> float:
     return float(found[1]) / 100
 
 
-def _time(raw: Any, name: str) -> float:
-    try:
-        if name != MEAN:
-            percentile(name)
-        return si_number(raw, Plain("s"))
-    except ValueError as error:
-        raise Misplaced(str(error), name) from None
+def _percentile_name(name: str) -> str:
+    if name != MEAN:
+        percentile(name)
+    return name
 
 
-def _times(raw: Any) -> Any:
-    """A time, which is a mean, or times by percentile."""
-    if not isinstance(raw, dict):
-        return si_number(raw, Plain("s"))
-    if not raw:
-        raise ValueError("expected a time, or times by percentile such as {p90: 2 s}")
-    times = {str(name): _time(each, str(name)) for name, each in raw.items()}
+def _rising(times: dict[str, float]) -> dict[str, float]:
+    """Times of which those of higher percentiles are no shorter."""
     stated = sorted((percentile(name), name) for name in times if name != MEAN)
     for (_, lower), (_, higher) in pairwise(stated):
         if times[higher] < times[lower]:
@@ -210,12 +202,13 @@ def _points(raw: Any) -> float:
 EngineName = Annotated[str, AfterValidator(_engine)]
 Points = Annotated[float | Literal["published"], BeforeValidator(
     lambda raw: raw if raw == PUBLISHED else _points(raw))]
-Times = Annotated[float | dict[str, float], BeforeValidator(_times), WithJsonSchema({"anyOf": [
-    {"type": ["number", "string"], "description": "a mean time, such as '50 ms'"},
-    {"type": "object", "description": "times by percentile, such as {p90: 2 s}",
-     "propertyNames": {"pattern": f"^({MEAN}|p[0-9]+(\\.[0-9]+)?)$"},
-     "additionalProperties": {"type": ["number", "string"]}}]})]
 Seconds = Annotated[float, Plain("s")]
+Times = Annotated[  # a time alone is that of the mean
+    dict[Annotated[str, AfterValidator(_percentile_name)], Seconds], Field(min_length=1),
+    AfterValidator(_rising),
+    BeforeValidator(lambda raw: raw if isinstance(raw, dict) else {MEAN: raw}),
+    WithJsonSchema({"type": ["number", "string", "object"],
+                    "description": "a mean time, such as '50 ms', or {p90: 2 s}"})]
 SecondsOrZero = Annotated[float, Plain("s", exclusive=False)]
 Watts = Annotated[float, Plain("W")]
 Tokens = Annotated[int, Plain("token", integer=True)]

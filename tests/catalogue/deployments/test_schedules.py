@@ -40,8 +40,8 @@ def test_what_the_physics_takes_of_a_schedule(tmp_path, blocks, fused, tokens):
 
 @pytest.mark.parametrize(("blocks", "problem"), [
     ("{block: atention}", "or 'head', found 'atention'"),
-    ("{block: router, beside: [head]}", "'router' refers to 'head', which is no other block of this "
-     "schedule, expected one of router"),
+    ("{block: router, beside: [head]}", "'router' refers to 'head', which is no other block of "
+     "this schedule, expected one of router"),
     ("{block: norm, fused: norm}", "'norm' refers to 'norm'"),
     ("{block: router, laws: [gem]}", "or 'exchange', found 'gem'"),
     ("{block: router, laws: [gemm]}", "no table of 'gemm' was fitted under mine")])
