@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from catalogue.entries import trees
 from catalogue.entries.entry import Entry, ModelName, Problem, ScenarioName, Titled, just_one
 from catalogue.reading import units, yamlfile
-from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import ROOT
 from catalogue.reading.printed import of_value
 from catalogue.reading.values import (
@@ -93,8 +92,6 @@ class Symbol(Letter):
     @model_validator(mode="before")
     @classmethod
     def _counted(cls, raw: Any) -> Any:
-        if not isinstance(raw, dict):
-            return raw
         parts = set(str(raw.get("unit")).split("/")) - {units.DIMENSIONLESS}
         return {"whole": parts <= set(units.COUNTING)} | raw
 
@@ -107,25 +104,10 @@ class Symbol(Letter):
 
 
 def symbols() -> dict[str, Symbol]:
-    """Every symbol of the book by name, from ``params/symbols.yml``.
-
-    Raises ParamsError, with file and line, for an entry that is not one.
-    """
-    return yamlfile.remembered("symbols", SYMBOLS, _symbols)
-
-
-def _symbols() -> dict[str, Symbol]:
-    file, found = yamlfile.read(SYMBOLS), {}
-    for name, entry in file.data.items():
-        try:
-            found[name] = Symbol.model_validate(
-                entry | {"name": name} if isinstance(entry, dict) else entry)
-        except ValidationError as error:
-            problem = error.errors(include_url=False)[0]
-            at = (name, *problem["loc"])
-            raise ParamsError(f"{file.where(at)}: {'.'.join(map(str, at))}: "
-                              f"{problem['msg'].removeprefix('Value error, ')}.") from None
-    return found
+    """Every symbol of the book by name, from ``params/symbols.yml``."""
+    return yamlfile.remembered("symbols", SYMBOLS, lambda: {
+        name: Symbol.model_validate(entry | {"name": name})
+        for name, entry in yamlfile.read(SYMBOLS).data.items()})
 
 
 def input_symbols() -> frozenset[str]:
@@ -211,8 +193,7 @@ class DocumentFormula(Entry):
 
     def used(self, key: Literal["documented", "right"]) -> set[str]:
         """Names of the symbols of one of the two formulas; none where there is no tree."""
-        tree = getattr(self, key)
-        return set() if tree is None else trees.symbols_of(tree)
+        return trees.symbols_of(getattr(self, key))
 
     def recomputed(self, example: Example) -> float | int:
         """What the document's formula gives on its own inputs (SI).

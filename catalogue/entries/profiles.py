@@ -63,13 +63,7 @@ def in_order(version: str) -> tuple[int, ...]:
             -1 if candidate else int(post is not None), int(candidate or post or 0))
 
 
-def _version(text: str) -> str:
-    in_order(text)
-    return text
-
-
-Version = Annotated[str, AfterValidator(_version)]
-
+Version = Annotated[str, AfterValidator(lambda text: in_order(text) and text)]
 
 
 class Released(Entry):

@@ -308,7 +308,7 @@ class Claim(Entry):
                     "comparison": self.comparison and self.comparison.of}
         for key, tree in trees_of.items():
             known = {*self.inputs, *(() if key == "formula" else self.sourced)}
-            if tree is not None and (lost := sorted(trees.symbols_of(tree) - known)):
+            if lost := sorted(trees.symbols_of(tree) - known):
                 yield f"'{lost[0]}' is neither among inputs nor sourced", key
         if self.cause is not None and self.cause not in causes():
             yield f"'{self.cause[:60]}' is not in params/causes.yml", "cause"

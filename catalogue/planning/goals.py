@@ -159,12 +159,6 @@ def percentile(name: str) -> float:
     return float(found[1]) / 100
 
 
-def _percentile_name(name: str) -> str:
-    if name != MEAN:
-        percentile(name)
-    return name
-
-
 def _rising(times: dict[str, float]) -> dict[str, float]:
     """Times of which those of higher percentiles are no shorter."""
     stated = sorted((percentile(name), name) for name in times if name != MEAN)
@@ -189,23 +183,14 @@ def _engine(name: str) -> str:
     return name
 
 
-def _points(raw: Any) -> float:
-    """How many points of a score may be lost."""
-    words = re.sub(r"\s*points?$", "", raw.strip()) if isinstance(raw, str) else raw
-    try:
-        return si_number(words, Plain("1", exclusive=False))
-    except ValueError:
-        raise ValueError(f"'{str(raw)[:40]}' is no bound on quality, expected points that a "
-                         f"benchmark may lose, such as '1 point', or '{PUBLISHED}'") from None
-
-
 EngineName = Annotated[str, AfterValidator(_engine)]
 Points = Annotated[float | Literal["published"], BeforeValidator(
-    lambda raw: raw if raw == PUBLISHED else _points(raw))]
+    lambda raw: raw if raw == PUBLISHED else si_number(
+        re.sub(r"\s*points?$", "", raw.strip()) if isinstance(raw, str) else raw,
+        Plain("1", exclusive=False)))]  # that a benchmark may lose, such as '1 point'; or none
 Seconds = Annotated[float, Plain("s")]
 Times = Annotated[  # a time alone is that of the mean
-    dict[Annotated[str, AfterValidator(_percentile_name)], Seconds], Field(min_length=1),
-    AfterValidator(_rising),
+    dict[str, Seconds], Field(min_length=1), AfterValidator(_rising),
     BeforeValidator(lambda raw: raw if isinstance(raw, dict) else {MEAN: raw}),
     WithJsonSchema({"type": ["number", "string", "object"],
                     "description": "a mean time, such as '50 ms', or {p90: 2 s}"})]

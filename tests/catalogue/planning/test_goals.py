@@ -18,7 +18,8 @@ def take(kind, raw):
 
 
 @pytest.mark.parametrize(("setting", "value"), [
-    (f"cards.most={MOST_CARDS}", 16384), ("limits.tpot=50 ms", {"mean": 0.05}), ("limits.power=1 MW", 1e6),
+    (f"cards.most={MOST_CARDS}", 16384), ("limits.tpot=50 ms", {"mean": 0.05}),
+    ("limits.power=1 MW", 1e6),
     ("limits.quality=1 point", 1), ("limits.quality=published", "published"),
     ("space.memory_utilization=0.01,1", [1, 100]), ("space.spares=0,none", [0, "none"]),
     ("space.drafts=0,1", [0, 1]), ("engines=vllm@0.13.0,sglang", ["vllm@0.13.0", "sglang"]),
