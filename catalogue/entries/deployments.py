@@ -37,7 +37,7 @@ from catalogue.entries.entry import (
     Titled,
     together,
 )
-from catalogue.entries.formulas import Tree
+from catalogue.entries.formulas import Inputs, Tree
 from catalogue.entries.hardware import Dtype
 from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
 from catalogue.entries.models import Checkpoint, DraftMethod, TextKind
@@ -556,11 +556,10 @@ class Claim(Entry):
     note: Text | None = None
 
 
-class Documented(Entry):
+class Documented(Inputs):
     """What a document states of a deployment: its inputs and its results."""
 
     model: ModelName | None = None
-    inputs: dict[str, AnyQuantity] = {}
     claims: list[Claim] = []
 
     def recomputed(self, claim: Claim) -> float | int | None:
@@ -568,10 +567,7 @@ class Documented(Entry):
 
         Raises ValueError if an input is missing or the arithmetic has no result.
         """
-        if claim.formula is None:
-            return None
-        return trees.evaluate(
-            claim.formula, {name: value.value for name, value in self.inputs.items()})
+        return None if claim.formula is None else trees.evaluate(claim.formula, self.given())
 
 
 class ScenarioFile(Titled):

@@ -128,12 +128,21 @@ def neutral() -> Mapping[str, Number]:
         name: symbol.neutral for name, symbol in symbols().items() if symbol.neutral is not None})
 
 
-class Example(Entry):
+class Inputs(Entry):
+    """What a document puts into a formula, by symbol."""
+
+    inputs: dict[str, AnyQuantity] = {}
+
+    def given(self) -> dict[str, float | int]:
+        """The inputs as plain numbers (SI)."""
+        return {name: value.value for name, value in self.inputs.items()}
+
+
+class Example(Inputs):
     """A number that the document prints of the formula.
 
     Attributes:
         section: where it is printed; ``label`` says which one, where there are several.
-        inputs: what the document puts in, by symbol.
         printed: what it prints; ``percent`` shows shares as percentages.
         arithmetic: whether the formula gives the printed number on these inputs.
         scenario: deployment whose inputs and derived quantities the right formula takes; ``model``
@@ -143,17 +152,12 @@ class Example(Entry):
 
     section: str
     label: Text | None = None
-    inputs: dict[str, AnyQuantity]
     printed: AnyQuantity
     percent: Flag = False
     arithmetic: Literal["agrees", "differs"]
     scenario: ScenarioName | None = None
     model: ModelName | None = None
     catalogue: dict[str, Reference] = {}
-
-    def given(self) -> dict[str, float | int]:
-        """The document's inputs as plain numbers (SI)."""
-        return {name: value.value for name, value in self.inputs.items()}
 
 
 class DocumentFormula(Entry):

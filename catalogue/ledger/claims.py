@@ -18,7 +18,7 @@ from pydantic import Field
 
 from catalogue.entries import trees
 from catalogue.entries.entry import Entry, Problem, Titled, given, just_one, repeated
-from catalogue.entries.formulas import Letter, Tree
+from catalogue.entries.formulas import Inputs, Letter, Tree
 from catalogue.reading import units
 from catalogue.reading.printed import PrintedNumber
 from catalogue.reading.shared import causes
@@ -234,7 +234,7 @@ class Comparison(Entry):
         yield from just_one(self, "above", "below")
 
 
-class Claim(Entry):
+class Claim(Inputs):
     """One claim of a document.
 
     Attributes:
@@ -277,7 +277,6 @@ class Claim(Entry):
     claim: ClaimPlace | None = None
     like: ClaimId | None = None
     formula: Tree | None = None
-    inputs: dict[str, AnyQuantity] = {}
     reconstructed: Flag = False
     sourced: dict[str, Reference] = {}
     right: Tree | None = None
@@ -332,10 +331,6 @@ class Claim(Entry):
             yield f"'{against[1]}' is given beside {against[0]}", against[1]
         if not against and self.formula is None and self.missing is None:
             yield "expected formula, right, truth, known, setting, alert, comparison or missing"
-
-    def given(self) -> dict[str, float | int]:
-        """The document's inputs as plain numbers (SI)."""
-        return {name: value.value for name, value in self.inputs.items()}
 
 
 class Claims(Titled):

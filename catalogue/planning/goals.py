@@ -202,7 +202,8 @@ RequestRate = Annotated[float, Plain("request/s")]
 Users = Annotated[int, Plain("request", integer=True)]
 Part = Annotated[float, Plain("1", exclusive=False, maximum=1)]
 Percent = Annotated[int, BeforeValidator(_percent), WithJsonSchema({"type": ["number", "string"]})]
-Money = Annotated[float, Plain("1", exclusive=False)]
+Ratio = Annotated[float, Plain("1", exclusive=False)]
+Money = Ratio
 Cards = Annotated[int, Plain("1", integer=True, maximum=MOST_CARDS)]
 Degree = Annotated[int, Plain("1", integer=True)]
 DegreeOrZero = Annotated[int, Plain("1", integer=True, exclusive=False)]
@@ -258,7 +259,7 @@ class Demand(Entry):
     output_tokens: Tokens
     context_tokens: Tokens | None = None
     length_distribution: Literal["constant", "exponential", "lognormal"] | None = None
-    length_variation: Money | None = None
+    length_variation: Ratio | None = None
     users: Users | None = None
     think_time: SecondsOrZero | None = None
     arrival_rate: RequestRate | None = None
