@@ -23,7 +23,7 @@ DIGITS = {  # modules that write a number to so many digits that count: for prog
     "calc/commands/evidence/discrepancy.py", "notebooks/show/long_table.py",
     # with the digits of a file or a formula,
     "catalogue/reading/printed.py", "catalogue/reading/values.py",
-    "catalogue/entries/models.py", "catalogue/deployments/physics_inputs.py",
+    "catalogue/entries/deployments.py", "catalogue/deployments/physics_inputs.py",
     "notebooks/derive/formulas/treelatex.py", "notebooks/pages/catalogue/tables/hardware.py",
     "notebooks/pages/validation/error_figures.py",
     # or rounded to a number, which the formatter writes
