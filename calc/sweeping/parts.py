@@ -20,7 +20,7 @@ from calc.many.fronts import Rows
 from calc.sweeping.chunks import ROW, RowCounts
 from calc.sweeping.plan import Plan
 from catalogue import ParamsError, units
-from catalogue.reading.files import clear, write_whole
+from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
     import pyarrow
@@ -89,7 +89,6 @@ class Folder:
         self.path, self.plan = path, plan
         try:
             path.mkdir(parents=True, exist_ok=True)
-            clear(path)
             standing = sorted(entry.name for entry in path.iterdir() if entry.suffix == ENDING)
         except OSError as error:
             raise ParamsError(f"{path}: no folder for the parts of a sweep "

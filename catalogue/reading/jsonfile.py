@@ -14,9 +14,7 @@ from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import is_folder, read_small
 from catalogue.reading.yamlfile import MAX_DEPTH, MAX_DIGITS, display_path
 
-# a string (possessive and closed by the end of the text, so that the scan is linear), a bracket,
-# what stands between values, or a bare word
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[][{}:\n]|[\w.+-]+', re.DOTALL)
+_KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:\s*')  # of an object, what comes before its value
 WRITTEN = 9  # digits of a number: those behind differ between processors
 MAX_BYTES = 1 << 23  # NVFP4 checkpoints list every module that is left as it was: 3 MB
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "a truth value",
@@ -87,17 +85,32 @@ def read(path: Path) -> JsonFile:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ParamsError(f"{name}: not UTF-8 text, expected a config.json.") from None
-    lines, within = _scan(text, name)
+
+    def whole(digits: str) -> int:
+        if len(digits) > MAX_DIGITS:
+            line = text.count("\n", 0, text.index(digits)) + 1
+            raise ParamsError(f"{name}:{line}: a number of {len(digits)} digits.")
+        return int(digits)
+
     try:
-        data = json.loads(text)
+        data = json.loads(text, parse_int=whole)
     except json.JSONDecodeError as error:
         problem = error.msg[:1].lower() + error.msg[1:]
         raise ParamsError(f"{name}:{error.lineno}: not valid JSON, {problem}.") from None
-    except ValueError:  # digits that stand where the scan sees no number
-        raise ParamsError(f"{name}: not valid JSON, a number of thousands of digits.") from None
+    except RecursionError:
+        raise ParamsError(f"{name}: nested deeper than {MAX_DEPTH} levels.") from None
     if not isinstance(data, dict):
         raise ParamsError(f"{name}:1: {_KINDS[type(data)]}, expected a JSON object, {{...}}.")
-    return JsonFile(name, data, lines, _day(path), within)
+    level: list[Any] = [data]
+    for _ in range(MAX_DEPTH):
+        level = [each for part in level if isinstance(part, (dict, list))
+                 for each in (part.values() if isinstance(part, dict) else part)]
+    if any(isinstance(part, (dict, list)) for part in level):
+        raise ParamsError(f"{name}: nested deeper than {MAX_DEPTH} levels.")
+    keys = _keys(text, text.index("{") + 1, name)
+    within = {key: {inner: line for inner, (line, _) in _keys(text, at + 1, name).items()}
+              for key, (_, at) in keys.items() if text[at] == "{"}
+    return JsonFile(name, data, {key: line for key, (line, _) in keys.items()}, _day(path), within)
 
 
 def _day(path: Path) -> str:
@@ -108,58 +121,26 @@ def _day(path: Path) -> str:
         return datetime.now(UTC).date().isoformat()
 
 
-def _scan(text: str, name: str) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-    """Lines of the top object's keys and of the keys of the objects that it holds; refuses, before
-    anything is built, what is not data.
+def _keys(text: str, at: int, name: str) -> dict[str, tuple[int, int]]:
+    """Keys of an object of valid JSON -> their line, and the place of their value.
 
-    Raises ParamsError for deep nesting, a key given twice and endless numbers.
+    Args:
+        text: of the file.
+        at: place behind the opening bracket.
+        name: of the file, for messages.
+
+    Raises ParamsError for a key given twice.
     """
-    lines: dict[str, int] = {}
-    within: dict[str, dict[str, int]] = {}
-    top = ""  # the last key of the top object
-    open_: list[set[str] | None] = []  # the keys of each open object, None for a list
-    line, last = 1, ""
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        match token[0]:
-            case "\n":
-                line += 1
-                continue
-            case "{" | "[":
-                open_.append(set() if token == "{" else None)
-                if len(open_) > MAX_DEPTH:
-                    raise ParamsError(f"{name}:{line}: nested deeper than {MAX_DEPTH} levels.")
-            case "}" | "]":
-                if open_:
-                    open_.pop()
-            case ":":
-                keys = open_[-1] if open_ else None
-                key = _text(last)
-                if keys is not None and key is not None:
-                    if key in keys:
-                        raise ParamsError(
-                            f"{name}:{line}: the key {json_excerpt(key)} is given twice.")
-                    keys.add(key)
-                    if len(open_) == 1:
-                        lines[key], top = line, key
-                    elif len(open_) == 2:
-                        within.setdefault(top, {})[key] = line
-            case '"':
-                line += token.count("\n")
-            case _:
-                if len(token) > MAX_DIGITS and token.lstrip("-").isdecimal():
-                    raise ParamsError(f"{name}:{line}: a number of {len(token)} digits.")
-        last = token
-    return lines, within
-
-
-def _text(token: str) -> str | None:
-    """What a string's token says; None where it is no valid string (the parser will tell)."""
-    try:
-        text = json.loads(token) if token.startswith('"') else None
-    except ValueError:
-        return None
-    return text if isinstance(text, str) else None
+    found: dict[str, tuple[int, int]] = {}
+    decoder, line, counted = json.JSONDecoder(), 1, 0
+    while match := _KEY.match(text, at):
+        key = json.loads(match[1])
+        line, counted = line + text.count("\n", counted, match.start(1)), match.start(1)
+        if key in found:
+            raise ParamsError(f"{name}:{line}: the key {json_excerpt(key)} is given twice.")
+        found[key] = line, match.end()
+        _, at = decoder.raw_decode(text, match.end())
+    return found
 
 
 def data_text(data: Any) -> str:

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import yaml
 
@@ -182,8 +182,7 @@ def parse(path: Path, raw: bytes, last: str | None = None) -> YamlFile:
 class _Reader:
     """Turns a document of plain data into plain Python, noting the line of every key.
 
-    Aliases, tags, deep nesting and what is no YAML are refused wherever they stand, before anything
-    that the document says.
+    Raises ParamsError for aliases, tags and deep nesting, and what PyYAML raises.
     """
 
     def __init__(self, name: str, text: str, last: str | None) -> None:
@@ -194,77 +193,70 @@ class _Reader:
         self._depth = self._documents = 0
 
     def document(self) -> dict[str, Any]:
-        """All that it holds. Raises ParamsError, and what PyYAML raises."""
+        """The mapping that the text holds."""
         event = self._next()
-        try:
-            if event.__class__ is not yaml.MappingStartEvent:
-                raise _Unfit("expected a YAML mapping (key: value)")
-            self.lines[()] = _line(event)
-            data = self._mapping((), self.last)
-        except _Unfit as unfit:
-            if event is not None:
-                self._end()
-            raise ParamsError(f"{self.name}:{unfit.line}: {unfit}.") from None
+        if event.__class__ is not yaml.MappingStartEvent:
+            raise ParamsError(f"{self.name}:1: expected a YAML mapping (key: value).")
+        self.lines[()] = event.start_mark.line + 1
+        data = self._mapping((), self.last)
         if self.last not in data:
-            self._end()
+            self._next()  # refuses another document
         return data
-
-    def _end(self) -> None:
-        while self._next() is not None:
-            pass
 
     def _next(self) -> Any:
         """The next event that begins a node or ends a collection; None behind the last."""
         while True:
             event = self._event()
             kind = event.__class__
-            if kind is yaml.ScalarEvent:
-                if event.anchor or event.tag:
-                    self._refuse(event)
-                return event
             if kind in _ENDS:
                 self._depth -= 1
                 return event
-            if kind in _STARTS:
-                self._depth += 1
-                if event.anchor or event.tag or self._depth > MAX_DEPTH:
-                    self._refuse(event)
+            if isinstance(event, yaml.NodeEvent):
+                self._depth += kind in _STARTS
+                if event.anchor:  # of an alias, or where one is defined
+                    self._refuse(event, "anchors and aliases are not accepted, write the value out")
+                if event.tag:
+                    self._refuse(event, f"the tag '{event.tag}' is not accepted")
+                if self._depth > MAX_DEPTH:
+                    self._refuse(event, f"nested deeper than {MAX_DEPTH} levels")
                 return event
-            if kind is yaml.AliasEvent:
-                self._refuse(event)
             if kind is yaml.StreamEndEvent:
                 return None
             if kind is yaml.DocumentStartEvent:
                 self._documents += 1
                 if self._documents > 1:
-                    raise ParamsError(f"{self.name}:{_line(event)}: not valid YAML, but found "
-                                      "another document.")
+                    self._refuse(event, "not valid YAML, but found another document")
 
-    def _refuse(self, event: yaml.NodeEvent) -> None:
-        at = f"{self.name}:{_line(event)}:"
-        if event.anchor:  # of an alias, or where one is defined
-            raise ParamsError(f"{at} anchors and aliases are not accepted, write the value out.")
-        if tag := getattr(event, "tag", None):
-            raise ParamsError(f"{at} the tag '{tag}' is not accepted.")
-        raise ParamsError(f"{at} nested deeper than {MAX_DEPTH} levels.")
+    def _refuse(self, event: yaml.Event, problem: str) -> NoReturn:
+        raise ParamsError(f"{self.name}:{event.start_mark.line + 1}: {problem}.")
 
     def _value(self, event: Any, keys: KeyPath) -> Any:
         """What begins with an event, the first of it that was taken."""
         if event.__class__ is yaml.ScalarEvent:
-            text = _shown(event)
+            text = self._text(event)
             if not event.implicit[0]:  # what stands in quotes
                 return text
             try:
                 return scalar(text)
             except ValueError as error:
-                raise _Unfit(str(error), _line(event)) from None
+                self._refuse(event, str(error))
         return (self._mapping if event.__class__ is yaml.MappingStartEvent else self._list)(keys)
+
+    def _text(self, event: yaml.ScalarEvent) -> str:
+        """The text of a scalar; refuses one of which a reader does not see all."""
+        text: str = event.value
+        if not text.isprintable():  # nearly all are, and this is fast
+            for char in text:
+                if unicodedata.category(char) in _UNSEEN and char not in "\n\t":
+                    self._refuse(event, f"a control character ({ascii(char)[1:-1]}), expected "
+                                        "plain text")
+        return text
 
     def _list(self, keys: KeyPath) -> list[Any]:
         result: list[Any] = []
         while (event := self._next()).__class__ not in _ENDS:
             inside = (*keys, len(result))
-            self.lines[inside] = _line(event)
+            self.lines[inside] = event.start_mark.line + 1
             result.append(self._value(event, inside))
         return result
 
@@ -272,40 +264,16 @@ class _Reader:
         result: dict[str, Any] = {}
         while (event := self._next()).__class__ not in _ENDS:
             if event.__class__ is not yaml.ScalarEvent:
-                raise _Unfit("a key must be plain text", _line(event))
-            key = _shown(event)
+                self._refuse(event, "a key must be plain text")
+            key = self._text(event)
             if key in result:
-                raise _Unfit(f"the key '{key[:60]}' is given twice", _line(event))
+                self._refuse(event, f"the key '{key[:60]}' is given twice")
             inside = (*keys, key)
-            self.lines[inside] = _line(event)
+            self.lines[inside] = event.start_mark.line + 1
             result[key] = self._value(self._next(), inside)
             if key == last:
                 break
         return result
-
-
-class _Unfit(Exception):
-    """What a document says and may not, as a clause, and in which line."""
-
-    def __init__(self, clause: str, line: int = 1) -> None:
-        super().__init__(clause)
-        self.line = line
-
-
-def _line(event: Any) -> int:
-    line: int = event.start_mark.line
-    return line + 1
-
-
-def _shown(event: yaml.ScalarEvent) -> str:
-    """The text of a scalar. Raises _Unfit where a reader does not see all of it."""
-    text: str = event.value
-    if not text.isprintable():  # nearly all are, and this is fast
-        for char in text:
-            if unicodedata.category(char) in _UNSEEN and char not in "\n\t":
-                raise _Unfit(f"a control character ({ascii(char)[1:-1]}), expected plain text",
-                             _line(event))
-    return text
 
 
 def scalar(text: str) -> Any:

@@ -1,14 +1,12 @@
-"""Files are written whole or not at all: on a full disk, over links, by killed processes."""
+"""Files are written whole or not at all: on a full disk, over links."""
 
 import resource
 import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 
 import pytest
 
-from catalogue.reading.files import BEGINNING, drafted, write_whole
+from catalogue.reading.files import write_whole
 
 OLD, NEW = b"old\n", b"new " * 100
 
@@ -57,28 +55,3 @@ def test_a_planted_link_is_not_followed(tmp_path, name):
     assert precious.read_bytes() == OLD
     assert (folder / "a.yml").read_bytes() == NEW
     assert not (folder / "a.yml").is_symlink()
-
-
-def elsewhere(code, folder):
-    """Run code in another process, which writes something in a folder."""
-    return subprocess.run(
-        [sys.executable, "-c", "import os, signal, sys; from pathlib import Path; from "
-         "catalogue.reading.files import drafted, write_whole; folder = Path(sys.argv[1]); " + code,
-         folder], check=False).returncode
-
-
-def test_what_a_killed_process_has_left_is_cleared_by_the_next(tmp_path):
-    killed = "held = drafted(folder); draft = held.__enter__(); (draft / 'a').write_text('half'); "
-    assert elsewhere(killed + "os.kill(os.getpid(), signal.SIGKILL)", tmp_path) == -signal.SIGKILL
-    left, = tmp_path.iterdir()
-    assert left.name.startswith(BEGINNING)
-    write_whole(tmp_path / "a.yml", NEW)
-    assert [path.name for path in tmp_path.iterdir()] == ["a.yml"]
-
-
-def test_what_a_living_process_fills_is_left_alone_by_others(tmp_path):
-    with drafted(tmp_path) as draft:
-        (draft / "a").write_bytes(OLD)
-        assert elsewhere("write_whole(folder / 'b.yml', b'whole')", tmp_path) == 0
-        assert (draft / "a").read_bytes() == OLD
-    assert [path.name for path in tmp_path.iterdir()] == ["b.yml"]
