@@ -38,28 +38,14 @@ from catalogue.reading.yamlfile import YamlFile
 MAX_NAME = 4096
 _PUBLISHED = re.compile(r"[\w-][\w.-]*/[\w.-]+")  # a model as its publisher writes it
 SHOWN = 8  # names of a kind that are told where none is near
-BEGUN_AS = {"devices": "device", "models": "model"}
+BEGUN_AS = {"devices": "params/templates/device.yml or be like one of them",
+            "models": "params/templates/model.yml"}
 """Kinds of which readers write files of their own, and the template that they begin with."""
 PREFIXED = ("devices", "models", "precisions")  # kinds whose names have parts that people use
 LEAST = 3  # letters of a part
-OTHER = {
-    "scenarios": {
-        "goals": "'{text}' is a goal, expected a scenario; the deployments that meet a goal are "
-                 "found by: search {entry}.",
-        "models": "'{text}' is a model, expected a scenario that names it, as those of: scenarios; "
-                  "or a goal of its own: search goal.yml.",
-        "devices": "'{text}' is a device, expected a scenario; one takes it with --set "
-                   "device={entry}.",
-        "gates": "'{text}' has the flag test_only: it is tested on, never fitted to, expected a "
-                 "scenario; its errors are printed by: validate --system {entry}."},
-    "goals": {
-        "scenarios": "'{text}' is a scenario, expected a goal; it is evaluated by: estimate "
-                     "{entry}."},
-    "models": {"devices": "'{text}' is a device, expected a model; it is shown by: devices "
-                          "{entry}."},
-    "devices": {"models": "'{text}' is a model, expected a device; it is shown by: models "
-                          "{entry}."}}
-"""Where an entry of one kind is asked for and a name is that of another: what to ask instead."""
+SEE = {"scenarios": "estimate", "goals": "search", "models": "models", "devices": "devices",
+       "gates": "validate --system"}
+"""Kinds that are taken for one another, and the command that takes an entry."""
 NESTED = {"startups": "measurements/memory"}
 """Folders of kinds that are not named after their kind."""
 WITHOUT_MAKER = ("devices",)  # kinds whose entries are found without the first part: 910B2
@@ -159,42 +145,29 @@ def _meant(kind: str, text: str) -> str | None:
 def _unknown(kind: str, text: str) -> str:
     """That there is no such entry, and what there is: several of that name, or the nearest."""
     known, wanted = names(kind), plain(text)
-    for other in OTHER.get(kind, ()):
-        if (entry := _meant(other, text)) is not None:
-            return OTHER[kind][other].format(text=text, entry=entry)
-    several = _several(kind, wanted)
-    if len(several) > 1:
-        listed = [f"{name} ({_title(kind, name)})" for name in several]
+    for other in SEE if kind in SEE else ():
+        if entry := _meant(other, text):
+            return (f"'{text}' is a {other[:-1]}, expected a {kind[:-1]}; see: "
+                    f"{SEE[other]} {entry}.")
+    begins = f"{'' if kind == 'models' else '(.*-)?'}{re.escape(wanted)}"
+    begins += "(?![0-9])" if wanted[-1:].isdigit() else ""
+    several = [name for name in known if re.match(begins, name)]
+    if kind in PREFIXED and len(wanted) >= LEAST and len(several) > 1:
+        listed = [f"{name} ({title.get('en', name) if isinstance(title, dict) else name})"
+                  for name in several
+                  for title in [yamlfile.read(file_of(kind, name)).data.get("name")]]
         return (f"'{text}' may be any of several in params/{kind}/, expected one of them: "
                 f"{', '.join(listed)}.")
     spelt = {other: name for name in known for other in (
         name, name.partition("-")[2] if kind in WITHOUT_MAKER else name,
         *map(plain, also(kind, name)))}
-    close = difflib.get_close_matches(wanted, [each for each in spelt if each], n=6, cutoff=0.5)
+    close = difflib.get_close_matches(wanted, filter(None, spelt), n=6, cutoff=0.5)
     near = list(dict.fromkeys(spelt[each] for each in close))[:3]
     near = near or [name for name in known if wanted in name]
-    own = (f"; a file of your own may begin as params/templates/{BEGUN_AS[kind]}.yml"
-           + (f" or be like {near[0] if near else 'one of them'}" if kind == "devices" else "")
-           ) if kind in BEGUN_AS else ""
+    own = f"; a file of your own may begin as {BEGUN_AS[kind]}" if kind in BEGUN_AS else ""
     told = (f", the nearest names are {', '.join(near)}" if near else
-            f" and no name is near, expected one of {len(known)}, such as "
-            f"{', '.join(known[:SHOWN])}")
+            f", expected one of {len(known)}, such as {', '.join(known[:SHOWN])}")
     return f"there is no {kind[:-1]} '{text}' in params/{kind}/{told}{own}."
-
-
-def _several(kind: str, wanted: str) -> list[str]:
-    """Entries that a name begins: the bins of a 910B, the two faces of a 910C."""
-    if kind not in PREFIXED or len(wanted) < LEAST:
-        return []
-    begins = f"{'' if kind == 'models' else '(.*-)?'}{re.escape(wanted)}"
-    begins += "(?![0-9])" if wanted[-1].isdigit() else ""
-    return [name for name in names(kind) if re.match(begins, name)]
-
-
-def _title(kind: str, name: str) -> str:
-    """An entry's English name."""
-    title = yamlfile.read(file_of(kind, name)).data.get("name")
-    return str(title.get("en", name)) if isinstance(title, dict) else name
 
 
 COMMAND_LINE = "given on the command line"
@@ -243,21 +216,6 @@ KINDS: dict[str, type[Entry]] = {
 }
 
 
-def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
-    """The file of an entry that another file names; one outside the catalogue may be anything.
-
-    Raises ParamsError as :func:`locate` does, and for a file whose keys are not those of the kind.
-    """
-    path = locate(kind, reference, beside)
-    if is_path(reference):
-        file = yamlfile.read(path)
-        known = KINDS[kind].model_fields
-        if unknown := [key for key in file.data if key not in known]:
-            raise ParamsError(f"{file.where((unknown[0],))}: '{unknown[0][:60]}' is no key of a "
-                              f"file like those in params/{kind}/.")
-    return path
-
-
 class Override(NamedTuple):
     """A value given in place of a file's, and where it was given."""
 
@@ -291,7 +249,7 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
     if data.get("defaults") is None:
         data["defaults"] = {}
     provenance = Provenance(data["defaults"], frozenset(sources()),
-                            partial(referred, beside=path))
+                            partial(locate, beside=path))
     try:
         check_defaults(data["defaults"], provenance)
         entry: Any = cls.model_validate(data, context=provenance)
@@ -382,24 +340,17 @@ def _inherited(cls: type[Entry], key: str, raw: Any, defaults: Any, path: Path) 
             return str(locate(kind, raw, path).absolute())
         except ParamsError:  # told when the device is checked
             return raw
-    if _is_quantity(field.annotation):
-        return _inherited_value(raw, defaults)
+    if _is_quantity(field.annotation) and raw is not None:
+        value = raw if isinstance(raw, dict) else {"value": raw}
+        if "source" not in value and isinstance(defaults, dict):
+            value = defaults | value
+        others = value.get("others")
+        return value | {"others": [other for other in others if not isinstance(other, dict)
+                                   or other.get("kind") != "documented"]
+                        } if isinstance(others, list) else value
     if (group := _entry_class(field.annotation)) and isinstance(raw, dict):
         return {name: _inherited(group, name, item, defaults, path) for name, item in raw.items()}
     return raw
-
-
-def _inherited_value(raw: Any, defaults: Any) -> Any:
-    if raw is None:
-        return None
-    value = raw if isinstance(raw, dict) else {"value": raw}
-    if "source" not in value and isinstance(defaults, dict):
-        value = defaults | value
-    if not isinstance(value.get("others"), list):
-        return value
-    return value | {"others": [other for other in value["others"]
-                               if not (isinstance(other, dict)
-                                       and other.get("kind") == "documented")]}
 
 
 def _problem(error: ValidationError) -> Any:
@@ -483,16 +434,14 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
               override: Override) -> None:
     """Set one dotted key in raw data; numbers get the command line as their source."""
     *parents, last = dotted.split(".")
-    if dotted == "like":
-        raise ParamsError(f"{override.origin}: 'like' stands in a device's file, expected another "
-                          "device (device=NAME).")
+    given = {"value": override.raw, "source": COMMAND_LINE, "kind": "assumed"}
     target, owner = data, cls
     first = cls.model_fields.get(parents[0]) if parents else None
     if (first is not None and get_origin(first.annotation) is dict  # gemm_efficiency.fp8
             and _is_quantity(first.annotation)):
         stated = target.get(parents[0])
         target[parents[0]] = (stated if isinstance(stated, dict) else {}) | {
-            dotted.partition(".")[2]: _given(override)}
+            dotted.partition(".")[2]: given}
         return
     for depth, key in enumerate(parents):
         field = owner.model_fields.get(key)
@@ -510,12 +459,4 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
         near = difflib.get_close_matches(last, known, n=3, cutoff=0.4) or known
         raise ParamsError(f"{override.origin}: unknown key '{last}', "
                           f"the nearest names are {', '.join(near)}.")
-    if _is_quantity(field.annotation):
-        target[last] = _given(override)
-    else:
-        target[last] = override.raw
-
-
-def _given(override: Override) -> dict[str, Any]:
-    """A quantity with the command line as its source."""
-    return {"value": override.raw, "source": COMMAND_LINE, "kind": "assumed"}
+    target[last] = given if _is_quantity(field.annotation) else override.raw

@@ -3,24 +3,87 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import ROOT
-from catalogue.reading.values import stated_date
+from catalogue.reading.values import Date, Text
 
-CONSEQUENCES = ("stops", "decision", "number")  # of a cause, the gravest first
+Consequence = Literal["stops", "decision", "number"]
+CONSEQUENCES: tuple[str, ...] = get_args(Consequence)  # of a cause, the gravest first
 _FOLDER = ROOT / "sources"
-_SYMPTOM = ("en", "zh", "at")  # its variants in either language, and what answers it
+
+
+class Source(BaseModel):
+    """What is cited. ``date`` is that of what it states; where it prints none, ``read`` is the day
+    by which it was read, on which it stood so."""
+
+    model_config = ConfigDict(extra="forbid")
+    title: str
+    url: str = ""
+    date: Date = ""
+    read: Date = ""
+    note: Text | None = None
+
+
+class Term(BaseModel):
+    """A term of the book in both languages, and what else its file says of it."""
+
+    en: Any
+    zh: Any
+
+
+class Cause(BaseModel):
+    """What went wrong in the documents."""
+
+    title: Text
+    what: Text
+    consequence: Consequence
+
+
+class Symptom(BaseModel):
+    """Variants of a symptom in either language, and the labels of what answers it."""
+
+    model_config = ConfigDict(extra="forbid")
+    en: list[str]
+    zh: list[str]
+    at: list[str]
+
+
+class Symptoms(BaseModel):
+    """What readers type who look for help.
+
+    ``ignored``: kind -> words that tell nothing; ``same``: name -> words that mean the same;
+    ``faults``: names of those that say what went wrong.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    ignored: dict[str, list[str]]
+    same: dict[str, list[str]]
+    faults: list[str]
+    symptoms: dict[str, Symptom]
+
+
+def _checked(path: Path, kind: Any) -> dict[str, dict[str, Any]]:
+    """The contents of a file, of a kind that pydantic knows. Raises ParamsError for others."""
+    def checked() -> dict[str, dict[str, Any]]:
+        file = yamlfile.read(path)
+        try:
+            TypeAdapter(kind).validate_python(file.data)
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]
+            raise ParamsError(f"{file.where(problem['loc'])}: "
+                              f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}.") from None
+        return file.data
+
+    return yamlfile.remembered("checked", path, checked)
 
 
 def sources() -> dict[str, dict[str, str]]:
-    """Key -> {title, url?, date?, read?, note?} of all that is cited, from ``params/sources/``.
-
-    ``date`` is that of what the source states; where it prints none, ``read`` is the day by which
-    it was read, on which it stood so.
-    """
+    """Key -> entry of :class:`Source` of all that is cited, from ``params/sources/``."""
     return yamlfile.remembered("sources", _FOLDER, _sources)
 
 
@@ -28,21 +91,12 @@ def _sources() -> dict[str, dict[str, str]]:
     yamlfile.note(_FOLDER)
     found: dict[str, dict[str, str]] = {}
     for name in yamlfile.names_in(_FOLDER):
-        file = yamlfile.read(_FOLDER / f"{name}.yml")
-        for key, entry in file.data.items():
-            if not isinstance(entry, dict) or not isinstance(entry.get("title"), str):
-                raise ParamsError(f"{file.where((key,))}: the source '{key}' has no title.")
-            if unknown := sorted(set(entry) - {"title", "url", "date", "read", "note"}):
-                raise ParamsError(f"{file.where((key, unknown[0]))}: unknown key '{unknown[0]}', "
-                                  "expected title, url, date, read or note.")
-            for name in {"date", "read"} & set(entry):
-                try:
-                    stated_date(entry[name])
-                except ValueError as error:
-                    raise ParamsError(f"{file.where((key, name))}: {error}.") from None
-            if key in found:
-                raise ParamsError(f"{file.where((key,))}: the source '{key}' is listed twice.")
-            found[key] = entry
+        path = _FOLDER / f"{name}.yml"
+        entries = _checked(path, dict[str, Source])
+        for key in found.keys() & entries:
+            raise ParamsError(f"{yamlfile.read(path).where((key,))}: the source '{key}' is listed "
+                              "twice.")
+        found |= entries
     return found
 
 
@@ -59,66 +113,14 @@ def stands_on(key: str) -> str | None:
 
 def glossary() -> dict[str, dict[str, Any]]:
     """Every term of the book by identifier, from ``params/glossary.yml``."""
-    return yamlfile.remembered("glossary", ROOT / "glossary.yml", lambda: _entries(
-        ROOT / "glossary.yml", ("en", "zh")))
+    return _checked(ROOT / "glossary.yml", dict[str, Term])
 
 
 def symptoms() -> dict[str, dict[str, Any]]:
-    """What readers type who look for help, from ``params/symptoms.yml``.
-
-    ``ignored``: kind -> words that tell nothing; ``same``: name -> words that mean the same;
-    ``faults``: names of those that say what went wrong; ``symptoms``: name -> variants in either
-    language, and the labels of what answers them.
-    """
-    return yamlfile.remembered("symptoms", ROOT / "symptoms.yml", _symptoms)
-
-
-def _symptoms() -> dict[str, dict[str, Any]]:
-    file = yamlfile.read(ROOT / "symptoms.yml")
-    if set(file.data) != {"ignored", "same", "faults", "symptoms"}:
-        raise ParamsError(f"{file.where()}: expected ignored, same, faults and symptoms.")
-    for name in file.data["faults"]:
-        if name not in file.data["same"]:
-            raise ParamsError(f"{file.where(('faults',))}: '{name}' is no list of 'same'.")
-    for key, entry in file.data["symptoms"].items():
-        if not isinstance(entry, dict) or set(entry) != set(_SYMPTOM):
-            raise ParamsError(f"{file.where(('symptoms', key))}: '{key}' has not just "
-                              f"{', '.join(_SYMPTOM)}.")
-    lists: list[tuple[tuple[str, ...], Any]] = [
-        ((kind, key), words) for kind in ("ignored", "same")
-        for key, words in file.data[kind].items()]
-    lists += [(("symptoms", key, part), entry[part])
-              for key, entry in file.data["symptoms"].items() for part in _SYMPTOM]
-    for where, words in lists:
-        if not isinstance(words, list) or not words or any(
-                not isinstance(word, str) or not word.strip() for word in words):
-            raise ParamsError(f"{file.where(where)}: '{where[-1]}' is no list of words.")
-    return file.data
+    """What readers type who look for help, from ``params/symptoms.yml``; see :class:`Symptoms`."""
+    return _checked(ROOT / "symptoms.yml", Symptoms)
 
 
 def causes() -> dict[str, dict[str, Any]]:
-    """What went wrong in the documents, by the name of the cause, from ``params/causes.yml``.
-
-    Each has a title, what it is, and its ``consequence``, one of ``CONSEQUENCES``.
-    """
-    path = ROOT / "causes.yml"
-
-    def checked() -> dict[str, dict[str, Any]]:
-        found = _entries(path, ("title", "what", "consequence"))
-        for key, entry in found.items():
-            if entry["consequence"] not in CONSEQUENCES:
-                where = yamlfile.read(path).where((key, "consequence"))
-                raise ParamsError(f"{where}: '{str(entry['consequence'])[:20]}' is no consequence, "
-                                  f"expected one of {', '.join(CONSEQUENCES)}.")
-        return found
-
-    return yamlfile.remembered("causes", path, checked)
-
-
-def _entries(path: Path, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    file = yamlfile.read(path)
-    for key, entry in file.data.items():
-        if not isinstance(entry, dict) or (missing := [key for key in needed if key not in entry]):
-            what = missing[0] if isinstance(entry, dict) else "every key"
-            raise ParamsError(f"{file.where((key,))}: '{key}' lacks {what}.")
-    return file.data
+    """What went wrong, by the name of the cause, from ``params/causes.yml``."""
+    return _checked(ROOT / "causes.yml", dict[str, Cause])

@@ -79,8 +79,7 @@ class Provenance:
     Attributes:
         defaults: source, kind and date that bare numbers inherit.
         sources: keys of ``params/sources/``.
-        locate: finds an entry by kind and name; raises ParamsError if there is none, or if the
-            file is of another kind.
+        locate: finds an entry by kind and name; raises ParamsError if there is none.
     """
 
     defaults: dict[str, Any]
