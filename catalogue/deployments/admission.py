@@ -9,6 +9,8 @@ from functools import cache
 from typing import Any
 
 from catalogue.deployments.cuts import (
+    EXPERTS,
+    TENSOR,
     Cut,
     Problem,
     Rule,
@@ -61,12 +63,10 @@ def server_problem(subject: Subject, cut: Cut) -> Problem | None:
         fills = per_node % cards == 0 or cut.data == cut.joined
     else:
         fills = cards % per_node == 0 and (replica % per_node == 0 or per_node % replica == 0)
-    if fills:
-        return None
-    return told(SERVERS, "tensor_parallel",
-                lambda: say("server-of-cards-replicas-of", cards=cards, replica=replica,
-                     per_node=per_node),
-                cards=cards, replica=replica, per_node=per_node)
+    return None if fills else told(
+        SERVERS, TENSOR, lambda: say("server-of-cards-replicas-of", cards=cards, replica=replica,
+                                     per_node=per_node),
+        cards=cards, replica=replica, per_node=per_node)
 
 
 def engine_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -112,38 +112,21 @@ def padded_vocabulary(subject: Subject) -> int:
 def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
     """Why drafts are not made: nothing that drafts is published, no engine that is meant drafts
     with it, or none does in stages; None if they are."""
-    if cut.drafts and cut.drafter:
-        return _drafter_problem(subject, cut)
-    if cut.drafts and subject.engines_own and not subject.model.drafts:
-        return told(DRAFTS, "draft_tokens",
-                    lambda: say("drafted-tokens-no-layer-that", drafts=cut.drafts,
-                                model=subject.model.id),
-                    drafts=cut.drafts)
-    if cut.pipeline == 1 or not cut.drafts or subject.stages_draft:
+    drafts, method = cut.drafts, DRAFTERS[cut.drafter]
+    if not drafts:
         return None
-    return _staged_problem(subject, cut)
-
-
-def _drafter_problem(subject: Subject, cut: Cut) -> Problem | None:
-    """Why no drafts come of a drafter apart from its model: none that is shown to start it is
-    meant, or there are stages; None if they do."""
-    method = DRAFTERS[cut.drafter]
-    if subject.engines_own and not drafted_by(subject, method):
-        return told(DRAFTS, "draft_method",
-                    lambda: say("drafter-that-no-engine-starts", method=method,
-                                model=subject.model.id, engine=_engines(subject)),
-                    drafts=cut.drafts)
-    if cut.pipeline == 1 or subject.staged_drafts:
+    if subject.engines_own and cut.drafter and not drafted_by(subject, method):
+        return told(DRAFTS, "draft_method", lambda: say(
+            "drafter-that-no-engine-starts", method=method, model=subject.model.id,
+            engine=_engines(subject)), drafts=drafts)
+    if subject.engines_own and not cut.drafter and not subject.model.drafts:
+        return told(DRAFTS, "draft_tokens", lambda: say(
+            "drafted-tokens-no-layer-that", drafts=drafts, model=subject.model.id), drafts=drafts)
+    if cut.pipeline == 1 or (subject.staged_drafts if cut.drafter else subject.stages_draft):
         return None
-    return _staged_problem(subject, cut)
-
-
-def _staged_problem(subject: Subject, cut: Cut) -> Problem:
-    """That no engine that is meant drafts in pipeline stages."""
-    return told(DRAFTS, "draft_tokens",
-                lambda: say("drafted-tokens-in-pipeline-stages", drafts=cut.drafts,
-                            pipeline=cut.pipeline, engine=_engines(subject)),
-                drafts=cut.drafts, stages=cut.pipeline)
+    return told(DRAFTS, "draft_tokens", lambda: say(
+        "drafted-tokens-in-pipeline-stages", drafts=drafts, pipeline=cut.pipeline,
+        engine=_engines(subject)), drafts=drafts, stages=cut.pipeline)
 
 
 def _engines(subject: Subject) -> Pair:
@@ -185,42 +168,39 @@ def layout_problem(engine: Starts, subject: Subject, cut: Cut) -> Problem | None
 
 def _problems(name: str, starts: Mapping[str, bool], subject: Subject, cut: Cut
               ) -> Iterator[Problem]:
-    ranks, each, ep = cut.tensor * cut.joined, cut.each, cut.expert
+    ranks, each, ep, joined = cut.tensor * cut.joined, cut.each, cut.expert, cut.joined
     experts = bool(subject.numbers["n_routed_experts"])
-    if experts and ep > 1 and each > 1 and not starts.get("divided_experts", False):
-        yield told(ENGINE, SLICES if cut.slices else "expert_parallel",
-                   lambda: say("no-flag-cuts-experts-on", name=name, ep=ep, ranks=ranks, each=each),
-                   ranks=ranks, expert=ep)
-    if experts and ep == 1 and cut.joined > 1 and not starts.get("cut_over_replicas", False):
-        yield told(ENGINE, SLICES,
-                   lambda: say("no-flag-cuts-experts-over", name=name, joined=cut.joined,
-                        ranks=ranks), ranks=ranks)
-    if cut.joined > 1 and cut.tensor > 1 and not starts.get("wide_replicas", False):
-        yield told(ENGINE, "tensor_parallel",
-                   lambda: say("attention-is-cut-over-all", name=name, ranks=ranks), ranks=ranks)
+    if experts and ep > 1 and each > 1 and not starts.get("divided_experts"):
+        yield told(ENGINE, SLICES if cut.slices else EXPERTS, lambda: say(
+            "no-flag-cuts-experts-on", name=name, ep=ep, ranks=ranks, each=each),
+            ranks=ranks, expert=ep)
+    if experts and ep == 1 and joined > 1 and not starts.get("cut_over_replicas"):
+        yield told(ENGINE, SLICES, lambda: say(
+            "no-flag-cuts-experts-over", name=name, joined=joined, ranks=ranks), ranks=ranks)
+    if joined > 1 and cut.tensor > 1 and not starts.get("wide_replicas"):
+        yield told(ENGINE, TENSOR, lambda: say(
+            "attention-is-cut-over-all", name=name, ranks=ranks), ranks=ranks)
     padded = padded_vocabulary(subject)
-    if padded % cut.tensor and not starts.get("any_vocabulary", False):
-        stated = f"{subject.numbers['vocab_size']:,.0f}"
-        yield told(ENGINE, "tensor_parallel", lambda: say(
-            "vocabulary-not-dealt", name=name, tp=cut.tensor, stated=stated, padded=f"{padded:,}",
-            block=VOCABULARY_BLOCK, of=subject.model.id), parts=cut.tensor, whole=padded)
-    per_node = int(subject.node.devices_per_node.value)
-    if (cut.joined > 1 and cut.tensor * cut.pipeline > per_node
-            and not starts.get("spread_replicas", False)):
-        yield told(ENGINE, "tensor_parallel",
-                   lambda: say("replicas-of-cards-that-span", name=name,
-                               tensor=cut.tensor * cut.pipeline, per_node=per_node),
-                   per_node=per_node)
+    if padded % cut.tensor and not starts.get("any_vocabulary"):
+        yield told(ENGINE, TENSOR, lambda: say(
+            "vocabulary-not-dealt", name=name, tp=cut.tensor, padded=f"{padded:,}",
+            stated=f"{subject.numbers['vocab_size']:,.0f}", block=VOCABULARY_BLOCK,
+            of=subject.model.id), parts=cut.tensor, whole=padded)
+    per_node, replica = int(subject.node.devices_per_node.value), cut.tensor * cut.pipeline
+    if joined > 1 and replica > per_node and not starts.get("spread_replicas"):
+        yield told(ENGINE, TENSOR, lambda: say(
+            "replicas-of-cards-that-span", name=name, tensor=replica, per_node=per_node),
+            per_node=per_node)
     if cut.shared_ranks:
-        yield told(ENGINE, SHARED_RANKS,
-                   lambda: say("no-flag-gives-ranks-to", name=name, shared_ranks=SHARED_RANKS))
-    if cut.spares and not starts.get("spares", False):
-        yield told(ENGINE, "redundant_experts",
-                   lambda: say("has-no-redundant-experts-expected", name=name), spares=cut.spares)
-    if cut.context > 1 and not starts.get("dealt_cache", False):
-        yield told(ENGINE, SHARED_CACHE,
-                   lambda: say("deals-no-cache-over-ranks", name=name, shared_cache=SHARED_CACHE,
-                               sparse=bool(subject.numbers["index_topk"])), ranks=cut.context)
+        yield told(ENGINE, SHARED_RANKS, lambda: say(
+            "no-flag-gives-ranks-to", name=name, shared_ranks=SHARED_RANKS))
+    if cut.spares and not starts.get("spares"):
+        yield told(ENGINE, "redundant_experts", lambda: say(
+            "has-no-redundant-experts-expected", name=name), spares=cut.spares)
+    if cut.context > 1 and not starts.get("dealt_cache"):
+        yield told(ENGINE, SHARED_CACHE, lambda: say(
+            "deals-no-cache-over-ranks", name=name, shared_cache=SHARED_CACHE,
+            sparse=bool(subject.numbers["index_topk"])), ranks=cut.context)
 
 
 common = messages("common")

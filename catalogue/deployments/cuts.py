@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from catalogue import library
@@ -196,7 +196,7 @@ def written(cut: Cut) -> Text:
 
 
 DIVISION, DEALT = "division", "dealt"
-EXPERTS = "expert_parallel"
+TENSOR, EXPERTS = "tensor_parallel", "expert_parallel"
 
 
 def cut_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -204,44 +204,42 @@ def cut_problem(subject: Subject, cut: Cut) -> Problem | None:
     return next(_problems(subject, cut), None)
 
 
-def _undivided(subject: Subject, key: str, parts: int, name: str) -> Iterator[Problem]:
-    whole = int(subject.numbers[name])
-    if whole % parts:
-        of = subject.model.id
+def _undivided(subject: Subject, key: str, parts: int, *names: str) -> Iterator[Problem]:
+    """The first symbol of a model that a number of ranks or slices does not divide."""
+    wholes = {name: int(subject.numbers[name]) for name in names}
+    if name := next((name for name, whole in wholes.items() if whole % parts), ""):
         yield told(DIVISION, key, lambda: say(
-            "of-does-not-divide-of", key=key, parts=parts, name=name, whole=whole, of=of),
-            parts=parts, whole=whole)
+            "of-does-not-divide-of", key=key, parts=parts, name=name, whole=wholes[name],
+            of=subject.model.id), parts=parts, whole=wholes[name])
 
 
 def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     numbers, of = subject.numbers, subject.model.id
     tp, pp = cut.tensor, cut.pipeline
-    yield from _undivided(subject, "tensor_parallel", tp, "num_attention_heads")
-    yield from _undivided(subject, "tensor_parallel", tp, "intermediate_size")
-    if subject.numbers["o_groups"]:
-        yield from _undivided(subject, "tensor_parallel", tp, "o_groups")
-    if has_windows(numbers):
-        yield from _undivided(subject, "tensor_parallel", tp, "window_num_attention_heads")
-    for name in _kv_heads(subject):
-        if (heads := int(numbers[name])) % tp and tp % heads:
-            yield told(DIVISION, "tensor_parallel", partial(_neither, tp, name, heads, of),
-                       parts=tp, whole=heads)
+    yield from _undivided(
+        subject, TENSOR, tp, "num_attention_heads", "intermediate_size", "o_groups",
+        *(["window_num_attention_heads"] if has_windows(numbers) else []))
+    heads = {name: int(numbers[name]) for name in _kv_heads(subject)}
+    if name := next((name for name, each in heads.items() if each % tp and tp % each), ""):
+        yield told(DIVISION, TENSOR, lambda: say("tensor-parallel-of-neither-divides", tp=tp,
+                                                 name=name, heads=heads[name], of=of),
+                   parts=tp, whole=heads[name])
     if numbers["linear_mamba"]:
-        yield from _undivided(subject, "tensor_parallel", tp, "linear_num_value_heads")
-        if numbers["linear_num_key_heads"] > 1:  # a single group is copied to every rank
-            yield from _undivided(subject, "tensor_parallel", tp, "linear_num_key_heads")
+        yield from _undivided(
+            subject, TENSOR, tp, "linear_num_value_heads",  # a single group is copied to every rank
+            *(["linear_num_key_heads"] if numbers["linear_num_key_heads"] > 1 else []))
     layers = int(numbers["num_hidden_layers"])
     if pp > layers:
-        yield told(DIVISION, "pipeline_parallel",
-                   lambda: say("pipeline-parallel-of-exceeds-layers", pp=pp, layers=layers,
-                        of=of), parts=pp, whole=layers)
+        yield told(DIVISION, "pipeline_parallel", lambda: say(
+            "pipeline-parallel-of-exceeds-layers", pp=pp, layers=layers, of=of),
+            parts=pp, whole=layers)
     if numbers["n_routed_experts"]:
         yield from _expert_problems(subject, cut)
         return
-    for key, value, expected in ((EXPERTS, cut.expert > 1, 1), ("redundant_experts", cut.spares, 0),
-                                 (SHARED_RANKS, cut.shared_ranks, 0)):
-        if value:
-            yield told(DIVISION, key, partial(_no_experts, of, expected))
+    asked = {EXPERTS: cut.expert > 1, "redundant_experts": cut.spares,
+             SHARED_RANKS: cut.shared_ranks}
+    if key := next((key for key, value in asked.items() if value), ""):
+        yield told(DIVISION, key, lambda: say("no-experts", of=of, expected=int(key == EXPERTS)))
     if cut.slices:
         yield told(DIVISION, SLICES, lambda: say("no-slices", of=of))
 
@@ -264,18 +262,6 @@ def _kv_heads(subject: Subject) -> list[str]:
     return ["num_key_value_heads", *windows]
 
 
-def _neither(tp: int, name: str, heads: int, of: str) -> Pair:
-    return say("tensor-parallel-of-neither-divides", tp=tp, name=name, heads=heads, of=of)
-
-
-def _no_experts(of: str, expected: int) -> Pair:
-    return say("no-experts", of=of, expected=expected)
-
-
-def _low_latency(ranks: int, mode: str) -> Pair:
-    return say("is-reached-by-low-latency", key=SHARED_RANKS, ranks=ranks, mode=mode)
-
-
 def _expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     tp, _, dp, ep = cut.degrees
     if cut.slices:
@@ -294,7 +280,7 @@ def _expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
             "experts-not-dealt", expert=ep, routed=routed, copies=copies, fewest=fewest, of=of,
             shared_ranks=SHARED_RANKS, shared=cut.shared_ranks),
             expert=ep, routed=routed, copies=copies, fewest=fewest)
-    yield from _undivided(subject, SLICES if cut.slices else "tensor_parallel", cut.each,
+    yield from _undivided(subject, SLICES if cut.slices else TENSOR, cut.each,
                           "moe_intermediate_size")
 
 
@@ -321,16 +307,15 @@ def _shared_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     if not subject.numbers["n_shared_experts"]:
         yield told(DIVISION, SHARED_RANKS, lambda: say("has-no-shared-experts-expected", of=of))
     if cut.shared_ranks >= cut.expert:
-        yield told(DIVISION, SHARED_RANKS,
-                   lambda: say("leaves-no-rank-of-expert", expert=cut.expert, key=SHARED_RANKS,
-                               ranks=ranks))
+        yield told(DIVISION, SHARED_RANKS, lambda: say(
+            "leaves-no-rank-of-expert", expert=cut.expert, key=SHARED_RANKS, ranks=ranks))
     if cut.tensor > 1:
-        yield told(DIVISION, SHARED_RANKS,
-                   lambda: say("with-tensor-parallel-of-is", tensor=cut.tensor, key=SHARED_RANKS,
-                               ranks=ranks))
-    for mode in ("exchange_normal", "exchange_gathered"):
-        if subject.numbers.get(mode, 0):
-            yield told(DIVISION, SHARED_RANKS, partial(_low_latency, ranks, mode))
+        yield told(DIVISION, SHARED_RANKS, lambda: say(
+            "with-tensor-parallel-of-is", tensor=cut.tensor, key=SHARED_RANKS, ranks=ranks))
+    if mode := next((mode for mode in ("exchange_normal", "exchange_gathered")
+                     if subject.numbers.get(mode)), ""):
+        yield told(DIVISION, SHARED_RANKS, lambda: say(
+            "is-reached-by-low-latency", key=SHARED_RANKS, ranks=ranks, mode=mode))
 
 
 def context_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -340,19 +325,19 @@ def context_problem(subject: Subject, cut: Cut) -> Problem | None:
         return None
     if shared > tensor or tensor % shared:
         beyond = shared > tensor
-        return told(DEALT, SHARED_CACHE,
-                    lambda: say("does-not-divide-tensor-parallel", tensor=tensor, key=SHARED_CACHE,
-                                shared=shared, beyond=beyond))
+        return told(DEALT, SHARED_CACHE, lambda: say(
+            "does-not-divide-tensor-parallel", tensor=tensor, key=SHARED_CACHE, shared=shared,
+            beyond=beyond))
     heads = max((int(subject.numbers[name]) for name in _kv_heads(subject)),
                 default=int(subject.numbers["num_key_value_heads"]))
     copies = tensor if subject.model.attention == "mla" else max(1, tensor // heads)
     if copies % shared:
-        return told(DEALT, SHARED_CACHE,
-                    lambda: say("needs-as-many-copies-of", heads=heads, of=of, tensor=tensor,
-                                copies=copies, key=SHARED_CACHE, shared=shared))
+        return told(DEALT, SHARED_CACHE, lambda: say(
+            "needs-as-many-copies-of", heads=heads, of=of, tensor=tensor, copies=copies,
+            key=SHARED_CACHE, shared=shared))
     if subject.numbers["index_topk"] and subject.model.attention != "mla":
-        return told(DEALT, SHARED_CACHE,
-                    lambda: say("of-model-with-indexer-is", of=of, key=SHARED_CACHE, shared=shared))
+        return told(DEALT, SHARED_CACHE, lambda: say(
+            "of-model-with-indexer-is", of=of, key=SHARED_CACHE, shared=shared))
     return None
 
 

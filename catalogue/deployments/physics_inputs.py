@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -278,16 +277,13 @@ def knobs(scenario: Resolved) -> list[Knob]:
     stated, known, found = scenario.file.mechanisms, scenario.mechanisms, _priors(scenario)
     given = {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
     named = {knob.name for knob in found}
-    found += [Knob(name, value, (name,)) for name in _if_stated(scenario.model)
-              if name not in named and (value := known.get(name) or stated.get(_else(name)))]
-    own: Mapping[str, Value | None] = {
-        knob.name: stated.get(knob.name) or stated.get(_else(knob.name)) or given.get(knob.name)
-        for knob in found} if stated else given
+    found += _alone({name: known.get(name) or stated.get(_else(name))
+                     for name in _if_stated(scenario.model) if name not in named})
     moved = {knob.name for knob in found}
     follow = {name: tuple(key for key, of in FOLLOWING.items() if of == name and key not in moved)
               for name in FOLLOWING.values()}
-    return [Knob(knob.name, value or knob.value, knob.symbols + follow.get(knob.name, ()))
-            if (value := own.get(knob.name)) or follow.get(knob.name) else knob for knob in found]
+    return [Knob(name, stated.get(name) or stated.get(_else(name)) or given.get(name) or value,
+                 symbols + follow.get(name, ())) for name, value, symbols in found]
 
 
 def unstated(scenario: Resolved) -> dict[str, tuple[str, ...]]:
@@ -321,74 +317,51 @@ def _else(name: str) -> str:
 
 def _priors(scenario: Resolved) -> list[Knob]:
     """The mechanisms of a deployment with the values of its device and host."""
-    found: list[Knob] = []
+    model, cut, offload = scenario.model, scenario.file.parallelism, scenario.file.offload
     priors = priors_of(scenario.device)
-    cut = Placed.of(scenario)
-    without = {"kv_imbalance": cut.replicas == 1
-               or _switched(scenario, "separate_pools"),  # no prompts between
-               "placement_residual": cut.balancing != "periodic",
-               "absorbed_copies": scenario.model.attention != "mla"}
-    without |= dict.fromkeys((*SPARSE, SPARSE_PREFILL), not scenario.model.index_topk)
-    without |= dict.fromkeys(_lacking(scenario.model), True)
+    without = {*_lacking(model), *(() if model.index_topk else (*SPARSE, SPARSE_PREFILL))}
+    if cut.data_parallel.value == 1 or _switched(scenario, "separate_pools"):
+        without.add("kv_imbalance")  # no prompts between
+    if cut.balancing != "periodic":
+        without.add("placement_residual")
+    if model.attention != "mla":
+        without.add("absorbed_copies")
     narrow = widened_experts(priors, scenario.precision, scenario.multiplied)
-    found += [Knob(key, narrow.get(key) or getattr(priors, key) or getattr(priors, ELSE[key]),
-                   (key,))
-              for key in dict.fromkeys((*SCALARS, *narrow)) if not without.get(key, False)]
-    known = [key for key in IF_KNOWN if not without.get(key, False)]
-    found += [Knob(key, value, (key,)) for key in known if key not in narrow
-              and (value := getattr(priors, key) or getattr(priors, ELSE.get(key, key)))]
-    found += [Knob(key, value, (key,)) for key, value in scenario.acceptance.items()]
-    found += by_dtype(scenario, priors)
-    if scenario.model.index_topk:
+    of: dict[str, Value | None] = {
+        key: narrow.get(key) or getattr(priors, key) or getattr(priors, ELSE[key])
+        for key in (*SCALARS, *narrow) if key not in without}
+    of |= {key: getattr(priors, key) or getattr(priors, ELSE.get(key, key))
+           for key in IF_KNOWN if key not in without and key not in narrow}
+    of |= scenario.acceptance
+    found = [*_alone(of), *by_dtype(scenario, priors)]
+    of = {}
+    if model.index_topk:
         cached = library.load("formats", scenario.precision.kv_cache).bits.value
         table = priors.sparse_attention_efficiency
-        found.append(Knob(SPARSE_SHARE, table.wide if cached >= WIDE_BITS else table.narrow,
-                          (SPARSE_SHARE,)))
+        of[SPARSE_SHARE] = table.wide if cached >= WIDE_BITS else table.narrow
     mode = "normal" if _switched(scenario, "exchange_normal") else "low_latency"
     exchange = getattr(priors.all_to_all, mode)
-    found += [Knob(key, value, (key,)) for key, value in exchange_latencies(
-        scenario, exchange, mode, cut.experts).items()]
-    found += [
-        Knob("exchange_efficiency", exchange.node.efficiency, ("exchange_efficiency",)),
-        Knob("exchange_network_efficiency", exchange.network.efficiency,
-             ("exchange_network_efficiency",))]
-    found += [Knob(name, value, (name,)) for name in EXCHANGE_TIMES
-              if (value := getattr(exchange.node, name.removeprefix("exchange_"))
-                  or scenario.mechanisms.get(name)) is not None]
+    of |= exchange_latencies(scenario, exchange, mode, cut.expert_parallel.value)
+    of |= {"exchange_efficiency": exchange.node.efficiency,
+           "exchange_network_efficiency": exchange.network.efficiency}
+    of |= {name: getattr(exchange.node, name.removeprefix("exchange_"))
+           or scenario.mechanisms.get(name) for name in EXCHANGE_TIMES}
     # a gather keeps no room for copies
-    if scenario.model.is_moe and not _switched(scenario, "exchange_gathered"):
-        found.append(Knob("exchange_buffer_tokens", exchange.buffer_tokens,
-                          ("exchange_buffer_tokens",)))
-    offload = scenario.file.offload
+    if model.is_moe and not _switched(scenario, "exchange_gathered"):
+        of["exchange_buffer_tokens"] = exchange.buffer_tokens
+    found += _alone(of)
     if offload and scenario.host and scenario.host.mechanisms:
         priors = library.load("mechanisms", scenario.host.mechanisms)
-        paid = FETCHING if offload.fetched else COMPUTING
         shares = OF_VECTORS if on_vectors(offload.format) else {}
         found += [Knob(name, getattr(priors, name) or getattr(priors, key), (key,))
-                  for key in paid for name in [shares.get(key, key)]]
+                  for key in (FETCHING if offload.fetched else COMPUTING)
+                  for name in [shares.get(key, key)]]
     return found + _fetching(scenario)
 
 
-@dataclass(frozen=True)
-class Placed:
-    """What the inputs of a deployment depend on of its layout, besides the numbers of the cut.
-
-    Attributes:
-        nodes, replicas, experts: servers, data-parallel replicas, ranks that share the experts [1].
-        balancing: of the experts' load, as its file says it.
-    """
-
-    nodes: float
-    replicas: float
-    experts: float
-    balancing: str
-
-    @classmethod
-    def of(cls, scenario: Resolved) -> Placed:
-        """That of a deployment as its file has it."""
-        cut = scenario.file.parallelism
-        return cls(scenario.file.cluster.nodes.value, cut.data_parallel.value,
-                   cut.expert_parallel.value, cut.balancing)
+def _alone(values: Mapping[str, Value | None]) -> list[Knob]:
+    """Mechanisms that move the input of their own name alone, those that have a value."""
+    return [Knob(name, value, (name,)) for name, value in values.items() if value is not None]
 
 
 def _switched(scenario: Resolved, name: str) -> bool:
@@ -402,13 +375,12 @@ def _fetching(scenario: Resolved) -> list[Knob]:
     offload = scenario.file.offload
     if offload is None or not offload.fetched:
         return []
-    fetched, stored = offload.routed_experts.value, _stored(offload)
-    knobs = [Knob("device_hit_share", _found(1 - fetched), ("device_hit_share",))]
-    if stored > 0:
-        drive = library.load("links", STORAGE_LINK).device_bandwidth
-        knobs += [Knob("host_hit_share", _found(1 - stored), ("host_hit_share",)),
-                  Knob("storage_bandwidth", drive, ("storage_bandwidth",))]
-    return knobs
+    values: dict[str, Value | None] = {
+        "device_hit_share": _found(1 - offload.routed_experts.value)}
+    if stored := _stored(offload):
+        values |= {"host_hit_share": _found(1 - stored),
+                   "storage_bandwidth": library.load("links", STORAGE_LINK).device_bandwidth}
+    return _alone(values)
 
 
 def _stored(offload: Offload) -> float:
@@ -460,33 +432,29 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
 
 def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str, float]:
     """Inputs of the physics that are not of model, precision, parallelism or workload (SI)."""
-    found: dict[str, float] = dict(neutral())
-    cut = Placed.of(scenario)
-    found |= (_compute(scenario) | link_inputs(scenario.node, cut.nodes) | _host(scenario)
-              | _operators(scenario, mechanisms))
+    file, workload = scenario.file, scenario.file.workload
+    nodes = file.cluster.nodes.value
+    found: dict[str, float] = (
+        dict(neutral()) | _compute(scenario) | link_inputs(scenario.node, nodes) | _host(scenario)
+        | _operators(scenario, mechanisms))
     for knob in mechanisms:
         for name in knob.symbols:
             found[name] = knob.value.value
     known = switches()
     found |= {name: value.value for name, value in scenario.mechanisms.items() if name in known}
-    found |= {"balanced_placement": int(cut.balancing == "periodic"),
-              "even_routing": int(cut.balancing == "ideal")}
-    workload = scenario.file.workload
-    if workload.requests:
-        found["bench_requests"] = workload.requests.value
-    if workload.draft_tokens:
-        found["draft_tokens"] = workload.draft_tokens.value
+    found |= {"balanced_placement": int(file.parallelism.balancing == "periodic"),
+              "even_routing": int(file.parallelism.balancing == "ideal")}
+    stated = {"bench_requests": workload.requests, "draft_tokens": workload.draft_tokens,
+              "accepted_length": workload.length_accepted}
+    found |= {name: value.value for name, value in stated.items() if value}
     found |= drafter_inputs(scenario)
-    if workload.length_accepted:
-        found["accepted_length"] = workload.length_accepted.value
     if workload.host_cache:
-        cards, of_server = scenario.file.cluster.devices, scenario.node.devices_per_node.value
+        cards, of_server = file.cluster.devices, scenario.node.devices_per_node.value
         found["host_cache_memory"] = workload.host_cache.value / min(
             cards.value if cards else of_server, of_server)
     if workload.output_tokens is not None:
-        stated = workload.length_variation
-        both = float(stated.value) if stated else float(
-            workload.length_distribution == "exponential")
+        both = float(workload.length_variation.value if workload.length_variation
+                     else workload.length_distribution == "exponential")
         found["prompt_variation"], found["answer_variation"] = scenario.variations or (both, both)
     return found
 

@@ -29,6 +29,7 @@ _WORDS: dict[str, bool | None] = {"": None, "~": None, **{
 MAX_DIGITS = 30
 _DIGITS = "0123456789"
 _STARTS = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+_NODES = (yaml.ScalarEvent, *_STARTS, yaml.AliasEvent)
 _ENDS = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate, separators
 
@@ -211,7 +212,7 @@ class _Reader:
             if kind in _ENDS:
                 self._depth -= 1
                 return event
-            if isinstance(event, yaml.NodeEvent):
+            if kind in _NODES:
                 self._depth += kind in _STARTS
                 if event.anchor:  # of an alias, or where one is defined
                     self._refuse(event, "anchors and aliases are not accepted, write the value out")
@@ -227,7 +228,7 @@ class _Reader:
                 if self._documents > 1:
                     self._refuse(event, "not valid YAML, but found another document")
 
-    def _refuse(self, event: yaml.Event, problem: str) -> NoReturn:
+    def _refuse(self, event: Any, problem: str) -> NoReturn:
         raise ParamsError(f"{self.name}:{event.start_mark.line + 1}: {problem}.")
 
     def _value(self, event: Any, keys: KeyPath) -> Any:
@@ -242,7 +243,7 @@ class _Reader:
                 self._refuse(event, str(error))
         return (self._mapping if event.__class__ is yaml.MappingStartEvent else self._list)(keys)
 
-    def _text(self, event: yaml.ScalarEvent) -> str:
+    def _text(self, event: Any) -> str:
         """The text of a scalar; refuses one of which a reader does not see all."""
         text: str = event.value
         if not text.isprintable():  # nearly all are, and this is fast
