@@ -13,7 +13,6 @@ from catalogue.deployments.loading import (
     load_pools,
     load_scenario,
     made_scenario,
-    read_scenario,
     variants,
 )
 from catalogue.deployments.scenario import Scenario, device_inputs, model_inputs, precision_inputs
@@ -63,7 +62,6 @@ __all__ = [
     "model_inputs",
     "names",
     "precision_inputs",
-    "read_scenario",
     "sources",
     "symbols",
     "trees",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -26,7 +25,6 @@ from calc.commands.printing import (
     deployed_line,
     interval,
     named,
-    plain,
     print_json,
     resting_on,
     said,
@@ -42,7 +40,7 @@ from calc.layouts.change import set_line
 from calc.physics.inputs import Inputs
 from calc.searching.same_cards import Alternatives, alternatives
 from calc.serving.evaluate import bench_count, doubt_words
-from catalogue import ParamsError, Scenario, Value, load_deployment, symbols
+from catalogue import ParamsError, Scenario, load_deployment, symbols
 from catalogue.engines.released import fitting
 from catalogue.messages import join, messages
 
@@ -59,8 +57,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_lengths(command)
     command.add_argument("--engines", metavar="ENGINE@RELEASE,...",
                          help=spoken(say("help-engines")))
-    command.add_argument("--documented", action="store_true",
-                         help=spoken(say("help-documented")))
     command.add_argument("--calibration", metavar="NAME", help=spoken(say("help-calibration")))
 
 
@@ -70,15 +66,15 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a deployment, an override or a calibration that cannot be used.
     """
     if args.engines is not None:
-        if args.documented or args.calibration is not None:
+        if args.calibration is not None:
             raise ParamsError(spoken(say("neither")))
         from calc.commands import compared  # engines side by side are asked for seldom
 
         return compared.run(args)
     lengths, of_lengths = lengths_of(args)
     settings = [*args.settings, *of_lengths]
-    loaded = [listed(pool, lengths) for pool in load_deployment(
-        args.scenario, overrides=settings, documented=args.documented)]
+    loaded = [listed(pool, lengths)
+              for pool in load_deployment(args.scenario, overrides=settings)]
     if len(loaded) > 1:
         return _of_pools(args, loaded)
     scenario, applied = loaded[0], None
@@ -89,7 +85,6 @@ def run(args: argparse.Namespace) -> int:
     result = calc.estimate(scenario, applied)
     if printed := startup_line(scenario):  # at the longest request that the engine is told of
         result = replace(result, quantities=result.quantities | {"cache_tokens": printed.tokens})
-    taken = taken_from_document(scenario) if args.documented else {}
     searched = alternatives(scenario)
     if args.json:
         borrowed = stand_ins(scenario)
@@ -100,15 +95,11 @@ def run(args: argparse.Namespace) -> int:
                    | ({"stand_ins": borrowed[0]} if borrowed else {})
                    | ({"refused_requests": longer[0]} if (longer := longer_words(scenario)) else {})
                    | ({"worse": [en for en, _ in worse]} if (worse := worsened(scenario)) else {})
-                   | caveats_of(scenario)
-                   | ({"taken_from_document": taken} if args.documented else {}))
+                   | caveats_of(scenario))
         return OK
     print_estimate(scenario, result)
     for line in searched_lines(searched, scenario):
         print(line)
-    for name, value in taken.items():
-        print(spoken(say("taken-from-document", document=value["source"], section=value["section"],
-                         name=name, value=value["written"])))
     return OK
 
 
@@ -171,13 +162,6 @@ def searched_lines(found: Alternatives, scenario: Scenario) -> list[str]:
             pace=amount(advice.quantities["tpot"], "s"),
             settings=set_line(advice.settings) or common("as-it-is"))))
     return lines
-
-
-def taken_from_document(scenario: Scenario) -> dict[str, Any]:
-    """The inputs that a document states of the scenario's device."""
-    values = {name: getattr(scenario.device, name) for name in type(scenario.device).model_fields}
-    return {name: plain(value) for name, value in values.items()
-            if isinstance(value, Value) and value.kind == "documented"}
 
 
 def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> None:

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import difflib
 import re
-import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import takewhile
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import BaseModel
+from typing import Any
 
 from catalogue import library
 from catalogue.deployments import layout
@@ -31,7 +27,7 @@ from catalogue.entries.hardware import Device
 from catalogue.library import Override
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
-from catalogue.reading.values import Text, Value, both_languages, is_path
+from catalogue.reading.values import Text, both_languages, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 SEPARATOR = "#"  # between the path of a family's file and the key of one of its variants
@@ -96,9 +92,6 @@ def variant_keys(file: YamlFile) -> list[str]:
                               "letters and digits, joined by '-' or '.'.")
         if not isinstance(own, dict) or "title" not in own:
             raise ParamsError(f"{where}: variants.{key}: the key 'title' is missing.")
-        if inside := [name for name in ("variants", "pools") if name in own]:
-            raise ParamsError(f"{file.where(('variants', key, inside[0]))}: variants.{key}: "
-                              f"'{inside[0]}' stands at the top of the file.")
     pools = file.data.get("pools")
     if pools is not None and not (isinstance(pools, list) and len(pools) == 2
                                   and all(isinstance(pool, str) and pool in variants
@@ -143,83 +136,12 @@ def family_title(file: YamlFile) -> dict[str, str]:
 def of_the_whole(file: YamlFile) -> YamlFile:
     """What a family's file says of all its deployments, laid over its first variant."""
     first = overlaid(file, variant_keys(file)[0])
-    own: dict[str, Any] = {name: file.data[name] for name in ("title", "note", "section")
-                           if name in file.data}
+    own: dict[str, Any] = {name: file.data[name] for name in (
+        "title", "note", "section", "documented") if name in file.data}
     data = {name: raw for name, raw in first.data.items() if name != "note"} | own
-    if isinstance(file.data.get("documented"), dict):
-        data["documented"] = file.data["documented"]
     lines = first.lines | {keys: line for keys, line in file.lines.items()
-                           if keys[:1] in (("title",), ("note",), ("documented",))}
+                           if keys and keys[0] in own}
     return YamlFile(file.path, data | {"id": file.path.stem}, lines)
-
-
-def paired(file: YamlFile, load: Callable[[str, Sequence[str]], Any]
-           ) -> tuple[Any, Any] | None:
-    """The prefill and the decode pool that a file names, for the requests of the one that decodes.
-
-    Args:
-        file: of a family; None comes back for one without pools.
-        load: a variant by its key, with overrides.
-
-    Raises ParamsError, one sentence, for pools of two models, and for requests without a length.
-    """
-    variant_keys(file)
-    names = file.data.get("pools")
-    if not names:
-        return None
-    where = file.where(("pools",))
-    prefill, decode = (load(name, ()) for name in names)
-    if prefill.model.id != decode.model.id:
-        raise ParamsError(f"{where}: pools: '{names[0]}' serves '{prefill.model.id}' and "
-                          f"'{names[1]}' serves '{decode.model.id}', expected one model.")
-    workload = decode.file.workload
-    if workload.input_tokens is None or workload.output_tokens is None:
-        raise ParamsError(f"{where}: pools: '{names[1]}' does not say how long its requests are, "
-                          "expected workload.input_tokens and workload.output_tokens.")
-    asked, own = workload.input_tokens.value, prefill.file.workload.input_tokens
-    if own is None or own.value != asked:
-        prefill = load(names[0], (f"workload.input_tokens={int(asked)} token",
-                                  "workload.output_tokens=1 token"))
-    return prefill, decode
-
-
-E = TypeVar("E", bound=BaseModel)
-
-
-def as_documented(entry: E, document: str, section: str | None = None) -> E:
-    """A device, or a part of its entry, with every value that the document states.
-
-    The sourced one is then an other.
-
-    A document may state several values of one quantity. The one of the section in question is
-    taken, else the one of the section that shares most of its number, else the first.
-
-    Args:
-        entry: a device of the catalogue.
-        document: key of a document, such as ``s0``.
-        section: section of the deployment in question, such as ``3.2.3``.
-    """
-    changed: dict[str, Any] = {}
-    for name in type(entry).model_fields:
-        item = getattr(entry, name)
-        if isinstance(item, Value):
-            stated = [other for other in item.others
-                      if other.kind == "documented" and other.source == document]
-            if stated:
-                best = max(stated, key=lambda other: _closeness(other, section))
-                rest = tuple(other for other in item.others if other is not best)
-                changed[name] = replace(best, others=(replace(item, others=()), *rest))
-        elif isinstance(item, BaseModel):
-            changed[name] = as_documented(item, document, section)
-    return entry.model_copy(update=changed)
-
-
-def _closeness(value: Value, section: str | None) -> int:
-    """How many leading parts of its number a value's section shares with another."""
-    wanted = (section or "").split(".")
-    return max(len(list(takewhile(lambda pair: pair[0] == pair[1], zip(
-        part.strip().split("."), wanted, strict=False))))
-        for part in (value.section or "").split(","))
 
 
 SHORT = {"tp": "parallelism.tensor_parallel", "pp": "parallelism.pipeline_parallel",
@@ -278,28 +200,49 @@ def _family(path: Path, device: str | Path | None = None) -> Family:
 
 
 def load_pools(reference: str | Path, device: str | Path | None = None,
-               overrides: Iterable[str] = (), documented: bool = False
-               ) -> tuple[Scenario, Scenario] | None:
-    """What ``catalogue.deployments.loading.paired`` says of a file; None for one of its variants.
+               overrides: Iterable[str] = ()) -> tuple[Scenario, Scenario] | None:
+    """The prefill and the decode pool that a file names, for the requests of the one that decodes.
 
-    Arguments as of :func:`load_scenario`; an override holds of both pools.
+    Arguments as of :func:`load_scenario`; an override holds of both pools. None for a file without
+    pools, and for one variant of it.
+
+    Raises ParamsError, one sentence, for pools of two models, and for requests without a length.
     """
     path, key = find_scenario(reference)
-    settings = list(overrides)
-    return None if key else paired(yamlfile.read(path), lambda name, lengths: load_scenario(
-        f"{path}{SEPARATOR}{name}", device, [*settings, *lengths], documented))
+    file, settings = yamlfile.read(path), list(overrides)
+    variant_keys(file)
+    names = file.data.get("pools")
+    if key or not names:
+        return None
+
+    def load(name: str, *lengths: str) -> Scenario:
+        return load_scenario(f"{path}{SEPARATOR}{name}", device, [*settings, *lengths])
+
+    where = file.where(("pools",))
+    prefill, decode = map(load, names)
+    if prefill.model.id != decode.model.id:
+        raise ParamsError(f"{where}: pools: '{names[0]}' serves '{prefill.model.id}' and "
+                          f"'{names[1]}' serves '{decode.model.id}', expected one model.")
+    workload = decode.file.workload
+    if workload.input_tokens is None or workload.output_tokens is None:
+        raise ParamsError(f"{where}: pools: '{names[1]}' does not say how long its requests are, "
+                          "expected workload.input_tokens and workload.output_tokens.")
+    asked, own = workload.input_tokens.value, prefill.file.workload.input_tokens
+    if own is None or own.value != asked:
+        prefill = load(names[0], f"workload.input_tokens={int(asked)} token",
+                       "workload.output_tokens=1 token")
+    return prefill, decode
 
 
 def load_deployment(reference: str | Path, device: str | Path | None = None,
-                    overrides: Iterable[str] = (), documented: bool = False
-                    ) -> tuple[Scenario, ...]:
+                    overrides: Iterable[str] = ()) -> tuple[Scenario, ...]:
     """A deployment whole: its one pool, or the two that prefill and decode for it.
 
     Arguments and errors as of :func:`load_scenario`; an override holds of both pools.
     """
     settings = list(overrides)
-    return (load_pools(reference, device, settings, documented)
-            or (load_scenario(reference, device, settings, documented),))
+    return load_pools(reference, device, settings) or (
+        load_scenario(reference, device, settings),)
 
 
 def deployment_names() -> list[str]:
@@ -320,8 +263,7 @@ def variants(reference: str | Path) -> list[str]:
 
 
 def load_scenario(reference: str | Path, device: str | Path | None = None,
-                  overrides: Iterable[str] = (), documented: bool = False, cut: bool = True,
-                  ) -> Scenario:
+                  overrides: Iterable[str] = (), cut: bool = True) -> Scenario:
     """Load and check a deployment.
 
     Args:
@@ -329,7 +271,6 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
             them, ``PATH#KEY`` is another one. One with two pools is :func:`load_deployment`'s.
         device: identifier or path of a device to use in place of the scenario's.
         overrides: ``PATH=VALUE`` with PATH rooted at one of ``ROOTS``.
-        documented: take of the device what the scenario's document states of it.
         cut: whether to check that its parallelism divides cards and tensors.
 
     Raises ParamsError, one sentence, for any input that cannot be used, a LayoutError for what can
@@ -339,41 +280,21 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     if device:
         overridden["device"] = Override(str(device), "device")
     path, key = find_scenario(reference)
-    if overridden or documented or not cut:
-        return _scenario(path, key, reference, overridden, documented, cut)
-    return yamlfile.remembered(f"scenario {path}#{key}", path.absolute(),
-                               lambda: _scenario(path, key, reference, {}))
 
+    def load() -> Scenario:
+        raw = library.read(path)
+        known = variant_keys(raw)
+        if "pools" in raw.data and not key:
+            one, two = (f"{reference}{SEPARATOR}{pool}" for pool in raw.data["pools"])
+            raise ParamsError(f"{raw.where(('pools',))}: pools: this is a deployment of two pools, "
+                              f"expected one of them, {one} or {two}.")
+        title = family_title(raw) if known else None
+        if known or key:  # a key is refused where there are no variants
+            raw = overlaid(raw, key or known[0])
+        return overridden_scenario(raw, overridden, title, cut)
 
-def _scenario(path: Path, key: str | None, reference: str | Path,
-              overridden: dict[str, Override], documented: bool = False, cut: bool = True
-              ) -> Scenario:
-    """A deployment of a file; arguments as of :func:`_resolved`."""
-    raw = library.read(path)
-    if "demand" in raw.data and "workload" not in raw.data:
-        raise ParamsError(f"{raw.where(('demand',))}: this is a goal, expected a scenario; the "
-                          f"deployments that meet a goal are found by: search {path}.")
-    known = variant_keys(raw)
-    whole = family_title(raw) if known else None
-    if "pools" in raw.data and not key:
-        one, two = (f"{reference}{SEPARATOR}{pool}" for pool in raw.data["pools"])
-        raise ParamsError(f"{raw.where(('pools',))}: pools: this is a deployment of two pools, "
-                          f"expected one of them, {one} or {two}.")
-    if known or key:  # a key is refused where there are no variants
-        raw = overlaid(raw, key or known[0])
-    return _resolved(path, raw, overridden, whole, documented, cut)
-
-
-def read_scenario(text: str, path: Path) -> Scenario:
-    """A deployment out of a text, checked as if it stood in a file.
-
-    Args:
-        text: what would stand there, YAML.
-        path: where it would stand; its name is the deployment's.
-
-    Raises ParamsError, one sentence, for any input that cannot be used.
-    """
-    return _resolved(path, yamlfile.parse(path, text.encode()), {}, None)
+    return load() if overridden or not cut else yamlfile.remembered(
+        f"scenario {path}#{key}", path.absolute(), load)
 
 
 def made_scenario(data: dict[str, Any], path: Path) -> Scenario:
@@ -385,34 +306,23 @@ def made_scenario(data: dict[str, Any], path: Path) -> Scenario:
 
     Raises ParamsError, one sentence, for any input that cannot be used.
     """
-    return _resolved(path, YamlFile(path, data, {}), {}, None)
+    return overridden_scenario(YamlFile(path, data, {}), {})
 
 
-def overridden_scenario(file: YamlFile, overrides: dict[str, Override]) -> Scenario:
-    """A deployment out of a parsed file with settings in place of the file's.
+def overridden_scenario(raw: YamlFile, overrides: dict[str, Override],
+                        family: Text | None = None, cut: bool = True) -> Scenario:
+    """A deployment out of a parsed file, checked: its entries in place of the names.
 
     Args:
-        file: of the deployment.
+        raw: its file.
         overrides: values by dotted path, each with its origin for error messages.
+        family: title of the family that it is a variant of, if it is.
+        cut: whether to check that its parallelism divides cards and tensors.
 
     Raises ParamsError, one sentence, for any input that cannot be used.
     """
-    return _resolved(file.path, file, overrides, None)
-
-
-def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole: Any,
-              documented: bool = False, cut: bool = True) -> Scenario:
-    """A deployment, checked: its entries in place of the names.
-
-    Args:
-        path: of its file.
-        raw: what stands there of it.
-        overridden: values by dotted key.
-        whole: title of the family that it is a variant of, if it is.
-        documented: take of the device what the scenario's document states of it.
-        cut: whether to check that its parallelism divides cards and tensors.
-    """
-    own = {key: value for key, value in overridden.items() if key.partition(".")[0] not in _ENTRIES
+    path = raw.path
+    own = {key: value for key, value in overrides.items() if key.partition(".")[0] not in _ENTRIES
            or "." not in key}
 
     def where(*keys: str | int) -> str:
@@ -429,7 +339,7 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
         file = launched(file, engine, stated, where)
 
     def entry(root: str) -> Any:
-        inside = {key.partition(".")[2]: value for key, value in overridden.items()
+        inside = {key.partition(".")[2]: value for key, value in overrides.items()
                   if key.startswith(f"{root}.")}
         return library.load(_ENTRIES[root], getattr(file, root), inside, path)
 
@@ -438,18 +348,13 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
     if chosen.dies:
         raise ParamsError(f"{where('device')}: '{chosen.id}' is a package that software sees as "
                           f"{chosen.dies.value} devices, expected '{chosen.die}'.")
-    if documented:
-        if file.document is None:
-            raise ParamsError(f"{where('title')}: '{file.id}' is in none of the documents, there "
-                              "is nothing to take from one.")
-        chosen = as_documented(chosen, file.document, file.section)
     scenario = Scenario(
         file, path, entry("model"), chosen,
         library.load("nodes", file.cluster.node, beside=path), entry("precision"),
-        library.load("measurements", file.measured, beside=path) if file.measured else None)
-    scenario = replace(scenario, host=_host(scenario, where), family=whole,
-                       running=engine, by_engine=engine.mechanisms if engine else {},
-                       stated_workload=frozenset(stated))
+        library.load("measurements", file.measured, beside=path) if file.measured else None,
+        family=family, by_engine=engine.mechanisms if engine else {}, running=engine,
+        stated_workload=frozenset(stated))
+    scenario = replace(scenario, host=_host(scenario, where))
     _check_claims(file, where)
     _check_hardware(scenario, where)
     if cut:
@@ -491,10 +396,8 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
         dotted, equals, text = (part.strip() for part in setting.partition("="))
         root, _, rest = dotted.partition(".")
         if not equals or root not in ROOTS or not text:
-            plain = unicodedata.normalize("NFKC", setting).replace(":=", "=")
-            meant, _, number = (part.strip() for part in plain.partition("="))
-            meant = SHORT.get(meant.lower(), _rooted(meant))
-            near = f", such as {meant}={number}" if meant and number else ""
+            meant = SHORT.get(dotted.lower(), _rooted(dotted))
+            near = f", such as {meant}={text}" if meant and text else ""
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
                               f"{', '.join(ROOTS)}{near}.")
         if not rest and root not in NAMES:

@@ -198,7 +198,7 @@ class _Reader:
         event = self._next()
         if event.__class__ is not yaml.MappingStartEvent:
             raise ParamsError(f"{self.name}:1: expected a YAML mapping (key: value).")
-        self.lines[()] = event.start_mark.line + 1
+        self.lines[()] = _line(event)
         data = self._mapping((), self.last)
         if self.last not in data:
             self._next()  # refuses another document
@@ -229,7 +229,7 @@ class _Reader:
                     self._refuse(event, "not valid YAML, but found another document")
 
     def _refuse(self, event: Any, problem: str) -> NoReturn:
-        raise ParamsError(f"{self.name}:{event.start_mark.line + 1}: {problem}.")
+        raise ParamsError(f"{self.name}:{_line(event)}: {problem}.")
 
     def _value(self, event: Any, keys: KeyPath) -> Any:
         """What begins with an event, the first of it that was taken."""
@@ -257,7 +257,7 @@ class _Reader:
         result: list[Any] = []
         while (event := self._next()).__class__ not in _ENDS:
             inside = (*keys, len(result))
-            self.lines[inside] = event.start_mark.line + 1
+            self.lines[inside] = _line(event)
             result.append(self._value(event, inside))
         return result
 
@@ -270,11 +270,15 @@ class _Reader:
             if key in result:
                 self._refuse(event, f"the key '{key[:60]}' is given twice")
             inside = (*keys, key)
-            self.lines[inside] = event.start_mark.line + 1
+            self.lines[inside] = _line(event)
             result[key] = self._value(self._next(), inside)
             if key == last:
                 break
         return result
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
 
 
 def scalar(text: str) -> Any:

@@ -2,7 +2,6 @@
 """
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from calc.launching.starting import start
 from calc.layouts.choice import scenario, text
 from calc.searching.load_goal import load_goal, search
 from calc.serving.evaluate import evaluate
-from catalogue import ParamsError, load_scenario, read_scenario
+from catalogue import ParamsError, load_scenario
 
 R1 = "h200-r1-sglang-mtp"
 LOAD = ("workload.concurrency=400", "workload.input_tokens=30000 token",
@@ -134,10 +133,11 @@ class TestSearch:
         assert row.quantities["ttft"] == pytest.approx(float(found["steady_ttft"]), rel=1e-9)
         assert row.quantities["tpot"] == pytest.approx(float(found["steady_tpot"]), rel=1e-9)
 
-    def test_its_file_states_all_users_and_keeps_as_much(self):
+    def test_its_file_states_all_users_and_keeps_as_much(self, tmp_path):
         answer = searched()
         row, goal = answer.result.rows(answer.result.front)[0], answer.result.wishes.goal
-        loaded = read_scenario(text(goal, row.choice), Path("agents.yml"))
+        (tmp_path / "agents.yml").write_text(text(goal, row.choice), encoding="utf-8")
+        loaded = load_scenario(tmp_path / "agents.yml")
         inputs = loaded.inputs()
         found = lasting(loaded, inputs, evaluate(inputs, loaded.model.attention))
         assert inputs["concurrency"] == 700

@@ -10,17 +10,13 @@ help-engines =
     .en = the same under two engines and more, side by side: what differs, and which mechanism makes it; e.g. vllm@0.11,sglang@0.5.6
     .zh = 同一部署在两种或更多引擎下并列比较：差在哪里、由哪个机制造成；例如 vllm@0.11,sglang@0.5.6
 
-help-documented =
-    .en = take of the device what the scenario's document states of it
-    .zh = 设备参数取场景所属文档中所写的
-
 help-calibration =
     .en = take what was fitted: an entry of params/calibrations/
     .zh = 采用已拟合的结果：params/calibrations/ 中的一项
 
 neither =
-    .en = --engines: compares predictions, expected neither --documented nor --calibration beside it.
-    .zh = --engines：比较的是预测，不能与 --documented 或 --calibration 同用。
+    .en = --engines: compares predictions, expected no --calibration beside it.
+    .zh = --engines：比较的是预测，不能与 --calibration 同用。
 
 verdict =
     .en = { $title }: { $verdict ->
@@ -91,10 +87,6 @@ engines-between =
 no-engine =
     .en = No engine named.
     .zh = 未指定引擎。
-
-taken-from-document =
-    .en = taken from document { $document }, section { $section }: { $name } { $value }
-    .zh = 取自文档 { $document } 第 { $section } 节：{ $name } { $value }
 
 on-the-same-cards =
     .en = On the same cards, of { $tried } deployments that were tried:

@@ -7,7 +7,6 @@ from _door import values
 
 import catalogue
 from calc.physics.breakdown import CLASSES
-from catalogue.deployments.loading import as_documented
 
 DEVICES = catalogue.names("devices")
 CARD = "name: {en: c, zh: c}\nvendor: x\ntype: gpu\n"
@@ -105,14 +104,3 @@ def test_like_inherits_what_is_not_stated_and_null_removes_it(card):
     assert not [value for _, value in values(mine) if value.kind == "documented"]
     further = card("like: card.yml\n", "further.yml")
     assert (further.price, further.matrix_peak.fp8.value) == (None, 300e12)
-
-
-@pytest.mark.parametrize(("section", "terabytes"), [
-    ("3.2.3", 1.2), ("3.2.9", 1.2), ("5.3", 2.0), ("5", 2.0), ("3.1.1", 0.4), ("4.2.3", 0.4),
-    (None, 0.4), ("9.9", 0.4)])
-def test_of_documented_figures_the_nearest_section_is_taken(section, terabytes):
-    card = as_documented(DOCUMENTED, "s0", section)
-    assert card.memory_bandwidth.value == terabytes * 1e12
-    assert (card.memory_bandwidth.others[0].value, card.memory_bandwidth.source) == (1.6e12, "s0")
-    assert {other.value for other in card.memory_bandwidth.others} | {terabytes * 1e12} >= {
-        other.value for other in DOCUMENTED.memory_bandwidth.others}
