@@ -7,7 +7,7 @@ the newest of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -188,8 +188,8 @@ def _problems(profile: Profile, card: str | None) -> Iterator[tuple[KeyPath, str
         for key, problem in mechanism_problems(statement.mechanisms):
             yield (*at, "mechanisms", key), f"{problem}."
         elsewhere = card is not None and statement.cards and card not in statement.cards
-        for place, block in enumerate(
-                statement.schedule.blocks if statement.schedule and not elsewhere else ()):
+        blocks = statement.schedule.blocks if statement.schedule and not elsewhere else ()
+        for place, block in enumerate(blocks):
             if lacking := [law for law in block.laws
                            if law not in here and law not in _operators(profile.id)]:
                 yield (*at, "schedule", "blocks", place, "laws"), (
@@ -250,22 +250,25 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
     mechanisms = {way: {name: value for statement in holding for name, value in (
         (statement.schedule.mechanisms if statement.schedule else {}) | statement.mechanisms
         ).items()} for way, holding in of_ways.items()}
-    workload: dict[str, Value] = {}
-    scheduling, coordination, graphs, dealt = None, None, None, False
     always = [statement for statement in of_ways[USUAL_WAY] if statement.joined is None]
+    workload: dict[str, Value] = {}
     for statement in always:  # which differ in mechanisms alone
         workload |= _workload(profile, statement, release)
-        scheduling = statement.scheduling or scheduling
-        coordination = statement.prefill_coordination or coordination
-        graphs = statement.graphs.value if statement.graphs else graphs
-        dealt = statement.chunk_dealt.value if statement.chunk_dealt else dealt
+    graphs, dealt = _last(always, "graphs"), _last(always, "chunk_dealt")
     by_cut = tuple(statement for way in (USUAL_WAY, "own") for statement in of_ways[way]
                    if statement.joined is not None)
-    return Running(profile, release, *_started(always), mechanisms, workload, by_cut, dealt,
-                   scheduling, coordination, graphs,
+    return Running(profile, release, *_started(always), mechanisms, workload, by_cut,
+                   dealt is not None and dealt.value, _last(always, "scheduling"),
+                   _last(always, "prefill_coordination"), graphs and graphs.value,
                    _reserve(of_ways),
                    {way: _rejected(holding) for way, holding in of_ways.items()},
                    None if known else written)
+
+
+def _last(holding: Sequence[Statement], name: str) -> Any:
+    """What the last statement that speaks of something says of it; None where none does."""
+    return next((stated for statement in reversed(holding)
+                 if (stated := getattr(statement, name)) is not None), None)
 
 
 def _reserve(of_ways: Mapping[Way, Iterable[Statement]]) -> dict[Way, Reserve]:
@@ -319,15 +322,12 @@ def _release(profile: Profile, device: Device, written: str | None) -> str:
     return release_of(profile, written)
 
 
-def _started(holding: list[Statement]) -> tuple[dict[str, bool], bool]:
+def _started(holding: Sequence[Statement]) -> tuple[dict[str, bool], bool]:
     """What statements say of layouts, by name, and of drafts in pipeline stages."""
-    starts: dict[str, bool] = {}
-    staged = False
-    for statement in holding:
-        stated = dict(statement.starts) if statement.starts else {}
-        starts |= {name: value for name, value in stated.items() if isinstance(value, bool)}
-        staged = statement.staged_drafts.value if statement.staged_drafts else staged
-    return starts, staged
+    starts = {name: value for statement in holding if statement.starts
+              for name, value in statement.starts if isinstance(value, bool)}
+    staged = _last(holding, "staged_drafts")
+    return starts, staged is not None and staged.value
 
 
 def drafts_in_stages(device: Device, model: Model, engine: str | None) -> bool:
@@ -338,10 +338,8 @@ def drafts_in_stages(device: Device, model: Model, engine: str | None) -> bool:
         model: that drafts with a layer of its own.
         engine: with a release, if one is meant.
     """
-    # those without a catalogue of flags first: one that does not saves reading the others'
-    meant = [engine] if engine is not None else sorted(
-        fitting(device), key=lambda name: library.load("profiles", name).flags is not None)
-    return all(starting(name, device, model, drafts=True).staged_drafts for name in meant)
+    return all(starting(name, device, model, drafts=True).staged_drafts
+               for name in ([engine] if engine is not None else fitting(device)))
 
 
 def _workload(profile: Profile, statement: Statement, release: str) -> dict[str, Value]:
@@ -426,13 +424,11 @@ def underlaid(file: YamlFile, engine: Running) -> YamlFile:
     own = data.get("workload", {})
     if isinstance(own, Mapping):  # told when the file is checked, if it is not
         data["workload"] = engine.workload | dict(own)
-    if engine.scheduling is not None:
-        data.setdefault("scheduling", engine.scheduling.value)
-    if engine.coordination is not None:
-        data.setdefault("prefill_coordination", engine.coordination.value)
-    if engine.graphs is not None:
-        data.setdefault("graphs", engine.graphs)
-    return YamlFile(file.path, data, file.lines)
+    defaults = {"scheduling": engine.scheduling and engine.scheduling.value,
+                "prefill_coordination": engine.coordination and engine.coordination.value,
+                "graphs": engine.graphs}
+    stated = {name: value for name, value in defaults.items() if value is not None}
+    return YamlFile(file.path, stated | data, file.lines)
 
 
 def launched(file: ScenarioFile, engine: Running, stated: Container[str],
