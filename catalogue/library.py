@@ -32,7 +32,15 @@ from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import ROOT
 from catalogue.reading.shared import sources
-from catalogue.reading.values import Misplaced, Provenance, Ref, Value, check_defaults, is_path
+from catalogue.reading.values import (
+    Misplaced,
+    Provenance,
+    Ref,
+    Value,
+    annotated,
+    check_defaults,
+    is_path,
+)
 from catalogue.reading.yamlfile import YamlFile
 
 MAX_NAME = 4096
@@ -216,6 +224,13 @@ KINDS: dict[str, type[Entry]] = {
 }
 
 
+def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
+    """The file of an entry that another file names, as :func:`locate`; a reader's own is read, so
+    that what is made of the other follows it."""
+    path = locate(kind, reference, beside)
+    return yamlfile.read(path).path if is_path(reference) else path
+
+
 class Override(NamedTuple):
     """A value given in place of a file's, and where it was given."""
 
@@ -249,7 +264,7 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
     if data.get("defaults") is None:
         data["defaults"] = {}
     provenance = Provenance(data["defaults"], frozenset(sources()),
-                            partial(locate, beside=path))
+                            partial(referred, beside=path))
     try:
         check_defaults(data["defaults"], provenance)
         entry: Any = cls.model_validate(data, context=provenance)
@@ -333,11 +348,10 @@ def _inherited(cls: type[Entry], key: str, raw: Any, defaults: Any, path: Path) 
     field = cls.model_fields.get(key)
     if field is None:
         return raw
-    kind = next((item.kind for part in (field.annotation, *get_args(field.annotation))
-                 for item in getattr(part, "__metadata__", ()) if isinstance(item, Ref)), None)
-    if kind and isinstance(raw, str) and is_path(raw):
+    ref = annotated(field, Ref)
+    if ref and isinstance(raw, str) and is_path(raw):
         try:
-            return str(locate(kind, raw, path).absolute())
+            return str(locate(ref.kind, raw, path).absolute())
         except ParamsError:  # told when the device is checked
             return raw
     if _is_quantity(field.annotation) and raw is not None:

@@ -27,7 +27,6 @@ from catalogue.reading.yamlfile import display_path, note
 
 if TYPE_CHECKING:
     from fluent.runtime import FluentBundle  # imported where a file is read: it takes a while
-    from fluent.syntax import ast
 
 Pair = tuple[str, str]  # English, Chinese
 Value = str | SupportsIndex | Pair
@@ -126,10 +125,13 @@ class _File:
         resolver.MAX_PART_LENGTH = LONGEST
         self.name, self.text = name, text
         self._bundles = [FluentBundle([language], use_isolating=False) for language in LANGUAGES]
-        heads = list(_HEAD.finditer(text))
-        self._starts = {head[1]: head.start() for head in heads}
-        if len(self._starts) < len(heads):
-            self._check()
+        self._starts: dict[str, int] = {}
+        for head in _HEAD.finditer(text):
+            if head[1] in self._starts:
+                line = text.count("\n", 0, head.start()) + 1
+                raise ParamsError(f"{name}:{line}: '{head[1]}' stands twice, first in line "
+                                  f"{self.line(head[1])}.")
+            self._starts[head[1]] = head.start()
 
     def compile(self) -> None:
         """Parse and compile every message. Raises ParamsError for what is wrong in the file."""
@@ -155,44 +157,22 @@ class _File:
         return en, zh
 
     def _take(self, key: str) -> None:
-        """Parse a message."""
+        """Parse a message. Raises ParamsError for what is wrong with it."""
         from fluent.syntax import FluentParser, ast
 
-        entry = FluentParser(with_spans=False).parse_entry(self.text[self._starts[key]:])
-        if not isinstance(entry, ast.Message) or _languages(entry) != LANGUAGES:
-            self._check()
+        text = self.text[self._starts[key]:]
+        entry = FluentParser(with_spans=False).parse_entry(text)
+        if isinstance(entry, ast.Junk):
+            junk: Any = FluentParser().parse_entry(text)  # with places
+            problem = junk.annotations[0]
+            line = self.line(key) + text[:problem.span.start].rstrip().count("\n")
+            raise ParamsError(f"{self.name}:{line}: {str(problem.message).rstrip('.')}.")
+        if not isinstance(entry, ast.Message) or tuple(
+                each.id.name for each in entry.attributes) != LANGUAGES:
+            raise ParamsError(f"{self.name}:{self.line(key)}: '{key}' has not just the attributes "
+                              ".en and .zh, in this order.")
         for bundle in self._bundles:
             bundle.add_resource(ast.Resource([entry]))
-
-    def _check(self) -> None:
-        """Raise ParamsError for the first that is wrong in the file."""
-        from fluent.syntax import FluentParser, ast
-
-        name, text = self.name, self.text
-        lines: dict[str, int] = {}
-        for entry in FluentParser().parse(text).body:
-            line = text.count("\n", 0, entry.span.start if entry.span else 0) + 1
-            if isinstance(entry, ast.Junk):
-                problem = entry.annotations[0]
-                read = text[:problem.span.start if problem.span else 0].rstrip()
-                line = read.count("\n") + 1
-                raise ParamsError(f"{name}:{line}: "
-                                  f"{(problem.message or 'no message').rstrip('.')}.")
-            if not isinstance(entry, ast.Message):
-                continue
-            if entry.comment and entry.comment.span:
-                line += text.count("\n", entry.comment.span.start, entry.comment.span.end) + 1
-            if entry.id.name in lines:
-                raise ParamsError(f"{name}:{line}: '{entry.id.name}' stands twice, first in line "
-                                  f"{lines[entry.id.name]}.")
-            if _languages(entry) != LANGUAGES:
-                raise ParamsError(f"{name}:{line}: '{entry.id.name}' has not just the attributes "
-                                  ".en and .zh, in this order.")
-            lines[entry.id.name] = line
-
-
-def _languages(message: ast.Message) -> tuple[str, ...]:
-    return tuple(each.id.name for each in message.attributes)
 
 
 @functools.cache

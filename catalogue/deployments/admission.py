@@ -20,11 +20,10 @@ from catalogue.deployments.cuts import (
     cut_problem,
     told,
 )
-from catalogue.deployments.layout import DEGREES, SHARED_CACHE, SHARED_RANKS, SLICES
+from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES, joined_replicas
 from catalogue.deployments.physics_inputs import mechanisms_name
 from catalogue.deployments.precisions import missing_dtypes, nearest, on_card
 from catalogue.deployments.profiles import Starts
-from catalogue.deployments.resolved import joined_replicas
 from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engines.released import engine_meant, fitting, has_profile
 from catalogue.entries.deployments import Precision
@@ -40,7 +39,7 @@ from catalogue.kernels.releases import (
     support,
 )
 from catalogue.kernels.releases import nearest as replacing
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import Pair, join, messages, pair
 
 say = messages("catalogue/deployments/admission")
 
@@ -240,15 +239,16 @@ def kind_words() -> dict[str, Pair]:
     }
 
 
-def lacking_words(subject: Subject) -> Pair:
-    """What the card's matrix unit lacks of what the precision multiplies, a clause."""
+def lacking_words(subject: Subject) -> Pair | None:
+    """What the card's matrix unit lacks of what the precision multiplies, a clause, if anything."""
     device, precision = subject.device.name, subject.precision.id
     classes: dict[str, list[Pair]] = {}
     for name, dtype in missing_dtypes(subject.precision, subject.device, _on_card(subject)):
         classes.setdefault(dtype, []).append(class_words()[name])
-    return say("has-no-matrix-unit-for", precision=precision, device=(device["en"], device["zh"]),
-               wanted=join((", ", "；"), [say("dtype-for", dtype=dtype.upper(), classes=join(
-                   (", ", "、"), members)) for dtype, members in classes.items()]))
+    wanted = [say("dtype-for", dtype=dtype.upper(), classes=join((", ", "、"), members))
+              for dtype, members in classes.items()]
+    return say("has-no-matrix-unit-for", precision=precision, device=pair(device),
+               wanted=join((", ", "；"), wanted)) if wanted else None
 
 
 def _supported(subject: Subject) -> Support:
@@ -305,15 +305,14 @@ def kernel_words(subject: Subject) -> Pair | None:
     Args:
         subject: the model on its cards.
     """
-    found = _supported(subject)
-    lacking = missing_dtypes(subject.precision, subject.device, _on_card(subject))
+    found, lacking = _supported(subject), lacking_words(subject)
     if found.verdict == "unknown":
-        told = [_unknown_words(subject, found), *([lacking_words(subject)] if lacking else [])]
+        told = [_unknown_words(subject, found), lacking]
     elif found.kernel and (lacking or found.kernel.widened):
-        told = [*([lacking_words(subject)] if lacking else []), found.kernel.words]
+        told = [lacking, found.kernel.words]
     else:
         return None
-    return join((". ", "。"), [(en[0].upper() + en[1:], zh) for en, zh in told])
+    return join((". ", "。"), [(en[0].upper() + en[1:], zh) for en, zh in filter(None, told)])
 
 
 def _refusal_words(subject: Subject, found: Support) -> Pair:
@@ -482,15 +481,13 @@ def longest_request(scenario: Scenario) -> float | None:
 
 def cut_of(scenario: Scenario) -> Cut:
     """How a deployment is cut."""
-    spread = scenario.file.parallelism
-
-    def stated(name: str, absent: int) -> int:
-        value = getattr(spread, name)
-        return int(value.value) if value else absent
-
-    tensor, pipeline, data, expert = (int(getattr(spread, name).value) for name in DEGREES)
-    drafts, method = (getattr(scenario.file.workload, key) for key in (
-        "draft_tokens", "draft_method"))
-    return Cut(tensor, pipeline, data, expert, stated(SLICES, 0), stated("redundant_experts", 0),
-               stated(SHARED_RANKS, 0), stated(SHARED_CACHE, 1),
-               int(drafts.value) if drafts else 0, DRAFTERS.index(method) if method else 0)
+    spread, workload = scenario.file.parallelism, scenario.file.workload
+    stated = {
+        "tensor": spread.tensor_parallel, "pipeline": spread.pipeline_parallel,
+        "data": spread.data_parallel, "expert": spread.expert_parallel,
+        "slices": spread.expert_tensor_parallel, "spares": spread.redundant_experts,
+        "shared_ranks": spread.shared_expert_ranks, "context": spread.decode_context_parallel,
+        "drafts": workload.draft_tokens}
+    method = workload.draft_method
+    return Cut(**{name: int(value.value) for name, value in stated.items() if value},
+               drafter=DRAFTERS.index(method) if method else 0)

@@ -9,20 +9,22 @@ from __future__ import annotations
 import difflib
 import functools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from catalogue.deployments.physics_inputs import IF_KNOWN, LATENCIES, SCALARS, TRAFFIC
-from catalogue.deployments.resolved import ACCEPTED
 from catalogue.entries.entry import Entry
 from catalogue.entries.formulas import symbols
 from catalogue.entries.mechanisms import BytesByDtype, Mechanisms, ShareByDtype, TimeByDtype
 from catalogue.entries.models import Acceptance
 from catalogue.reading import units
-from catalogue.reading.values import Unit, Value
+from catalogue.reading.values import Unit, Value, annotated, si_number
 
 if TYPE_CHECKING:
     from catalogue.entries.hardware import Link, Node
 
+# of the layer that drafts, what its table is asked for, where no text is stated
+ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}
 STATED = ("prior", "switch")  # kinds of inputs that a scenario's mechanisms may state
 BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency", "sliced_gemm_efficiency")
 SHARED_RANKS, SLICES = "shared_expert_ranks", "expert_tensor_parallel"
@@ -41,6 +43,29 @@ def expert_slices(numbers: Mapping[str, float], tensor: int, expert: int) -> int
         tensor, expert: parallel sizes.
     """
     return int(numbers.get(SLICES, 0)) or max(1, tensor // expert)
+
+
+def leaves_replica(tensor: Any, expert: Any, slices: Any) -> Any:
+    """Whether more ranks share experts than a replica has: its tokens go beyond it.
+
+    Args:
+        tensor, expert: parallel sizes, numbers or arrays [1].
+        slices: of each routed expert; 0 is what tensor parallelism leaves.
+    """
+    return expert * (slices + (slices == 0)) > tensor
+
+
+def joined_replicas(tensor: Any, expert: Any, slices: Any) -> Any:
+    """Replicas of attention that share experts, and are one server [1].
+
+    >>> joined_replicas(8, 32, 0), joined_replicas(8, 4, 0), joined_replicas(8, 4, 8)
+    (4, 1, 4)
+
+    Args:
+        tensor, expert, slices: as of :func:`leaves_replica`.
+    """
+    replicas = expert * (slices + (slices == 0)) // tensor
+    return replicas + (replicas < 1)
 
 
 def link_problem(node: Node, link: Link) -> str | None:
@@ -83,11 +108,7 @@ def mechanism_units() -> dict[str, Unit]:
 def rule_of(cls: type[Entry], name: str) -> Unit | None:
     """The annotation of an entry's field that says which quantities it takes; None of others."""
     field = cls.model_fields.get(name)
-    if field is None:
-        return None
-    inside = [item for part in (field.annotation, *getattr(field.annotation, "__args__", ()))
-              for item in getattr(part, "__metadata__", ())]
-    return next((item for item in (*field.metadata, *inside) if isinstance(item, Unit)), None)
+    return None if field is None else annotated(field, Unit)
 
 
 def mechanism_problems(stated: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
@@ -106,21 +127,10 @@ def mechanism_problems(stated: Mapping[str, Value]) -> Iterator[tuple[str, str]]
         elif units.dimensions(value.unit) != units.dimensions(rule.unit):
             wanted = "a plain number" if rule.unit == "1" else f"a quantity in {rule.unit}"
             yield name, f"'{value.written}' has the wrong unit for '{name}', expected {wanted}"
-        elif problem := _out_of_range(value, rule):
-            yield name, f"'{value.written}' is out of range for '{name}', expected {problem}"
-
-
-def _out_of_range(value: Value, rule: Unit) -> str | None:
-    """What a number is expected to be that it is not."""
-    if rule.integer and rule.maximum is None and value.value != int(value.value):
-        return "a whole number"
-    if rule.integer and rule.maximum is not None and value.value not in range(
-            int(rule.minimum), int(rule.maximum) + 1):
-        return f"{rule.minimum:g} or {rule.maximum:g}"
-    for end in (value.low, value.high):
-        if end < rule.minimum or (rule.exclusive and end == rule.minimum):
-            return f"{'more than' if rule.exclusive else 'at least'} {rule.minimum:g}"
-        if rule.maximum is not None and end > rule.maximum:
-            return f"at most {rule.maximum:g}"
-    return None
-
+        else:
+            try:
+                si_number(value.written, rule)
+                for end in (value.low, value.high):
+                    si_number(end, replace(rule, unit="1", integer=False, plausible=None))
+            except ValueError as error:
+                yield name, f"{name}: {error}"

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import date as Day
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, WithJsonSchema
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import with_info_plain_validator_function
 
@@ -87,6 +88,7 @@ class Provenance:
     locate: Callable[[str, str], object]
 
 
+Annotation = TypeVar("Annotation")
 ANY_UNIT = "*"
 TEXT_SCHEMA = {"type": "object", "required": ["en", "zh"], "additionalProperties": False,
                "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}}
@@ -310,6 +312,14 @@ class Ref:
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: Any) -> dict[str, Any]:
         """The name of an entry, or the path of a file."""
         return {"type": "string", "description": f"an entry of params/{self.kind}/, or a path"}
+
+
+def annotated(field: FieldInfo, kind: type[Annotation]) -> Annotation | None:
+    """The annotation of a kind that a field has, or a part of its type."""
+    parts = (field.annotation, *get_args(field.annotation))
+    return next((item for item in (*field.metadata, *(
+        inside for part in parts for inside in getattr(part, "__metadata__", ())))
+        if isinstance(item, kind)), None)
 
 
 SourceKey = Annotated[str, BeforeValidator(lambda raw, info: _source(raw, info.context))]

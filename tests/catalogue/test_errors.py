@@ -79,7 +79,7 @@ CASES = [  # file, text of it, text in its place, line and message
      "171: the formula needs 'effective_computer', which has no value."),
     ("scenarios/h200-r1-sglang-mtp", "workload:\n",
      "mechanisms: {mtp_acceptance: {value: 1.2, source: arithmetic, kind: assumed}}\nworkload:\n",
-     "24: '1.2' is out of range for 'mtp_acceptance', expected at most 1."),
+     "24: mtp_acceptance: '1.2' is out of range, expected at most 1."),
     ("scenarios/h200-r1-sglang-mtp", "workload:\n",
      "mechanisms: {host_sink: {value: 2 s, source: arithmetic, kind: assumed}}\nworkload:\n",
      "24: there is no mechanism 'host_sink', did you mean 'host_sync'."),
