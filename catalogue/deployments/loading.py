@@ -234,15 +234,14 @@ def load_pools(reference: str | Path, device: str | Path | None = None,
     return prefill, decode
 
 
-def load_deployment(reference: str | Path, device: str | Path | None = None,
-                    overrides: Iterable[str] = ()) -> tuple[Scenario, ...]:
+def load_deployment(reference: str | Path, overrides: Iterable[str] = ()) -> tuple[Scenario, ...]:
     """A deployment whole: its one pool, or the two that prefill and decode for it.
 
     Arguments and errors as of :func:`load_scenario`; an override holds of both pools.
     """
     settings = list(overrides)
-    return load_pools(reference, device, settings) or (
-        load_scenario(reference, device, settings),)
+    return load_pools(reference, overrides=settings) or (
+        load_scenario(reference, overrides=settings),)
 
 
 def deployment_names() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,20 +111,6 @@ def gate_rows(reference: str | Path) -> list[GateRow]:
     return rows
 
 
-def test_only(reference: str) -> bool:
-    """Return whether an identifier or a path is that of a gate.
-
-    Args:
-        reference: as a user typed it.
-    """
-    if library.stands("gates", reference):
-        return True
-    try:
-        return bool(yamlfile.read(Path(reference)).data.get("test_only"))
-    except (ParamsError, OSError, ValueError):
-        return False
-
-
 def refuse_fitting(reference: str) -> None:
     """Refuse to fit anything to a gate.
 
@@ -132,7 +119,10 @@ def refuse_fitting(reference: str) -> None:
 
     Raises ParamsError if it is the identifier or the path of a gate.
     """
-    if test_only(reference):
+    refused = library.stands("gates", reference)
+    with contextlib.suppress(ParamsError, OSError, ValueError):
+        refused = refused or yamlfile.read(Path(reference)).data.get("test_only")
+    if refused:
         raise ParamsError(f"'{reference}' has the flag test_only: it is tested on, never fitted "
                           "to; its errors are printed by: validate.")
 

@@ -196,16 +196,6 @@ def by_dtype(scenario: Scenario, priors: Any) -> list[Knob]:
                          ("sliced_expert_gemm_efficiency",))]
 
 
-def traffic_symbols(dtypes: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Input symbols of each mechanism of ``TRAFFIC``, by its name with the dtype.
-
-    Args:
-        dtypes: what is multiplied, by class of tensors.
-    """
-    return {f"{table}.{dtype}": _symbols(table, dtype, dtypes)
-            for table in TRAFFIC for dtype in {dtypes[name] for name in DENSE}}
-
-
 def _symbols(table: str, dtype: str, dtypes: Mapping[str, str], members: Sequence[str] = DENSE
              ) -> tuple[str, ...]:
     """Input symbols that a table moves, of the classes of tensors that multiply a dtype."""
@@ -288,8 +278,10 @@ def knobs(scenario: Scenario) -> list[Knob]:
 
 def unstated(scenario: Scenario) -> dict[str, tuple[str, ...]]:
     """Symbols of mechanisms that may have no value unless a deployment states one, by name."""
-    symbols = {name: (name,) for name in (*_if_stated(scenario.model), *EXCHANGE_TIMES)}
-    return symbols | traffic_symbols(scenario.multiplied)
+    dtypes = scenario.multiplied
+    return {name: (name,) for name in (*_if_stated(scenario.model), *EXCHANGE_TIMES)} | {
+        f"{table}.{dtype}": _symbols(table, dtype, dtypes)
+        for table in TRAFFIC for dtype in {dtypes[name] for name in DENSE}}
 
 
 def _if_stated(model: Model) -> list[str]:

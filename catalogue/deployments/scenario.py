@@ -315,7 +315,7 @@ class Scenario:
             return self.file.workload.memory_utilization
         rule = next(iter(self._reserves.values()))
         memory, kept = self._for_share["memory_capacity"], float(self._reserved({}))
-        share = float(self._share(kept))
+        share = float(self.shares({})[SHARE])
         return Value(share, "1", f"{share:g}", rule.source, "derived", share, share, rule.date,
                      note=by_language(say("default-share", release=self.running.stated,
                                           kept=f"{kept / MEBI:,.0f}",
@@ -330,19 +330,15 @@ class Scenario:
         """
         if not self._reserves:
             return {}
-        return {"memory_utilization": self._share(self._reserved(inputs))}
+        # it brings NumPy, which names and files are read without
+        from catalogue.deployments.shares import share_of
+
+        return {SHARE: share_of(self._reserved(inputs), self._for_share["memory_capacity"])}
 
     @property
     def _reserves(self) -> Mapping[Way, Reserve]:
         """What its engine sets aside by default; nothing where the share is stated."""
         return {} if self.running is None or SHARE in self.stated_workload else self.running.reserve
-
-    def _share(self, reserved: Any) -> Any:
-        """Share of the card's memory that is left of what is set aside [1]."""
-        # it brings NumPy, which names and files are read without
-        from catalogue.deployments.shares import share_of
-
-        return share_of(reserved, self._for_share["memory_capacity"])
 
     def _reserved(self, inputs: Mapping[str, Any]) -> Any:
         """Memory that its engine sets aside where it differs in some inputs [B]."""

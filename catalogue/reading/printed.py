@@ -81,11 +81,6 @@ class Printed:
             final = min(final, share / 2, ROUNDED * abs(self.high))
         return bool(self.low - first <= number <= self.high + final)
 
-    def same(self, other: Printed) -> bool:
-        """Whether two printed numbers can be one: of their digits, or ranges that meet."""
-        return (self.low - self.last[0] / 2 <= other.high + other.last[-1] / 2
-                and other.low - other.last[0] / 2 <= self.high + self.last[-1] / 2)
-
 
 def read(raw: Any) -> Printed:
     """What a file has of a printed number: a quantity, a percentage, or a pair of them.
@@ -160,10 +155,7 @@ def _last(text: str, scale: float) -> float:
     return float(10.0 ** (step + int(power or 0)) * units.factor(unit) * scale)
 
 
-_SCHEMA = {"anyOf": [{"type": ["number", "string"]},
-                     {"type": "array", "items": {"type": ["number", "string"]},
-                      "minItems": 2, "maxItems": 2}],
-           "description": "a number with its unit, a percentage, or a pair of them"}
 PrintedNumber = Annotated[
     Any, BeforeValidator(lambda raw: raw if isinstance(raw, Printed) else read(raw)),
-    WithJsonSchema(_SCHEMA)]
+    WithJsonSchema({"type": ["number", "string", "array"],
+                    "description": "a number with its unit, a percentage, or a pair of them"})]

@@ -119,23 +119,12 @@ class Unit:
             lambda raw, info: _value(raw, self, info.context))
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: Any) -> dict[str, Any]:
-        """What an editor may complete: a bare quantity, or one with its provenance."""
+        """A bare quantity, or one with its provenance."""
         unit = " or ".join(self.among) or self.unit
-        meant = {"1": "a plain number", ANY_UNIT: "a quantity with its unit"}.get(
-            unit, f"a quantity in {unit}, such as '1.6 TB/s' or '64 GiB'")
-        number = {"type": ["number", "string"], "description": meant}
-        provenance = {
-            "value": number,
-            "source": {"type": "string", "description": "a key of params/sources/, or a citation"},
-            "kind": {"enum": list(KINDS)},
-            "range": {"type": "array", "items": number, "minItems": 2, "maxItems": 2},
-            "date": {"type": ["string", "number"], "description": "YYYY, YYYY-MM or YYYY-MM-DD"},
-            "section": {"type": ["string", "number"]}, "note": TEXT_SCHEMA,
-            "others": {"type": "array", "items": {"type": "object"},
-                       "description": "what other sources print of the same quantity"},
-        }
-        return {"anyOf": [number, {"type": "object", "properties": provenance,
-                                   "required": ["value"], "additionalProperties": False}]}
+        return {"type": ["number", "string", "object"], "required": ["value"],
+                "properties": {name: {} for name in sorted(_FIELDS)}, "additionalProperties": False,
+                "description": {"1": "a plain number", ANY_UNIT: "a quantity with its unit"}.get(
+                    unit, f"a quantity in {unit}, such as '1.6 TB/s' or '64 GiB'")}
 
 
 def si_number(raw: Any, rule: Unit) -> float | int:
@@ -177,13 +166,11 @@ def both_languages(raw: Any) -> dict[str, str]:
 
 def stated_date(raw: Any) -> str:
     """A date as it stands in a file. Raises ValueError for what is none, such as 2026-02-30."""
-    year, _, day = str(raw).partition("-")
     try:
-        day_of_date = _DATE.fullmatch(str(raw)) and Day.fromisoformat(f"{year}-{day or '01'}"
-                                                                + "-01" * ("-" not in day))
+        first = _DATE.fullmatch(str(raw)) and Day.fromisoformat(f"{raw}-01-01"[:10])
     except ValueError:
-        day_of_date = None
-    if not day_of_date:
+        first = None
+    if not first:
         raise ValueError(f"'{str(raw)[:40]}' is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD, "
                          "from 1990 to 2099")
     return str(raw)
@@ -236,10 +223,8 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
     if entry.get("value") is None:
         raise ValueError("no value is given")
     value = si_number(entry["value"], rule)
-    inherits = {} if "source" in entry else given.defaults
-    source = entry.get("source", inherits.get("source"))
-    source = _source(source, given)
-    kind = _kind(entry.get("kind", inherits.get("kind")))
+    stated = entry if "source" in entry else given.defaults | entry
+    source, kind = _source(stated.get("source"), given), _kind(stated.get("kind"))
     unit = units.unit_of(entry["value"]) if rule.unit == ANY_UNIT else rule.unit
     if rule.among and unit not in rule.among:
         raise ValueError(f"'{entry['value']}' has the wrong unit, expected a quantity in "
@@ -257,8 +242,7 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
                              f"expected [{bounds[1]}, {bounds[0]}]")
         if not low <= value <= high:
             raise ValueError(f"the value '{entry['value']}' lies outside its range")
-    date = entry.get("date", inherits.get("date"))
-    section = entry.get("section")
+    date, section = stated.get("date"), entry.get("section")
     if isinstance(section, (dict, list, bool)):
         raise Misplaced("'section' is a number or a title", "section")
     return Value(

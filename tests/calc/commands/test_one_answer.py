@@ -48,7 +48,7 @@ def commands_and_pages(capsys, reference, settings=()):
 
     The cost of a token is told as the throughput that it follows from.
     """
-    deployed = whole(catalogue.load_deployment(reference, None, settings))
+    deployed = whole(catalogue.load_deployment(reference, settings))
     found = {"whole": {name: amount.value for name, amount in deployed.seen.amounts.items()}}
     cost = told(capsys, "cost", reference, "--price", f"{PRICE} USD/h", "--utilisation", "1",
                 *set_to(settings))
@@ -111,7 +111,7 @@ def drawn(seed, references):
         if rng.random() < 0.3:
             settings.append(f"workload.think_time={rng.choice([2, 20])} s")
         try:
-            deployed = whole(catalogue.load_deployment(reference, None, settings))
+            deployed = whole(catalogue.load_deployment(reference, settings))
         except ParamsError:  # lengths beyond what a measured client sends
             continue
         if deployed.fits and deployed.seen is not None:

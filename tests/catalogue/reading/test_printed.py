@@ -29,13 +29,6 @@ def test_a_number_holds_what_rounds_to_it(number, digits):
         assert read(written).holds(number)
 
 
-@given(NUMBERS, NUMBERS)
-def test_equality_is_symmetric(one, other):
-    first, second = read(f"{one:.3g}"), read(f"{other:.3g}")
-    assert first.same(second) == second.same(first)
-    assert first.same(first)
-
-
 @pytest.mark.parametrize(("printed", "number", "text"), REWRITTEN)
 def test_another_number_is_written_with_the_same_unit_and_digits(printed, number, text):
     assert read(printed).like(number) == text
