@@ -23,13 +23,11 @@ def exported(kind: str) -> dict[str, Any]:
     schema = KINDS[kind].model_json_schema(mode="validation")
     schema["properties"].pop("id", None)
     required = [name for name in schema.pop("required", []) if name != "id"]
-    if kind in ("devices", "nodes", "prices"):  # one that is like another leaves out what it has
-        schema["anyOf"] = [{"required": required}, {"required": ["name", "like"]}]
-    elif kind == "families":
+    if kind == "models":  # runs of layers say how many there are
+        runs = ["layers" if name == "num_hidden_layers" else name for name in required]
+        schema["anyOf"] = [{"required": required}, {"required": runs}]
+    elif "like" in KINDS[kind].model_fields:  # one that is like another leaves out what it has
         schema["anyOf"] = [{"required": required}, {"required": ["like"]}]
-    elif kind == "models":  # runs of layers say how many there are
-        counted = [name for name in required if name != "num_hidden_layers"]
-        schema["anyOf"] = [{"required": required}, {"required": [*counted, "layers"]}]
     else:
         schema["required"] = required
     return {"$schema": DIALECT, "title": f"params/{NESTED.get(kind, kind)}/NAME.yml"} | schema

@@ -22,9 +22,9 @@ from catalogue.entries.hardware import Device, Node
 from catalogue.library import COMMAND_LINE, Override, locate
 from catalogue.messages import Pair, messages
 from catalogue.planning.prices import OWNERSHIPS, Prices
+from catalogue.reading import yamlfile
 from catalogue.reading.units import YEAR
 from catalogue.reading.values import Value
-from catalogue.reading.yamlfile import beginning
 
 say = messages("calc/costing/ownership")
 
@@ -71,7 +71,8 @@ def stated(text: str, unit: str = "USD/s") -> Amount:
 @functools.cache
 def _of_devices() -> Mapping[str, str]:
     """Device -> the file of its prices, of those in the catalogue, none of which is loaded."""
-    files = {name: beginning(locate("prices", name), "device").data for name in names("prices")}
+    files = {name: yamlfile.read(locate("prices", name), "device").data
+             for name in names("prices")}
     return {file["device"]: name for name, file in files.items() if file.get("device") is not None}
 
 

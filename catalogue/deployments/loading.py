@@ -122,17 +122,6 @@ def overlaid(file: YamlFile, key: str) -> YamlFile:
     return YamlFile(file.path, data | {"id": f"{file.path.stem}-{key}"}, lines)
 
 
-def family_title(file: YamlFile) -> dict[str, str]:
-    """What a family is called, in both languages.
-
-    Raises ParamsError for a title that lacks one.
-    """
-    try:
-        return both_languages(file.data.get("title"))
-    except ValueError as error:
-        raise ParamsError(f"{file.where(('title',))}: title: {error}.") from None
-
-
 def of_the_whole(file: YamlFile) -> YamlFile:
     """What a family's file says of all its deployments, laid over its first variant."""
     first = overlaid(file, variant_keys(file)[0])
@@ -287,10 +276,14 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
             one, two = (f"{reference}{SEPARATOR}{pool}" for pool in raw.data["pools"])
             raise ParamsError(f"{raw.where(('pools',))}: pools: this is a deployment of two pools, "
                               f"expected one of them, {one} or {two}.")
-        title = family_title(raw) if known else None
-        if known or key:  # a key is refused where there are no variants
-            raw = overlaid(raw, key or known[0])
-        return overridden_scenario(raw, overridden, title, cut)
+        if not known and not key:
+            return overridden_scenario(raw, overridden, cut=cut)
+        variant = overlaid(raw, key or known[0])  # a key is refused where there are no variants
+        try:
+            title = both_languages(raw.data.get("title"))
+        except ValueError as error:
+            raise ParamsError(f"{raw.where(('title',))}: title: {error}.") from None
+        return overridden_scenario(variant, overridden, title, cut)
 
     return load() if overridden or not cut else yamlfile.remembered(
         f"scenario {path}#{key}", path.absolute(), load)
@@ -351,8 +344,7 @@ def overridden_scenario(raw: YamlFile, overrides: dict[str, Override],
         file, path, entry("model"), chosen,
         library.load("nodes", file.cluster.node, beside=path), entry("precision"),
         library.load("measurements", file.measured, beside=path) if file.measured else None,
-        family=family, running=engine,
-        stated_workload=frozenset(stated))
+        family=family, running=engine, stated_workload=frozenset(stated))
     scenario = replace(scenario, host=_host(scenario, where))
     _check_claims(file, where)
     _check_hardware(scenario, where)
@@ -395,10 +387,12 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
         dotted, equals, text = (part.strip() for part in setting.partition("="))
         root, _, rest = dotted.partition(".")
         if not equals or root not in ROOTS or not text:
-            meant = SHORT.get(dotted.lower(), _rooted(dotted))
-            near = f", such as {meant}={text}" if meant and text else ""
+            known = SHORT | {key: f"{section}.{key}" for section, keys in sections.items()
+                             for key in keys}
+            near = difflib.get_close_matches(dotted.lower(), known, n=1) if text else []
+            hint = "".join(f", such as {known[name]}={text}" for name in near)
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
-                              f"{', '.join(ROOTS)}{near}.")
+                              f"{', '.join(ROOTS)}{hint}.")
         if not rest and root not in NAMES:
             raise ParamsError(f"--set {setting}: '{root}' is a section, expected a key in it.")
         other = next((name for name, keys in sections.items() if rest in keys), None)
@@ -411,15 +405,6 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
             raise ParamsError(f"--set {dotted}: {error}.") from None
         result[dotted] = Override(value, f"--set {dotted}")
     return result
-
-
-def _rooted(name: str) -> str:
-    """A key with its section, as it stands or the nearest there is; nothing for one unlike all."""
-    if name.partition(".")[0] in ROOTS:
-        return name
-    known = {key: f"{root}.{key}" for root, keys in _sections().items() for key in keys}
-    near = difflib.get_close_matches(name, known, n=1)
-    return known[near[0]] if near else ""
 
 
 @cache

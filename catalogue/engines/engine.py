@@ -289,7 +289,7 @@ def load_releases(name: str) -> tuple[Release, ...]:
     """
     path = _known_path(name)
     return yamlfile.remembered("releases", path, lambda: _releases(
-        yamlfile.beginning(path, "releases")))
+        yamlfile.read(path, "releases")))
 
 
 def _load(path: Path) -> Engine:

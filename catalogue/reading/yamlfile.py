@@ -71,27 +71,15 @@ def display_path(path: Path) -> str:
     return str(resolved.relative_to(project)) if resolved.is_relative_to(project) else str(path)
 
 
-def read(path: Path) -> YamlFile:
-    """Parse a YAML mapping.
+def read(path: Path, last: str | None = None) -> YamlFile:
+    """Parse a YAML mapping, up to what stands under a key if one is given.
 
     Raises ParamsError for a file that is missing, too large, not YAML, not a mapping, nested too
     deep, or that uses anchors, aliases, tags or a key twice.
     """
-    return parse(path, _raw(path))
-
-
-def beginning(path: Path, last: str) -> YamlFile:
-    """A file up to what stands under one of its keys; nothing behind that is parsed.
-
-    Raises ParamsError as :func:`read`, for what is wrong up to there.
-    """
-    return parse(path, _raw(path), last)
-
-
-def _raw(path: Path) -> bytes:
     raw = read_small(path, display_path(path), "a parameter file")
     note(path, raw)
-    return raw
+    return parse(path, raw, last)
 
 
 def note(path: Path, raw: bytes | None = None) -> None:
