@@ -51,7 +51,7 @@ from calc.serving.requests import (
     StepTime,
 )
 from calc.serving.scheduler import Engine, Transfer, duration, group_duration
-from catalogue.deployments.scenario import DELAY_STEPS
+from catalogue.deployments.resolved import DELAY_STEPS
 
 Routing = Literal["round-robin", "least-loaded"]
 Coordination = Literal["eager", "delay", "balance"]

@@ -20,10 +20,11 @@ from catalogue.deployments.cuts import (
     cut_problem,
     told,
 )
-from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES, joined_replicas
+from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES
 from catalogue.deployments.physics_inputs import mechanisms_name
 from catalogue.deployments.precisions import missing_dtypes, nearest, on_card
 from catalogue.deployments.profiles import Starts
+from catalogue.deployments.resolved import joined_replicas
 from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engines.released import engine_meant, fitting, has_profile
 from catalogue.entries.deployments import Precision

@@ -344,7 +344,8 @@ def overridden_scenario(raw: YamlFile, overrides: dict[str, Override],
         file, path, entry("model"), chosen,
         library.load("nodes", file.cluster.node, beside=path), entry("precision"),
         library.load("measurements", file.measured, beside=path) if file.measured else None,
-        family=family, running=engine, stated_workload=frozenset(stated))
+        family=family, by_engine=engine.mechanisms if engine else {}, running=engine,
+        stated_workload=frozenset(stated))
     scenario = replace(scenario, host=_host(scenario, where))
     _check_claims(file, where)
     _check_hardware(scenario, where)

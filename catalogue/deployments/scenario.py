@@ -5,21 +5,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.layout import ACCEPTED, leaves_replica
 from catalogue.deployments.physics_inputs import Knob, physics_inputs
 from catalogue.deployments.physics_inputs import knobs as mechanisms
-from catalogue.deployments.precisions import on_card
 from catalogue.deployments.profiles import Running, following, running
+from catalogue.deployments.resolved import Resolved
 from catalogue.entries.deployments import Documented, Precision, ScenarioFile
-from catalogue.entries.hardware import Device, Node
-from catalogue.entries.measurements import Measurements
-from catalogue.entries.models import CSA, GROUPS, WINDOW_HEADS, Drafter, Model
+from catalogue.entries.hardware import Device
+from catalogue.entries.models import CSA, GROUPS, WINDOW_HEADS, Model
 from catalogue.entries.profiles import Reserve, Way
-from catalogue.kernels.releases import multiplied
 from catalogue.messages import by_language, messages
 from catalogue.reading.units import factor
 from catalogue.reading.values import Text, Value
@@ -42,10 +38,6 @@ MODEL_COUNTS = (
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks", "attention_output_gate", "linear_mamba",
                    "value_from_key")
-DELAY_STEPS = 30  # SGLang's prefill_delayer_max_delay_passes
-GATHERED = "exchange_gathered"  # the mechanism that says that ranks gather all tokens
-NORMAL = "exchange_normal"  # the mechanism that says that a token goes once to each node
-USUAL_DRAFTS = "next-token-layer"  # of a model that names none
 SHARE = "memory_utilization"  # of the memory, that an engine may use
 GATED = 3  # matrices of a feed-forward network: gate, up, down
 # 1 where a model does not have it
@@ -140,29 +132,17 @@ def device_inputs(device: Device) -> dict[str, int | float]:
 
 
 @dataclass(frozen=True)
-class Scenario:
+class Scenario(Resolved):
     """A deployment with everything it names, its layout and its inputs.
 
     Attributes:
         running: the engine that it names, in its release; None if it names none.
         stated_workload: keys of the workload that it states itself; the others are its engine's
             defaults.
-        variations: of the lengths of prompts and of answers, standard deviation over mean, where
-            requests are listed [1]; None for what the workload says.
     """
 
-    file: ScenarioFile
-    path: Path
-    model: Model
-    device: Device
-    node: Node
-    precision: Precision
-    measured: Measurements | None
-    host: Device | None = None
-    family: Text | None = None
     running: Running | None = None
     stated_workload: frozenset[str] = frozenset((SHARE,))
-    variations: tuple[float, float] | None = None
 
     @property
     def engine(self) -> str | None:
@@ -173,63 +153,6 @@ class Scenario:
     def asked_engine(self) -> str | None:
         """The same as it is written: a release that is not known is not another one's."""
         return self.running.stated if self.running else None
-
-    @functools.cached_property
-    def multiplied(self) -> dict[str, str]:
-        """Class of tensors -> dtype that its device multiplies for it, by its engine's kernels."""
-        return multiplied(self.precision, self.device, self.asked_engine, self.model,
-                          on_card(self.precision, self.file.offload))
-
-    @property
-    def way(self) -> Way:
-        """How a rank comes by the tokens of its experts: of one replica, gathered, or sent."""
-        cut = self.file.parallelism
-        slices = cut.expert_tensor_parallel
-        if not leaves_replica(cut.tensor_parallel.value, cut.expert_parallel.value,
-                              slices.value if slices else 0):
-            return "own"
-        return self.joined_way
-
-    @property
-    def joined_way(self) -> Way:
-        """How ranks that share experts come by the tokens of theirs: gathered, or sent."""
-        given = self.running.mechanisms["low_latency"].get(GATHERED) if self.running else None
-        gathers = self.file.mechanisms.get(GATHERED, given)
-        normal = self.file.mechanisms.get(NORMAL)
-        if gathers and gathers.value:
-            return "gathered"
-        return "normal" if normal and normal.value else "low_latency"
-
-    @property
-    def given(self) -> Mapping[str, Value]:
-        """Mechanisms that its engine gives, by name."""
-        return self.running.mechanisms[self.way] if self.running else {}
-
-    @property
-    def mechanisms(self) -> dict[str, Value]:
-        """Mechanisms that the deployment states, and those of its engine where it states none."""
-        return {**self.given, **self.file.mechanisms}
-
-    @property
-    def delay_steps(self) -> float:
-        """Steps for which ranks that share experts hold prompts back at most, 0 if they do not."""
-        stated = self.file.prefill_delay_steps
-        if self.file.prefill_coordination != "delay":
-            return 0.0
-        return float(DELAY_STEPS if stated is None else stated.value)
-
-    @property
-    def drafter(self) -> Drafter | None:
-        """The drafter that it names; None where the model's own layer drafts."""
-        return self.model.drafter(self.file.workload.draft_method)
-
-    @property
-    def acceptance(self) -> dict[str, Value]:
-        """How often drafts are right: of the layer or the drafter, in the text stated [1]."""
-        table = library.load("acceptances", self.drafter.acceptance if self.drafter
-                             else self.model.draft_acceptance or USUAL_DRAFTS)
-        asked = ACCEPTED | {"mtp_acceptance": self.file.workload.text or "any"}
-        return {name: getattr(table, key) for name, key in asked.items()}
 
     def in_precision(self, precision: Precision) -> Scenario:
         """The deployment in another precision, with what its engine's kernels reach in that."""
@@ -250,7 +173,7 @@ class Scenario:
                          apart is not None and apart.value == 1)
         every = self.stated_workload.union(stated)
         return replace(self, file=following(file, engine, every), running=engine,
-                       stated_workload=every)
+                       by_engine=engine.mechanisms, stated_workload=every)
 
     @property
     def id(self) -> str:

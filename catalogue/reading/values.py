@@ -122,7 +122,9 @@ class Unit:
         """A bare quantity, or one with its provenance."""
         unit = " or ".join(self.among) or self.unit
         return {"type": ["number", "string", "object"], "required": ["value"],
-                "properties": {name: {} for name in sorted(_FIELDS)}, "additionalProperties": False,
+                "properties": {name: {} for name in sorted(_FIELDS)} | {
+                    "kind": {"enum": list(KINDS)}},
+                "additionalProperties": False,
                 "description": {"1": "a plain number", ANY_UNIT: "a quantity with its unit"}.get(
                     unit, f"a quantity in {unit}, such as '1.6 TB/s' or '64 GiB'")}
 

@@ -89,8 +89,7 @@ def test_latencies_that_an_engine_measured_hold_of_the_usual_network(node, devic
     scenario = catalogue.load_scenario("wide-lmsys-decode", device, [f"cluster.node={node}"])
     measured = dict.fromkeys(("exchange_alpha", "exchange_network_alpha"), Value(
         7e-6, "s", "7 us", "arithmetic", "derived", 7e-6, 7e-6))
-    running = replace(scenario.running, mechanisms=dict.fromkeys(WAYS, measured))
-    inputs = replace(scenario, running=running).inputs()
+    inputs = replace(scenario, by_engine=dict.fromkeys(WAYS, measured)).inputs()
     own = catalogue.load_link(scenario.node.network_link).exchange_alpha.low_latency.value
     assert inputs["exchange_alpha"] == 7e-6
     assert inputs["exchange_network_alpha"] == (7e-6 if usual else own)
@@ -145,7 +144,7 @@ def deployment(base=BASE, stated=None, given=None, model=None, spread=None, offl
     if offload:
         changed["offload"] = base.file.offload.model_copy(update=offload)
     return replace(base, file=base.file.model_copy(update=changed),
-                   running=replace(base.running, mechanisms=dict.fromkeys(WAYS, given or {})),
+                   by_engine=dict.fromkeys(WAYS, given or {}),
                    model=base.model.model_copy(update=model or {}))
 
 

@@ -7,7 +7,7 @@ from _door import DEVICE, spoilt
 
 import calc
 import catalogue
-from catalogue.deployments.layout import leaves_replica
+from catalogue.deployments.resolved import leaves_replica
 from catalogue.deployments.scenario import (
     FIRST,
     FURTHER,
@@ -219,6 +219,6 @@ def test_another_precision_is_as_if_it_were_loaded(name):
     scenario, bf16 = catalogue.load_scenario(name), catalogue.load_precision("bf16")
     other = scenario.in_precision(bf16)
     assert other.inputs() == load("precision=bf16", name=name).inputs()
-    assert other.given != scenario.given
-    bare = replace(scenario, running=None).in_precision(bf16)
+    assert other.by_engine != scenario.by_engine
+    bare = replace(scenario, running=None, by_engine={}).in_precision(bf16)
     assert (bare.precision, bare.running, bare.engine) == (bf16, None, None)
