@@ -121,7 +121,7 @@ def refuse_fitting(reference: str) -> None:
     """
     refused = library.stands("gates", reference)
     with contextlib.suppress(ParamsError, OSError, ValueError):
-        refused = refused or yamlfile.read(Path(reference)).data.get("test_only")
+        refused = refused or bool(yamlfile.read(Path(reference)).data.get("test_only"))
     if refused:
         raise ParamsError(f"'{reference}' has the flag test_only: it is tested on, never fitted "
                           "to; its errors are printed by: validate.")
