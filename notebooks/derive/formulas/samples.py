@@ -3,85 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
 
 from catalogue.entries.formulas import Symbol, symbols
 from catalogue.reading.units import YEAR
-from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
+from notebooks.derive.formulas.exported import COST, load_formulas, of_notebook
 
 Number = int | float
 CSA = "csa"
 _POWERS = (1, 2, 4, 8, 16)
-_MEMORY = ("architecture", "memory")
 # of experts, and how many of them a token picks
 GROUPS = ((1, 1), (1, 1), (8, 4), (8, 1), (4, 2), (3, 2), (16, 8), (6, 6))
-
-
-def _expanded(names: str) -> Iterator[str]:
-    """Yield names, those in braces one by one: ``{a,b}_bytes`` is ``a_bytes`` and ``b_bytes``."""
-    for name in names.split():
-        before, _, rest = name.partition("{")
-        inside, _, after = rest.partition("}")
-        yield from (before + each + after for each in inside.split(","))
-
-
-# One stream of random numbers draws the symbols of an entry, in this order: both decide where the
-# formulas are checked, so they stay as they are. Any other symbol has a stream of its own.
-_STREAMS = {stream: list(_expanded(names)) for stream, names in {
-    "precision": """
-        {embedding,attention,norm,router,dense_mlp,shared_expert,routed_expert,head}_weight_bytes
-        {kv_cache,kv_rope,kv_index,activation,logit}_element_bytes""",
-    "deployment": """
-        input_tokens output_tokens max_num_batched_tokens memory_bandwidth hbm_efficiency
-        runtime_reserve system_reserve memory_capacity memory_utilization activations_in_share
-        window_blocks_freed
-        {attention,dense_mlp,shared_expert,routed_expert,router,head,core,index}_peak
-        {attention,dense_mlp,shared_expert,routed_expert,router,head}_gemm_efficiency
-        {attention,dense_mlp,shared_expert,routed_expert}_dequantised multiply_add_flops
-        gemm_tile_rows load_overlap clock_factor clock_spread expert_streaming_efficiency
-        mla_efficiency attention_efficiency mla_compute_efficiency core_tile_rows sparse_tile_rows
-        sparse_attention_efficiency index_efficiency whole_selection dense_prefill_tokens
-        absorbed_prefix_tokens l2_bandwidth dequantisation_traffic prefill_dequantisation_traffic
-        kernel_boundary operators_per_layer host_time_per_operator captured host_gap_per_step
-        single_token_path placement_residual balanced_placement even_routing routing_skew
-        kv_imbalance overlap_efficiency micro_batches devices_per_node full_mesh pair_bandwidth
-        device_link_bandwidth network_bandwidth collective_alpha collective_efficiency
-        network_alpha network_efficiency exchange_alpha exchange_efficiency
-        exchange_network_efficiency exchange_normal absorbed_copies exchange_buffer_tokens
-        dispatch_element_bytes storage_bandwidth draft_tokens mtp_acceptance acceptance_decay
-        request_overhead front_end_rate prefill_together separate_pools prefill_pool_rate
-        prefill_pool_devices prefill_replicas prefill_pool_port_time prefill_delay_steps
-        prefix_hit_share offloaded_share offloaded_weight_bytes host_peak host_gemm_efficiency
-        host_memory_bandwidth host_stream_efficiency host_link_bandwidth host_sync host_overlap
-        fetched_share stored_share device_hit_share host_hit_share host_link_efficiency""",
-    "kernels": """
-        expert_tile_rows sliced_expert_gemm_efficiency sliced_streaming_efficiency
-        attention_operators indexer_operators dense_mlp_operators routed_expert_operators
-        shared_expert_operators reference_operators expert_load_overlap""",
-    "steps": """
-        unequal_streams single_batch_overlap
-        {attention,dense_mlp,shared_expert,router,head}_matmul_latency
-        {attention,dense_mlp,shared_expert,router,head}_depth_latency
-        {attention,dense_mlp,shared_expert,router,head}_activation_traffic sliced_expert_latency
-        latent_core_latency latent_core_fill prefill_core_latency core_row_traffic
-        prefill_tile_rows expert_row_traffic sliced_row_traffic gathered_row_traffic
-        expert_tile_growth sliced_tile_growth largest_expert_tile largest_sliced_tile""",
-    "context": "context_all_to_all largest_graph accepted_length",
-    "exchange": "exchange_network_alpha",
-    "schedule": """
-        {attention,indexer,dense_mlp,routed_expert,shared_expert}_timed_operators fused_norms
-        latent_output_divided second_stream_tokens""",
-    "arrivals": "mixed_steps think_time open_arrivals prompt_variation answer_variation",
-    "plain": "score_traffic host_group_tokens sparse_prefill_efficiency",
-    "passes": """
-        host_gap_per_draft routed_expert_latency share_of_left bench_requests prompt_graph_tokens
-        scheduler_recv_interval steps_ahead stream_interval first_token_held least_loaded
-        awaited_tokens""",
-    "collectives": """
-        second_round_alpha pipelined_alpha pipelined_efficiency switch_adds gather_alpha
-        gather_step_alpha gather_efficiency gather_bulk_alpha gather_bulk_efficiency
-        exchange_expert_time exchange_token_time""",
-}.items()}
 _NO_STATE = dict.fromkeys(
     ("linear_mamba", "linear_layers", "linear_num_key_heads", "linear_num_value_heads",
      "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim",
@@ -101,50 +32,40 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
         attention: ``mla``, ``gqa`` or ``csa``.
         alike: whether all layers attend alike, and experts are as wide outside as the model.
     """
-    draw = random.Random(f"{attention} {seed}")
-    shared = {"block_size"}.union(*_STREAMS.values())
-    edge = bool(seed % 2)
-    inputs: dict[str, Number] = {}
-    for name, known in symbols().items():
-        if known.kind and known.samples and name not in shared:
-            inputs |= _drawn(random.Random(f"{name} {attention} {seed}"), (name,))
+    def stream(name: str) -> random.Random:
+        return random.Random(f"{name} {attention} {seed}")
+
+    draw, edge = random.Random(f"{attention} {seed}"), bool(seed % 2)
+    inputs: dict[str, Number] = {
+        name: stream(name).choice(known.samples)
+        for name, known in symbols().items() if known.kind and known.samples}
     inputs |= _model(draw, attention) | _details(draw, attention)
-    inputs |= _networks(random.Random(f"networks {attention} {seed}"), inputs, alike)
-    inputs |= _tower(random.Random(f"tower {attention} {seed}"))
+    inputs |= _networks(stream("networks"), inputs, alike) | _tower(stream("tower"))
     inputs |= _limits(draw, inputs)
     t = inputs["tensor_parallel"] = draw.choice(_POWERS)
-    per_rank = draw.choice((1, 2, 3)) if not edge else draw.choice((1, 2))
-    inputs["num_attention_heads"] = t * per_rank
-    inputs["num_key_value_heads"] = draw.choice(
-        [n for n in range(1, t * per_rank + 1)
-         if (t * per_rank) % n == 0 and (n % t == 0 or t % n == 0)])
-    inputs |= _heads(random.Random(f"heads {attention} {seed}"), inputs, attention, alike or edge)
+    heads = inputs["num_attention_heads"] = t * draw.choice((1, 2) if edge else (1, 2, 3))
+    inputs["num_key_value_heads"] = draw.choice(_divisors(heads, t))
+    inputs |= _window_heads(stream("heads"), inputs, attention, alike or edge)
     inputs["intermediate_size"] = t * draw.randint(1, 400)
     inputs["moe_intermediate_size"] *= t
     data = inputs["data_parallel"] = draw.choice((1, 2, 3, 4))
     inputs["pipeline_parallel"] = draw.randint(1, min(int(inputs["num_hidden_layers"]), 12))
     _experts(draw, inputs, int(t * data))
-    inputs |= _drawn(draw, _STREAMS["precision"])
-    block = inputs["block_size"] = draw.choice(symbols()["block_size"].samples)
     inputs |= {
         "concurrency": data * draw.randint(1, 64) if edge else draw.randint(1, 256),
-        "context_tokens": block * draw.randint(1, 99) if edge else draw.randint(1, 20_000)}
-    inputs |= _drawn(draw, _STREAMS["deployment"])
-    for stream in ("schedule", "arrivals", "plain", "passes", "collectives"):
-        inputs |= _drawn(random.Random(f"{stream} {attention} {seed}"), _STREAMS[stream])
-    inputs |= _context(random.Random(f"context {attention} {seed}"), inputs, attention)
-    apart = _apart(random.Random(f"apart {attention} {seed}"), inputs)
-    apart |= _sliced(random.Random(f"sliced {attention} {seed}"), inputs | apart)
-    inputs |= apart
-    if edge and attention != CSA:
-        _fill_exactly(draw, inputs | _of_layers(
-            random.Random(f"layers {attention} {seed}"), inputs, attention, alike), attention)
-    inputs |= _drawn(draw, _STREAMS["kernels"]) | dict(
-        zip(("n_group", "topk_group"), draw.choice(GROUPS), strict=True)
-        ) | _drawn(draw, _STREAMS["exchange"]) | apart
-    inputs |= _drawn(random.Random(f"steps {attention} {seed}"), _STREAMS["steps"])
-    return inputs | _of_layers(
-        random.Random(f"layers {attention} {seed}"), inputs, attention, alike)
+        "context_tokens": inputs["block_size"] * draw.randint(1, 99) if edge
+        else draw.randint(1, 20_000),
+        "decode_context_parallel": _context(stream("context"), inputs, attention),
+        **dict(zip(("n_group", "topk_group"), draw.choice(GROUPS), strict=True))}
+    inputs |= _apart(stream("apart"), inputs)
+    inputs |= _sliced(stream("sliced"), inputs)
+    return inputs | _of_layers(stream("layers"), inputs, attention, alike)
+
+
+def _divisors(count: int, ranks: int) -> list[int]:
+    """Divisors of a count that are divisors or multiples of so many ranks."""
+    return [n for n in range(1, count + 1)
+            if count % n == 0 and (n % ranks == 0 or ranks % n == 0)]
 
 
 def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str,
@@ -227,8 +148,8 @@ def _networks(draw: random.Random, inputs: dict[str, Number], alike: bool) -> di
     return found | {"layers_without_mlp": draw.randint(0, (layers - dense) // 2)}
 
 
-def _heads(draw: random.Random, inputs: dict[str, Number], attention: str, same: bool
-           ) -> dict[str, Number]:
+def _window_heads(draw: random.Random, inputs: dict[str, Number], attention: str, same: bool
+                  ) -> dict[str, Number]:
     """Values of another width than keys, and other heads in layers with a window, in some models.
 
     The same heads where parts of a block have to be exact.
@@ -243,33 +164,21 @@ def _heads(draw: random.Random, inputs: dict[str, Number], attention: str, same:
         return heads
     t = int(inputs["tensor_parallel"])
     query = t * draw.choice((1, 2, 4))
-    kv = draw.choice([n for n in range(1, query + 1)
-                      if query % n == 0 and (n % t == 0 or t % n == 0)])
     return heads | {
         "value_from_key": draw.randint(0, 1), "window_num_attention_heads": query,
-        "window_num_key_value_heads": kv, "window_head_dim": draw.choice((32, 64, 192)),
+        "window_num_key_value_heads": draw.choice(_divisors(query, t)),
+        "window_head_dim": draw.choice((32, 64, 192)),
         "window_v_head_dim": draw.choice((32, 64, 128))}
 
 
-def _drawn(draw: random.Random, names: Iterable[str]) -> dict[str, Number]:
-    """Of each symbol one of its samples in ``params/symbols.yml``; a single one is not drawn."""
-    known = symbols()
-    return {name: draw.choice(samples) if len(samples := known[name].samples) > 1 else samples[0]
-            for name in names}
-
-
-def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> dict[str, Number]:
-    """Over how many ranks a cache is dealt: of MLA any that divides, of GQA those with copies.
-
-    Also what was added since, from a stream of its own: the other draws stay as they are.
-    """
+def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> int:
+    """Over how many ranks a cache is dealt: of MLA any that divides, of GQA those with copies."""
+    if inputs["index_n_heads"] and attention != "mla":
+        return 1
     t = int(inputs["tensor_parallel"])
     kv = max(int(inputs[f"{kind}num_key_value_heads"]) for kind in ("", "window_"))
     copies = t if attention == "mla" else max(1, t // kv)
-    possible = [n for n in range(1, copies + 1) if copies % n == 0]
-    whole = inputs["index_n_heads"] and attention != "mla"
-    return {"decode_context_parallel": 1 if whole else draw.choice(possible),
-            **_drawn(draw, _STREAMS["context"])}
+    return draw.choice([n for n in range(1, copies + 1) if copies % n == 0])
 
 
 def _apart(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]:
@@ -369,36 +278,14 @@ def _experts(draw: random.Random, inputs: dict[str, Number], ranks: int) -> None
     if not inputs["n_routed_experts"]:
         return
     t = int(inputs["tensor_parallel"])
-    e = draw.choice([n for n in range(1, ranks + 1)
-                     if ranks % n == 0 and (n % t == 0 or t % n == 0)])
-    inputs["expert_parallel"] = e
+    e = inputs["expert_parallel"] = draw.choice(_divisors(ranks, t))
     physical = e * draw.randint(1, 32)
     copies = inputs["redundant_experts"] = draw.choice((0, 0, draw.randint(0, physical - 1)))
     inputs["n_routed_experts"] = physical - copies
     inputs["num_experts_per_tok"] = draw.randint(1, min(8, int(inputs["n_routed_experts"])))
 
 
-def _fill_exactly(draw: random.Random, inputs: dict[str, Number], attention: str) -> None:
-    """Choose the capacity so that the first stage has room for a whole number of blocks."""
-    inputs |= {"memory_utilization": 1, "window_blocks_freed": 0}  # parts of a block are not exact
-    # of the memory budget only: a chapter that is being changed does not stop the others
-    formulas = select(load_formulas(), attention)
-    memory = {name: formulas[name] for name in formulas if formulas[name].notebook in _MEMORY}
-    budget = evaluate_all(computable(memory, inputs), inputs)
-    lacking = budget["stage_block_bytes"] * draw.randint(0, 5000) - budget["stage_free_for_kv"]
-    inputs["memory_capacity"] += float(lacking)
-
-
 SERVER_CARDS, MOST_SERVERS = 8, 9
-# One stream of random numbers gives these, in this order: both decide what formulas are checked at.
-COST_NAMES = tuple(_expanded("""
-    tensor_parallel full_power {awake,memory,matmul,expert,attention,link}_share
-    {memory,matmul,expert,attention,link}_busy used_throughput decode_batch tokens_per_step
-    draft_time decode_step_time output_tokens prompt_chunks answer_step_energy
-    prompt_chunk_energy {host,network,fan}_watts cooling_load supply_efficiency
-    site_effectiveness loaded_power utilisation output_throughput paid_cards price_card
-    price_on_demand request_throughput prompt_card_time answer_card_time input_tokens
-    price_service owned_years cost_yearly"""))
 # of any length, where a step's formulas are checked at a few
 COST_LENGTHS = {"output_tokens": (1, 4000), "input_tokens": (1, 9000)}
 
@@ -409,22 +296,22 @@ def random_costs(seed: int) -> dict[str, float]:
     Args:
         seed: of the deployment, which is paid back some day.
     """
-    draw, known = random.Random(f"costs {seed}"), symbols()
+    formulas = of_notebook(load_formulas(), COST)
+    names = frozenset().union(*(formula.needs for formula in formulas.values())) - formulas.keys()
+    draw = random.Random(f"costs {seed}")
     servers = draw.randint(1, MOST_SERVERS)
     capital, rate = draw.uniform(1e4, 1e7), draw.uniform(0.01, 0.2)
-    drawn = {name: _cost_sample(draw, known[name]) for name in COST_NAMES}
-    return drawn | {
-        "own_cards": SERVER_CARDS * servers, "servers": servers, "discount_rate": rate,
-        "cost_capital": capital, "price_residual": draw.uniform(0, capital), "year_time": YEAR,
-        "money_revenue": _cost_sample(draw, known["money_revenue"]),
-        "money_surplus": capital * rate * draw.uniform(1.1, 9)}
+    fixed = {
+        "tensor_parallel": draw.choice((1, SERVER_CARDS)), "own_cards": SERVER_CARDS * servers,
+        "servers": servers, "discount_rate": rate, "cost_capital": capital, "year_time": YEAR,
+        "price_residual": draw.uniform(0, capital),
+        "money_surplus": capital * rate * draw.uniform(1.1, 9),
+        **{name: draw.randint(*ends) for name, ends in COST_LENGTHS.items()}}
+    return fixed | {name: _cost_sample(random.Random(f"{name} {seed}"), symbols()[name])
+                    for name in sorted(names - fixed.keys())}
 
 
 def _cost_sample(draw: random.Random, symbol: Symbol) -> float:
-    if symbol.name == "tensor_parallel":
-        return draw.choice((1, SERVER_CARDS))
-    if ends := COST_LENGTHS.get(symbol.name):
-        return draw.randint(*ends)
     if symbol.range is None:
         return draw.choice(symbol.samples)
     low, high = symbol.range
