@@ -1,5 +1,6 @@
 """The operator table: what one step does on one rank, row by row, in SymPy.
 
+The layers have latent attention and one residual stream.
 A row is an operator of one layer (or of the step, outside the layers): its operations, the bytes
 of weights, activations and cache that it moves, and its collective, as functions of the shapes and
 of the composition of the step. The sums over the rows are the classes of operators whose time is
@@ -13,12 +14,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import sympy
-from sympy import Expr, Max, Min
+from sympy import Expr, Min
 
 from notebooks.derive.formulas.exported import load_formulas, select
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import from_tree
-from notebooks.derive.steps.attention import attending, compressed, indexer, linear
 from notebooks.derive.steps.phases import Composition, score_bytes
 from notebooks.derive.steps.routing import (
     Routing,
@@ -31,12 +31,9 @@ from notebooks.derive.steps.rows import (
     GATE_FLOPS,
     NORM_FLOPS,
     VECTOR,
-    Kind,
     Operator,
     inner_norm,
-    kinds,
     matmul,
-    mixing,
     norm,
     output,
     projection,
@@ -44,28 +41,19 @@ from notebooks.derive.steps.rows import (
 )
 
 LINK, DRAFT = "link", "draft"
-COUNTED = ("attention_divided_parameters", "attention_kv_parameters",
-           "attention_replicated_parameters", "norm_parameters", "dense_mlp_parameters",
-           "router_parameters", "shared_expert_parameters", "routed_expert_parameters",
-           "compressor_parameters", "hyper_parameters", "hyper_head_parameters",
-           "window_kv_parameters")
 
 
-def table(attention: str, composition: Composition, routing: Routing,
-          query_latent: bool = True) -> list[Operator]:
+def table(composition: Composition, routing: Routing, query_latent: bool = True
+          ) -> list[Operator]:
     """Every row of a step, in the order in which a token passes them.
 
     Args:
-        attention: ``mla`` or ``gqa``.
-        made: composition of the step.
+        composition: of the step.
         routing: how its tokens meet the routed experts.
-        query_latent: whether the queries of MLA go through a latent vector.
+        query_latent: whether the queries go through a latent vector.
     """
     own = composition.own()
     with_network = sym.num_hidden_layers - sym.layers_without_mlp
-    rows = {"mla": lambda: attending(_mla(own, query_latent)) + linear(own),
-            "gqa": lambda: attending(_gqa(own)) + linear(own),
-            "csa": lambda: compressed(own)}[attention]()
     layers, dense, moe = sym.num_hidden_layers, sym.first_k_dense_replace, sym.moe_layers
     one, hidden = sympy.S.One, composition.tokens * sym.hidden_size * sym.activation_element_bytes
     reduce = {"unit": LINK, "cls": LINK, "collective": "all-reduce", "payload": hidden}
@@ -74,16 +62,15 @@ def table(attention: str, composition: Composition, routing: Routing,
     body = [
         Operator("embedding", "outside", one, "vector", VECTOR, activation_bytes=2 * hidden),
         Operator("embedding_all_reduce", "outside", one, **reduce),
-        *mixing("attention", own.tokens, layers), norm("input_norm", own.tokens, layers),
-        *rows,
+        norm("input_norm", own.tokens, layers), *_attention(own, query_latent),
         Operator("attention_all_reduce", "every", where(own.dealt <= 1, layers), **reduce),
-        *mixing("mlp", own.tokens, with_network), norm("post_norm", own.tokens, with_network),
+        norm("post_norm", own.tokens, with_network),
         *_mlp("", "dense", dense, "dense_mlp", sym.hidden_size,
               sym.intermediate_size / sym.tensor_parallel, composition.tokens,
               sym.dense_mlp_weight_bytes),
         *_experts(composition.tokens, own.tokens, routing),
         Operator("mlp_all_reduce", "every", where(own.dealt <= 1, after), **reduce),
-        *_dealt(own, after), *_head(composition.tokens, composition.rows),
+        *_dealt(own, after), *_head(composition.rows),
     ]
     return [*body, *_draft(body, composition)]
 
@@ -102,7 +89,7 @@ def _dealt(own: Composition, after: Expr) -> list[Operator]:
                 ("hidden_all_gather", "outside", sympy.S.One, "all-gather"))]
 
 
-def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
+def _attention(composition: Composition, query_latent: bool) -> list[Operator]:
     """Latent attention: absorbed or expanded, with or without an indexer.
 
     Where it is open which of the two, the rows of both stand with their shares of the step.
@@ -131,7 +118,7 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
     again = matmul(composition.expanded, r_kv, heads * (nope + value))
     width = share * (2 * r_kv + rope) + (1 - share) * (nope + rope + value)
     return [*first, *(replace(row, flops=row.flops + again) for row in _part(expand, 1 - share)),
-            *absorb("absorb_k", nope), *indexer(composition, r_q),
+            *absorb("absorb_k", nope), *_indexer(composition),
             *_core(composition, heads, width), *absorb("absorb_v", value),
             output(last, tokens, heads * value * d, composition.dealt, d)]
 
@@ -144,63 +131,46 @@ def _part(row: Operator, share: Expr) -> list[Operator]:
                     activation_bytes=share * row.activation_bytes)]
 
 
-def _gqa(composition: Composition) -> list[Operator]:
-    """Grouped-query attention: nothing to expand; ranks beyond the key/value heads hold copies."""
-    full, windowed = kinds()
-    return [*_grouped(full, "", composition), *_grouped(windowed, "_window", composition),
-            *indexer(composition, sym.hidden_size, weights=False),
-            *_core(replace(composition, expanded=sympy.S.Zero), full.heads / composition.cut,
-                   full.pair, windowed)]
+def _indexer(composition: Composition) -> list[Operator]:
+    """Projections of an indexer, whole on every rank, a score for each of its keys, and the choice.
+    """
+    d, tokens, layers, none = sym.hidden_size, composition.tokens, sym.indexer_layers, sympy.S.Zero
+    heads, size, per_key = sym.index_n_heads, sym.index_head_dim, 1 / sym.compress_ratio
+    each = sym.multiply_add_flops * heads * size
+    rows = [projection("index_q", tokens, sym.q_lora_rank, heads * size, per_token=none),
+            projection("index_k", tokens, d, size, per_token=none),
+            inner_norm("index_norm", 2 * size, tokens),
+            projection("index_weights", tokens, d, heads, per_token=none)]
+    return [
+        *(replace(row, count=layers) for row in rows),
+        Operator("index_scores", "every", layers, "matrix", "index",
+                 flops=each * per_key * composition.scored,
+                 kv_bytes=sym.kv_index_bytes_per_token * per_key * composition.scored_keys),
+        Operator("index_choice", "every", layers, "vector", VECTOR,
+                 activation_bytes=sym.selection_traffic * per_key * composition.compared)]
 
 
-def _grouped(kind: Kind, suffix: str, composition: Composition) -> list[Operator]:
-    """Projections of grouped-query attention in layers with the same heads."""
-    d, t, tokens = sym.hidden_size, composition.cut, composition.tokens
-    heads, kv_heads = kind.heads / t, kind.kv / Min(t, kind.kv)
-    outputs = heads * kind.key + kv_heads * kind.projected
-    written = heads * kind.key + Max(1, kind.kv / t) * kind.projected
-    joined = heads * kind.value
-    out = projection("o" + suffix, tokens, joined, d, bias=d * (
-        sym.attention_output_bias + sym.attention_output_gate * joined))
-    rows = [
-        projection("qkv" + suffix, tokens, d, outputs, per_token=d + written,
-                   bias=outputs * sym.attention_bias + heads * sym.attention_sinks),
-        inner_norm("qk_norm" + suffix, 2 * kind.key * sym.qk_norm, tokens),
-        output(out, tokens, joined * d, composition.dealt, d)]
-    return [replace(row, count=kind.layers) for row in rows]
-
-
-def _core(composition: Composition, heads: Expr, width: Expr, other: Kind | None = None
-          ) -> list[Operator]:
+def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
     """Scores and values, in layers without and with a window: ``width`` multiply-adds per row.
 
     Queries go in and outputs come out; keys and values that were expanded again go in as well.
-    Layers with a window may have other heads.
     """
-    layers = sym.num_hidden_layers - sym.linear_layers
-    full = sym.full_attention_layers
+    layers, full, rows = sym.num_hidden_layers, sym.full_attention_layers, composition.head_rows
     passed = (composition.tokens + composition.expanded) * sym.activation_element_bytes
-    whole_heads = heads, composition.head_rows * width, heads * width
-    in_windows = whole_heads
-    if other is not None:
-        of_other = other.heads / composition.cut
-        in_windows = (of_other, of_other * composition.sharing_ranks * other.pair,
-                      of_other * other.pair)
     picking = sym.index_topk * (1 if composition.decoding else sym.prefill_absorbed) > 0
     seen, cached = (sympy.Piecewise((whole, picking), (picked, True)) for whole, picked in (
         (composition.indexed, composition.attended), (composition.read_keys, composition.read)))
-    parts = ((sym.sparse_layers, "core", whole_heads, composition.attended,
+    parts = ((sym.sparse_layers, "core", composition.attended,
               sym.kv_entry_bytes * composition.read),
-             (full - sym.sparse_layers, "core_seen", whole_heads, seen,
-              sym.kv_entry_bytes * cached),
-             (layers - full, "core_window", in_windows, composition.in_window,
+             (full - sym.sparse_layers, "core_seen", seen, sym.kv_entry_bytes * cached),
+             (layers - full, "core_window", composition.in_window,
               sym.kv_window_entry_bytes * composition.read_in_window))
     # scores are written in prefill, for want of a fused kernel
     return [Operator(name, "every", count, "matrix", "core",
-                     flops=sym.multiply_add_flops * multiplied * attended,
-                     activation_bytes=held * composition.sharing_ranks * passed
-                     + rows * score_bytes(composition) * attended, kv_bytes=read)
-            for count, name, (rows, multiplied, held), attended, read in parts]
+                     flops=sym.multiply_add_flops * rows * width * attended,
+                     activation_bytes=heads * width * composition.sharing_ranks * passed
+                     + heads * score_bytes(composition) * attended, kv_bytes=read)
+            for count, name, attended, read in parts]
 
 
 def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Expr, tokens: Expr,
@@ -288,17 +258,14 @@ def _shared(tokens: Expr) -> list[Operator]:
                         activation_bytes=beside * gate.activation_bytes), down]
 
 
-def _head(tokens: Expr, rows: Expr) -> list[Operator]:
-    """Residual streams joined, final norm, output head, and the logits of all ranks."""
+def _head(rows: Expr) -> list[Operator]:
+    """Final norm, output head, and the logits of all ranks."""
     d = sym.hidden_size
     columns = sympy.ceiling(sym.vocab_size / sym.tensor_parallel)
     logits = rows * columns * sym.logit_element_bytes
     return [
         Operator("final_norm", "outside", sympy.S.One, "vector", VECTOR,
                  flops=NORM_FLOPS * d * rows, weight_bytes=d * sym.norm_weight_bytes),
-        Operator("hyper_head", "outside", sympy.S.One, "vector", VECTOR,
-                 flops=where(sym.hc_mult > 1, matmul(tokens, sym.hc_mult * d, sym.hc_mult)),
-                 weight_bytes=sym.hyper_weight_bytes * sym.hyper_head_parameters),
         Operator("head", "outside", sympy.S.One, "matrix", "head", flops=matmul(rows, d, columns),
                  weight_bytes=sym.head_weight_bytes * d * columns,
                  activation_bytes=rows * d * sym.activation_element_bytes + logits),
@@ -341,27 +308,28 @@ def class_bytes(rows: Iterable[Operator], cls: str) -> Expr:
         *(row.count * (row.activation_bytes + row.kv_bytes) for row in rows if row.cls == cls))
 
 
-def in_shapes(expr: Expr, attention: str, **fixed: Expr | int) -> Expr:
+def in_shapes(expr: Expr, **fixed: Expr | int) -> Expr:
     """An expression with parameters and cache sizes written out in shapes.
 
     Args:
         expr: in symbols of ``params/symbols.yml``.
-        attention: ``mla`` or ``gqa``.
         fixed: values of symbols that a case fixes, such as ``q_lora_rank=0``.
     """
-    for letter, formula in _in_shapes(attention):
+    for letter, formula in _in_shapes():
         expr = expr.xreplace({letter: formula})
     return expr.xreplace({getattr(sym, name): sympy.sympify(value)
                           for name, value in fixed.items()})
 
 
 @functools.cache
-def _in_shapes(attention: str) -> list[tuple[sympy.Symbol, Expr]]:
+def _in_shapes() -> list[tuple[sympy.Symbol, Expr]]:
     """Parameters and cache sizes with their formulas, each before those that it is made of."""
-    stored = select(load_formulas(), attention)
-    weights = ("attention_weights_per_layer", "context_weights_per_layer",
-               "output_projection_parameters", "head_matrix_weights", "kv_index_bytes_per_token",
-               "kv_window_entry_bytes", "kv_entry_bytes", "kv_layer_bytes_per_token_per_device",
-               "kv_layer_bytes_per_token", "moe_layers")
-    return [(getattr(sym, name), from_tree(stored[name].tree)) for name in (*weights, *COUNTED)]
-
+    stored = select(load_formulas(), "mla")
+    names = """attention_weights_per_layer context_weights_per_layer output_projection_parameters
+        head_matrix_weights kv_index_bytes_per_token kv_window_entry_bytes kv_entry_bytes
+        kv_layer_bytes_per_token_per_device kv_layer_bytes_per_token moe_layers
+        attention_divided_parameters attention_kv_parameters attention_replicated_parameters
+        norm_parameters dense_mlp_parameters router_parameters shared_expert_parameters
+        routed_expert_parameters compressor_parameters hyper_parameters
+        hyper_head_parameters window_kv_parameters"""
+    return [(getattr(sym, name), from_tree(stored[name].tree)) for name in names.split()]

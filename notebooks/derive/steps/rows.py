@@ -67,36 +67,12 @@ def matmul(tokens: Expr, inputs: Expr, outputs: Expr) -> Expr:
 
 
 def norm(name: str, tokens: Expr, layers: Expr) -> Operator:
-    """A norm that adds the residual first: hidden state and residual are read and written.
-
-    One of several residual streams is normalised as it is joined, see ``mixing``.
-    """
+    """A norm that adds the residual first: hidden state and residual are read and written."""
     d = sym.hidden_size
     return Operator(
         name, "every", layers, "vector", VECTOR, flops=NORM_FLOPS * d * tokens,
         weight_bytes=d * sym.norm_weight_bytes, weights_in="attention",
-        activation_bytes=sympy.Piecewise((0, sym.hc_mult > 1), (4, True)) * d * tokens
-        * sym.activation_element_bytes)
-
-
-def mixing(half: str, tokens: Expr, layers: Expr) -> list[Operator]:
-    """Residual streams joined before half a layer, and mixed after it, where there are several.
-
-    Before, one kernel reads them for their weights and another joins them; after, what came out is
-    read, and they are read and written.
-    """
-    d, streams = sym.hidden_size, sym.hc_mult
-    several = streams > 1
-    weights = (2 + streams) * streams
-    held = where(several, weights * (streams * d + 1) + 3)  # biases, and three scales
-    moved = where(several, (2 * streams + 1) * d * tokens * sym.activation_element_bytes)
-    return [
-        Operator(f"hyper_{half}_in", "every", layers, "vector", VECTOR,
-                 flops=where(several, matmul(tokens, streams * d, weights)),
-                 weight_bytes=sym.hyper_weight_bytes * held,
-                 weights_in="attention", activation_bytes=moved),
-        Operator(f"hyper_{half}_out", "every", layers, "vector", VECTOR,
-                 activation_bytes=moved)]
+        activation_bytes=4 * d * tokens * sym.activation_element_bytes)
 
 
 def inner_norm(name: str, width: Expr, tokens: Expr) -> Operator:

@@ -15,8 +15,6 @@ from calc.physics import work
 from calc.physics.kv_cache import cache
 from catalogue.entries.trees import evaluate
 from notebooks.derive.formulas.exported import (
-    VARIANTS,
-    Formula,
     computable,
     evaluate_all,
     load_formulas,
@@ -39,8 +37,8 @@ from notebooks.derive.steps.routing import Routing
 from reference import operators as coded
 
 NOTEBOOKS = ("architecture", "memory", "compute")
-FORMULAS = {key: formula for key, formula in load_formulas().items()
-            if formula.notebook in NOTEBOOKS}
+STORED = select({key: formula for key, formula in load_formulas().items()
+                 if formula.notebook in NOTEBOOKS}, "mla")
 ROUNDED = 1e-12
 SEEDS = range(3)
 # Operations per element of a norm differ: both are estimates, and no formula contains them.
@@ -66,55 +64,54 @@ def local_routing() -> Routing:
         "group_tokens distinct_experts rank_imbalance shared_tokens", positive=True))
 
 
-def rows_of(attention: str, phase: str, inputs: dict) -> list[Operator]:
+def latent(seed: int) -> dict:
+    """Return a random deployment with latent attention in all layers, and one residual stream."""
+    return random_inputs(seed, "mla", alike=True) | {"hc_mult": 1}
+
+
+def rows_of(phase: str, inputs: dict) -> list[Operator]:
     routing = Routing(*(of(phase, name) for name in (
         "group_tokens", "distinct_experts", "rank_imbalance", "shared_tokens")))
-    return table(attention, composition(phase), routing, inputs["q_lora_rank"] > 0)
+    return table(composition(phase), routing, inputs["q_lora_rank"] > 0)
 
 
 def value(expr: sympy.Expr, known: dict) -> float:
     return evaluate(to_tree(sympy.sympify(expr)), known)
 
 
-def deployment(attention: str, seed: int) -> dict:
+def deployment(seed: int) -> dict:
     """Return inputs and runtime quantities of a random deployment, as fractions."""
-    inputs = random_inputs(seed, attention)
+    inputs = latent(seed)
     found = {name: Fraction(float(number))
-             for name, number in calc.evaluate(inputs, attention).items() if np.ndim(number) == 0}
+             for name, number in calc.evaluate(inputs, "mla").items() if np.ndim(number) == 0}
     return found | {name: Fraction(number) for name, number in inputs.items()}
 
 
-def stored(attention: str) -> dict[str, Formula]:
-    return select(FORMULAS, attention)
-
-
-@pytest.mark.parametrize("attention", VARIANTS)
 @pytest.mark.parametrize("phase", PHASES)
-def test_row_sums_equal_the_stored_formulas(attention, phase):
+def test_row_sums_equal_the_stored_formulas(phase):
     for seed in SEEDS:
-        known = deployment(attention, seed)
+        known = deployment(seed)
         # parameters and weights as derived, so that nothing is rounded; experts as a number
-        inputs = {name: known[name] for name in random_inputs(seed, attention)}
-        exact = evaluate_all(computable(stored(attention), inputs), inputs)
+        inputs = {name: known[name] for name in latent(seed)}
+        exact = evaluate_all(computable(STORED, inputs), inputs)
         known |= {name: Fraction(number) for name, number in exact.items()
                   if not name.endswith("_experts")}
-        rows = rows_of(attention, phase, inputs)
+        rows = rows_of(phase, inputs)
         for kind in (*CLASSES, VECTOR):
             sums = {"bytes": class_bytes(rows, kind)}
             if kind != VECTOR:
                 sums["flops"] = class_flops(rows, kind)
             for what, total in sums.items():
-                formula = stored(attention)[f"{phase}_{kind}_{what}"]
+                formula = STORED[f"{phase}_{kind}_{what}"]
                 # a mean layer's parameters are a fraction, which is rounded between the formulas
                 assert float(value(total, known)) == pytest.approx(
                     float(evaluate(formula.tree, known)), rel=ROUNDED), (seed, formula.name)
 
 
-@pytest.mark.parametrize("attention", VARIANTS)
 @pytest.mark.parametrize("query_latent", [True, False])
 @pytest.mark.parametrize("decoding", [True, False])
-def test_rows_are_complete_and_consistent(attention, query_latent, decoding):
-    rows = table(attention, local_composition(decoding), local_routing(), query_latent)
+def test_rows_are_complete_and_consistent(query_latent, decoding):
+    rows = table(local_composition(decoding), local_routing(), query_latent)
     names = [row.name for row in rows]
     assert len(names) == len(set(names))
     assert {row.cls for row in rows if row.name[:3] != "mtp"} == {*CLASSES, VECTOR, LINK}
@@ -132,7 +129,7 @@ def test_rows_are_complete_and_consistent(attention, query_latent, decoding):
 
 def test_matmuls_have_one_multiply_add_per_weight_and_row():
     made, routing = local_composition(True), local_routing()
-    for row in table("mla", made, routing):
+    for row in table(made, routing):
         if row.unit == "matrix" and row.cls in ("attention", "dense_mlp", "shared_expert"):
             width = sym.activation_element_bytes if "absorb" in row.name else None
             rows = routing.shared_tokens if row.cls == "shared_expert" else made.tokens
@@ -147,15 +144,15 @@ def test_partial_absorption_interpolates_both_forms():
     made = replace(local_composition(False), absorbed=share, expanded=(1 - share) * again)
     for form in (0, 1):
         chosen = replace(made, absorbed=sympy.Integer(form), expanded=(1 - form) * again)
-        ours = {row.name: row for row in table("mla", chosen, local_routing())}
-        for row in table("mla", made, local_routing()):
+        ours = {row.name: row for row in table(chosen, local_routing())}
+        for row in table(made, local_routing()):
             for part in ("flops", "bytes"):
                 expected = getattr(ours[row.name], part) if row.name in ours else 0
                 assert sympy.simplify(getattr(row, part).subs(share, form) - expected) == 0
         assert ("expand_kv" in ours) != ("absorb_k" in ours)
 
 
-def reference_tables(attention: str, inputs: dict, known: dict) -> dict[str, list]:
+def reference_tables(inputs: dict, known: dict) -> dict[str, list]:
     """Return the reference rows of each phase, from the composition in the book's symbols."""
     q = SimpleNamespace(**{name: float(number) for name, number in inputs.items()})
     names = {"logit_rows": "rows"}
@@ -169,20 +166,17 @@ def reference_tables(attention: str, inputs: dict, known: dict) -> dict[str, lis
         whole = float(value(made.sharing_ranks, known))  # calc deals a step's positions itself
         numbers |= {name: numbers[name] * whole for name in POSITIONS}
         numbers["absorbed"] = float(value(made.absorbed, known))  # a form, of any part of a step
-        if attention == "gqa":
-            numbers["expanded"] = 0.0
-        found[phase] = coded.operator_table(attention, q, cache(attention, q),
+        found[phase] = coded.operator_table("mla", q, cache("mla", q),
                                             work.Composition(**numbers))
     return found
 
 
-@pytest.mark.parametrize("attention", VARIANTS)
-def test_rows_equal_the_reference_table(attention):
+def test_rows_equal_the_reference_table():
     columns = ("weight_bytes", "activation_bytes", "kv_bytes", "payload")
     for seed in SEEDS:
-        inputs, known = random_inputs(seed, attention), deployment(attention, seed)
-        for phase, theirs in reference_tables(attention, inputs, known).items():
-            ours = sums(rows_of(attention, phase, inputs), known, columns)
+        inputs, known = latent(seed), deployment(seed)
+        for phase, theirs in reference_tables(inputs, known).items():
+            ours = sums(rows_of(phase, inputs), known, columns)
             others = calc_sums(theirs, columns)
             for name in ours.keys() | others.keys():
                 assert ours.get(name, {}) == pytest.approx(others.get(name, {}), rel=1e-9), (
