@@ -80,9 +80,12 @@ def of_tree(tree: Any, given: Mapping[str, str]) -> Dimensions:
     if operator == "power" and others[0]:
         raise ValueError(f"an exponent in {text(others[0])}, expected a plain number")
     if operator == "power" and base:
-        if not isinstance(args[1], (int, float)):
+        exponent = args[1]
+        if isinstance(exponent, list) and exponent[0] == "rational":
+            exponent = Fraction(*exponent[1:])
+        if not isinstance(exponent, (int, float, Fraction)):
             raise ValueError(f"a quantity in {text(base)} to a power that is no fixed number")
-        return {name: power * Fraction(args[1]) for name, power in base.items()}
+        return {name: power * Fraction(exponent) for name, power in base.items()}
     if operator in ("log", "exp") and base:
         raise ValueError(f"{operator} of a quantity in {text(base)}, expected a plain number")
     return base  # of ceil and floor

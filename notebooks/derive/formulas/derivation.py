@@ -6,12 +6,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import sympy
 
 import catalogue
 from catalogue.entries.trees import Number, symbols_of
-from notebooks.derive.formulas import dimensions
+from catalogue.ledger.claims import of_tree, of_unit, text
 from notebooks.derive.formulas.exported import (
     FORMULAS,
     VARIANTS,
@@ -28,6 +29,22 @@ from notebooks.derive.formulas.trees import Over, from_tree, to_tree
 
 LOCK = "FORMULAS_LOCK"
 INDEXED = "stage"
+
+
+def check_dimensions(name: str, tree: Any) -> None:
+    """Refuse a formula whose dimensions do not agree with each other or with its unit.
+
+    Tokens, requests and blocks are plain numbers here. Raises DerivationError with the formula's
+    name and the units.
+    """
+    known = catalogue.symbols()
+    try:
+        dimensions = of_tree(tree, {each: symbol.unit for each, symbol in known.items()})
+    except ValueError as error:
+        raise DerivationError(f"formula '{name}': {error}.") from None
+    if tree != 0 and dimensions != of_unit(declared := known[name].unit):
+        raise DerivationError(f"formula '{name}' comes out in {text(dimensions)}, "
+                              f"but its unit in params/symbols.yml is {declared}.")
 
 
 class Derivation:
@@ -60,9 +77,10 @@ class Derivation:
         if variant not in (None, *VARIANTS):
             raise DerivationError(f"formula '{name}': there is no variant '{variant}', "
                                   f"expected one of {', '.join(VARIANTS)}.")
-        dimensions.check(name, expr)
+        tree = to_tree(self._written_out(expr))
+        check_dimensions(name, tree)
         formula = Formula(
-            name=name, variant=variant, tree=to_tree(self._written_out(expr)),
+            name=name, variant=variant, tree=tree,
             unit=catalogue.symbols()[name].unit, latex=latex(expr), notebook=self.notebook,
             anchor=anchor or name.replace("_", "-"))
         indexed = {s for s in symbols_of(formula.tree) if s.startswith(INDEXED)}
