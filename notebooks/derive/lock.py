@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-import linecache
 import os
 import re
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 from traceback import walk_tb
 
 from notebooks.derive.formulas.derivation import LOCK
-from notebooks.derive.formulas.exported import FORMULAS, explain, load_formulas, save_formulas
+from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")
@@ -32,19 +31,15 @@ def execute(path: Path) -> None:
 
     Raises what fails, with a note of where.
     """
-    source = code(path)
-    linecache.cache[str(path)] = len(source), None, source.splitlines(keepends=True), str(path)
-    module = ast.parse(source)
+    module = ast.parse(code(path))
     module.body = needed(module.body)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(module, str(path), "exec"), {"__name__": "__main__"})
     except Exception as error:
-        frames = [(frame, line) for frame, line in walk_tb(error.__traceback__)
-                  if frame.f_code.co_filename == str(path)]
-        if isinstance(error, AssertionError) and frames:
-            explain(error, *frames[-1])
-        error.add_note(path.name + (f", line {frames[0][1]}" if frames else ""))
+        lines = [line for frame, line in walk_tb(error.__traceback__)
+                 if frame.f_code.co_filename == str(path)]
+        error.add_note(", line ".join([path.name, *map(str, lines[:1])]))
         raise
 
 

@@ -33,13 +33,11 @@ if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
     import sympy
 
     from notebooks.derive.formulas.derivation import Derivation
-from traceback import walk_tb
 from types import TracebackType
 
 from IPython import get_ipython
 
 from catalogue import ParamsError
-from notebooks.derive.formulas.exported import explain
 
 common = messages("common")
 say = messages("show/display")
@@ -384,11 +382,11 @@ def draw(picture: Callable[[str], Figure | Drawing]) -> None:
 def friendly() -> None:
     """From now on a ParamsError or DerivationError prints its sentence alone; the cell fails.
 
-    A failed assertion says its law and what stood on either side. Does nothing outside a notebook.
+    Does nothing outside a notebook.
     """
     shell = get_ipython()
     if shell is not None:
-        shell.set_custom_exc((ParamsError, DerivationError, AssertionError), _explained)
+        shell.set_custom_exc((ParamsError, DerivationError), _explained)
 
 
 def accept(*names: str) -> None:
@@ -415,9 +413,5 @@ def accept(*names: str) -> None:
 
 def _explained(shell: Any, kind: type[BaseException], error: BaseException,
                traceback: TracebackType | None, tb_offset: int | None = None) -> list[str]:
-    if isinstance(error, AssertionError):
-        explain(error, *list(walk_tb(traceback))[-1])
-        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
-        return []
     shell._showtraceback(kind, error, sentence := [f"{kind.__name__}: {error}"])
     return sentence

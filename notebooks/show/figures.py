@@ -73,11 +73,11 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-class _Refuse(logging.Handler):
-    """Turns a log record about fonts or glyphs into an error."""
-
-    def emit(self, record: logging.LogRecord) -> None:
+def _refuse(record: logging.LogRecord) -> bool:
+    """Turn a warning about fonts or glyphs into an error."""
+    if record.levelno >= logging.WARNING:
         raise RuntimeError(f"figure: {record.getMessage()}")
+    return True
 
 
 def style() -> None:
@@ -86,9 +86,7 @@ def style() -> None:
     mpl.rcParams.update(_STYLE)
     warnings.filterwarnings("error", message=r"Glyph .* missing from")
     for name in ("matplotlib.mathtext", "matplotlib.font_manager"):
-        logger = logging.getLogger(name)
-        if not any(isinstance(handler, _Refuse) for handler in logger.handlers):
-            logger.addHandler(_Refuse(logging.WARNING))
+        logging.getLogger(name).addFilter(_refuse)
 
 
 @functools.cache
@@ -199,7 +197,7 @@ def log_ticks(axis: Axis, low: float, high: float) -> None:
 
 def _reveal(figure: Figure) -> None:
     """Draw what a file has of signs as text: no mathematics, and no letter that no font has."""
-    for text in _texts(figure):
+    for text in figure.findobj(Text):
         text.set_text(_drawn(text.get_text()))
         if _mixed(text.get_text()):
             text.set_fontfamily(MIXED)
@@ -215,14 +213,6 @@ def _reveal(figure: Figure) -> None:
 def _mixed(text: str) -> bool:
     """Whether mathematics stands in Chinese, of which Matplotlib takes the first font alone."""
     return "$" in text and any(letter > LATIN_END for letter in text)
-
-
-def _texts(artist: Artist) -> Iterator[Text]:
-    """All texts but those at ticks, which are made anew by the axis whenever it is drawn."""
-    if isinstance(artist, Text):
-        yield artist
-    for part in (artist.label,) if isinstance(artist, Axis) else artist.get_children():
-        yield from _texts(part)
 
 
 def _drawn(text: str) -> str:
@@ -326,11 +316,11 @@ def _plotted_rows(axes: Axes) -> Iterator[Row]:
                 yield {"series": series(line) or f"({place})", "x": x, "y": y}
     for container in (one for one in axes.containers if isinstance(one, BarContainer)):
         for bar in container:
-            x, y, width, height = bar.get_x(), bar.get_y(), bar.get_width(), bar.get_height()
+            x, y, to_x, to_y = bar.get_bbox().extents
             yield {"series": series(bar)} | (
-                {"x": x, "to x": x + width, "y": y + height / 2}
+                {"x": x, "to x": to_x, "y": (y + to_y) / 2}
                 if container.orientation == "horizontal" else
-                {"x": x + width / 2, "y": y, "to y": y + height})
+                {"x": (x + to_x) / 2, "y": y, "to y": to_y})
     for collection in axes.collections:
         if isinstance(collection, LineCollection):
             for segment in map(np.asarray, collection.get_segments()):

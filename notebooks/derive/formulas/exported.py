@@ -6,15 +6,13 @@ Formulas form a directed graph without cycles: a symbol of a tree is an input or
 
 from __future__ import annotations
 
-import ast
 import functools
 import json
-import linecache
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from catalogue.entries.trees import Known, Number, evaluate, shared, symbols_of
@@ -25,6 +23,10 @@ VARIANTS = ("mla", "gqa", "csa")
 REMEMBERED = 256  # values of a formula; a page needs fewer
 COST = "cost"
 DECIDING = (COST, "day", "scale")  # notebooks of decisions, not of a step of a deployment
+
+
+class DerivationError(Exception):
+    """A formula that cannot stand: unknown symbol, wrong dimension, drift from the lock."""
 
 
 @dataclass(frozen=True)
@@ -126,25 +128,18 @@ def order(formulas: Mapping[str, Formula], wanted: Iterable[str] | None = None) 
 @functools.lru_cache(maxsize=1024)
 def ordered(needs: frozenset[tuple[str, frozenset[str]]], wanted: tuple[str, ...]
             ) -> tuple[str, ...]:
-    """Return names and what they need, depth first, from pairs of a name and its symbols."""
-    uses = dict(needs)
-    done: dict[str, None] = {}  # as an ordered set
-    path: list[str] = []
-
-    def visit(name: str) -> None:
-        if name in path:
-            cycle = " → ".join([*path[path.index(name):], name])
-            raise DerivationError(f"formulas need each other in a circle: {cycle}.")
-        path.append(name)
-        for other in sorted(uses[name] & uses.keys()):
-            if other not in done:
-                visit(other)
-        done[path.pop()] = None
-
-    for name in wanted:
-        if name in uses and name not in done:
-            visit(name)
-    return tuple(done)
+    """Return names and what they need, each after what it needs, from pairs of a name and its
+    symbols."""
+    uses, graph, open_names = dict(needs), dict[str, list[str]](), list(wanted)
+    while open_names:
+        if (name := open_names.pop()) in uses and name not in graph:
+            graph[name] = sorted(uses[name] & uses.keys())
+            open_names += graph[name]
+    try:
+        return tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        cycle = " → ".join(reversed(error.args[1]))
+        raise DerivationError(f"formulas need each other in a circle: {cycle}.") from None
 
 
 def stagewise(formulas: Mapping[str, Formula]) -> set[str]:
@@ -226,40 +221,3 @@ def _exact(number: Number) -> int | Fraction:
         return number
     fraction = Fraction(number)
     return fraction.numerator if fraction.denominator == 1 else fraction
-
-
-LONGEST = 200  # characters of one side of a comparison
-
-
-class DerivationError(Exception):
-    """A formula that cannot stand: unknown symbol, wrong dimension, drift from the lock."""
-
-
-def explain(error: AssertionError, frame: FrameType, line: int) -> None:
-    """Let a failed assertion say its sentence, and then what stood on either side."""
-    error.args = (" ".join(filter(None, (str(error), _sides(frame, line)))),)
-
-
-def _sides(frame: FrameType, line: int) -> str:
-    """What an assertion compares, or hands to what decides, evaluated again where it failed.
-
-    Of several joined by ``and`` it is the first that fails. Empty for a line without an assertion.
-    """
-    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
-    tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.Assert)
-             and node.lineno <= line <= (node.end_lineno or node.lineno)]
-
-    def value(part: ast.expr) -> Any:
-        return eval(compile(ast.Expression(part), "<side>", "eval"),
-                    frame.f_globals, frame.f_locals)
-
-    if not tests:
-        return ""
-    test = tests[-1]
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        test = next((part for part in test.values if not value(part)), test)
-    parts = ([test.left, *test.comparators] if isinstance(test, ast.Compare)
-             else test.args if isinstance(test, ast.Call) else [])
-    return "; ".join([f"{ast.unparse(part)} is {str(value(part))[:LONGEST]}" for part in parts
-                      if not isinstance(part, (ast.Constant, ast.GeneratorExp, ast.Starred))]
-                     + [f"not so: {ast.unparse(test)}"])
