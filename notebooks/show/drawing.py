@@ -9,6 +9,7 @@ is one for both languages, or a pair of which the drawing keeps its own. It is e
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,8 +26,12 @@ Text = str | Pair
 WIDTH = 400.0
 SIZE, SMALL = 13.0, 11.5  # of letters
 LEADING = 1.25  # from line to line, in sizes
+# A word with the space after it, or a Chinese letter, with brackets before and marks after it.
+UNBROKEN = re.compile(r"(?:（|[^\u2e80-\uffee ]*“)*(?:[\u2e80-\uffee]|[^\u2e80-\uffee ]+ ?| |$)"
+                      r"[、-〃〈-】〔-〟・！-＇）＊，-／：；？]*")
 WIDE, NARROW = 1.0, 0.56  # a letter's mean width, in sizes: Chinese, and others
 HEAD = 7.0  # of an arrow
+DASHES = "4 3"
 
 
 class Drawing:
@@ -62,15 +67,10 @@ class Drawing:
         A hollow one is an outline on a light tint; `tint` is how opaque another one is.
         """
         ink = _ink(colour)
-        options = {"fill": ink}
-        if tint < 1:
-            options["fill-opacity"] = f"{tint:g}"
-        if hollow:
-            options |= {"fill-opacity": "0.12", "stroke": ink, "stroke-width": "1.2"}
-        if dashed:
-            options["stroke-dasharray"] = "4 3"
         self._add("rect", x=x, y=y, width=max(width, 0.0), height=height, rx=2 if hollow else 0,
-                  **options)
+                  fill=ink, fill_opacity=0.12 if hollow else tint if tint < 1 else None,
+                  stroke=ink if hollow else None, stroke_width=1.2 if hollow else None,
+                  stroke_dasharray=DASHES if dashed else None)
 
     def box(self, x: float, y: float, width: float, height: float, lines: Sequence[Text],
             colour: int | None = None, dashed: bool = False) -> None:
@@ -85,16 +85,10 @@ class Drawing:
     def label(self, x: float, y: float, text: Text, anchor: str = "start", small: bool = False,
               muted: bool = False, bold: bool = False, colour: int | None = None) -> None:
         """A line of text with its base at ``y``; ``anchor`` is start, middle or end."""
-        options: dict[str, Any] = {"text-anchor": anchor}
-        if colour is not None:
-            options["fill"] = _ink(colour)
-        if small:
-            options["font-size"] = SMALL
-        if muted:
-            options["fill-opacity"] = 0.75
-        if bold:
-            options["font-weight"] = 600
-        self._add("text", x=x, y=y, **options).text = self.word(text)
+        self._add("text", x=x, y=y, text_anchor=anchor,
+                  fill=None if colour is None else _ink(colour),
+                  font_size=SMALL if small else None, fill_opacity=0.75 if muted else None,
+                  font_weight=600 if bold else None).text = self.word(text)
 
     def note(self, x: float, y: float, width: float, text: Text, muted: bool = True) -> float:
         """A small text broken to a width; gives the base of the line after it."""
@@ -106,9 +100,8 @@ class Drawing:
     def line(self, x: float, y: float, to_x: float, to_y: float, width: float = 1.2,
              colour: int | None = None, dashed: bool = False) -> None:
         """A straight line."""
-        options = {"stroke-dasharray": "4 3"} if dashed else {}
-        self._add("line", x1=x, y1=y, x2=to_x, y2=to_y, stroke=_ink(colour),
-                  **{"stroke-width": width, **options})
+        self._add("line", x1=x, y1=y, x2=to_x, y2=to_y, stroke=_ink(colour), stroke_width=width,
+                  stroke_dasharray=DASHES if dashed else None)
 
     def arrow(self, x: float, y: float, to_x: float, to_y: float, width: float = 1.2,
               colour: int | None = None, dashed: bool = False) -> None:
@@ -119,9 +112,8 @@ class Drawing:
         neck_x, neck_y = to_x - head * dx, to_y - head * dy
         self.line(x, y, neck_x, neck_y, width, colour, dashed)
         side = head / 2 if width < HEAD / 2 else 0.8 * width
-        points = ((to_x, to_y), (neck_x - side * dy, neck_y + side * dx),
-                  (neck_x + side * dy, neck_y - side * dx))
-        self._add("polygon", points=_path(*points), fill=_ink(colour))
+        self._polygon(colour, (to_x, to_y), (neck_x - side * dy, neck_y + side * dx),
+                      (neck_x + side * dy, neck_y - side * dx))
 
     def curve(self, x: float, y: float, to_x: float, to_y: float, bend: float, width: float = 1.2,
               colour: int | None = None) -> None:
@@ -133,10 +125,9 @@ class Drawing:
         end, side = to_x + way * head, max(head / 2, 0.75 * width)
         path = (f"M{_at(x)} {_at(y)}C{_at(x + bend)} {_at(y)} {_at(end + bend)} {_at(to_y)} "
                 f"{_at(end)} {_at(to_y)}")
-        self._add("path", d=path, fill="none", stroke=_ink(colour),
-                  **{"stroke-width": width, "stroke-opacity": 0.8})
-        points = _path((to_x, to_y), (end, to_y - side), (end, to_y + side))
-        self._add("polygon", points=points, fill=_ink(colour))
+        self._add("path", d=path, fill="none", stroke=_ink(colour), stroke_width=width,
+                  stroke_opacity=0.8)
+        self._polygon(colour, (to_x, to_y), (end, to_y - side), (end, to_y + side))
 
     def circle(self, x: float, y: float, radius: float, colour: int | None = None) -> None:
         """A filled circle."""
@@ -170,10 +161,15 @@ class Drawing:
         """The drawing as text, the same on every run."""
         return ElementTree.tostring(self._svg, encoding="unicode")
 
+    def _polygon(self, colour: int | None, *points: tuple[float, float]) -> None:
+        self._add("polygon", points=" ".join(f"{_at(x)},{_at(y)}" for x, y in points),
+                  fill=_ink(colour))
+
     def _add(self, tag: str, **attributes: Any) -> ElementTree.Element:
+        """Add an element with the attributes that are not None."""
         return ElementTree.SubElement(self._root, tag, {
-            name: _at(value) if isinstance(value, (int, float)) else value
-            for name, value in attributes.items()})
+            name.replace("_", "-"): _at(value) if isinstance(value, (int, float)) else value
+            for name, value in attributes.items() if value is not None})
 
 
 def in_language(text: Text, lang: str) -> str:
@@ -190,34 +186,16 @@ def width_of(text: str, size: float = SIZE) -> float:
 def broken(text: str, width: float, size: float = SIZE) -> list[str]:
     """A text in lines of at most a width: between words, and between Chinese letters."""
     lines = [""]
-    for part in _parts(text):
+    for part in UNBROKEN.findall(text):
         if lines[-1] and width_of((lines[-1] + part).rstrip(), size) > width:
             lines.append("")
         lines[-1] += part if lines[-1] else part.lstrip()
     return [line.rstrip() for line in lines]
 
 
-def _parts(text: str) -> list[str]:
-    """What stays together: a word with the space after it, a Chinese letter with its mark."""
-    parts = [""]
-    for letter in text:
-        wide = unicodedata.east_asian_width(letter) in "WF"
-        mark = wide and unicodedata.category(letter)[0] == "P" and letter not in "（“"
-        after = parts[-1][-1:]
-        wide_before = after != "" and unicodedata.east_asian_width(after) in "WF"
-        if after and not mark and after not in "（“" and (wide or wide_before or after == " "):
-            parts.append("")
-        parts[-1] += letter
-    return parts
-
-
 def _ink(colour: int | None) -> str:
     """A colour of the palette; without one that of the text."""
     return "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
-
-
-def _path(*points: tuple[float, float]) -> str:
-    return " ".join(f"{_at(x)},{_at(y)}" for x, y in points)
 
 
 def _at(number: float) -> str:

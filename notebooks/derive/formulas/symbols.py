@@ -234,16 +234,3 @@ def compared(first: sympy.Expr, second: sympy.Expr) -> Any:
 
 
 MinMaxBase._is_connected = staticmethod(compared)
-
-
-# Whenever a power is raised, SymPy takes its base apart into real and imaginary parts if it cannot
-# tell whether it is real: that was half of the time of a chapter, and tells of no base of the book.
-_part_of_known = sympy.re.eval
-
-
-def _real_part(kind: Any, number: sympy.Expr) -> Any:
-    """The real part of a number; None, which lets it stand, of one that may be real or not."""
-    return None if number.is_extended_real is None else _part_of_known(number)
-
-
-sympy.re.eval = classmethod(_real_part)

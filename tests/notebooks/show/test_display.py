@@ -156,10 +156,6 @@ def test_worked_formulas_show_the_numbers_of_the_deployment(cell):
 FAILURES = [
     ("catalogue.load_device('nosuch')", "nosuch"),
     ("sym.hiden_size", "hidden_size"),
-    ("assert x + 1 == y, 'A law.'", "A law. x + 1 is 3; y is 4; not so: x + 1 == y"),
-    ("assert x == 2 and y < x", "y is 4; x is 2; not so: y < x"),
-    ("assert all(n > 2 for n in (x, y))", "not so: all((n > 2 for n in (x, y)))"),
-    ("assert isinstance(y, str)", "y is 4; str is <class 'str'>; not so: isinstance(y, str)"),
 ]
 
 
@@ -170,5 +166,4 @@ def test_errors_in_a_notebook_are_one_sentence(capsys, code, message):
     shell.push({"catalogue": catalogue, "sym": sym, "x": 2, "y": 4})
     result = shell.run_cell(code)
     assert message in str(result.error_in_exec)
-    if not code.startswith("assert"):
-        assert capsys.readouterr().out.strip().count("\n") == 0
+    assert capsys.readouterr().out.strip().count("\n") == 0
