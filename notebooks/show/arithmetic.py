@@ -15,13 +15,7 @@ from IPython.display import HTML, display
 import catalogue
 from catalogue.messages import messages
 from catalogue.reading.units import COUNTING
-from notebooks.derive.formulas.exported import (
-    DerivationError,
-    evaluate_all,
-    formula_of,
-    load_formulas,
-    select,
-)
+from notebooks.derive.formulas.exported import DerivationError, all_values, formula_of
 from notebooks.derive.formulas.symbols import latex_of_numbers, symbol
 from notebooks.derive.formulas.trees import from_tree
 from notebooks.show.display import LANGUAGES, show, spoken
@@ -36,10 +30,8 @@ LINE = 150  # signs of LaTeX that still stand on one line
 def _values(scenario: str) -> Mapping[str, float]:
     """Inputs and every formula of a deployment, by name (SI)."""
     chosen = catalogue.load_scenario(scenario)
-    inputs = chosen.inputs()
-    formulas = select(load_formulas(), chosen.model.attention)
-    return {name: float(value)
-            for name, value in {**inputs, **evaluate_all(formulas, inputs)}.items()}
+    values = all_values(chosen.inputs(), chosen.model.attention)
+    return {name: float(value) for name, value in values.items()}
 
 
 def in_latex(number: float) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import catalogue
@@ -27,11 +26,8 @@ from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.exported import (
     DerivationError,
-    computable,
-    evaluate_all,
+    all_values,
     formula_of,
-    load_formulas,
-    select,
 )
 from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.show import display
@@ -55,24 +51,6 @@ HIDDEN = 0.1  # shares below it keep a decimal
 ROUNDING = 0.005  # of a number, lost by the digits of another
 _named: dict[str, str] = {}  # letter of a document -> meaning, as last named on the page
 ADDRESS = "documents/{}.html"  # of a document, from a chapter's page
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """What the two formulas give for a number that a document prints, in SI.
-
-    Attributes:
-        example: the printed number and what goes in.
-        recomputed: the document's formula on the document's inputs.
-        right: ours; None where the entry has no formula of ours, or the document's formula is ours
-            and nothing that goes in is sourced otherwise.
-        agrees: whether the document's own arithmetic gives what it prints.
-    """
-
-    example: Example
-    recomputed: float
-    right: float | None
-    agrees: bool
 
 
 @functools.cache
@@ -104,15 +82,6 @@ def formulas_of(chapter: str, only: Sequence[str] = ()) -> list[DocumentFormula]
         raise DerivationError(f"the chapter '{chapter}' has no formula '{lost[0]}' of the "
                               f"documents, it has {', '.join(of_chapter)}.")
     return [of_chapter[name] for name in only] if only else list(of_chapter.values())
-
-
-def numbers_of(formula: DocumentFormula) -> list[Numbers]:
-    """Every number that the document prints of a formula, recomputed, and the right one.
-
-    Raises DerivationError if the right formula lacks an input.
-    """
-    return [Numbers(example, float(formula.recomputed(example)), _right(formula, example),
-                    formula.agrees(example)) for example in formula.examples]
 
 
 def document_formulas(chapter: str, only: Sequence[str] = (), folded: Text | None = None) -> None:
@@ -166,7 +135,13 @@ def sides(formula: DocumentFormula) -> tuple[str, str | None]:
     """LaTeX of the document's formula and of ours; None where ours is the same or there is none."""
     latex_of = {name: letter.latex for name, letter in _letters(formula).items()}
     theirs = formula.documented_latex or tree_latex(formula.documented, latex_of)
-    return theirs, None if formula.right == formula.documented else _ours(formula, latex_of)
+    if formula.right is not None:
+        same = formula.right == formula.documented
+        return theirs, None if same else tree_latex(formula.right, latex_of)
+    if (name := formula.right_quantity) is None:
+        return theirs, None
+    entry = formula_of(name, "mla")
+    return theirs, f"{latex_of[name]} = {entry.latex}" if entry else latex_of[name]
 
 
 def letter_meanings(formula: DocumentFormula) -> dict[str, tuple[str, str]]:
@@ -194,14 +169,11 @@ def _deployment(scenario: str | None, model: str | None) -> Mapping[str, Number]
     """Inputs of a deployment (or shapes of a model) and what the derivations make of them."""
     if scenario is not None:
         deployment = catalogue.load_scenario(scenario)
-        inputs, attention = deployment.inputs(), deployment.model.attention
-    elif model is not None:
+        return all_values(deployment.inputs(), deployment.model.attention)
+    if model is not None:
         shapes = catalogue.load_model(model)
-        inputs, attention = catalogue.model_inputs(shapes), shapes.attention
-    else:
-        return {}
-    formulas = computable(select(load_formulas(), attention), inputs)
-    return {**inputs, **evaluate_all(formulas, inputs)}
+        return all_values(catalogue.model_inputs(shapes), shapes.attention)
+    return {}
 
 
 def _right(formula: DocumentFormula, example: Example) -> float | None:
@@ -228,8 +200,8 @@ def _block(formula: DocumentFormula) -> Pair:
         lines.append(say("right", formula=_maths(ours)))
     notes = [(text["en"], text["zh"]) for text in (formula.step, formula.note) if text]
     parts = [lines, [join((" ", ""), notes)]]
-    if results := numbers_of(formula):
-        parts.append([_result(result) for result in results])
+    if formula.examples:
+        parts.append([_result(formula, example) for example in formula.examples])
     if new := _new(_letters(formula)):
         letters = (say("letter", letter=f"${letter.latex}$", meaning=(letter.en, letter.zh))
                    for letter in new)
@@ -252,13 +224,13 @@ def _heading(formula: DocumentFormula) -> Pair:
                sections=join((", ", "、"), where), verdict=VERDICTS[formula.verdict])
 
 
-def _result(result: Numbers) -> Pair:
+def _result(formula: DocumentFormula, example: Example) -> Pair:
     """One line: ``Section 3.2.3, weights: printed 20.97 GB, recomputed 20.97 GB, right …``."""
-    example = result.example
     numbers = [say("printed", number=_written(example)),
-               say("recomputed", number=_like(result.recomputed, example), agrees=result.agrees)]
-    if result.right is not None:
-        numbers.append(say("corrected", number=_like(result.right, example)))
+               say("recomputed", number=_like(float(formula.recomputed(example)), example),
+                   agrees=formula.agrees(example))]
+    if (right := _right(formula, example)) is not None:
+        numbers.append(say("corrected", number=_like(right, example)))
     where = [say("section-by-name", name=display.SECTIONS[example.section])
              if example.section in display.SECTIONS else say("section", section=example.section)]
     if example.label:
@@ -266,53 +238,53 @@ def _result(result: Numbers) -> Pair:
     return say("result", where=join(_COMMAS, where), numbers=join(_COMMAS, numbers))
 
 
+def _digits(example: Example) -> tuple[str, int, int, str]:
+    """The printed mantissa, its decimals, its power of ten, and the unit."""
+    number, unit = units.split(example.printed.written)
+    mantissa, _, power = number.partition("e")
+    return mantissa, len(mantissa.partition(".")[2]), int(power or 0), unit
+
+
+def _percent_digits(example: Example) -> int:
+    return max(0, len(example.printed.written.partition(".")[2]) - 2)
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return f"{text} {_UNITS.get(unit, unit)}".rstrip()
+
+
 def _written(example: Example) -> str:
     """The printed number; of a range both ends."""
     printed = example.printed
     ends = [printed.value] if printed.low == printed.high else [printed.low, printed.high]
     if example.percent:
-        digits = max(0, len(printed.written.partition(".")[2]) - 2)
-        return "–".join(fmt_percent(number, digits) for number in ends)
-    digits_of, unit = units.split(printed.written)
-    mantissa, _, power = digits_of.partition("e")
-    whole, dot, decimals = mantissa.partition(".")
+        return "–".join(fmt_percent(number, _percent_digits(example)) for number in ends)
+    mantissa, decimals, power, unit = _digits(example)
     if len(ends) > 1:
         text = "–".join(fmt_sig(number / units.factor(unit)).rstrip("0").rstrip(".")
                         for number in ends)
     elif power:
-        text = fmt_power(float(digits_of), int(power), len(decimals))
+        text = fmt_power(float(mantissa) * 10**power, power, decimals)
     else:
-        text = f"{int(whole):,}{dot}{decimals}"
-    return f"{text} {_UNITS.get(unit, unit)}".rstrip()
+        whole, dot, rest = mantissa.partition(".")
+        text = f"{int(whole):,}{dot}{rest}"
+    return _with_unit(text, unit)
 
 
 def _like(number: float, example: Example) -> str:
     """A number (SI) in unit and digits of the printed one; three digits where those hide it."""
-    written = example.printed.written
     if example.percent:
-        digits = max(0, len(written.partition(".")[2]) - 2)
-        return fmt_percent(number, max(digits, 1 if abs(number) < HIDDEN else 0))
-    digits_of, unit = units.split(written)
-    mantissa, _, power = digits_of.partition("e")
-    scaled = number / units.factor(unit) / 10.0 ** int(power or 0)
-    decimals = len(mantissa.partition(".")[2])
+        return fmt_percent(number, max(_percent_digits(example), 1 if abs(number) < HIDDEN else 0))
+    mantissa, decimals, power, unit = _digits(example)
+    scaled = number / units.factor(unit) / 10.0**power
     text = fmt_fixed(scaled, decimals)
     if abs(round(scaled, decimals) - scaled) > ROUNDING * abs(scaled):
         text = fmt_sig(scaled, 3)
     elif text != fmt_fixed(float(mantissa), decimals) and within_digits(number, example.printed):
         text = fmt_fixed(scaled, decimals + 1)  # half a digit off: 5.775 where 5.77 is printed
     if power:
-        text += fmt_power(0, int(power), 0).removeprefix("0")
-    return f"{text} {_UNITS.get(unit, unit)}".rstrip()
-
-
-def _ours(formula: DocumentFormula, known: Mapping[str, str]) -> str | None:
-    if formula.right is not None:
-        return tree_latex(formula.right, known)
-    if (name := formula.right_quantity) is None:
-        return None
-    entry = formula_of(name, "mla")
-    return f"{known[name]} = {entry.latex}" if entry else known[name]
+        text += fmt_power(0, power, 0).removeprefix("0")
+    return _with_unit(text, unit)
 
 
 def _file(formula: DocumentFormula) -> DocumentFormulas:

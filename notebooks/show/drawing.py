@@ -28,7 +28,7 @@ SIZE, SMALL = 13.0, 11.5  # of letters
 LEADING = 1.25  # from line to line, in sizes
 # A word with the space after it, or a Chinese letter, with brackets before and marks after it.
 UNBROKEN = re.compile(r"(?:（|[^\u2e80-\uffee ]*“)*(?:[\u2e80-\uffee]|[^\u2e80-\uffee ]+ ?| |$)"
-                      r"[、-〃〈-】〔-〟・！-＇）＊，-／：；？]*")
+                      r"[\u3001-\u3003\u3008-\u3011\u3014-\u301f\u30fb\uff01-\uff07\uff09\uff0a\uff0c-\uff0f\uff1a\uff1b\uff1f]*")
 WIDE, NARROW = 1.0, 0.56  # a letter's mean width, in sizes: Chinese, and others
 HEAD = 7.0  # of an arrow
 DASHES = "4 3"

@@ -215,6 +215,12 @@ def evaluate_all(formulas: Mapping[str, Formula], inputs: Mapping[str, Number],
     return {name: values[name] for name in order(formulas)}
 
 
+def all_values(inputs: Mapping[str, Number], attention: str) -> dict[str, Number]:
+    """Inputs of a deployment, and the value of every formula for which they suffice (SI)."""
+    formulas = computable(select(load_formulas(), attention), inputs)
+    return {**inputs, **evaluate_all(formulas, inputs)}
+
+
 def _exact(number: Number) -> int | Fraction:
     """The number itself, whole where it is: whole numbers are quicker than fractions."""
     if isinstance(number, int):
