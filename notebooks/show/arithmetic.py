@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy
 from docutils.utils.math.latex2mathml import tex2mathml
-from IPython.display import HTML, display
+from IPython.display import HTML
 
 import catalogue
 from catalogue.messages import messages
@@ -18,7 +18,7 @@ from catalogue.reading.units import COUNTING
 from notebooks.derive.formulas.exported import DerivationError, all_values, formula_of
 from notebooks.derive.formulas.symbols import latex_of_numbers, symbol
 from notebooks.derive.formulas.trees import from_tree
-from notebooks.show.display import LANGUAGES, show, spoken
+from notebooks.show.display import display_each, show
 from notebooks.show.numbers import fmt_int, fmt_quantity, fmt_sig
 
 PLAIN = 10**7  # numbers below are written out, others as a power of ten
@@ -130,17 +130,17 @@ def sliders(name: str, values: Mapping[str, Any], attention: str = "mla") -> Non
               if catalogue.trees.evaluate(formula.tree, {**others, letter: value * REACH})
               != catalogue.trees.evaluate(formula.tree, {**others, letter: value})}
     result = catalogue.trees.evaluate(formula.tree, known)
-    for place, lang in enumerate(LANGUAGES):
-        if lang in spoken():
-            rows = "".join(_letter(letter, values[letter], lang, letter in moving)
-                           for letter in sorted(formula.needs))
-            text = _quantity(name, result, lang, ' aria-live="polite"')
-            display(HTML(
-                f'<formula-sliders name="{name}" attention="{attention}"><fieldset '
-                f'class="calculator"><legend>{TITLE[place]}</legend>'
-                f'<div class="fields">{rows}</div>'
-                f'<p class="answer">{text}</p></fieldset></formula-sliders>'),
-                metadata={"lang": lang})
+
+    def shown(lang: str) -> HTML:
+        rows = "".join(_letter(letter, values[letter], lang, letter in moving)
+                       for letter in sorted(formula.needs))
+        text = _quantity(name, result, lang, ' aria-live="polite"')
+        return HTML(f'<formula-sliders name="{name}" attention="{attention}"><fieldset '
+                    f'class="calculator"><legend>{TITLE[lang == "zh"]}</legend>'
+                    f'<div class="fields">{rows}</div>'
+                    f'<p class="answer">{text}</p></fieldset></formula-sliders>')
+
+    display_each(shown)
 
 
 def _letter(name: str, value: Any, lang: str, moving: bool) -> str:

@@ -5,8 +5,6 @@ Numbers in sentences are glued as text, formatted once, so that both languages p
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import pandas
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import HTML, Markdown, display
 from IPython.utils.capture import capture_output
@@ -86,14 +85,19 @@ def speak(lang: object) -> None:
     _spoken = LANGUAGES if lang == BOTH else (str(lang),)
 
 
+def display_each(make: Callable[[str], Any]) -> None:
+    """Display an object per language that is shown; the page of a language keeps its own."""
+    for lang in _spoken:
+        display(make(lang), metadata={"lang": lang})
+
+
 def show(en: str, zh: str) -> None:
     """Markdown in both languages; the page of a language keeps its own.
 
     The one way of words onto a page: what a file has of signs is revealed here, as text.
     """
-    for lang, text in zip(LANGUAGES, (en, zh), strict=True):
-        if lang in _spoken:
-            display(Markdown(words.markdown(text)), metadata={"lang": lang})
+    texts = {"en": en, "zh": zh}
+    display_each(lambda lang: Markdown(words.markdown(texts[lang])))
 
 
 def table(rows: Iterable[Row], columns: Mapping[str, Any] | Iterable[Column],
@@ -171,14 +175,10 @@ def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str
     """
     if not in_book():
         return
-    rows, text = list(rows), io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)),
-                            lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    text = pandas.DataFrame(list(rows), dtype=object).to_csv(index=False)
     for lang in _spoken:
         display(Markdown(f"{{download}}`{label[LANGUAGES.index(lang)]} <{name}>`"),
-                metadata={"lang": lang, "file": {name: text.getvalue()}})
+                metadata={"lang": lang, "file": {name: text}})
 
 
 def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: Any) -> None:
@@ -375,8 +375,7 @@ class Footnotes:
 
 def draw(picture: Callable[[str], Figure | Drawing]) -> None:
     """Show a figure at once, drawn once per language; the page of a language keeps its own."""
-    for lang in _spoken:
-        display(_shown(picture(lang)), metadata={"lang": lang})
+    display_each(lambda lang: _shown(picture(lang)))
 
 
 def friendly() -> None:

@@ -37,8 +37,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_power, fmt_sig
 common = messages("common")
 say = messages("show/documents")
 
-CHAPTERS = ("architecture", "memory", "compute", "communication", "latency", "throughput",
-            "serving", "cost")
 VERDICTS: dict[str, Text] = {
     "right": common("right"),
     "right-with-conditions": say("formula-right-under-conditions"),
@@ -68,19 +66,15 @@ def formulas_of(chapter: str, only: Sequence[str] = ()) -> list[DocumentFormula]
     """The documents' formulas that belong to a chapter, in the order of the documents.
 
     Args:
-        chapter: one of ``CHAPTERS``.
+        chapter: name of its notebook.
         only: identifiers such as ``s0-f09``, for some of them in this order.
 
-    Raises DerivationError for an unknown chapter, or an identifier that it does not have.
+    Raises DerivationError for a chapter without formulas, KeyError for a formula of another.
     """
-    if chapter not in CHAPTERS:
-        raise DerivationError(f"there is no chapter '{chapter}', expected one of "
-                              f"{', '.join(CHAPTERS)}.")
     of_chapter = {formula.id: formula for file in documents() for formula in file.formulas
-             if formula.chapter == chapter}
-    if lost := [name for name in only if name not in of_chapter]:
-        raise DerivationError(f"the chapter '{chapter}' has no formula '{lost[0]}' of the "
-                              f"documents, it has {', '.join(of_chapter)}.")
+                  if formula.chapter == chapter}
+    if not of_chapter:
+        raise DerivationError(f"the documents have no formula of a chapter '{chapter}'.")
     return [of_chapter[name] for name in only] if only else list(of_chapter.values())
 
 
@@ -92,7 +86,7 @@ def document_formulas(chapter: str, only: Sequence[str] = (), folded: Text | Non
     that are new to the page or not of this book.
 
     Args:
-        chapter: one of ``CHAPTERS``.
+        chapter: name of its notebook.
         only: identifiers, for some of the formulas.
         folded: title under which they are folded, a text or a pair, if they are.
     """
@@ -122,13 +116,8 @@ def letters_in(source: str) -> dict[str, Letter]:
     own = {name: letter for file in documents() if file.formulas[0].source == source
            for name, letter in file.symbols.items()}
     taken = {letter.latex for letter in own.values()}
-    return {name: _book_letter(name) for name, symbol in catalogue.symbols().items()
+    return {name: symbol for name, symbol in catalogue.symbols().items()
             if symbol.latex not in taken} | own
-
-
-def _book_letter(name: str) -> Letter:
-    symbol = catalogue.symbols()[name]
-    return Letter(latex=symbol.latex, unit=symbol.unit, en=symbol.en, zh=symbol.zh)
 
 
 def sides(formula: DocumentFormula) -> tuple[str, str | None]:
@@ -297,7 +286,7 @@ def _letters(formula: DocumentFormula) -> dict[str, Letter]:
     own = _file(formula).symbols
     names = formula.used("documented") | formula.used("right") | set(
         filter(None, [formula.right_quantity]))
-    return {name: own.get(name) or _book_letter(name) for name in sorted(names)}
+    return {name: own.get(name) or catalogue.symbols()[name] for name in sorted(names)}
 
 
 def _new(letters: Mapping[str, Letter]) -> list[Letter]:

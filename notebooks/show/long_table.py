@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from IPython.display import HTML, display
+from IPython.display import HTML
 
 from catalogue.messages import messages
 from catalogue.reading import words
-from notebooks.show.display import LANGUAGES, Text, spoken
+from notebooks.show.display import LANGUAGES, Text, display_each
 
 say = messages("show/long-table")
 
@@ -47,15 +47,18 @@ def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
         chosen: column by whose words, before a colon, a reader may choose rows.
     """
     rows = list(rows)
-    for index, lang in enumerate(LANGUAGES):
-        if lang in spoken():
-            head = "".join(f"<th{' data-verdict' * (key == chosen)}>{_plain(title, index)}</th>"
-                           for key, title in columns.items())
-            body = "\n".join(_plain_row(row, list(columns), index, not place)
-                             for place, row in enumerate(rows))
-            display(HTML('<div class="sortable full-width claims">'
-                         f'<table aria-label="{_plain(name, index)}"><thead><tr>{head}</tr></thead>'
-                         f"<tbody>\n{body}\n</tbody></table></div>"), metadata={"lang": lang})
+
+    def table(lang: str) -> HTML:
+        index = LANGUAGES.index(lang)
+        head = "".join(f"<th{' data-verdict' * (key == chosen)}>{_plain(title, index)}</th>"
+                       for key, title in columns.items())
+        body = "\n".join(_plain_row(row, list(columns), index, not place)
+                         for place, row in enumerate(rows))
+        return HTML('<div class="sortable full-width claims">'
+                    f'<table aria-label="{_plain(name, index)}"><thead><tr>{head}</tr></thead>'
+                    f"<tbody>\n{body}\n</tbody></table></div>")
+
+    display_each(table)
 
 
 class Cell(NamedTuple):
@@ -74,14 +77,16 @@ def strip(cells: Iterable[Cell], name: Text, legend: Sequence[Text]) -> None:
         legend: what good, bad and undecided are called, behind the last cell.
     """
     cells = list(cells)
-    for index, lang in enumerate(LANGUAGES):
-        if lang in spoken():
-            body = "".join(_strip_cell(cell, index) for cell in cells)
-            body += "".join(f'<li class="legend" style="{_ends(*ends)}">{_plain(text, index)}</li>'
-                            for text, ends in zip(legend, LEGEND, strict=True))
-            display(HTML(f'<div class="full-width"><ul class="strip" '
-                         f'aria-label="{_plain(name, index)}">{body}</ul></div>'),
-                    metadata={"lang": lang})
+
+    def shown(lang: str) -> HTML:
+        index = LANGUAGES.index(lang)
+        body = "".join(_strip_cell(cell, index) for cell in cells)
+        body += "".join(f'<li class="legend" style="{_ends(*ends)}">{_plain(text, index)}</li>'
+                        for text, ends in zip(legend, LEGEND, strict=True))
+        return HTML(f'<div class="full-width"><ul class="strip" '
+                    f'aria-label="{_plain(name, index)}">{body}</ul></div>')
+
+    display_each(shown)
 
 
 def _strip_cell(cell: Cell, lang: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -126,16 +125,13 @@ class Derivation:
             return
         stored = {key: f for key, f in self._stored.items() if f.notebook == self.notebook}
         for key in sorted({**stored, **self.formulas}):
-            before, after = stored.get(key), self.formulas.get(key)
-            if before == after:
+            if (before := stored.get(key)) == (after := self.formulas.get(key)):
                 continue
-            what = "is in formulas.json but no longer derived"
-            if before is None:
-                what = "is derived but not in formulas.json"
-            elif after is not None:
-                fields = [name for name, value in asdict(before).items()
-                          if value != getattr(after, name)]
-                what = f"differs from formulas.json in its {', '.join(fields)}"
+            fields = [name for name in Formula.__dataclass_fields__
+                      if getattr(before, name, None) != getattr(after, name, None)]
+            what = ("is in formulas.json but no longer derived" if after is None else
+                    "is derived but not in formulas.json" if before is None else
+                    f"differs from formulas.json in its {', '.join(fields)}")
             raise DerivationError(f"formula '{key}' of notebook '{self.notebook}' {what}; "
                                   "if that is intended, run: make lock")
 

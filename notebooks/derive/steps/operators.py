@@ -23,8 +23,6 @@ from notebooks.derive.steps.phases import Composition, score_bytes
 from notebooks.derive.steps.routing import (
     Routing,
     moved_rows,
-    of_experts,
-    own_outputs,
     sharing_ranks,
 )
 from notebooks.derive.steps.rows import (
@@ -68,25 +66,11 @@ def table(composition: Composition, routing: Routing, query_latent: bool = True
         *_mlp("", "dense", dense, "dense_mlp", sym.hidden_size,
               sym.intermediate_size / sym.tensor_parallel, composition.tokens,
               sym.dense_mlp_weight_bytes),
-        *_experts(composition.tokens, own.tokens, routing),
+        *_experts(own.tokens, routing),
         Operator("mlp_all_reduce", "every", where(own.dealt <= 1, after), **reduce),
-        *_dealt(own, after), *_head(composition.rows),
+        *_head(composition.rows),
     ]
     return [*body, *_draft(body, composition)]
-
-
-def _dealt(own: Composition, after: Expr) -> list[Operator]:
-    """What is sent instead where prompts are dealt: around MLPs that are cut, before the head."""
-    if own.decoding:
-        return []
-    several, part = own.dealt > 1, own.tokens * sym.hidden_size * sym.activation_element_bytes
-    return [Operator(name, layer, where(several, count), LINK, LINK, collective=kind, payload=part)
-            for name, layer, count, kind in (
-                ("attention_reduce_scatter", "every",
-                 sym.context_output_cut * sym.num_hidden_layers, "reduce-scatter"),
-                ("mlp_all_gather", "every", after, "all-gather"),
-                ("mlp_reduce_scatter", "every", after, "reduce-scatter"),
-                ("hidden_all_gather", "outside", sympy.S.One, "all-gather"))]
 
 
 def _attention(composition: Composition, query_latent: bool) -> list[Operator]:
@@ -192,24 +176,14 @@ def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Exp
     ]
 
 
-def _experts(tokens: Expr, chosen: Expr, routing: Routing) -> list[Operator]:
-    """Router (of so many tokens), routed experts with their exchange, shared experts."""
+def _experts(chosen: Expr, routing: Routing) -> list[Operator]:
+    """Router (of so many tokens), routed experts, shared experts."""
     d, moe, width = sym.hidden_size, sym.moe_layers, sym.activation_element_bytes
-    wide = sym.routed_expert_hidden_size
-
-    def differs(value: Expr) -> Expr:
-        """The value where routed experts work on another width than the model."""
-        return sympy.Piecewise((0, sympy.Eq(wide, d)), (value, True))
-
-    t, slices = sym.tensor_parallel, sym.expert_slices
+    slices = sym.expert_slices
     count, inner = sym.n_routed_experts, sym.moe_intermediate_size
     on = 1 - sym.offloaded_share
     rows, own = on * routing.rows, inner / slices  # of an expert's width, what this rank has
     moved = on * moved_rows(routing.rows, routing.group_tokens)
-
-    def exchange(name: str, element: Expr) -> Operator:
-        return Operator(name, "moe", where(sharing_ranks() > t, moe), LINK, LINK,
-                        collective=name, payload=tokens / t * wide * element)
 
     def expert(name: str, size: Expr, moved: Expr) -> Operator:
         """A matrix of the experts: ``size`` weights of a whole expert."""
@@ -221,23 +195,16 @@ def _experts(tokens: Expr, chosen: Expr, routing: Routing) -> list[Operator]:
             activation_bytes=rows * moved * width)
 
     biased, into = sym.expert_bias, sym.mlp_matrices - 1
-    back = d * own_outputs()
     return [
         Operator("router", "moe", moe, "matrix", "router", flops=matmul(chosen, d, count),
                  weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),
                  activation_bytes=(d + count) * chosen * width),
-        *(Operator(name, "moe", moe, "matrix", "router", flops=differs(matmul(chosen, side, wide)),
-                   weight_bytes=sym.router_weight_bytes * differs(side * wide),
-                   activation_bytes=differs((side + wide) * chosen * width))
-          for name, side in (("latent_down", d), ("latent_up", back))),
-        exchange("dispatch", of_experts(sym.dispatch_element_bytes, width)),
         Operator("permute", "moe", moe, "vector", VECTOR,
-                 activation_bytes=2 * wide * moved * width),
-        expert("routed_gate_up", into * inner * (wide + biased), wide + into * own),
+                 activation_bytes=2 * d * moved * width),
+        expert("routed_gate_up", into * inner * (d + biased), d + into * own),
         Operator("routed_gate", "moe", moe, "vector", VECTOR, flops=GATE_FLOPS * rows * own,
                  activation_bytes=(into + 1) * own * moved * width),
-        expert("routed_down", (inner + biased) * wide, own + wide),
-        exchange("combine", width),
+        expert("routed_down", (inner + biased) * d, own + d),
         *_shared(routing.shared_tokens),
     ]
 
