@@ -195,8 +195,11 @@ def log_ticks(axis: Axis, low: float, high: float) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def _reveal(figure: Figure) -> None:
-    """Draw what a file has of signs as text: no mathematics, and no letter that no font has."""
+def _prepare(figure: Figure) -> None:
+    """Draw what a file has of signs as text: no mathematics, and no letter that no font has.
+
+    Minor ticks of a logarithmic axis of a decade or more are left out.
+    """
     for text in figure.findobj(Text):
         text.set_text(_drawn(text.get_text()))
         if _mixed(text.get_text()):
@@ -205,6 +208,9 @@ def _reveal(figure: Figure) -> None:
         for axis in (axes_.xaxis, axes_.yaxis):
             if any(_mixed(label.get_text()) for label in axis.get_ticklabels()):
                 axis.set_tick_params(labelfontfamily=MIXED)
+            low, high = axis.get_view_interval()
+            if axis.get_scale() == "log" and high >= DECADE * low:
+                axis.set_minor_locator(NullLocator())  # no number stands at minor ticks
             if isinstance(labels := axis.get_major_formatter(), FuncFormatter):  # set_ticks, too
                 axis.set_major_formatter(partial(
                     lambda labels, value, place=None: _drawn(labels(value, place)), labels))
@@ -229,23 +235,13 @@ def _letters() -> frozenset[int]:
     return frozenset().union(*(get_font(str(path)).get_charmap() for path in paths))
 
 
-def _clear(figure: Figure) -> None:
-    """Leave out minor ticks, where no number stands, of a logarithmic axis of a decade or more."""
-    for axes_ in figure.axes:
-        for axis in (axes_.xaxis, axes_.yaxis):
-            low, high = axis.get_view_interval()
-            if axis.get_scale() == "log" and high >= DECADE * low:
-                axis.set_minor_locator(NullLocator())
-
-
 def svg(figure: Figure) -> str:
     """The figure as an SVG element: no date, no random identifiers, letters as outlines.
 
     Laid out, then drawn: ``savefig`` would draw all of it once more to lay it out.
     """
     style()
-    _reveal(figure)
-    _clear(figure)
+    _prepare(figure)
     canvas = FigureCanvasSVG(figure)
     figure.set_dpi(POINTS_PER_INCH)  # that of every SVG, and so of its layout
     buffer = io.StringIO()

@@ -103,7 +103,7 @@ def _attention(composition: Composition, query_latent: bool) -> list[Operator]:
     width = share * (2 * r_kv + rope) + (1 - share) * (nope + rope + value)
     return [*first, *(replace(row, flops=row.flops + again) for row in _part(expand, 1 - share)),
             *absorb("absorb_k", nope), *_indexer(composition),
-            *_core(composition, heads, width), *absorb("absorb_v", value),
+            _core(composition, heads, width), *absorb("absorb_v", value),
             output(last, tokens, heads * value * d, composition.dealt, d)]
 
 
@@ -134,27 +134,19 @@ def _indexer(composition: Composition) -> list[Operator]:
                  activation_bytes=sym.selection_traffic * per_key * composition.compared)]
 
 
-def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
-    """Scores and values, in layers without and with a window: ``width`` multiply-adds per row.
+def _core(composition: Composition, heads: Expr, width: Expr) -> Operator:
+    """Scores and values: ``width`` multiply-adds per row.
 
-    Queries go in and outputs come out; keys and values that were expanded again go in as well.
+    Queries go in and outputs come out; keys and values that were expanded again go in as well;
+    scores are written in prefill, for want of a fused kernel.
     """
-    layers, full, rows = sym.num_hidden_layers, sym.full_attention_layers, composition.head_rows
     passed = (composition.tokens + composition.expanded) * sym.activation_element_bytes
-    picking = sym.index_topk * (1 if composition.decoding else sym.prefill_absorbed) > 0
-    seen, cached = (sympy.Piecewise((whole, picking), (picked, True)) for whole, picked in (
-        (composition.indexed, composition.attended), (composition.read_keys, composition.read)))
-    parts = ((sym.sparse_layers, "core", composition.attended,
-              sym.kv_entry_bytes * composition.read),
-             (full - sym.sparse_layers, "core_seen", seen, sym.kv_entry_bytes * cached),
-             (layers - full, "core_window", composition.in_window,
-              sym.kv_window_entry_bytes * composition.read_in_window))
-    # scores are written in prefill, for want of a fused kernel
-    return [Operator(name, "every", count, "matrix", "core",
-                     flops=sym.multiply_add_flops * rows * width * attended,
-                     activation_bytes=heads * width * composition.sharing_ranks * passed
-                     + heads * score_bytes(composition) * attended, kv_bytes=read)
-            for count, name, attended, read in parts]
+    return Operator(
+        "core", "every", sym.num_hidden_layers, "matrix", "core",
+        flops=sym.multiply_add_flops * composition.head_rows * width * composition.attended,
+        activation_bytes=heads * width * composition.sharing_ranks * passed
+        + heads * score_bytes(composition) * composition.attended,
+        kv_bytes=sym.kv_entry_bytes * composition.read)
 
 
 def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Expr, tokens: Expr,
@@ -246,8 +238,7 @@ def _draft(body: Iterable[Operator], composition: Composition) -> list[Operator]
     if not composition.decoding:
         return []
     d, count, tokens = sym.hidden_size, sym.draft_tokens, composition.tokens
-    layer = [row for row in body
-             if row.layer in ("every", "moe") and not row.name.endswith("_window")]
+    layer = [row for row in body if row.layer in ("every", "moe")]
     head = next(row for row in body if row.name == "head")
     summed = {name: sympy.Add(*(getattr(row, name) for row in layer)) for name in
               ("flops", "weight_bytes", "activation_bytes", "kv_bytes")}

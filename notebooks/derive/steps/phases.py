@@ -14,6 +14,7 @@ import sympy
 from sympy import Min
 
 from notebooks.derive.formulas.symbols import EULER, sym, symbol
+from notebooks.derive.steps.rows import where
 
 PHASES = ("decode", "prefill", "burst")
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
@@ -108,7 +109,7 @@ def split_keys() -> sympy.Expr:
 def _compared(scored: sympy.Expr, tokens: sympy.Expr) -> sympy.Expr:
     """Scores to choose among [token]: of split keys once more, the best of every rank."""
     best = sym.decode_context_parallel * sym.index_topk * tokens
-    return scored + sympy.Piecewise((best, split_keys() > 0), (0, True))
+    return scored + where(split_keys() > 0, best)
 
 
 def score_bytes(step: Composition) -> sympy.Expr:
@@ -118,7 +119,7 @@ def score_bytes(step: Composition) -> sympy.Expr:
     """
     if step.decoding:
         return sympy.Integer(0)
-    return sympy.Piecewise((sym.score_traffic, sym.prefill_unfused > 0), (0, True))
+    return where(sym.prefill_unfused > 0, sym.score_traffic)
 
 
 def _decode() -> Composition:
@@ -265,9 +266,9 @@ def hidden(phase: str, more: More = NOTHING) -> sympy.Expr:
     ready = sympy.Piecewise((0, apart), (shared, True))  # without a token of others
     # of an expert's matrices, which have as many elements each
     last = (together(phase, ("routed_expert",)) + more.experts
-            + sympy.Piecewise((shared, apart), (0, True))) / sym.mlp_matrices
-    alone = sympy.Piecewise((Min(ready, dispatch) + Min(last, exchange - dispatch),
-                             sym.single_batch_overlap > 0), (0, True))
+            + where(apart, shared)) / sym.mlp_matrices
+    alone = where(sym.single_batch_overlap > 0,
+                  Min(ready, dispatch) + Min(last, exchange - dispatch))
     beside = together(phase, ("router", "routed_expert")) + more.experts
     between = sym.overlap_efficiency * sympy.Piecewise(
         (halves, sym.micro_batches > 1), (alone, True)) + Min(
@@ -330,6 +331,6 @@ def step_ceiling(phase: str) -> sympy.Expr:
 
 def _besides(phase: str) -> sympy.Expr:
     """The gap, and the pass of prompts through a layer that drafts [s]."""
-    drafted = 0 if phase == "decode" else sympy.Piecewise(
-        (of(phase, "draft_pass_time"), sym.draft_tokens > 0), (0, True))
-    return sym.host_gap_per_step + drafted
+    if phase == "decode":
+        return sym.host_gap_per_step
+    return sym.host_gap_per_step + where(sym.draft_tokens > 0, of(phase, "draft_pass_time"))

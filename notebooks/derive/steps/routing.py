@@ -11,6 +11,7 @@ from sympy import Expr, Max, Min
 from sympy.logic.boolalg import Boolean
 
 from notebooks.derive.formulas.symbols import sym
+from notebooks.derive.steps.rows import where
 
 DRAWS = 200
 
@@ -84,8 +85,7 @@ def expert_tile(slowest: Expr, together: Expr) -> Expr:
 def moved_rows(rows: Expr, together: Expr) -> Expr:
     """Rows of experts that are moved besides their matmuls, each as often as it is [token]: those
     of the rank, and where it has the tokens of all also those of all experts."""
-    of_all = sympy.Piecewise(
-        (sym.gathered_row_traffic * together * sym.num_experts_per_tok, has_all()), (0, True))
+    of_all = where(has_all(), sym.gathered_row_traffic * together * sym.num_experts_per_tok)
     return of_experts(sym.expert_row_traffic * rows + of_all, sym.sliced_row_traffic * rows)
 
 

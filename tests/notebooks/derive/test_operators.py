@@ -66,7 +66,9 @@ def local_routing() -> Routing:
 
 def latent(seed: int) -> dict:
     """Return a random deployment with latent attention in all layers, and one residual stream."""
-    return random_inputs(seed, "mla", alike=True) | {"hc_mult": 1}
+    inputs = random_inputs(seed, "mla", alike=True)
+    layers = inputs["num_hidden_layers"]
+    return inputs | {"hc_mult": 1, "full_attention_layers": layers, "sparse_layers": layers}
 
 
 def rows_of(phase: str, inputs: dict) -> list[Operator]:
