@@ -189,7 +189,7 @@ def _rows(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
           inputs: Mapping[str, Any]) -> Iterator[Row]:
     indexed = stagewise(formulas)
     # calc computes a few stages; a stage is identified by its first layer
-    first_layer = {name: formulas[name] for name in formulas if name == "stage_first_layer"}
+    first_layer = {"stage_first_layer": formulas["stage_first_layer"]}
     stages = {int(evaluate_all(first_layer, inputs, stage)["stage_first_layer"]): stage
               for stage in range(int(inputs["pipeline_parallel"]))}
     layers = np.atleast_1d(computed["stage_first_layer"])
@@ -198,11 +198,9 @@ def _rows(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
     first = evaluate_all(formulas, inputs)
     for name in sorted(formulas.keys() - indexed):
         yield _row(name, None, first, computed[name])
-    by_stage = {name: formulas[name] for name in indexed}
-    values = {**inputs, **{name: value for name, value in first.items() if name not in indexed}}
     for position, layer in enumerate(layers):
         stage = stages[int(layer)]
-        derived = first | evaluate_all(by_stage, values, stage)
+        derived = evaluate_all(formulas, inputs, stage)
         for name in sorted(indexed):
             yield _row(name, stage, derived, np.atleast_1d(computed[name])[position])
 

@@ -109,8 +109,8 @@ def _bound(one: ast.stmt) -> set[str]:
     return set().union(*map(_named, getattr(one, "targets", [getattr(one, "target", one)])))
 
 
-def main() -> int:
-    """Rewrite the lock file; 1 and the reason if a derivation fails."""
+def main() -> None:
+    """Rewrite the lock file; exit with the reason if a derivation fails."""
     os.environ[LOCK] = "write"
     paths = derivations()
     for path in paths:
@@ -118,13 +118,11 @@ def main() -> int:
         try:
             execute(path)
         except Exception as error:
-            print(f"{error.__notes__[0]}: {type(error).__name__}: {error}", file=sys.stderr)
-            return 1
+            sys.exit(f"{error.__notes__[0]}: {type(error).__name__}: {error}")
     stems = {path.stem for path in paths}
     save_formulas(f for f in load_formulas().values() if f.notebook in stems)
     print(f"{len(load_formulas())} formulas in {FORMULAS.name}")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import catalogue
 from catalogue import units
@@ -140,17 +139,10 @@ def letter_meanings(formula: DocumentFormula) -> dict[str, tuple[str, str]]:
 
 def catalogue_value(reference: str) -> Value:
     """A value of the catalogue by ``kind/name/key``, such as
-    ``devices/nvidia-h20/matrix_peak/fp16``.
-
-    Raises DerivationError if the entry has none there.
-    """
+    ``devices/nvidia-h20/matrix_peak/fp16``."""
     kind, name, *keys = reference.split("/")
-    item: Any = catalogue.load(kind, name)
-    for key in keys:
-        item = getattr(item, key, None)
-    if not isinstance(item, Value):
-        raise DerivationError(f"'{reference}' is not a value of the catalogue.")
-    return item
+    value: Value = functools.reduce(getattr, keys, catalogue.load(kind, name))
+    return value
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from operator import sub, truediv
 from typing import Any
 
 import sympy
@@ -139,7 +140,5 @@ def _expression(tree: Tree) -> sympy.Expr:
         pairs = [(_expression(value), _COMPARE[how](_expression(left), _expression(right)))
                  for (how, left, right), value in branches]
         return sympy.Piecewise(*pairs, (_expression(default), True))
-    values = [_expression(arg) for arg in args]
-    if operator in _CLASSES:
-        return _CLASSES[operator](*values)
-    return values[0] - values[1] if operator == "subtract" else values[0] / values[1]
+    operation = _CLASSES.get(operator) or {"subtract": sub, "divide": truediv}[operator]
+    return operation(*map(_expression, args))
