@@ -21,7 +21,8 @@ from .taking.statements import statements
 
 SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
 CODE_FOLDERS = ("calc", "catalogue", "notebooks/derive", "notebooks/show", "notebooks/pages")
-CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt",
+CODE_FILES = ("notebooks/derive/formulas/formulas.json", "notebooks/derive/formulas/loops.js",
+              "notebooks/show/figures.mplstyle", "requirements.txt",
               "benchmarks/results.json")  # which the chapter on the steady state tells
 TAKEN = ("params", "messages")
 """Folders whose files pages read one by one."""

@@ -59,18 +59,11 @@ POINTS_PER_INCH = 72
 DECADE = 10.0
 NARROW = 30.0  # ratio of a logarithmic axis' ends up to which 2 and 5 bear numbers too
 
-_STYLE: dict[Any, Any] = {
-    "font.family": [*FAMILIES, "DejaVu Sans"], "font.size": 10,
-    "svg.fonttype": "path", "svg.hashsalt": "workbench",
-    "axes.prop_cycle": cycler(color=PALETTE),
-    "axes.edgecolor": INK, "axes.labelcolor": INK, "axes.titlecolor": INK,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
-    "axes.grid": True, "axes.unicode_minus": True, "grid.color": INK, "grid.alpha": 0.25,
-    "xtick.color": INK, "ytick.color": INK, "text.color": INK,
-    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
-    "legend.frameon": False, "lines.linewidth": 2.0, "mathtext.fontset": "dejavusans",
-    "figure.constrained_layout.use": True,
-}
+_STYLE: dict[Any, Any] = mpl.rc_params_from_file(
+    Path(__file__).with_name("figures.mplstyle"), use_default_template=False) | {
+    "font.family": [*FAMILIES, "DejaVu Sans"], "axes.prop_cycle": cycler(color=PALETTE),
+    **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "grid.color",
+                     "xtick.color", "ytick.color", "text.color"), INK)}
 
 
 def _refuse(record: logging.LogRecord) -> bool:

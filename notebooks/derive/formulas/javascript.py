@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from catalogue.entries.trees import symbols_of
@@ -23,18 +24,7 @@ _FUNCTIONS = {"min": "Math.min", "max": "Math.max", "ceil": "Math.ceil", "floor"
               "log": "Math.log", "exp": "Math.exp", "log2": "Math.log2", "power": "Math.pow"}
 _OVER = {"max_over": "maxOver", "min_over": "minOver", "sum_over": "sumOver"}
 _COMPARE = {"eq": "===", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-HELPERS = """\
-const maxOver = (count, body) => {
-  let found = -Infinity;
-  for (let index = 0; index < count; index += 1) found = Math.max(found, body(index));
-  return found;
-};
-const minOver = (count, body) => -maxOver(count, (index) => -body(index));
-const sumOver = (count, body) => {
-  let found = 0;
-  for (let index = 0; index < count; index += 1) found += body(index);
-  return found;
-};"""
+HELPERS = Path(__file__).with_name("loops.js").read_text("utf-8").rstrip()  # of loops
 
 
 def factors(tree: Any) -> tuple[list[Any], list[Any]]:

@@ -140,5 +140,5 @@ def _expression(tree: Tree) -> sympy.Expr:
         pairs = [(_expression(value), _COMPARE[how](_expression(left), _expression(right)))
                  for (how, left, right), value in branches]
         return sympy.Piecewise(*pairs, (_expression(default), True))
-    operation = _CLASSES.get(operator) or {"subtract": sub, "divide": truediv}[operator]
+    operation = _CLASSES.get(operator) or (sub if operator == "subtract" else truediv)
     return operation(*map(_expression, args))
