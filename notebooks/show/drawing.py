@@ -26,9 +26,11 @@ Text = str | Pair
 WIDTH = 400.0
 SIZE, SMALL = 13.0, 11.5  # of letters
 LEADING = 1.25  # from line to line, in sizes
+CHINESE = r"\u2e80-\uffee"
+MARKS = (r"\u3001-\u3003\u3008-\u3011\u3014-\u301f\u30fb\uff01-\uff07\uff09\uff0a\uff0c-\uff0f"
+         r"\uff1a\uff1b\uff1f")
 # A word with the space after it, or a Chinese letter, with brackets before and marks after it.
-UNBROKEN = re.compile(r"(?:（|[^\u2e80-\uffee ]*“)*(?:[\u2e80-\uffee]|[^\u2e80-\uffee ]+ ?| |$)"
-                      r"[\u3001-\u3003\u3008-\u3011\u3014-\u301f\u30fb\uff01-\uff07\uff09\uff0a\uff0c-\uff0f\uff1a\uff1b\uff1f]*")
+UNBROKEN = re.compile(rf"(?:（|[^{CHINESE} ]*“)*(?:[{CHINESE}]|[^{CHINESE} ]+ ?| )[{MARKS}]*|.")
 WIDE, NARROW = 1.0, 0.56  # a letter's mean width, in sizes: Chinese, and others
 HEAD = 7.0  # of an arrow
 DASHES = "4 3"
