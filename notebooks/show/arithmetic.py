@@ -115,14 +115,12 @@ def sliders(name: str, values: Mapping[str, Any], attention: str = "mla") -> Non
         values: of its letters, SI units; each reaches from an eighth of it to eight times as much.
         attention: whose formula it is, where it has one of its own.
 
-    Raises DerivationError for a quantity that is not offered, or a letter without a value.
+    Raises DerivationError for a quantity that is not offered.
     """
     formula = formula_of(name, attention)
     if formula is None or name not in OFFERED:
         raise DerivationError(f"there are no sliders for '{name}', expected one of "
                               f"{', '.join(OFFERED)}.")
-    if missing := sorted(formula.needs - values.keys()):
-        raise DerivationError(f"the sliders of '{name}' need '{missing[0]}'.")
     known = {letter: values[letter] for letter in formula.needs}
     small = {letter: value / REACH for letter, value in known.items()}
     # where the other letters stand, or where they are at their smallest

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from catalogue.entries.trees import symbols_of
-from notebooks.derive.formulas.exported import DerivationError
 
 _PRODUCTS = ("multiply", "divide", "rational", "power")
 _FUNCTIONS = {"min": "Math.min", "max": "Math.max", "ceil": "Math.ceil", "floor": "Math.floor",
@@ -128,8 +127,6 @@ class _Function:
             self.indices.pop()
             self.names.pop()
             return f"{_OVER[operator]}({times}, {loop})"
-        if operator not in _FUNCTIONS:
-            raise DerivationError(f"'{operator}' is not an operator of formulas.")
         return f"{_FUNCTIONS[operator]}({', '.join(map(self.write, args))})"
 
 

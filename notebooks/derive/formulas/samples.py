@@ -39,9 +39,8 @@ def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, N
     inputs: dict[str, Number] = {
         name: stream(name).choice(known.samples)
         for name, known in symbols().items() if known.kind and known.samples}
-    inputs |= _model(draw, attention) | _details(draw, attention)
+    inputs |= _model(draw, attention)
     inputs |= _networks(stream("networks"), inputs, alike) | _tower(stream("tower"))
-    inputs |= _limits(draw, inputs)
     t = inputs["tensor_parallel"] = draw.choice(_POWERS)
     heads = inputs["num_attention_heads"] = t * draw.choice((1, 2) if edge else (1, 2, 3))
     inputs["num_key_value_heads"] = draw.choice(_divisors(heads, t))
@@ -213,14 +212,18 @@ def _sliced(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]
 
 
 def _model(draw: random.Random, attention: str) -> dict[str, Number]:
-    layers = draw.randint(1, 40)
+    """Shapes of a model; an indexer goes with a query latent, a window is in some or all layers."""
+    layers, lengths = draw.randint(1, 40), (1, 64, 128, 129, 130, 300, 4100, 4608, 9000)
+    switches = ("attention_bias", "attention_output_bias", "qk_norm", "attention_sinks")
     inputs: dict[str, Number] = {
         "num_hidden_layers": layers, "hidden_size": 64 * draw.randint(1, 64),
         "vocab_size": draw.randint(100, 50_000), "router_bias": draw.randint(0, 1),
         "separate_head": draw.randint(0, 1), "first_k_dense_replace": layers,
-        "n_routed_experts": 0, "n_shared_experts": 0, "num_experts_per_tok": 0,
-        "moe_intermediate_size": 0, "head_dim": 0, "q_lora_rank": 0, "kv_lora_rank": 0,
-        "qk_nope_head_dim": 0, "qk_rope_head_dim": 0, "v_head_dim": 0}
+        "full_attention_layers": layers, **dict.fromkeys((
+            *switches, "n_routed_experts", "n_shared_experts", "num_experts_per_tok",
+            "moe_intermediate_size", "head_dim", "q_lora_rank", "kv_lora_rank",
+            "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "index_n_heads",
+            "index_head_dim", "selection_traffic", "index_topk", "sliding_window"), 0)}
     if attention == "gqa":
         inputs["head_dim"] = draw.choice((32, 64, 128))
     elif attention != CSA:
@@ -230,8 +233,18 @@ def _model(draw: random.Random, attention: str) -> dict[str, Number]:
     if draw.random() < 0.7:
         inputs |= {"first_k_dense_replace": draw.randint(0, layers),
                    "n_shared_experts": draw.randint(0, 2),
-                   "moe_intermediate_size": 16 * draw.randint(1, 16)}
-        inputs["n_routed_experts"] = -1  # chosen once the parallelism is
+                   "moe_intermediate_size": 16 * draw.randint(1, 16),
+                   "n_routed_experts": -1}  # chosen once the parallelism is
+    inputs["expert_bias"] = draw.randint(0, 1)
+    if attention == "gqa":
+        inputs |= {name: draw.randint(0, 1) for name in switches}
+    elif attention != CSA and draw.random() < 0.5:
+        inputs |= {"q_lora_rank": draw.choice((192, 1536)), "index_n_heads": draw.choice((4, 64)),
+                   "index_head_dim": draw.choice((32, 128)),
+                   "selection_traffic": draw.choice((0, 12)), "index_topk": draw.choice(lengths)}
+    if draw.random() < 0.5:
+        inputs |= {"sliding_window": draw.choice(lengths),
+                   "full_attention_layers": draw.randint(0, layers)}
     return inputs
 
 
@@ -241,35 +254,6 @@ def _tower(draw: random.Random) -> dict[str, Number]:
     return {"vision_parameters": has * draw.randint(10, 500) * 1000,
             "vision_whole_parameters": has * draw.randint(0, 9) * 1000,
             "vision_heads": has * draw.choice((12, 16))}
-
-
-def _details(draw: random.Random, attention: str) -> dict[str, Number]:
-    """What some models have and others lack; an indexer goes with a query latent."""
-    switches = ("attention_bias", "attention_output_bias", "qk_norm", "attention_sinks")
-    inputs: dict[str, Number] = dict.fromkeys(switches, 0)
-    inputs |= {"expert_bias": draw.randint(0, 1), "index_n_heads": 0, "index_head_dim": 0,
-               "selection_traffic": 0}
-    if attention == "gqa":
-        inputs |= {name: draw.randint(0, 1) for name in switches}
-    elif attention != CSA and draw.random() < 0.5:
-        inputs |= {"q_lora_rank": draw.choice((192, 1536)), "index_n_heads": draw.choice((4, 64)),
-                   "index_head_dim": draw.choice((32, 128)),
-                   "selection_traffic": draw.choice((0, 12))}
-    return inputs
-
-
-def _limits(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]:
-    """How much attention sees: what an indexer picks, a window in some or all of the layers."""
-    layers = int(inputs["num_hidden_layers"])
-    lengths = (1, 64, 128, 129, 130, 300, 4100, 4608, 9000)
-    found: dict[str, Number] = {"index_topk": 0, "sliding_window": 0,
-                                "full_attention_layers": layers}
-    if inputs["index_head_dim"]:
-        found["index_topk"] = draw.choice(lengths)
-    if draw.random() < 0.5:
-        found |= {"sliding_window": draw.choice(lengths),
-                  "full_attention_layers": draw.randint(0, layers)}
-    return found
 
 
 def _experts(draw: random.Random, inputs: dict[str, Number], ranks: int) -> None:
