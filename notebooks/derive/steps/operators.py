@@ -1,10 +1,10 @@
 """The operator table: what one step does on one rank, row by row, in SymPy.
 
-The layers have latent attention and one residual stream.
 A row is an operator of one layer (or of the step, outside the layers): its operations, the bytes
 of weights, activations and cache that it moves, and its collective, as functions of the shapes and
 of the composition of the step. The sums over the rows are the classes of operators whose time is
 taken. Sizes are of ONE rank and one micro-batch; with ``count`` they are those of all layers.
+All layers have latent attention to the whole context, and one residual stream.
 """
 
 from __future__ import annotations
@@ -116,8 +116,7 @@ def _part(row: Operator, share: Expr) -> list[Operator]:
 
 
 def _indexer(composition: Composition) -> list[Operator]:
-    """Projections of an indexer, whole on every rank, a score for each of its keys, and the choice.
-    """
+    """Projections of an indexer, whole on every rank; scores of its keys, and the choice."""
     d, tokens, layers, none = sym.hidden_size, composition.tokens, sym.indexer_layers, sympy.S.Zero
     heads, size, per_key = sym.index_n_heads, sym.index_head_dim, 1 / sym.compress_ratio
     each = sym.multiply_add_flops * heads * size
