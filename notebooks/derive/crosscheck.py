@@ -39,6 +39,7 @@ _QUOTIENTS, VERY_MANY = ("stage_kv_blocks", "kv_blocks"), 1e7
 DIFFERENCES = dict.fromkeys(
     ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"), "usable_memory") | {
     "steady_stall": "steady_tpot", "prompt_interruption": "busy_step",
+    "cache_deviation": "cache_occupied",
     **dict.fromkeys(("prompt_growth", "riding_cores", "riding_time"), "prefill_step_time"),
     "lighter_step": "steady_tpot", "random_wait": "busy_step",
     "queue_steps": "prompt_chunks", "random_queue": "prompt_chunks",
