@@ -10,8 +10,7 @@ from calc.kernels.before import values_alone
 from calc.kernels.communication import LAWS as COLLECTIVES
 from calc.kernels.exchanges import exchanges
 from calc.kernels.fitting import fit, halves
-from calc.kernels.law import Column
-from calc.kernels.matmuls import DENSE, QUANTISED
+from calc.kernels.matmuls import DENSE
 from calc.kernels.rows.attention import blocks, cores
 from calc.kernels.rows.experts import (
     LEAST_CHOSEN,
@@ -26,7 +25,6 @@ from calc.kernels.rows.of_every_operator import (
     LAUNCHED,
     LEAST_SUMS,
     LEAST_TABLE,
-    LEAST_TUNED,
     kernels_of,
     kinds,
     numbers,
@@ -50,10 +48,6 @@ BLOCK_COLUMNS, BLOCK_DEPTH = 64, 128
 # rows of a graph or of a full chunk: for others scales are laid out anew, by a kernel of 4 to 6 us
 # on B200 under vLLM
 GRAPH_ROWS, FEWEST = 4, 2
-OF_DOUBLING = 60  # of a library's matmuls, fitted of those with rows from 2^n to 2^(n+1)
-# a library of kernels: its times are sums over kernels with nothing between; its matmuls have rows
-# that were quantised before
-LIBRARIES = ("aiter",)
 EAGER = "_eager"  # the end of a kernel's name, outside of a graph: decode is in one
 TOKEN_BYTES = 2 * LIKE_V3["hidden_size"]  # of a row that is summed
 
@@ -70,15 +64,14 @@ def fitted(tables: Shelf, card: str, engine: str) -> Iterator[FittedTable]:
     """
     device: Device = library.load("devices", card)
     priors: Mechanisms = library.load("mechanisms", str(device.mechanisms))
-    of_library = engine in LIBRARIES
     releases = {release: named for named in tables.engines(card=card)
                 for name, _, release in [named.partition("@")]
-                if name == engine and (of_library or _is_release(release))}
+                if name == engine and _is_release(release)}
     found: list[FittedTable] = []
-    for release in releases if of_library else sorted(releases, key=in_order):
+    for release in sorted(releases, key=in_order):
         named, before = releases[release], len(found)
-        found += _dense(tables, device, priors, named, release, of_library)
-        found += experts(tables, device, priors, named, release, of_library)
+        found += _dense(tables, device, priors, named, release)
+        found += experts(tables, device, priors, named, release)
         found += cores(tables, device, priors, named, release)
         found += _sums(tables, device, priors, named, release)
         found += blocks(tables, device, priors, named, release, found)
@@ -94,38 +87,26 @@ def _is_release(release: str) -> bool:
     return True
 
 
-def _dense(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str,
-           of_library: bool) -> Iterator[FittedTable]:
-    law, least = (QUANTISED, LEAST_TUNED) if of_library else (DENSE, LEAST_TABLE)
+def _dense(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str
+           ) -> Iterator[FittedTable]:
     for dtype in DENSE_FORMATS:
         multiplied, stored, _ = FORMATS[dtype]
         card = of_card(device, priors, multiplied, stored)
-        table = read(tables, "gemm", device.id, engine, dtype, least) if card else None
+        table = read(tables, "gemm", device.id, engine, dtype) if card else None
         if table is None or card is None:
             continue
         table = table.select((table["rows"] <= MOST_TOKENS) & (
             (table["rows"] % GRAPH_ROWS == 0) | (table["rows"] <= FEWEST))
             & (table["columns"] % BLOCK_COLUMNS == 0) & (table["depth"] % BLOCK_DEPTH == 0))
-        if len(table) < least or table["time"].min() > LAUNCHED or (
-                not of_library and table["rows"].min() > FEWEST):  # it says nothing of decode
+        if len(table) < LEAST_TABLE or table["time"].min() > LAUNCHED or (
+                table["rows"].min() > FEWEST):  # it says nothing of decode
             continue
         columns = numbers(table, ("rows", "columns", "depth"))
-        chosen = halves(list(columns.values()))
-        chosen = _alike(columns["rows"], chosen) if of_library else chosen
-        found = fit(law, {**columns, **card}, table["time"], chosen, columns["rows"],
-                    kinds([columns["columns"], columns["depth"]]),
-                    values_alone(law, device, priors, multiplied, stored))
+        found = fit(DENSE, {**columns, **card}, table["time"], halves(list(columns.values())),
+                    columns["rows"], kinds([columns["columns"], columns["depth"]]),
+                    values_alone(DENSE, device, priors, multiplied, stored))
         yield FittedTable(release, "gemm", None, kernels_of(table), dtype, multiplied, None, (),
                           found)
-
-
-def _alike(rows: Column, chosen: np.ndarray) -> np.ndarray:
-    """Some of the chosen, as many of few rows as of many: libraries tune many rows the most."""
-    kept = np.zeros(len(rows), bool)
-    for doubling in np.unique(np.floor(np.log2(rows))):
-        at = np.flatnonzero(chosen & (np.floor(np.log2(rows)) == doubling))
-        kept[at[:: -(-len(at) // OF_DOUBLING)] if len(at) else at] = True
-    return kept
 
 
 def _sums(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str

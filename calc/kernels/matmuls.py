@@ -30,7 +30,6 @@ ACTIVATION_BYTES = 2  # of an element of the rows, before they are quantised
 MULTIPLY_ADD = 2
 MATRICES = 3  # of an expert: gate, up and down
 OF_CARD = ("hbm_efficiency", "gemm_tile_rows", "expert_tile_rows")
-NO_TRAFFIC = {"activation_traffic": 0.0}  # of rows that were quantised before
 # fitted beside the rest it lies between these ends, and moves no error by a hundredth
 OVERLAP = Bounds(0.5, 0.25, 0.75)
 # a rank's own rows, beside those of all that it has: gathered, gated and brought back once
@@ -54,13 +53,13 @@ def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
 
     Args:
         columns: ``rows``, ``columns``, ``depth`` and what is known of the card.
-        parameters: of ``DENSE``; without those of ``NO_TRAFFIC`` the rows are quantised already.
+        parameters: of ``DENSE``.
 
     Source: notebooks/latency.md, sections The fixed cost of a matmul and The classes of a step.
     """
     rows, out, depth = (columns[name] for name in ("rows", "columns", "depth"))
-    q = _inputs(columns, {f"head_{name}": value for name, value in (NO_TRAFFIC | dict(
-        parameters)).items()}, head_peak=columns["peak"])
+    q = _inputs(columns, {f"head_{name}": value for name, value in parameters.items()},
+                head_peak=columns["peak"])
     work = Work(MULTIPLY_ADD * rows * out * depth,
                 out * depth * columns["weight_bytes"] + (out + depth) * ACTIVATION_BYTES * rows)
     one = Matmuls(1, depth)
@@ -155,8 +154,6 @@ DENSE = Law("gemm", {
     "gemm_efficiency": Bounds(0.7, 0.05, 0.98), "matmul_latency": Bounds(3e-6, 1e-8, 6e-5),
     "depth_latency": Bounds(5e-10, 1e-13, 1e-8), "activation_traffic": Bounds(1, 1e-3, 30)},
     dense_time, {"load_overlap": OVERLAP})
-QUANTISED = replace(DENSE, parameters={name: bounds for name, bounds in DENSE.parameters.items()
-                                       if name not in NO_TRAFFIC})
 WHOLE = Law("experts", {
     "routed_expert_gemm_efficiency": Bounds(0.5, 0.02, 0.98),
     "expert_streaming_efficiency": Bounds(0.7, 0.05, 0.98),
@@ -174,4 +171,4 @@ SLICES = Law("experts", {
     "sliced_expert_latency": Bounds(1e-5, 1e-7, 2e-4), "sliced_row_traffic": Bounds(2, 1e-3, 40),
     "sliced_tile_growth": GROWTH, "largest_sliced_tile": LARGEST},
     sliced_time, {"load_overlap": OVERLAP})
-LAWS = (DENSE, QUANTISED, WHOLE, SENT, SLICES)
+LAWS = (DENSE, WHOLE, SENT, SLICES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +21,6 @@ from catalogue.tables.table import DTYPES, OPERATORS, TIME, Column, Part, Table,
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow
 
 DISTRIBUTIONS = {"aisimulate": "aisimulate_core", "aiconfigurator-core": "aiconfigurator_core"}
 """Distribution -> its package, the one with the newer tables first."""
@@ -141,10 +138,9 @@ class PackagedFile:
         one = len(rules) == 1
         rows = self._rows(("framework", "version", "device") if one else None)
         engines, mine = rows.text("@engine"), rows.of_card()
-        counts = [(rule.operator, engines[mine if one else mine & rows.match(rule.when)])
-                  for rule in rules]
-        return [Part(self.name, operator, self.card, engine, count) for operator, of in counts
-                for engine, count in of.value_counts().items() if count]
+        return [Part(self.name, rule.operator, self.card, engine, count) for rule in rules
+                for engine, count in engines[mine if one else mine & rows.match(rule.when)
+                                             ].value_counts().items() if count]
 
     def table(self, operator: str, limits: Mapping[str, tuple[str, ...]]) -> Table | None:
         """Rows of an operator, or None where the file has none that are wanted.
@@ -160,22 +156,18 @@ class PackagedFile:
             mine = mine & rows.text("@engine").isin(engines).to_numpy()
         if not mine.any():
             return None
-        rows = _Rows(rows.table.filter(mine), self)
-        lines = np.flatnonzero(mine) + 1
+        rows = _Rows(rows.frame[mine], self)
         try:
-            return joined(operator, [self._converted(rule, rows, lines, limits) for rule in rules])
+            return joined(operator, [self._converted(rule, rows, limits) for rule in rules])
         except KeyError as error:
             raise ParamsError(f"{self.name}: lacks the column {error}, which tables of this name "
                               "have; expected the layout of aiconfigurator or aisimulate."
                               ) from None
 
     def _rows(self, columns: Sequence[str] | None = None) -> _Rows:
-        if self.path.suffix == reading.PARQUET:
-            return _Rows(reading.parquet(self.path, self.name, columns), self)
-        return _Rows(reading.csv(self.path, self.name)[0], self)
+        return _Rows(reading.cells(self.path, self.name, columns), self)
 
-    def _converted(self, rule: Rule, rows: _Rows, lines: NDArray[np.int64],
-                   limits: Mapping[str, tuple[str, ...]]) -> Table:
+    def _converted(self, rule: Rule, rows: _Rows, limits: Mapping[str, tuple[str, ...]]) -> Table:
         """The rows of a rule in our columns."""
         ours = {column.name: column for column in OPERATORS[rule.operator].columns}
         columns = {"card": self.card, "engine": rows.text("@engine"),
@@ -186,52 +178,46 @@ class PackagedFile:
         if rule.unless:
             chosen &= ~rows.match(rule.unless)
         wanted = {"dtype": limits["dtype"]} if "dtype" in limits else {}
-        return as_table(rule.operator, columns, self.name, lines).select(chosen, **wanted)
+        table = as_table(rule.operator, columns, self.name, rows.frame.index)
+        return table.select(chosen, **wanted)
 
 
 @dataclass(frozen=True)
 class _Rows:
     """Rows of one file, and the values of cells of ``packages.yml`` for them."""
 
-    table: pyarrow.Table
+    frame: pd.DataFrame
     file: PackagedFile
-
-    def _has(self, name: str) -> bool:
-        return name in self.table.column_names
 
     def text(self, name: str) -> pd.Series:
         """A column of texts as categories [rows], empty where the file lacks it."""
+        import pandas as pd
+
         if name == "@engine":
-            framework, version = self.text("framework").cat, self.text("version").cat
-            engines = [self.file.engine(one, other) for one in framework.categories
-                       for other in version.categories]
-            return reading.categories(
-                engines, framework.codes.astype(int) * len(version.categories) + version.codes)
-        column, _, member = name.partition(".")
-        if member:
-            return self.text(column).map(functools.partial(_member, member)).astype("category")
-        if self._has(name):
-            return reading.texts(self.table[name])
+            pairs = pd.Series([*zip(self.text("framework"), self.text("version"), strict=True)],
+                              self.frame.index, dtype=object)
+            return pairs.map({pair: self.file.engine(*pair) for pair in pairs.unique()}
+                             ).astype("category")
+        if name in self.frame:
+            return reading.texts(self.frame[name])
         word = {"@card": self.file.folder, "@framework": self.file.framework}.get(name, "")
-        return reading.categories([word], np.zeros(self.table.num_rows, int))
+        return pd.Series(word, self.frame.index, dtype="category")
 
     def real(self, name: str) -> NDArray[np.float64]:
         """A column of numbers [rows]. Raises KeyError where it is missing."""
-        if not self._has(name):
-            raise KeyError(name)
-        return reading.numbers(self.table[name])
+        return reading.numbers(self.frame[name])
 
     def of_card(self) -> Mask:
         """Whether rows are of the card in whose folder they are filed [rows]."""
         known = _STATED["devices"].get(self.file.folder)
-        return np.ones(self.table.num_rows, bool) if known is None else self.text(
+        return np.ones(len(self.frame), bool) if known is None else self.text(
             "device").isin([*known, ""]).to_numpy()
 
     def match(self, when: Any) -> Mask:
         """Which rows match a condition [rows]."""
         if isinstance(when, list):
             return np.logical_or.reduce([self.match(one) for one in when])
-        rows = np.ones(self.table.num_rows, bool)
+        rows = np.ones(len(self.frame), bool)
         for name, allowed in when.items():
             allowed = allowed if isinstance(allowed, list) else [allowed]
             if isinstance(allowed[0], int):
@@ -270,7 +256,7 @@ class _Rows:
         if word == "us":
             return self.real(of) * US
         if word == "first":
-            return self.value(next((one for one in of[:-1] if self._has(one)), of[-1]), column)
+            return self.value(next((one for one in of[:-1] if one in self.frame), of[-1]), column)
         if word == "dashes":
             return self.text(of).map(lambda text: text.replace("_", "-"))
         if word == "words":
@@ -282,14 +268,6 @@ class _Rows:
             value = self.value(last["is"], column)
             for case in reversed(cases):
                 value = np.where(self.match(case["when"]), self.value(case["is"], column), value)
-            return pd.Series(value) if column.text else value
+            return pd.Series(value, self.frame.index) if column.text else value
         return ARITHMETIC[word](*(self.value(one, column) for one in of))
 
-
-def _member(name: str, text: str) -> str:
-    """A member of an object in JSON as a text, empty where there is none."""
-    try:
-        value = json.loads(text)[name]
-    except (ValueError, TypeError, KeyError):
-        return ""
-    return value if isinstance(value, str) else "" if value is None else json.dumps(value)

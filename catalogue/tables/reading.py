@@ -62,88 +62,70 @@ class OwnFile:
         return table and table.select(**limits)
 
 
-def parquet(path: Path, name: str, columns: Sequence[str] | None = None) -> pyarrow.Table:
-    """Columns of a Parquet file, all of them by default; one that it lacks is left out.
+def cells(path: Path, name: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """The rows of a file by their line (CSV) or number (Parquet, from 1), texts as categories.
 
-    Raises ParamsError for a file that is no Parquet, is cut off, has text that is not UTF-8, or is
-    beyond the limits, which are compared with the file's own metadata before a row is read.
-    """
-    from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
+    Args:
+        path: the file; in a CSV, lines that begin with ``#`` may stand before the head.
+        name: what messages call it.
+        columns: of a Parquet file, all by default; one that it lacks is left out.
 
-    try:
-        with ParquetFile(path) as file:
-            about, schema = file.metadata, file.schema_arrow
-            unpacked = sum(about.row_group(at).total_byte_size
-                           for at in range(about.num_row_groups))
-            _within(name, about.num_rows, unpacked)
-            if nested := [field.name for field in schema if field.type.num_fields]:
-                raise ParamsError(f"{name}, column '{nested[0]}': holds lists or structures, "
-                                  "expected texts and numbers.")
-            wanted = [title for title in schema.names if columns is None or title in columns]
-            table = file.read(columns=wanted, use_threads=False)
-    except UnicodeDecodeError as error:
-        raise _misnamed(name, error) from None
-    except (ArrowException, OSError, RuntimeError) as error:
-        raise _unreadable(name, "a Parquet file", error) from None
-    for title, column in zip(table.column_names, table.columns, strict=True):
-        _check_utf8(name, title, column)
-    return table
-
-
-def _check_utf8(name: str, title: str, column: pyarrow.ChunkedArray) -> None:
-    """Raises ParamsError for the first text of a Parquet column that is not UTF-8."""
-    import pyarrow
-
-    try:
-        column.validate(full=True)
-    except pyarrow.ArrowInvalid:
-        if pyarrow.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        for row, text in enumerate(column.cast(pyarrow.binary()).to_pylist(), 1):
-            try:
-                (text or b"").decode()
-            except UnicodeDecodeError:
-                raise ParamsError(f"{row_location(name, row)}, column '{title}': {text!r} is not "
-                                  "UTF-8, expected UTF-8 text.") from None
-
-
-def csv(path: Path, name: str) -> tuple[pyarrow.Table, int]:
-    """The columns of a CSV as texts, and the line of its first row.
-
-    Lines that begin with ``#`` may stand before the head.
-
-    Raises ParamsError for a file that is no CSV or is beyond the limits.
+    Raises ParamsError for a file of another format, that is cut off, has text that is not UTF-8, or
+    is beyond the limits, which are compared with a Parquet's own metadata before a row is read.
     """
     import pyarrow
-    from pyarrow import csv as reader
 
+    is_parquet = path.suffix == PARQUET
     try:
-        _within(name, 0, path.stat().st_size)
-        with path.open("rb") as file:
-            remarks = 0
-            while file.readline(1 << 16).startswith(b"#"):
-                remarks += 1
-        head = reader.ReadOptions(skip_rows=remarks, use_threads=False)
-        shaped = reader.ParseOptions(ignore_empty_lines=False)
-        with reader.open_csv(path, head, shaped) as first:
-            titles = first.schema.names
-        with reader.open_csv(path, head, shaped, reader.ConvertOptions(
-                column_types=dict.fromkeys(titles, pyarrow.string()), null_values=[""],
-                strings_can_be_null=True)) as batches:
-            rows: list[pyarrow.RecordBatch] = []
-            for batch in batches:
-                rows.append(batch)
-                _within(name, sum(part.num_rows for part in rows), 0)
-        return pyarrow.Table.from_batches(rows, batches.schema), remarks + 2
-    except UnicodeDecodeError as error:
-        raise _misnamed(name, error) from None
-    except (pyarrow.ArrowException, OSError, RuntimeError) as error:
+        table, first = _parquet(path, name, columns) if is_parquet else _csv(path, name)
+        table.validate(full=True)
+        frame: pd.DataFrame = table.to_pandas(strings_to_categorical=True)
+    except (pyarrow.ArrowException, OSError, RuntimeError, UnicodeDecodeError) as error:
         if misfit := _MISFIT.search(str(error)):
             row, expected, got = map(int, misfit.groups())
             raise ParamsError(f"{row_location(name, row)}: has {got} columns, expected "
                               f"{expected} as in the head.") from None
-        raise _unreadable(name, "a CSV with a head", error) from None
+        kind = "a Parquet file" if is_parquet else "a CSV with a head"
+        reason = getattr(error, "strerror", None) or (str(error).splitlines() or [kind])[0]
+        raise ParamsError(f"{name}: cannot be read as {kind} "
+                          f"({reason.rstrip('.').lower()}).") from None
+    frame.index += first
+    return frame
+
+
+def _parquet(path: Path, name: str, columns: Sequence[str] | None) -> tuple[pyarrow.Table, int]:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        about, schema = file.metadata, file.schema_arrow
+        unpacked = sum(about.row_group(at).total_byte_size for at in range(about.num_row_groups))
+        _within(name, about.num_rows, unpacked)
+        if nested := [field.name for field in schema if field.type.num_fields]:
+            raise ParamsError(f"{name}, column '{nested[0]}': holds lists or structures, "
+                              "expected texts and numbers.")
+        wanted = [title for title in schema.names if columns is None or title in columns]
+        return file.read(columns=wanted, use_threads=False), 1
+
+
+def _csv(path: Path, name: str) -> tuple[pyarrow.Table, int]:
+    """The columns of a CSV as texts, and the line of its first row."""
+    import pyarrow
+    from pyarrow import csv
+
+    _within(name, 0, path.stat().st_size)
+    with path.open("rb") as file:
+        remarks = 0
+        while file.readline(1 << 16).startswith(b"#"):
+            remarks += 1
+    head = csv.ReadOptions(skip_rows=remarks, use_threads=False)
+    shaped = csv.ParseOptions(ignore_empty_lines=False)
+    with csv.open_csv(path, head, shaped) as first:
+        titles = first.schema.names
+    table = csv.read_csv(path, head, shaped, csv.ConvertOptions(
+        column_types=dict.fromkeys(titles, pyarrow.string()), null_values=[""],
+        strings_can_be_null=True))
+    _within(name, table.num_rows, 0)
+    return table, remarks + 2
 
 
 def _within(name: str, rows: int, size: int) -> None:
@@ -154,57 +136,24 @@ def _within(name: str, rows: int, size: int) -> None:
                               "by operator or card.")
 
 
-def _unreadable(name: str, kind: str, error: Exception) -> ParamsError:
-    reason = getattr(error, "strerror", None) or (str(error).splitlines() or [kind])[0]
-    return ParamsError(f"{name}: cannot be read as {kind} ({reason.rstrip('.').lower()}).")
-
-
-def _misnamed(name: str, error: UnicodeDecodeError) -> ParamsError:
-    return ParamsError(f"{name}, column {error.object!r}: its name is not UTF-8, expected the name "
-                       "of a column in UTF-8.")
-
-
-def texts(column: pyarrow.ChunkedArray) -> pd.Series:
+def texts(column: pd.Series) -> pd.Series:
     """A column of texts as categories [rows], a missing one is empty."""
-    import pyarrow
-
-    packed = column.combine_chunks()
-    if not pyarrow.types.is_dictionary(packed.type):
-        packed = packed.dictionary_encode()
-    words = ["" if word is None else str(word) for word in packed.dictionary.to_pylist()]
-    return categories([*words, ""], packed.indices.fill_null(len(words)).to_numpy(
-        zero_copy_only=False))
+    words = column.astype("category")
+    words = words.cat.rename_categories(list(map(str, words.cat.categories)))
+    known = words.cat.categories
+    return (words if "" in known else words.cat.add_categories([""])).fillna("")
 
 
-def categories(words: Sequence[str], at: NDArray[Any]) -> pd.Series:
-    """Texts as categories, of every row the index of its word [rows]."""
-    import pandas as pd
-
-    codes, distinct = pd.factorize(np.array(words, dtype=object))
-    return pd.Series(pd.Categorical.from_codes(codes[at], pd.Index(distinct, dtype=object)))
-
-
-def numbers(column: pyarrow.ChunkedArray) -> NDArray[np.float64]:
+def numbers(column: pd.Series) -> NDArray[np.float64]:
     """A column as numbers [rows], NaN where it has none or something else."""
-    import pyarrow
-
-    types = pyarrow.types
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if types.is_string(column.type) or types.is_large_string(column.type):
-        try:
-            column = column.cast(pyarrow.float64())
-        except pyarrow.ArrowInvalid:
-            return np.array([_number(text) for text in column.to_pylist()])
-    if types.is_floating(column.type) or types.is_integer(column.type):
-        return column.cast(pyarrow.float64(), safe=False).to_numpy()
-    return np.full(len(column), np.nan)
+    of_numbers = column.dtype.kind in "iuf"
+    return (column if of_numbers else column.map(_number)).to_numpy(float)
 
 
-def _number(text: str | None) -> float:
+def _number(cell: Any) -> float:
     try:
-        return float(text or "nan")
-    except ValueError:
+        return float(cell)
+    except (TypeError, ValueError):
         return np.nan
 
 
@@ -218,28 +167,27 @@ def read(path: Path, name: str) -> dict[str, Table]:
     Raises ParamsError for a column, an operator or a value that is not of ``OPERATORS``, with file,
     row and column.
     """
-    raw, first = csv(path, name) if path.suffix == CSV else (parquet(path, name), 1)
-    if not raw.num_rows:
+    raw = cells(path, name)
+    if raw.empty:
         raise ParamsError(f"{name}: has no row, expected one measured operator a row.")
-    factors = _head(raw, name)
-    raw = raw.rename_columns(list(factors))
+    factors = _head(list(raw.columns), name)
+    raw.columns = list(factors)
     if OPERATOR not in factors:
         raise ParamsError(f"{name}: lacks the column '{OPERATOR}', expected one of "
                           f"{', '.join(OPERATORS)} in every row.")
     operators = texts(raw[OPERATOR])
     for word in operators.unique():
         if word not in OPERATORS:
-            row = first + int((operators == word).argmax())
-            raise ParamsError(f"{row_location(name, row)}: '{word}' is not an operator, expected "
-                              f"{nearest(word, OPERATORS)}.")
-    return {word: _rows(OPERATORS[word], np.flatnonzero(operators == word), raw, factors, name,
-                        first) for word in operators.unique()}
+            raise ParamsError(f"{row_location(name, (operators == word).idxmax())}: '{word}' is "
+                              f"not an operator, expected {nearest(word, OPERATORS)}.")
+    return {word: _rows(OPERATORS[word], raw[operators == word], factors, name)
+            for word in operators.unique()}
 
 
-def _head(raw: pyarrow.Table, name: str) -> dict[str, float]:
+def _head(titles: Iterable[str], name: str) -> dict[str, float]:
     """Every column by its name without a unit, and the factor to SI."""
     factors: dict[str, float] = {}
-    for stated in raw.column_names:
+    for stated in titles:
         match = _HEAD.fullmatch(stated)
         title, unit = match.groups() if match else (stated, None)
         if title != OPERATOR and title not in COLUMNS:
@@ -264,32 +212,28 @@ def _factor(title: str, unit: str | None, name: str) -> float:
                           f"{examples.get(expected, 'none: it is a number or a text')}.") from None
 
 
-def _rows(operator: Operator, at: NDArray[np.int64], raw: pyarrow.Table,
-          factors: Mapping[str, float], name: str, first: int) -> Table:
+def _rows(operator: Operator, raw: pd.DataFrame, factors: Mapping[str, float], name: str) -> Table:
     """The rows of one operator."""
     columns: dict[str, Any] = {}
-    raw, lines = raw.take(at), at + first
     for column in operator.columns:
         if column.name in factors:
             check = _texts if column.text else _numbers
-            columns[column.name] = check(column, raw[column.name], factors[column.name], lines,
-                                         name)
+            columns[column.name] = check(column, raw[column.name], factors[column.name], name)
         elif column.default is None:
-            raise ParamsError(f"{row_location(name, lines[0])}: lacks the column '{column.name}', "
-                              f"expected of {operator.name} "
+            raise ParamsError(f"{row_location(name, raw.index[0])}: lacks the column "
+                              f"'{column.name}', expected of {operator.name} "
                               f"{', '.join(wanted.name for wanted in operator.columns)}.")
         else:
             columns[column.name] = column.default
     for title in factors:
-        if title not in (OPERATOR, *columns) and raw[title].null_count < len(at):
-            row = lines[raw[title].is_valid().to_numpy().argmax()]
+        row = None if title in (OPERATOR, *columns) else raw[title].first_valid_index()
+        if row is not None:
             raise ParamsError(f"{row_location(name, row)}: {operator.name} has no '{title}', "
                               "expected it to be empty.")
-    return as_table(operator.name, columns, name, lines)
+    return as_table(operator.name, columns, name, raw.index)
 
 
-def _texts(column: Column, raw: pyarrow.ChunkedArray, _: float, lines: NDArray[np.int64],
-           name: str) -> pd.Series:
+def _texts(column: Column, raw: pd.Series, _: float, name: str) -> pd.Series:
     words = texts(raw)
     if column.default is not None:
         words = words.map(lambda word: word or column.default).astype("category")
@@ -298,16 +242,14 @@ def _texts(column: Column, raw: pyarrow.ChunkedArray, _: float, lines: NDArray[n
             expected = (nearest(word, column.words) if isinstance(column.words, tuple) else
                         "a text without NUL characters" if word and column.words is None else
                         column.expected)
-            raise ParamsError(f"{row_location(name, lines[(words == word).argmax()])}, column "
-                              f"'{column.name}': '{word}' is not allowed, expected {expected}.")
+            raise _not_allowed(column, (words == word).idxmax(), word, expected, name)
     return words
 
 
-def _numbers(column: Column, raw: pyarrow.ChunkedArray, factor: float, lines: NDArray[np.int64],
-             name: str) -> NDArray[Any]:
+def _numbers(column: Column, raw: pd.Series, factor: float, name: str) -> NDArray[Any]:
     values = numbers(raw)
     if column.default is not None:
-        values = np.where(raw.is_null().to_numpy(), column.default, values)
+        values = np.where(raw.isna(), column.default, values)
     with np.errstate(over="ignore"):
         values = values * factor
     if column is TIME:
@@ -316,12 +258,14 @@ def _numbers(column: Column, raw: pyarrow.ChunkedArray, factor: float, lines: ND
         right = ((values >= column.least) & (values < 2**53) & (values == np.floor(values)))
         expected = column.expected
     if not right.all():
-        at = right.argmin()
-        shown = raw[int(at)].as_py()
-        raise ParamsError(f"{row_location(name, lines[at])}, column '{column.name}': "
-                          f"'{'' if shown is None else shown}' is not allowed, expected "
-                          f"{expected}.")
+        shown = raw.astype(object).fillna("").iloc[right.argmin()]
+        raise _not_allowed(column, raw.index[right.argmin()], shown, expected, name)
     return values
+
+
+def _not_allowed(column: Column, row: int, shown: Any, expected: str, name: str) -> ParamsError:
+    return ParamsError(f"{row_location(name, row)}, column '{column.name}': '{shown}' is not "
+                       f"allowed, expected {expected}.")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

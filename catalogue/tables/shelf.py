@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from catalogue.reading.errors import ParamsError
-from catalogue.tables import packaged, tuned
+from catalogue.tables import packaged
+from catalogue.tables.packaged import PackagedFile
 from catalogue.tables.reading import CSV, PARQUET, OwnFile, nearest
 from catalogue.tables.table import OPERATORS, Part, Table, joined
-
-
-class _File(Protocol):
-    """A file of tables: its number of rows, and the rows of an operator, None where it has none."""
-
-    def parts(self) -> Sequence[Part]: ...
-
-    def table(self, operator: str, limits: Mapping[str, tuple[str, ...]]) -> Table | None: ...
 
 
 @dataclass(frozen=True)
@@ -32,7 +24,7 @@ class Shelf:
     """
 
     root: Path
-    files: Sequence[_File]
+    files: Sequence[PackagedFile | OwnFile]
 
     @functools.cached_property
     def _parts(self) -> list[Part]:
@@ -95,8 +87,8 @@ class Shelf:
 def shelf(where: str | Path | None = None) -> Shelf:
     """Tables in a file, in a folder, or of an installed package.
 
-    A folder holds files in the columns of ``operators.yml`` (``.parquet``, ``.csv``), is laid out
-    as the packages' are, one of them or several side by side, or is AITER's ``configs``.
+    A folder holds files in the columns of ``operators.yml`` (``.parquet``, ``.csv``), or is laid
+    out as the packages' are, one of them or several side by side.
 
     Args:
         where: the file or folder; without it the package that is installed.
@@ -112,25 +104,14 @@ def shelf(where: str | Path | None = None) -> Shelf:
         return Shelf(folder, packaged.files(folder))
     path = Path(where).expanduser()
     try:
-        own = [OwnFile(file) for file in _below(path)]
+        path.stat()
+        own = [OwnFile(file) for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
+               if file.suffix in (PARQUET, CSV) and file.is_file()]
     except (OSError, RuntimeError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not the name of a file").lower()
         raise ParamsError(f"{where}: cannot be read ({reason}), expected a table or a folder of "
                           "tables.") from None
-    if files := packaged.files(path) or tuned.files(path) or own:
+    if files := packaged.files(path) or own:
         return Shelf(path, files)
     raise ParamsError(f"{where}: holds no table, expected a file that ends in {PARQUET} or {CSV}, "
                       "or a folder with such files.")
-
-
-def _below(path: Path) -> list[Path]:
-    """The tables at a path, in order; a folder's links to folders are not followed.
-
-    Raises OSError for what is not there, or a link that leads to itself.
-    """
-    path.stat()
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    files = [file for file in files if file.suffix in (PARQUET, CSV)]
-    for file in files:
-        file.stat()
-    return [file for file in files if file.is_file()]

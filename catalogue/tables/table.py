@@ -198,13 +198,13 @@ def as_table(operator: str, columns: Mapping[str, Any], file: str, row: Iterable
         operator: of ``OPERATORS``.
         columns: by name, at least all of that operator.
         file: that the rows come from.
-        row: of that file [rows].
+        row: of that file [rows]; the index of each series.
     """
     import pandas as pd
 
-    return _typed(operator, pd.DataFrame({
-        column.name: columns[column.name] for column in OPERATORS[operator].columns} | {
-        "file": file, "row": np.fromiter(row, np.int64)}))
+    frame = pd.DataFrame({column.name: columns[column.name]
+                          for column in OPERATORS[operator].columns}, index=pd.Index(row))
+    return _typed(operator, frame.assign(file=file, row=frame.index).reset_index(drop=True))
 
 
 def joined(operator: str, tables: Sequence[Table]) -> Table:

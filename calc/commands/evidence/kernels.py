@@ -23,7 +23,7 @@ from catalogue.reading.amounts import plain
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import write_whole
 from catalogue.tables import Finding, Shelf, shelf, sound
-from catalogue.tables.lint import JUMP, KINDS, SPIKE, SPREAD
+from catalogue.tables.lint import KINDS, SPIKE
 
 common = messages("common")
 say = messages("calc/commands/evidence/kernels")
@@ -105,7 +105,7 @@ def _check(args: argparse.Namespace, tables: Shelf) -> int:
         findings += found
     if args.json:
         print_json({"tables": str(tables.root), "checked": checked, "left_out": checked - kept,
-                    "findings": [vars(each) | {"says": each.says, "examples": list(each.examples)}
+                    "findings": [vars(each) | {"says": KINDS[each.kind]}
                                  for each in findings]})
         return OK
     _print_findings(findings)
@@ -122,8 +122,7 @@ def _print_findings(findings: list[Finding]) -> None:
             continue
         count = sum(each.rows for each in mine)
         print(spoken(say("finding", kind=kind, rows=f"{count:,}", one=count == 1,
-                         left=mine[0].left_out, says=mine[0].says, spread=f"{SPREAD}",
-                         spike=plain(SPIKE), jump=plain(JUMP))))
+                         says=KINDS[kind], spike=plain(SPIKE))))
         shown = Table(*_headings("operator", "card", "engine"), *map(spoken, (
             common("rows"), say("of"), say("for-instance"))), box=None)
         for each in sorted(mine, key=lambda finding: -finding.rows)[:SHOWN]:

@@ -15,7 +15,6 @@ from calc.kernels.routing import Dealing, dealing, unevenness
 from calc.kernels.rows.of_every_operator import (
     FORMATS,
     LEAST_TABLE,
-    LEAST_TUNED,
     kernels_of,
     kinds,
     l2_resident_bytes,
@@ -45,10 +44,11 @@ GATHERING = ("vllm", "sglang")  # whose other kernels of whole experts take all 
 # before this release its tables time the rows of the rank's experts without those of the others,
 # which the kernel sorts, gates and sums in service too
 ALL_ROWS_SINCE = {"sglang": "0.5.10"}
+LEAST_READ = 30  # rows whose weights come from memory
 
 
-def experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str,
-            of_library: bool) -> Iterator[FittedTable]:
+def experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str
+            ) -> Iterator[FittedTable]:
     """Experts whole, whole after an all-to-all, and in slices, format by format.
 
     Args:
@@ -57,12 +57,10 @@ def experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rele
         priors: its mechanisms.
         engine: with its release, as tables name it.
         release: of the engine.
-        of_library: whether they are of a library of kernels, not of an engine.
     """
-    least = LEAST_TUNED if of_library else LEAST_TABLE
     for dtype, (multiplied, stored, formats) in FORMATS.items():
         card = of_card(device, priors, multiplied, stored)
-        table = read(tables, "experts", device.id, engine, dtype, least) if card else None
+        table = read(tables, "experts", device.id, engine, dtype) if card else None
         if table is None or card is None:
             continue
         table = _many_experts(table)
@@ -75,9 +73,8 @@ def experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rele
                                           whole & ~sent),
                                          (SENT, "whole", False, whole & sent),
                                          (SLICES, "slices", None, ~whole & ~sent)):
-            some = table.select(ours)
-            some = some if of_library else _one_kernel(some)
-            if len(some) < least or (name, kernels_of(some), cut) in OTHERWISE:
+            some = _one_kernel(table.select(ours))
+            if len(some) < LEAST_TABLE or (name, kernels_of(some), cut) in OTHERWISE:
                 continue
             found = _fit_experts(law, some, card, dealing(engine), l2_resident_bytes(device),
                                  values_alone(law, device, priors, multiplied, stored))
@@ -125,7 +122,7 @@ def _fit_experts(law: Law, table: Table, card: dict[str, float], left: Dealing, 
     columns |= rank_columns(columns, table["skew"], left)
     columns["skew"] = np.array([unevenness(skew) for skew in table["skew"].tolist()])
     read = expert_bytes({**columns, **card}) > kept
-    if np.count_nonzero(read) < LEAST_TUNED:
+    if np.count_nonzero(read) < LEAST_READ:
         return None
     columns = {name: column[read] for name, column in columns.items()}
     skew = np.unique(table["skew"][read].astype(str), return_inverse=True)[1].astype(float)

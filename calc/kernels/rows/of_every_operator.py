@@ -23,8 +23,6 @@ FORMATS: dict[str, tuple[str, float, tuple[str, ...]]] = {
 }
 LEAST_TABLE = 100  # rows that are worth a fit
 LITTLE_READ = 0.05  # of a core's time
-# of a library, whose every time is the best of hundreds for its shape, fewer tell a law
-LEAST_TUNED = 30
 LEAST_SUMS = 60  # of all-reduces and of sparse attention, whose tables are short
 # a single kernel of a graph takes less at its smallest shape: what takes more was launched by a
 # host, one by one, and the launch was timed

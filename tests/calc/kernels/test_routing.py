@@ -11,8 +11,7 @@ from calc.kernels.routing import dealing, met, unevenness
     ("tensorrt-llm@1.2.0", "most"), ("tensorrt-llm@1.2.1", "fewest"),
     ("tensorrt-llm@1.3.0rc10", "fewest"), ("tensorrt-llm@1.3.0rc11", "ranks"),
     ("vllm@0.12.0", "most"), ("vllm@0.12.1", "fewest"), ("vllm@0.17.1", "ranks"),
-    ("sglang@0.5.6.post2", "most"), ("sglang@0.5.9", "fewest"), ("sglang@0.5.10", "ranks"),
-    ("aiter@unstated", "ranks")])
+    ("sglang@0.5.6.post2", "most"), ("sglang@0.5.9", "fewest"), ("sglang@0.5.10", "ranks")])
 def test_last_release_of_each_way_of_dealing(engine, dealt):
     assert dealing(engine) == dealt
 

@@ -24,7 +24,6 @@ DEEPEP = {"node_num": 2, "hidden_size": 7168, "num_token": 4096, "num_topk": 8, 
 A2A = {"comm_backend": "deepep_ll", "phase": "dispatch", "comm_dtype": "default", "ep_size": 8,
        "node_num": 1, "hidden_size": 7168, "topk": 8, "num_experts": 256, "num_tokens": 128,
        "sms": 0, "transmit_us": 50.0, "notify_us": 0.0, "latency": 50.0}
-GLM = {"component": "attention", "batch_size": 2, "latency": 1.0}
 ROWS = [  # table of the package, its row, engine, operator, what it means
     ("gemm", GEMM, "sglang", "gemm",
      {"card": "nvidia-h200-sxm", "engine": "sglang@0.5.14", "kernel": "its_kernel",
@@ -72,11 +71,6 @@ ROWS = [  # table of the package, its row, engine, operator, what it means
     ("moe_a2a", A2A | {"framework": "TRTLLM", "comm_backend": "trtllm_deepep_ll",
                        "comm_dtype": "nvfp4", "phase": "combine"}, "trtllm", "combine",
      {"dtype": "bf16"}),
-    # a model's block: new tokens of a prompt, and the length of a decode step
-    ("glm53_attention_module", GLM | {"geometry": '{"is_context": true}', "prefix": 128, "x": 64},
-     "sglang", "block", {"tokens": 64, "past": 128}),
-    ("glm53_attention_module", GLM | {"geometry": '{"is_context": false}', "prefix": 0, "x": 512},
-     "sglang", "block", {"tokens": 1, "past": 511}),
 ]
 
 

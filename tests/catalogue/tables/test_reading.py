@@ -35,10 +35,9 @@ SPOILT = [  # file, bytes that are replaced in it, message
     ("a.csv", b"mine", b"mi\0e",
      ", line 2, column 'kernel': 'mi\\x00e' is not allowed, expected a text without NUL "
      "characters."),
-    ("a.parquet", b"mine", b"mi\xffe",
-     ", row 1, column 'kernel': b'mi\\xffe' is not UTF-8, expected UTF-8 text."),
-    *((f"a.{ending}", b"kernel", b"k\xffrnel", ", column b'k\\xffrnel': its name is not UTF-8, "
-       "expected the name of a column in UTF-8.") for ending in ("csv", "parquet"))]
+    ("a.parquet", b"mine", b"mi\xffe", ": cannot be read as a Parquet file ("),
+    ("a.csv", b"kernel", b"k\xffrnel", ": cannot be read as a CSV with a head ("),
+    ("a.parquet", b"kernel", b"k\xffrnel", ": cannot be read as a Parquet file (")]
 
 
 def as_csv(path, *rows):
@@ -121,7 +120,7 @@ def test_spoilt_text(tmp_path, file, old, new, message):
     write = as_csv if file.endswith("csv") else as_parquet
     path = write(tmp_path / file, GEMM | {"kernel": "mine"})
     path.write_bytes(path.read_bytes().replace(old, new))
-    assert refused(path) == f"{file}{message}"
+    assert refused(path).startswith(f"{file}{message}")
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe", b"# only a remark\n"])

@@ -63,29 +63,20 @@ checked =
     .zh = 已检查 { $rows } 行，拟合排除 { $left } 行。
 
 # only in .en: $says
-# only in .zh: $spread
 # only in .zh: $spike
-# only in .zh: $jump
 # number: the bounds of the lint
 finding =
     .en = { $kind }: { $rows } { $one ->
         [yes] row
        *[no] rows
-    }, { $left ->
-        [yes] left out
-       *[no] kept
-    }: { $says }.
-    .zh = { $kind }：{ $rows } 行，{ $left ->
-        [yes] 已排除
-       *[no] 保留
-    }：{ $kind ->
+    } left out: { $says }.
+    .zh = { $kind }：排除 { $rows } 行：{ $kind ->
         [no-time] 没有大于 0 的实测时间
         [unknown-word] 格式或词语不在 schema 中，或数值低于下限
-        [below-roofline] 比该卡按峰值相乘或读取还快
+        [below-roofline] 比该卡按峰值相乘还快
         [copy] 同一行重复，时间相同
-        [double] 同一形状再次测得另一时间（相差超过 { $spread } 倍时列出）；保留偏低的中位数
-        [spike] 孤立点，超过两侧邻点的 { $spike } 倍：噪声，或自动调优选择不当
-       *[jump] 超过规模所能解释的 { $jump } 倍：换用了另一算子
+        [double] 同一形状再次测得另一时间；保留偏低的中位数
+       *[spike] 孤立点，超过两侧邻点的 { $spike } 倍：噪声，或自动调优选择不当
     }。
 
 of =
