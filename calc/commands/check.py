@@ -42,9 +42,9 @@ from catalogue.shipped import shortcomings
 say = messages("calc/commands/check")
 
 FEW = 10  # problems that people read before they mend one
-OF_TABLES = ("operators.yml", "packages.yml")  # of measured kernels, read by catalogue.tables
+OF_TEXTS = ("operators.yml", "packages.yml", "startup_logs.yml")  # what others wrote, in our names
 SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml",
-          "configurations.yml", *OF_TABLES)  # in no folder of a kind
+          "configurations.yml", *OF_TEXTS)  # in no folder of a kind
 _TELLING_KEYS = {
     "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "formulas": ("formulas",),
     "mechanisms": (*SCALARS, "gemm_efficiency", "grouped_gemm_efficiency", "all_to_all",
@@ -107,7 +107,7 @@ def _whole_catalogue() -> list[Callable[[], Any]]:
     """A check of every file in ``params/``."""
     return [
         sources, symbols, glossary, symptoms, causes, configurations,
-        *(partial(yamlfile.read, ROOT / name) for name in OF_TABLES),
+        *(partial(yamlfile.read, ROOT / name) for name in OF_TEXTS),
         *(partial(load_engine, name) for name in engine_names()),
         *(partial(load_tool, name) for name in tool_names()),
         *(partial(successors, name) for name in engine_names()),
@@ -123,7 +123,7 @@ def _check_file(file: str, notes: list[str]) -> None:
     checks: dict[str, Callable[[], Any]] = {
         "symbols.yml": symbols, "glossary.yml": glossary, "symptoms.yml": symptoms,
         "causes.yml": causes, "configurations.yml": configurations,
-        **dict.fromkeys(OF_TABLES, lambda: yamlfile.read(Path(file))),
+        **dict.fromkeys(OF_TEXTS, lambda: yamlfile.read(Path(file))),
         "sources": lambda: (yamlfile.read(Path(file)), sources()),
         "engines": lambda: engine_of(yamlfile.read(Path(file))),
         "tools": lambda: engine_of(yamlfile.read(Path(file))),

@@ -15,7 +15,7 @@ from calc.physics.experts import ranks_in_step
 from calc.physics.inputs import Inputs
 from catalogue import ParamsError, Scenario
 from catalogue.kernels import published_weights
-from catalogue.startuplog import GIB
+from catalogue.reading.units import factor
 
 NAMES = ("vllm", ASCEND)
 HEAD = "MASTER_ADDR"
@@ -351,7 +351,8 @@ def _host_cache(scenario: Scenario, of: Layout, release: Release, role: str) -> 
                           ", expected a deployment without workload.host_cache.")
     why = f"{scenario.file.workload.host_cache} of a server for caches that the cards drop"
     return [release.take("--kv-offloading-backend", "native", why),
-            release.take("--kv-offloading-size", round(each / GIB, 3), "GiB of a replica"),
+            release.take("--kv-offloading-size", round(each / factor("GiB"), 3),
+                         "GiB of a replica"),
             release.take("--kv-transfer-config", {"kv_connector_extra_config": {
                 "offload_prompt_only": False}}, "answers are prompts of the next turn")]
 

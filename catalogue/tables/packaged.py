@@ -194,10 +194,11 @@ class _Rows:
         import pandas as pd
 
         if name == "@engine":
-            pairs = pd.Series([*zip(self.text("framework"), self.text("version"), strict=True)],
-                              self.frame.index, dtype=object)
-            return pairs.map({pair: self.file.engine(*pair) for pair in pairs.unique()}
-                             ).astype("category")
+            framework, version = self.text("framework").cat, self.text("version").cat
+            engines = [self.file.engine(one, other) for one in framework.categories
+                       for other in version.categories]
+            at = framework.codes.astype(int) * len(version.categories) + version.codes
+            return at.map(dict(enumerate(engines))).astype("category")
         if name in self.frame:
             return reading.texts(self.frame[name])
         word = {"@card": self.file.folder, "@framework": self.file.framework}.get(name, "")
