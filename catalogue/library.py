@@ -9,7 +9,7 @@ import difflib
 import re
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -231,6 +231,9 @@ def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
     return yamlfile.read(path).path if is_path(reference) else path
 
 
+Parsed = TypeVar("Parsed", bound=Entry)
+
+
 class Override(NamedTuple):
     """A value given in place of a file's, and where it was given."""
 
@@ -280,6 +283,21 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
     if kind == "devices":
         _check_device(entry, file)
     return entry
+
+
+def parsed(cls: type[Parsed], file: YamlFile, *keys: str) -> Parsed:
+    """What stands under some keys of a file that is no entry of the catalogue, as a class has it.
+
+    Raises ParamsError, one sentence with file and line.
+    """
+    raw: Any = file.data
+    for key in keys:
+        raw = raw[key]
+    provenance = Provenance({}, frozenset(sources()), partial(referred, beside=file.path))
+    try:
+        return cls.model_validate(raw, context=provenance)
+    except ValidationError as error:
+        raise ParamsError(_sentence(cls, file, error, {}, keys)) from None
 
 
 def _check_device(device: hardware.Device, file: YamlFile) -> None:
@@ -374,9 +392,9 @@ def _problem(error: ValidationError) -> Any:
 
 
 def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
-              overridden: dict[tuple[str, ...], str]) -> str:
+              overridden: dict[tuple[str, ...], str], above: tuple[str, ...] = ()) -> str:
     problem = _problem(error)
-    keys = tuple(key for key in problem["loc"] if key != "[key]")
+    keys = (*above, *(key for key in problem["loc"] if key != "[key]"))
     raised = problem.get("ctx", {}).get("error")
     inside = getattr(raised, "keys", ()) or tuple(re.findall(r"^'(\w+)'", str(raised)))
     origins = [text for key, text in overridden.items() if keys[:len(key)] == key]
@@ -390,7 +408,7 @@ def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
         case "extra_forbidden":
             if not origins and len(keys) == 1 and (other := _other_kind(cls, file)):
                 return f"{where}: {other}."
-            known = fields_at(cls, keys[:-1])
+            known = fields_at(cls, keys[len(above):-1])
             near = difflib.get_close_matches(str(keys[-1])[:60], known, n=1)
             hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(known)}"
             return f"{where}: unknown key '{name}', {hint}."

@@ -12,18 +12,17 @@ import ast
 import functools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from catalogue.engines.engine import Engine, bare, engine_names, load_engine
-from catalogue.library import names
-from catalogue.messages import LANGUAGES
+from pydantic import BeforeValidator, model_validator
+
+from catalogue.engines.engine import Both, Engine, bare, load_engine
+from catalogue.entries.entry import Entry
+from catalogue.library import names, parsed
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import ROOT
-from catalogue.reading.shared import sources
-from catalogue.reading.values import Text
-from catalogue.reading.yamlfile import YamlFile
+from catalogue.reading.values import SourceKey
 
 LONGEST = 400
 
@@ -138,13 +137,11 @@ def _tried(act: Callable[..., Any], *values: Any) -> Any:
         return UNKNOWN
 
 
-_NEEDED = ("needs", "says")
 Server = tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Mapping[str, Any]]]
-_KNOWN = (*_NEEDED, "when", "checks", "within", "file", "source", "since", "until")
+Stated = Annotated[Condition, BeforeValidator(lambda raw: Condition(str(raw)))]
 
 
-@dataclass(frozen=True)
-class Assertion:
+class Assertion(Entry):
     """What must hold of a release's settings.
 
     Attributes:
@@ -158,20 +155,29 @@ class Assertion:
         within: of them, a case that the source asks for before; empty, any.
         file: a part of the path of the file that they stand in; empty, one of the configuration.
         source: of ``params/sources/``; None where the source is the released package.
+        since, until: releases between which a source has it.
         releases: in which it holds, with the file and line of the check.
 
     Conditions name flags of a server, or those of a pair as ``prefill.NAME`` and ``decode.NAME``.
     """
 
-    name: str
-    when: Condition | None
-    needs: Condition
-    says: Text
-    checks: tuple[str, ...]
-    within: str
-    file: str
-    source: str | None
-    releases: Mapping[str, str]
+    name: str = ""
+    when: Stated | None = None
+    needs: Stated
+    says: Both
+    checks: tuple[str, ...] = ()
+    within: str = ""
+    file: str = ""
+    source: SourceKey | None = None
+    since: str | None = None
+    until: str | None = None
+    releases: Mapping[str, str] = {}
+
+    @model_validator(mode="after")
+    def _sourced(self) -> Assertion:
+        if bool(self.checks) == (self.source is not None):
+            raise ValueError("expected either 'checks' of the released source, or a 'source'")
+        return self
 
     def broken(self, known: Mapping[str, Any]) -> bool:
         """Whether settings are refused; where something is not known, they are not."""
@@ -270,8 +276,25 @@ def assertions(engine: str) -> tuple[Assertion, ...]:
     Raises ParamsError, one sentence with file and line, for a file that is not such a table.
     """
     path = ROOT / "engines" / "assertions" / f"{engine}.yml"
-    return yamlfile.remembered("assertions", path, lambda: assertions_of(
-        yamlfile.read(path), assertion_coverage(engine))) if engine in asserting() else ()
+
+    def read() -> tuple[Assertion, ...]:
+        file, versions = yamlfile.read(path), load_engine(engine).versions
+        found = []
+        for name in file.data:
+            each = parsed(Assertion, file, name)
+            releases = assertion_coverage(engine)["stands"].get(name, {})
+            if each.source:
+                try:
+                    first, last = map(versions.index, (each.since or versions[0],
+                                                       each.until or versions[-1]))
+                except ValueError:
+                    raise ParamsError(f"{file.where((name,))}: '{name[:60]}': a release is not "
+                                      f"pinned, expected one of {', '.join(versions)}.") from None
+                releases = dict.fromkeys(versions[first:last + 1], each.source)
+            found.append(each.model_copy(update={"name": name, "releases": releases}))
+        return tuple(found)
+
+    return yamlfile.remembered("assertions", path, read) if engine in asserting() else ()
 
 
 def asserting() -> tuple[str, ...]:
@@ -279,92 +302,18 @@ def asserting() -> tuple[str, ...]:
     return tuple(names("engines/assertions"))
 
 
-@dataclass(frozen=True)
-class AssertionCoverage:
-    """What was read of the releases of an engine.
-
-    Attributes:
-        read: release -> checks of its configuration.
-        stands: assertion -> release -> file and line of its check.
-    """
-
-    read: Mapping[str, int]
-    stands: Mapping[str, Mapping[str, str]]
-
-
 @functools.cache
-def assertion_coverage(engine: str) -> AssertionCoverage:
+def assertion_coverage(engine: str) -> dict[str, Any]:
     """What ``python -m tools.engines.assertions`` found of an engine.
 
-    Raises ParamsError, one sentence, for a file that it did not write.
+    ``read``: release -> number of checks of its configuration; ``stands``: assertion -> release ->
+    file and line of its check.
     """
     path = ROOT / "engines" / "checks" / f"{engine}.yml"
-    if not path.is_file():
-        return AssertionCoverage({}, {})
-    file = yamlfile.read(path)
-    try:
-        return AssertionCoverage({str(name): int(count)
-                                  for name, count in file.data["read"].items()},
-                                 {name: {str(release): str(where)
-                                         for release, where in found.items()}
-                                  for name, found in file.data["stands"].items()})
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise ParamsError(f"{file.where()}: is not as the extraction writes it.") from None
+    return yamlfile.read(path).data if path.is_file() else {"read": {}, "stands": {}}
 
 
 def unread(engine: str) -> tuple[str, ...]:
     """Pinned releases of an engine of whose checks ``assertion_coverage`` tells nothing."""
-    read = assertion_coverage(engine).read
+    read = assertion_coverage(engine)["read"]
     return tuple(release for release in load_engine(engine).versions if release not in read)
-
-
-def assertions_of(file: YamlFile, of: AssertionCoverage) -> tuple[Assertion, ...]:
-    """The assertions in a file. Raises ParamsError, one sentence with file and line.
-
-    Args:
-        file: of ``params/engines/assertions/``, by the name of its engine.
-        of: where their checks stand.
-    """
-    if file.path.stem not in engine_names():
-        raise ParamsError(f"{file.where()}: there is no engine '{file.path.stem[:60]}' in "
-                          f"params/engines/, expected one of {', '.join(engine_names())}.")
-    versions = load_engine(file.path.stem).versions
-    return tuple(_assertion(file, name, raw, versions, of) for name, raw in file.data.items())
-
-
-def _assertion(file: YamlFile, name: str, raw: Any, versions: tuple[str, ...], of: AssertionCoverage
-               ) -> Assertion:
-    at = file.where((name,))
-    if not isinstance(raw, dict) or set(raw) - set(_KNOWN) or set(_NEEDED) - set(raw):
-        raise ParamsError(f"{at}: '{name[:60]}': expected {', '.join(_NEEDED)}, and of "
-                          f"{', '.join(_KNOWN[2:])} what is known.")
-    if not isinstance(raw["says"], dict) or set(raw["says"]) != set(LANGUAGES):
-        raise ParamsError(f"{at}: '{name[:60]}': expected what it says in en and zh.")
-    checks, source = raw.get("checks", []), raw.get("source")
-    if not isinstance(checks, list) or bool(checks) == (source is not None):
-        raise ParamsError(f"{at}: '{name[:60]}': expected either a list of checks of the released "
-                          "source, or a source.")
-    if source is not None and source not in sources():
-        raise ParamsError(f"{at}: '{name[:60]}': there is no source '{str(source)[:60]}' in "
-                          "params/sources/.")
-    try:
-        when = Condition(str(raw["when"])) if raw.get("when") is not None else None
-        needs = Condition(str(raw["needs"]))
-    except ValueError as error:
-        raise ParamsError(f"{at}: '{name[:60]}': {error}.") from None
-    return Assertion(name, when, needs, raw["says"], tuple(map(str, checks)),
-                     str(raw.get("within", "")), str(raw.get("file", "")), source,
-                     _between(at, raw, versions, str(source)) if source
-                     else of.stands.get(name, {}))
-
-
-def _between(at: str, raw: Mapping[str, Any], versions: tuple[str, ...], source: str
-             ) -> dict[str, str]:
-    """The releases from ``since`` to ``until``."""
-    ends = [str(raw.get("since", versions[0])), str(raw.get("until", versions[-1]))]
-    for each in ends:
-        if each not in versions:
-            raise ParamsError(f"{at}: the release '{each[:60]}' is not pinned, expected one of "
-                              f"{', '.join(versions)}.")
-    first, last = map(versions.index, ends)
-    return dict.fromkeys(versions[first:last + 1], source)

@@ -12,13 +12,17 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from catalogue.library import file_of, names, stands
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from catalogue.entries.entry import Entry as BaseEntry
+from catalogue.library import file_of, names, parsed, stands
+from catalogue.messages import LANGUAGES
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import ROOT
-from catalogue.reading.values import Text, is_path
+from catalogue.reading.values import Ref, is_path
 from catalogue.reading.yamlfile import YamlFile
 
 Kind = Literal["arguments", "variables", "options", "metrics"]
@@ -99,7 +103,6 @@ class Entry:
 
 ONE = {"arguments": "argument", "variables": "environment variable",
        "options": "key of --additional-config", "metrics": "metric"}
-FORMS = ("flags", "keys", "keywords", "variables", "metrics")
 _ENDINGS = ("_total", "_bucket", "_sum", "_count", "_info")
 _ENTRY = ("since", "until", "gaps", "changes")
 LONGEST = 200
@@ -245,8 +248,13 @@ def _fits(value: Any, state: State) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Block:
+Stated = Annotated[str, BeforeValidator(str)]
+Both = Annotated[dict[str, str], Field(min_length=2), AfterValidator(
+    lambda text: {language: text[language] for language in LANGUAGES})]
+"""A text in both languages, as it stands in a file."""
+
+
+class Block(BaseEntry):
     """A launch block of a document: the settings in it, in the document's order.
 
     Attributes:
@@ -256,13 +264,18 @@ class Block:
         engine: the catalogue that they can be held against, or None.
     """
 
-    document: str
-    section: str
-    part: str | None
-    form: str
-    program: str
-    engine: str | None
+    section: Stated
+    part: str | None = None
+    form: Literal["flags", "keys", "keywords", "variables", "metrics"]
+    program: Stated
+    engine: Annotated[str, Ref("engines")] | None = None
     settings: dict[str, Any]
+
+
+class Blocks(BaseEntry):
+    """A file of ``params/engines/documents/``."""
+
+    blocks: list[Block]
 
 
 def engine_names() -> list[str]:
@@ -312,70 +325,54 @@ def load_tool(name: str) -> Engine:
 
 def engine_of(file: YamlFile) -> Engine:
     """The catalogue in a file. Raises ParamsError, one sentence with file and line."""
-    _only(file, (), file.data, ("title", "releases", *KINDS), ("title", "releases"))
-    releases = _releases(file)
-    versions = [release.version for release in releases]
-    entries: dict[Kind, dict[str, Entry]] = {}
-    index: dict[str, list[Entry]] = {}
-    for kind in KINDS:
-        raw = _mapping(file, (kind,)) if kind in file.data else {}
-        entries[kind] = {}
-        for name, item in raw.items():
-            try:
-                entries[kind][name] = _entry(file, kind, name, item, versions)
-            except (AttributeError, TypeError, ValueError):  # a text where a list belongs, ...
-                raise ParamsError(f"{file.where((kind, name))}: '{name[:60]}' is not an entry as "
-                                  "the extraction writes one.") from None
-    for group in entries.values():
-        for entry in group.values():
-            for name in {name for version in entry.states for name in entry.names(version)}:
-                index.setdefault(name, []).append(entry)
-    for found in index.values():  # a name that moved from one entry to another: the newest first
-        found.sort(key=lambda entry: max(map(versions.index, entry.states)), reverse=True)
-    return Engine(file.path.stem, str(file.data["title"]), releases, entries,
-                  {name: tuple(found) for name, found in index.items()})
+    at: tuple[str, ...] = ()
+    try:
+        releases = _releases(file)
+        versions = [release.version for release in releases]
+        entries: dict[Kind, dict[str, Entry]] = {kind: {} for kind in KINDS}
+        index: dict[str, list[Entry]] = {}
+        for kind in KINDS:
+            for name, raw in file.data.get(kind, {}).items():
+                at = (kind, name)
+                entry = entries[kind][name] = _entry(kind, name, raw, versions)
+                for spelt in {name for version in entry.states for name in entry.names(version)}:
+                    index.setdefault(spelt, []).append(entry)
+        for found in index.values():  # a name that moved from one entry to another: newest first
+            found.sort(key=lambda entry: max(map(versions.index, entry.states)), reverse=True)
+        return Engine(file.path.stem, str(file.data["title"]), releases, entries,
+                      {name: tuple(found) for name, found in index.items()})
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise ParamsError(f"{file.where(at)}: {'.'.join(at)[:LONGEST] or 'it'} is not as python -m "
+                          "tools.engines.extract writes it.") from None
 
 
 def _releases(file: YamlFile) -> tuple[Release, ...]:
-    if "releases" not in file.data:
-        raise ParamsError(f"{file.where()}: the key 'releases' is missing.")
-    releases = []
-    for version, entry in _mapping(file, ("releases",)).items():
-        _only(file, ("releases", version), entry, ("date", "sha256", "url"), None)
-        releases.append(Release(version, **{key: str(item) for key, item in entry.items()}))
-    if not releases:
-        raise ParamsError(f"{file.where(('releases',))}: no release is given.")
-    return tuple(releases)
+    try:
+        return tuple(Release(version, **entry) for version, entry in file.data["releases"].items())
+    except (AttributeError, KeyError, TypeError):
+        raise ParamsError(f"{file.where(('releases',))}: 'releases' is missing or not as python -m "
+                          "tools.engines.extract writes it.") from None
 
 
-def _entry(file: YamlFile, kind: Kind, name: str, raw: Any, versions: list[str]) -> Entry:
-    keys = (kind, name)
-    _only(file, keys, raw, (*STATE, *_ENTRY), ("since",))
-    since, until = str(raw["since"]), raw.get("until")
-    gaps = [str(item) for item in raw.get("gaps", [])]
-    changes = {}
-    for change in raw.get("changes", []):
-        _only(file, (*keys, "changes"), change, (*STATE, "release"), ("release",))
-        changes[str(change["release"])] = change
-    for version in (since, *([str(until)] if until else []), *gaps, *changes):
-        if version not in versions:
-            raise ParamsError(f"{file.where(keys)}: '{name}' names the release '{version}', "
-                              "which is not among the releases.")
-    first, last = versions.index(since), versions.index(str(until)) if until else len(versions) - 1
-    if first > last:
-        raise ParamsError(f"{file.where(keys)}: '{name[:60]}' ends before it begins.")
-    current = {key: raw[key] for key in STATE if key in raw}
+def _entry(kind: Kind, name: str, raw: dict[str, Any], versions: list[str]) -> Entry:
+    """Raises what Python does for an entry that the extraction has not written."""
+    since, until, gaps = raw["since"], raw.get("until"), raw.get("gaps", [])
+    changes = {change["release"]: {key: item for key, item in change.items() if key != "release"}
+               for change in raw.get("changes", [])}
+    first, last = versions.index(since), versions.index(until) if until else len(versions) - 1
+    current = {key: item for key, item in raw.items() if key not in _ENTRY}
     states: dict[str, State] = {}
     state = _state(current)
     for version in versions[first:last + 1]:
         if version in changes:
-            current |= {key: item for key, item in changes[version].items() if key != "release"}
+            current |= changes[version]
             state = _state(current)
         if version not in gaps:
             states[version] = state
+    if not states or not {*changes, *gaps} <= {*versions}:
+        raise ValueError("a release is not among the releases")
     return Entry(name, kind, since, until, states,
-                 {version: tuple(key for key in change if key != "release")
-                  for version, change in changes.items()})
+                 {version: tuple(change) for version, change in changes.items()})
 
 
 def _state(raw: dict[str, Any]) -> State:
@@ -385,28 +382,6 @@ def _state(raw: dict[str, Any]) -> State:
     if given.get("type") == "float" and isinstance(given.get("default"), (str, int)):
         given["default"] = float(str(given["default"]).replace(".inf", "inf"))  # as YAML has it
     return State(**given)
-
-
-def _mapping(file: YamlFile, keys: tuple[str, ...]) -> dict[str, Any]:
-    section = file.data[keys[0]]
-    if not isinstance(section, dict):
-        raise ParamsError(f"{file.where(keys)}: '{keys[0]}' is not a mapping (name: entry).")
-    return section
-
-
-def _only(file: YamlFile, keys: tuple[str | int, ...], raw: Any, known: tuple[str, ...],
-          needed: tuple[str, ...] | None) -> None:
-    """Refuse what is no mapping, an unknown key, a key that is missing."""
-    if not isinstance(raw, dict):
-        raise ParamsError(f"{file.where(keys)}: '{'.'.join(map(str, keys))}' is not a mapping.")
-    for key in raw:
-        if key not in known:
-            near = difflib.get_close_matches(key[:LONGEST], known, n=1)
-            hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(known)}"
-            raise ParamsError(f"{file.where((*keys, key))}: unknown key '{key}', {hint}.")
-    for key in known if needed is None else needed:
-        if key not in raw:
-            raise ParamsError(f"{file.where(keys)}: the key '{key}' is missing.")
 
 
 def documents() -> list[str]:
@@ -423,25 +398,7 @@ def launch_blocks(document: str) -> list[Block]:
     if document not in known:
         raise ParamsError(f"there are no launch blocks of '{_printed(document)}' in "
                           f"params/engines/documents/, expected one of {', '.join(known)}.")
-    file = yamlfile.read(ROOT / "engines" / "documents" / f"{document}.yml")
-    _only(file, (), file.data, ("blocks",), None)
-    result = []
-    needed = ("section", "form", "program", "settings")
-    if not isinstance(file.data["blocks"], list):
-        raise ParamsError(f"{file.where(('blocks',))}: 'blocks' is not a list.")
-    for index, raw in enumerate(file.data["blocks"]):
-        keys = ("blocks", index)
-        _only(file, keys, raw, (*needed, "part", "engine"), needed)
-        for key, expected in (("form", FORMS), ("engine", engine_names())):
-            if raw.get(key) is not None and raw[key] not in expected:
-                value = str(raw[key])[:60]
-                raise ParamsError(f"{file.where((*keys, key))}: unknown {key} '{value}', "
-                                  f"expected one of {', '.join(expected)}.")
-        if not isinstance(raw["settings"], dict):
-            raise ParamsError(f"{file.where((*keys, 'settings'))}: 'settings' is not a mapping.")
-        result.append(Block(document, str(raw["section"]), raw.get("part"), raw["form"],
-                            str(raw["program"]), raw.get("engine"), raw["settings"]))
-    return result
+    return parsed(Blocks, yamlfile.read(ROOT / "engines" / "documents" / f"{document}.yml")).blocks
 
 
 def plain(entry: Entry) -> dict[str, Any]:
@@ -453,35 +410,51 @@ def plain(entry: Entry) -> dict[str, Any]:
             "until": entry.until, "changed": entry.changed, "releases": states}
 
 
-ABOVE, BELOW = "above", "below"
-_NEEDED = ("section", "label", "direction", "metrics", "note")
-_ALL = (*_NEEDED, "warning", "critical", "quantity")
-
-
-@dataclass(frozen=True)
-class Threshold:
+class Threshold(BaseEntry):
     """What a document alerts on.
 
     Attributes:
         section: where it is printed.
         label, note: what of, and what is off with it, in both languages.
-        above: whether it fires above the threshold, else below.
-        printed: first level, as it is printed; value and unit are its SI number and unit.
-        second: the level above the first, as it is printed, if there is one.
+        direction: whether it fires above the threshold or below.
+        warning, critical: levels as they are printed, at least one.
         quantity: of ours, if one is predicted.
         metrics: of vLLM that tell it.
     """
 
-    section: str
-    label: Text
-    note: Text
-    above: bool
-    printed: str
-    second: str | None
-    value: float
-    unit: str
-    quantity: str | None
+    section: Stated
+    label: Both
+    note: Both
+    direction: Literal["above", "below"]
+    warning: Stated | None = None
+    critical: Stated | None = None
+    quantity: str | None = None
     metrics: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _of_a_level(self) -> Threshold:
+        if not self.levels:
+            raise ValueError("expected 'warning', 'critical' or both")
+        assert self.value is not None
+        return self
+
+    @property
+    def levels(self) -> list[str]:
+        """As they are printed, the first one first."""
+        return [level for level in (self.warning, self.critical) if level is not None]
+
+    @property
+    def value(self) -> float:
+        """The first level in its SI unit; a share, of per cent."""
+        number, _, unit = self.levels[0].partition(" ")
+        return float(number) / 100 if unit == "%" else float(
+            units.parse(self.levels[0], units.si(unit)))
+
+
+class Thresholds(BaseEntry):
+    """A file of ``params/engines/thresholds/``."""
+
+    thresholds: list[Threshold]
 
 
 def threshold_documents() -> list[str]:
@@ -489,40 +462,17 @@ def threshold_documents() -> list[str]:
     return names("engines/thresholds")
 
 
-def thresholds(document: str) -> tuple[Threshold, ...]:
+def thresholds(document: str) -> list[Threshold]:
     """The thresholds of a document, in its order.
 
-    >>> [each.printed for each in thresholds("s1")][-2:]
+    >>> [each.levels[0] for each in thresholds("s1")][-2:]
     ['500 token/s', '0.2 s']
 
     Raises ParamsError, one sentence with file and line.
     """
-    path = file_of("engines/thresholds", document)
-    return yamlfile.remembered("thresholds", path, lambda: thresholds_of(yamlfile.read(path)))
+    return thresholds_of(yamlfile.read(file_of("engines/thresholds", document)))
 
 
-def thresholds_of(file: YamlFile) -> tuple[Threshold, ...]:
+def thresholds_of(file: YamlFile) -> list[Threshold]:
     """The thresholds in a file. Raises ParamsError, one sentence with file and line."""
-    listed = file.data.get("thresholds")
-    if not isinstance(listed, list):
-        raise ParamsError(f"{file.where()}: expected a list of thresholds.")
-    return tuple(_threshold(file, number, raw) for number, raw in enumerate(listed))
-
-
-def _threshold(file: YamlFile, number: int, raw: Any) -> Threshold:
-    at = file.where(("thresholds", number))
-    if not isinstance(raw, dict) or set(raw) - set(_ALL) or set(_NEEDED) - set(raw):
-        raise ParamsError(f"{at}: expected {', '.join(_NEEDED)}, and of {', '.join(_ALL[5:])} "
-                          "what is printed.")
-    levels = [str(raw[name]) for name in ("warning", "critical") if raw.get(name) is not None]
-    if raw["direction"] not in (ABOVE, BELOW) or not levels:
-        raise ParamsError(f"{at}: expected a direction, above or below, and a level.")
-    text, _, unit = levels[0].partition(" ")
-    try:
-        value = float(text) / 100 if unit == "%" else float(units.parse(levels[0], units.si(unit)))
-    except ValueError as error:
-        raise ParamsError(f"{at}: {error}.") from None
-    return Threshold(str(raw["section"]), raw["label"], raw["note"], raw["direction"] == ABOVE,
-                     levels[0], levels[1] if len(levels) > 1 else None, value,
-                     "1" if unit == "%" else units.si(unit), raw.get("quantity"),
-                     tuple(raw["metrics"]))
+    return parsed(Thresholds, file).thresholds

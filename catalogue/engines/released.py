@@ -6,11 +6,10 @@ itself does not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from catalogue import library
 from catalogue.engines.engine import (
     ONE,
+    Both,
     Engine,
     bare,
     load_engine,
@@ -18,14 +17,14 @@ from catalogue.engines.engine import (
     load_tool,
     tool_names,
 )
+from catalogue.entries.entry import Entry
 from catalogue.entries.hardware import Device
 from catalogue.entries.profiles import Profile, in_order
-from catalogue.messages import LANGUAGES
+from catalogue.library import parsed
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import ROOT
-from catalogue.reading.shared import sources
-from catalogue.reading.values import Text
+from catalogue.reading.values import SourceKey
 from catalogue.reading.yamlfile import YamlFile
 
 AT = "@"  # between an engine and its release
@@ -151,8 +150,7 @@ def _named(every: list[str], written: str) -> list[str]:
     return [version for version in every if version.startswith((f"{written}.", f"{written}rc"))]
 
 
-@dataclass(frozen=True)
-class Successor:
+class Successor(Entry):
     """What takes the place of a setting.
 
     Attributes:
@@ -162,8 +160,8 @@ class Successor:
     """
 
     use: tuple[str, ...]
-    note: Text
-    source: str
+    note: Both
+    source: SourceKey
 
 
 def successors(engine: str) -> dict[str, Successor]:
@@ -178,22 +176,7 @@ def successors(engine: str) -> dict[str, Successor]:
 
 def successors_of(file: YamlFile) -> dict[str, Successor]:
     """The table in a file. Raises ParamsError, one sentence with file and line."""
-    found = {}
-    for name, raw in file.data.items():
-        keys = (name,)
-        if not isinstance(raw, dict) or set(raw) != {"use", "note", "source"}:
-            raise ParamsError(f"{file.where(keys)}: '{name[:60]}' expected use, note and source.")
-        use, note, source = raw["use"], raw["note"], raw["source"]
-        if not isinstance(use, list) or not all(isinstance(each, str) for each in use):
-            raise ParamsError(f"{file.where(keys)}: '{name[:60]}': expected a list of names in "
-                              "use.")
-        if not isinstance(note, dict) or set(note) != set(LANGUAGES):
-            raise ParamsError(f"{file.where(keys)}: '{name[:60]}': expected a note in en and zh.")
-        if source not in sources():
-            raise ParamsError(f"{file.where(keys)}: '{name[:60]}': there is no source "
-                              f"'{str(source)[:60]}' in params/sources/.")
-        found[name] = Successor(tuple(use), note, source)
-    return found
+    return {name: parsed(Successor, file, name) for name in file.data}
 
 
 def instead(engine: Engine, name: str) -> tuple[str, ...] | None:

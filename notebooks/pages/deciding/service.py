@@ -267,16 +267,18 @@ def _flags(made: Deployment) -> dict[str, str]:
 
 def _printed(each: Threshold) -> str | Pair:
     """A threshold as the document has it, both levels named where there are two."""
-    if each.second is None:
-        return f"{'>' if each.above else '<'} {each.printed}"
-    return say("printed-twice", above=each.above, first=each.printed, second=each.second)
+    first, *second = each.levels
+    above = each.direction == "above"
+    if not second:
+        return f"{'>' if above else '<'} {first}"
+    return say("printed-twice", above=above, first=first, second=second[0])
 
 
 def fires(each: Threshold, of: Amount) -> Pair:
     """Whether a printed threshold fires while everything is as predicted."""
     if of.low <= each.value <= of.high:
         return say("perhaps-inside-interval")
-    beyond = of.low > each.value if each.above else of.high < each.value
+    beyond = of.low > each.value if each.direction == "above" else of.high < each.value
     return say("always") if beyond else say("silent")
 
 

@@ -88,9 +88,9 @@ def test_shipped_assertions(engine):
         assert set(each.releases) <= set(versions), each.name
         assert all(each.says[lang] for lang in ("en", "zh"))
         assert each.needs.names | (each.when.names if each.when else frozenset()) <= known
-    assert tuple(coverage.read) == versions
-    assert min(coverage.read.values()) > 0
-    assert set(coverage.stands) == {each.name for each in assertions(engine) if each.checks}
+    assert tuple(coverage["read"]) == versions
+    assert min(coverage["read"].values()) > 0
+    assert set(coverage["stands"]) == {each.name for each in assertions(engine) if each.checks}
 
 
 @pytest.mark.parametrize(("engine", "release", "flags", "environment", "about", "part"), CASES)
