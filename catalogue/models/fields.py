@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from catalogue import library
+from catalogue.entries.entry import Entry, PrecisionName
 from catalogue.entries.families import Family
 from catalogue.messages import messages
 from catalogue.reading import yamlfile
@@ -216,43 +216,30 @@ RULES: dict[str, Callable[[Fields], None]] = {
 NEAR = 3  # names of families in a message
 
 
-FILE = ROOT / "configurations.yml"
-GROUPS = ("irrelevant", "architectural", "around")  # of fields in it
+class Format(Entry):
+    """Fields of a configuration that say in which precision its weights are published."""
+
+    precision: PrecisionName
+    of: dict[str, Any]
 
 
-def configurations() -> dict[str, list[Any]]:
-    """What every family has in common, from ``params/configurations.yml``.
+class Configurations(Entry):
+    """What every family has in common, from ``params/configurations.yml``."""
+
+    irrelevant: frozenset[str]
+    architectural: frozenset[str]
+    around: frozenset[str]
+    formats: list[Format]
+
+
+def configurations() -> Configurations:
+    """What every family has in common.
 
     Raises ParamsError for keys that it does not have and values that are none.
     """
-    return yamlfile.remembered("configurations", FILE, _configurations)
-
-
-def _configurations() -> dict[str, list[Any]]:
-    file = yamlfile.read(FILE)
-    if set(file.data) != {*GROUPS, "formats"}:
-        raise ParamsError(f"{file.where()}: expected {', '.join(GROUPS)} and formats.")
-    for group in GROUPS:
-        if not isinstance(file.data[group], list) or not all(
-                isinstance(name, str) for name in file.data[group]):
-            raise ParamsError(f"{file.where((group,))}: '{group}' is no list of fields.")
-    for number, each in enumerate(file.data["formats"]):
-        where = file.where(("formats", number))
-        if not isinstance(each, dict) or set(each) != {"precision", "of"}:
-            raise ParamsError(f"{where}: expected precision and of.")
-        library.locate("precisions", each["precision"])
-    return file.data
-
-
-@functools.cache
-def known_fields(group: str) -> frozenset[str]:
-    """Fields of one group: irrelevant, architectural, around."""
-    return frozenset(configurations()[group])
-
-
-def formats() -> list[dict[str, Any]]:
-    """Precisions of published weights, each with the fields of a configuration that say so."""
-    return configurations()["formats"]
+    path = ROOT / "configurations.yml"
+    return yamlfile.remembered("configurations", path, lambda: library.parsed(
+        Configurations, yamlfile.read(path)))
 
 
 def family_names() -> dict[str, str]:
@@ -269,19 +256,6 @@ def load_family(reference: str | Path) -> Family:
     """
     found: Family = library.load("families", reference)
     return found
-
-
-def own_family(reference: str) -> Family:
-    """The family that ``--family`` names: a file, or another model type.
-
-    Raises ParamsError with the nearest names.
-    """
-    if reference.endswith((".yml", ".yaml")):
-        return load_family(Path(reference))
-    if reference not in (names := family_names()):
-        raise ParamsError(f"--family: {reference[:40]!a} is no family, expected a file NAME.yml or "
-                          f"one of params/families/, {nearest(reference)}.")
-    return load_family(names[reference])
 
 
 def nearest(model_type: str) -> str:

@@ -8,8 +8,9 @@ or hears the language model's own part is read; the published format is recognis
 from __future__ import annotations
 
 import json
+import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -20,6 +21,7 @@ from catalogue import library
 from catalogue.entries.families import Family
 from catalogue.entries.models import (
     ATTENTION_KINDS,
+    CSA,
     GROUPS,
     LINEAR,
     NETWORK_KINDS,
@@ -30,12 +32,10 @@ from catalogue.entries.models import (
 from catalogue.models.fields import (
     RULES,
     Fields,
+    configurations,
     family_names,
-    formats,
-    known_fields,
     load_family,
     nearest,
-    own_family,
 )
 from catalogue.models.layers import EXPERTS, WINDOW, Layer, resolve, written
 from catalogue.reading import jsonfile
@@ -79,9 +79,9 @@ def published_format(data: Mapping[str, Any], path: Path) -> Published:
     stated, quantized = _words(data), any(data.get(key) for key in QUANTIZED)
     if not quantized:
         return Published("", stated, False)
-    for known in formats():
-        if all(_fits(data, key, value) for key, value in known["of"].items()):
-            return Published(known["precision"], stated, True)
+    for known in configurations().formats:
+        if all(_fits(data, key, value) for key, value in known.of.items()):
+            return Published(known.precision, stated, True)
     return Published("", stated, True)
 
 
@@ -154,8 +154,8 @@ def unwrap(file: JsonFile) -> Unwrapped:
         _refuse_shapes(file, part, key)
     rest = [key for key in rest if key not in down]
     lines = file.within[PART] | {key: file.lines[key] for key in down}
-    of_others = known_fields("around").union(known_fields("irrelevant"),
-                                             known_fields("architectural"), _HANDED_DOWN)
+    common = configurations()
+    of_others = {*common.around, *common.irrelevant, *common.architectural, *_HANDED_DOWN}
     return Unwrapped(replace(file, data=part | down, lines=lines),
                      beside=[key for key in rest if key in of_others],
                      unknown=[key for key in rest if key not in of_others])
@@ -167,7 +167,7 @@ def _refuse_shapes(file: JsonFile, part: dict[str, Any], key: str) -> None:
     if key == "tie_word_embeddings" and key in part and value not in (None, part[key]):
         raise ParamsError(f"{file.where(key)}: '{key}' is {json_excerpt(value)}, expected "
                           f"{json_excerpt(part[key])} as in '{PART}'.")
-    if (key in known_fields("architectural") and key not in OTHER_PARTS and value
+    if (key in configurations().architectural and key not in OTHER_PARTS and value
             and part.get(key) != value):
         raise ParamsError(f"{file.where(PART)}: '{PART}' is an object, expected it to be all that "
                           f"has shapes, but {json_excerpt(key)} stands beside it.")
@@ -178,7 +178,8 @@ _BARE = re.compile("|".join((
     "gqa|csa|sigmoid|softmax|sqrtsoftplus|vendor|derived|[0-9]{4}-[0-9]{2}-[0-9]{2}",
     *ATTENTION_KINDS, *NETWORK_KINDS)))
 CODE = "modelling code, "
-POSITIONS = ("max_position_embeddings", "model_max_length")  # of Kimi Linear the latter
+POSITIONS = {"max_position_embeddings": ["max_position_embeddings", "model_max_length"]}
+"""Of every family; Kimi Linear has the latter."""
 # what every family must say, where it says it and its layers are not read from it
 _ALWAYS: dict[str, tuple[Any, ...]] = {
     "moe_layer_freq": (1, None), "decoder_sparse_step": (1, None), "mlp_only_layers": ([], None)}
@@ -257,7 +258,7 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     raw = jsonfile.read(path)
     whole = unwrap(raw)
     file = whole.file
-    means = _family(file) if family is None else own_family(family)
+    means = _family(file) if family is None else load_family(family)
     if means.unmodelled:
         _refuse_unmodelled(file, means)
     reader = _Reader(file, means)
@@ -286,7 +287,8 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
                         if key in file.data}
     data = head | {key: fields[key] for key in Model.model_fields if key in fields}
     rest = [key for key in file.data if key not in reader.used]
-    ignored = known_fields("irrelevant") | known_fields("architectural") | means.known | {
+    common = configurations()
+    ignored = common.irrelevant | common.architectural | means.known | {
         *means.ignored, *means.beside}
     return Imported(
         model_type, means, data, reader.comments, reader.used,
@@ -371,6 +373,27 @@ def _validated(data: dict[str, Any], file: JsonFile) -> Model:
         raise ParamsError(f"{where}: {message}.") from None
 
 
+def _divides(part: int, whole: int) -> bool:
+    return whole % part == 0
+
+
+AGREEMENTS: tuple[tuple[str, str, str | None, Callable[[int, int], bool], str], ...] = (
+    ("num_experts_per_tok", "n_routed_experts", None, operator.le,
+     "at most the {} routed experts"),
+    ("num_key_value_heads", "num_attention_heads", "mla", operator.eq,
+     "{}, as many as heads, with latent attention"),
+    ("num_key_value_heads", "num_attention_heads", CSA, lambda rows, _: rows == 1,
+     "1, a row for all heads"),
+    ("num_key_value_heads", "num_attention_heads", None, _divides,
+     "a divisor of the {} attention heads"),
+    ("qk_rope_head_dim", "head_dim", CSA, operator.le, "at most the {} of head_dim"),
+    ("o_groups", "num_attention_heads", CSA, _divides, "a divisor of the {} attention heads"),
+    ("num_hash_layers", "num_hidden_layers", CSA, operator.le, "at most the {} layers"),
+    ("linear_num_key_heads", "linear_num_value_heads", None, _divides,
+     "a divisor of the {} value heads"))
+"""A count, another, the attention of models that it is about, how they agree, what is expected."""
+
+
 class _Reader(Fields):
     """Takes one configuration apart, field by field."""
 
@@ -396,27 +419,27 @@ class _Reader(Fields):
         layers = resolve(self)
         routed = any(layer.mlp == EXPERTS for layer in layers)
         self.experts(routed)
-        for ours, names in family.optional.items():
+        for ours, names in (POSITIONS | family.optional).items():
             if any(self.get(name) is not None for name in names):
                 self.found[ours] = self.stated(ours, names)
         for key, switched in family.switches.items():
             for ours in switched:
                 self.found[ours] = self.switch(key, ours)
         self.implied(routed)
-        self.common()
-        if family.attention == "mla":
-            self.latent_attention()
-        else:
-            self.heads()
-        if family.attention == "csa":
-            self.compressed()
+        self.found["tie_word_embeddings"] = self.switch("tie_word_embeddings")
+        if self.get("tie_word_embeddings") is None:
+            self.comments["tie_word_embeddings"] = "default of the configuration class"
+        self.heads()
         self.window(layers)
         for rule in family.rules:
             RULES[rule](self)
         if routed:
             self.shared_width()
         self.lacking()
-        self.recurrent(layers)
+        if not any(layer.attention in RECURRENT for layer in layers):
+            for ours in (*LINEAR, "linear_mamba"):
+                self.found.pop(ours, None)
+        self.agree()
         written(self, layers)
 
     def named(self) -> None:
@@ -450,9 +473,6 @@ class _Reader(Fields):
                 self.found[ours] = self.stated(ours, names)
             else:
                 self.used |= {name: ours for name in names if name in self.file.data}
-        if self.found["num_experts_per_tok"] > self.found["n_routed_experts"]:
-            key = next(name for name in family.experts["num_experts_per_tok"] if self.has(name))
-            self.refuse(key, f"at most the {self.found['n_routed_experts']} routed experts")
         if any(self.get(name) is not None for name in family.groups):
             self.groups()
 
@@ -478,62 +498,17 @@ class _Reader(Fields):
             for ours in _OF_EXPERTS:
                 self.found.pop(ours, None)
 
-    def common(self) -> None:
-        """What every configuration may state."""
-        self.found["tie_word_embeddings"] = self.switch("tie_word_embeddings")
-        if self.get("tie_word_embeddings") is None:
-            self.comments["tie_word_embeddings"] = "default of the configuration class"
-        positions = [name for name in POSITIONS if self.get(name) is not None]
-        if positions:
-            self.found[POSITIONS[0]] = self.stated(POSITIONS[0], positions)
-
-    def latent_attention(self) -> None:
-        """Heads of MLA: one latent for all, so there is nothing to group."""
-        if "q_lora_rank" not in self.found:
-            if not self.has("q_lora_rank"):
-                self.missing("q_lora_rank", "a whole number or null")
-            if self.get("q_lora_rank") is None:
-                self.found["q_lora_rank"] = 0
-                self.use("q_lora_rank", "q_lora_rank")
-                self.comments["q_lora_rank"] = "null: queries come from the hidden state"
-            else:
-                self.found["q_lora_rank"] = self.count("q_lora_rank", "q_lora_rank")
-        heads = self.found["num_attention_heads"]
-        self.found["num_key_value_heads"] = heads
-        if self.get("num_key_value_heads") is None:
-            self.comments["num_key_value_heads"] = "as many as heads"
-        elif self.count("num_key_value_heads", "num_key_value_heads") != heads:
-            self.refuse("num_key_value_heads", f"{heads}, as many as heads, with latent attention")
-        rope, nope = self.found["qk_rope_head_dim"], self.found["qk_nope_head_dim"]
-        # files state as head_dim what no layer reads
-        sizes = {"head_dim": (rope, nope, rope + nope, self.found["hidden_size"] // heads),
-                 "qk_head_dim": (rope + nope,)}
-        for key, accepted in sizes.items():
-            value = self.get(key)
-            if value is None:
-                continue
-            if type(value) is not int or value not in accepted:
-                self.refuse(key, f"{' or '.join(map(str, dict.fromkeys(accepted)))} from "
-                                 "qk_rope_head_dim and qk_nope_head_dim")
-            self.used[key] = "checked"
-
     def heads(self) -> None:
-        """Heads of grouped-query attention."""
+        """Heads of keys and values, and their width: as many as heads where nothing is stated."""
         heads, width = self.found["num_attention_heads"], self.found["hidden_size"]
-        if "num_key_value_heads" not in self.found:
-            if self.get("num_key_value_heads") is None and "num_key_value_heads" in self.file.data:
-                self.found["num_key_value_heads"] = self.derived(heads, "num_attention_heads")
-                self.comments["num_key_value_heads"] = "not stated: as many as heads"
+        latent, name = self.family.attention == "mla", "num_key_value_heads"
+        if name not in self.found:
+            if self.get(name) is None and (latent or name in self.file.data):
+                self.found[name] = heads if latent else self.derived(heads, "num_attention_heads")
+                self.comments[name] = ("" if latent else "not stated: ") + "as many as heads"
             else:
-                self.found["num_key_value_heads"] = self.count("num_key_value_heads",
-                                                               "num_key_value_heads")
-        groups = self.found["num_key_value_heads"]
-        groups = groups["value"] if isinstance(groups, dict) else groups
-        if heads % groups:
-            key = next((key for key, ours in self.used.items() if ours == "num_key_value_heads"),
-                       "num_key_value_heads")
-            self.refuse(key, f"a divisor of the {heads} attention heads")
-        if "head_dim" in self.found:
+                self.found[name] = self.count(name, name)
+        if latent or "head_dim" in self.found:
             return
         if self.get("head_dim") is not None:
             self.found["head_dim"] = self.count("head_dim", "head_dim")
@@ -546,17 +521,15 @@ class _Reader(Fields):
             self.comments["head_dim"] = f"not stated: {width} / {heads}"
             self.use("head_dim", "head_dim")
 
-    def compressed(self) -> None:
-        """What formulas take for granted: one row for all heads, groups of whole heads."""
-        heads, found = self.found["num_attention_heads"], self.found
-        if found["num_key_value_heads"] != 1:
-            self.refuse("num_key_value_heads", "1, a row for all heads")
-        if found["qk_rope_head_dim"] > found["head_dim"]:
-            self.refuse("qk_rope_head_dim", f"at most the {found['head_dim']} of head_dim")
-        if heads % found["o_groups"]:
-            self.refuse("o_groups", f"a divisor of the {heads} attention heads")
-        if found["num_hash_layers"] > found["num_hidden_layers"]:
-            self.refuse("num_hash_layers", f"at most the {found['num_hidden_layers']} layers")
+    def agree(self) -> None:
+        """Refuse counts that contradict one another, or what formulas take for granted."""
+        values = {name: value["value"] if isinstance(value, dict) else value
+                  for name, value in self.found.items() if name != "missing"}
+        for ours, other, attention, fits, expected in AGREEMENTS:
+            if {ours, other} <= values.keys() and attention in (None, self.family.attention) \
+                    and not fits(values[ours], values[other]):
+                key = next((key for key, name in self.used.items() if name == ours), ours)
+                self.refuse(key, expected.format(values[other]))
 
     def window(self, layers: list[Layer]) -> None:
         """How far back the layers with a window look."""
@@ -604,23 +577,13 @@ class _Reader(Fields):
             self.found["missing"] = {"en": " ".join(each["en"] for each in said),
                                      "zh": "".join(each["zh"] for each in said)}
 
-    def recurrent(self, layers: list[Layer]) -> None:
-        """Shapes of linear attention, where layers have it."""
-        if not any(layer.attention in RECURRENT for layer in layers):
-            for ours in (*LINEAR, "linear_mamba"):
-                self.found.pop(ours, None)
-            return
-        heads = self.found["linear_num_value_heads"]
-        if heads % self.found["linear_num_key_heads"]:
-            key = next(key for key, ours in self.used.items() if ours == "linear_num_key_heads")
-            self.refuse(key, f"a divisor of the {heads} value heads")
-
     def refuse_unread(self, model_type: str) -> None:
         """Refuse fields that change counts and were not read, unless they say nothing."""
         inside = {key for part, ignored in self.family.parts.items() for key in self.file.data
                   if key.startswith(f"{part}.") and key not in ignored}
-        shape = (known_fields("architectural") | self.family.known) - {
-            *self.family.ignored, *self.family.beside, *known_fields("irrelevant")}
+        common = configurations()
+        shape = (common.architectural | self.family.known) - {
+            *self.family.ignored, *self.family.beside, *common.irrelevant}
         unread = [key for key, value in self.file.data.items() if key not in self.used
                   and (key in inside or (key in shape and value))]
         if unread:

@@ -292,7 +292,7 @@ def test_infinities_are_numbers_of_a_configuration(written):
 
 JSON = st.none() | st.booleans() | st.floats() | st.text(max_size=8) | st.lists(st.integers())
 FIELDS = sorted({key for name in NAMES for key in stated(name)}
-                | fields.known_fields("architectural"))
+                | fields.configurations().architectural)
 
 
 @given(name=st.sampled_from(NAMES), field=st.sampled_from(FIELDS),
