@@ -175,7 +175,7 @@ def _unknown(kind: str, text: str) -> str:
     own = f"; a file of your own may begin as {BEGUN_AS[kind]}" if kind in BEGUN_AS else ""
     told = (f", the nearest names are {', '.join(near)}" if near else
             f", expected one of {len(known)}, such as {', '.join(known[:SHOWN])}")
-    return f"there is no {kind[:-1]} '{text}' in params/{kind}/{told}{own}."
+    return f"there is no {re.sub('ie$', 'y', kind[:-1])} '{text}' in params/{kind}/{told}{own}."
 
 
 COMMAND_LINE = "given on the command line"

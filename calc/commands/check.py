@@ -30,7 +30,6 @@ from catalogue.engines.engine import (
 )
 from catalogue.engines.engine import threshold_documents as watched
 from catalogue.engines.released import successors, successors_of
-from catalogue.kernels.releases import table
 from catalogue.library import KINDS, folder_of, locate
 from catalogue.messages import messages
 from catalogue.models.fields import configurations
@@ -161,7 +160,7 @@ def _check_claims(file: str | None = None) -> None:
 def _check_entry(kind: str, reference: str) -> None:
     whole: dict[str, Callable[[str], Any]] = {
         "scenarios": load_family, "profiles": load_profile, "fits": load_fits,
-        "kernels": lambda name: table(locate("kernels", name)), "quantities": _load_quantities}
+        "quantities": _load_quantities}
     loaded = whole.get(kind, partial(load, kind))(reference)
     path = locate(kind, reference)
     _check_lengths(kind, loaded, path)

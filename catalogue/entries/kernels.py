@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from catalogue.entries.deployments import WeightFormats
-from catalogue.entries.entry import CatalogueEntry, FormatName, Sourced
+from catalogue.entries.entry import CatalogueEntry, FormatName, ProfileName, Sourced
 from catalogue.entries.hardware import Architecture, Dtype
 from catalogue.entries.profiles import Released
 from catalogue.messages import Pair, pair
@@ -99,7 +99,7 @@ class Kernels(CatalogueEntry):
         caches: what is cached.
     """
 
-    engine: str | None = None
+    engine: ProfileName | None = None
     platforms: Platforms | None = None
     products: list[Product]
     caches: list[Cache]

@@ -13,7 +13,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from catalogue import library
@@ -33,7 +32,6 @@ from catalogue.entries.profiles import in_order
 from catalogue.kernels.quality import published_weights
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading import yamlfile
-from catalogue.reading.errors import ParamsError
 
 say = messages("catalogue/kernels/releases")
 
@@ -269,37 +267,20 @@ class Support:
 
 
 def tables() -> dict[str, Kernels]:
-    """Every table of ``params/kernels/`` by its engine's name, each checked.
-
-    Raises ParamsError, with file and line, for an engine that is not known.
-    """
-    return {name: table(library.file_of("kernels", name)) for name in library.names("kernels")}
+    """Every table of ``params/kernels/`` by its engine's name."""
+    return {name: library.load("kernels", name) for name in library.names("kernels")}
 
 
-def _tables_of(engine: str) -> dict[str, Kernels]:
-    """Those of one engine; the releases of others, which tables are checked with, are not read."""
-    return {name: table(library.file_of("kernels", name)) for name in library.names("kernels")
-            if library.load("kernels", name).engine == engine}
+def _tables_of(engine: str) -> list[str]:
+    """Names of those of one engine."""
+    return [name for name, found in tables().items() if found.engine == engine]
 
 
 def runs_experts(engine: str) -> bool:
     """Whether an engine computes routed experts on a card, as far as its table is known."""
-    own = _tables_of(engine).values()
+    own = [tables()[name] for name in _tables_of(engine)]
     return not own or any(not cell.classes or "routed_expert" in cell.classes
                           for found in own for cell in found.products)
-
-
-def table(path: Path) -> Kernels:
-    """One table, checked as :func:`tables` checks them."""
-    def checked() -> Kernels:
-        found: Kernels = library.load("kernels", path)
-        if found.engine is not None and found.engine not in library.names("profiles"):
-            raise ParamsError(f"{library.read(path).where(('engine',))}: engine: there is no "
-                              f"engine '{found.engine[:60]}', expected one of "
-                              f"{', '.join(library.names('profiles'))}.")
-        return found
-
-    return yamlfile.remembered("sound kernels", path.absolute(), checked)
 
 
 def known_to_engines(device: Device) -> bool:
@@ -347,10 +328,8 @@ class Asked(NamedTuple):
 
 
 def _asked(device: Device, model: Model | None) -> Asked:
-    if model is None:
-        return Asked(device.architecture, device.software, device.wide, None, None)
-    return Asked(device.architecture, device.software, device.wide, attention_kind(model),
-                 model.model_class)
+    return Asked(device.architecture, device.software, device.wide,
+                 attention_kind(model) if model else None, model.model_class if model else None)
 
 
 def _speaks(cell: Cell, part: Part, asked: Asked) -> bool:
@@ -408,7 +387,7 @@ def _judged(name: str, parts: tuple[Part, ...], asked: Asked, release: str | Non
 
 
 def _judge(name: str, parts: tuple[Part, ...], asked: Asked, release: str | None) -> Support:
-    found = table(library.file_of("kernels", name))
+    found: Kernels = library.load("kernels", name)
     platforms = found.platforms
     if platforms and asked.software in STACK_OF.values() and (
             asked.software not in platforms.stacks):
