@@ -9,10 +9,10 @@ from typing import Any
 
 import catalogue
 from catalogue.engines.engine import STOPS, Block, Engine, bare, launch_blocks, load_engine
-from catalogue.engines.engine import documents as with_blocks
 from catalogue.engines.released import releases
 from catalogue.ledger.claims import EngineSetting
 from catalogue.ledger.documents import Stated
+from catalogue.library import stands
 from catalogue.reading.words import revealed
 
 ORDER = ("accepted", "deprecated", "unlisted", "choice", "type", "unknown")  # the best first
@@ -112,7 +112,7 @@ def _stops(document: str, place: int, engine: str, software: str | None) -> tupl
 
 @functools.cache
 def _blocks(document: str) -> tuple[Block, ...]:
-    return tuple(launch_blocks(document)) if document in with_blocks() else ()
+    return tuple(launch_blocks(document)) if stands("engines/documents", document) else ()
 
 
 @functools.cache

@@ -22,14 +22,10 @@ from catalogue.engines.engine import (
     engine_of,
     launch_blocks,
     load_engine,
-    load_tool,
-    threshold_documents,
     thresholds,
     thresholds_of,
-    tool_names,
 )
-from catalogue.engines.engine import threshold_documents as watched
-from catalogue.engines.released import successors, successors_of
+from catalogue.engines.released import TOOLS, successors, successors_of
 from catalogue.library import KINDS, folder_of, locate
 from catalogue.messages import messages
 from catalogue.models.fields import configurations
@@ -108,11 +104,11 @@ def _whole_catalogue() -> list[Callable[[], Any]]:
         sources, symbols, glossary, symptoms, causes, configurations,
         *(partial(yamlfile.read, ROOT / name) for name in OF_TEXTS),
         *(partial(load_engine, name) for name in engine_names()),
-        *(partial(load_tool, name) for name in tool_names()),
+        *(partial(load_engine, name, TOOLS) for name in names(TOOLS)),
         *(partial(successors, name) for name in engine_names()),
         *(partial(_check_assertions, name) for name in asserting()),
-        *(partial(launch_blocks, name) for name in threshold_documents()),
-        *(partial(thresholds, name) for name in watched()),
+        *(partial(launch_blocks, name) for name in names("engines/documents")),
+        *(partial(thresholds, name) for name in names("engines/thresholds")),
         *(partial(_check_entry, kind, name) for kind in KINDS for name in names(kind)),
         _check_claims]
 

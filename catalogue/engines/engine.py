@@ -14,14 +14,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from catalogue.entries.entry import Entry as BaseEntry
 from catalogue.library import file_of, names, parsed, stands
-from catalogue.messages import LANGUAGES
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT
 from catalogue.reading.values import Ref, is_path
 from catalogue.reading.yamlfile import YamlFile
 
@@ -249,8 +247,7 @@ def _fits(value: Any, state: State) -> bool:
 
 
 Stated = Annotated[str, BeforeValidator(str)]
-Both = Annotated[dict[str, str], Field(min_length=2), AfterValidator(
-    lambda text: {language: text[language] for language in LANGUAGES})]
+Both = Annotated[dict[Annotated[str, Field(pattern="^(en|zh)$")], str], Field(min_length=2)]
 """A text in both languages, as it stands in a file."""
 
 
@@ -283,16 +280,21 @@ def engine_names() -> list[str]:
     return names("engines")
 
 
-def load_engine(name: str) -> Engine:
-    """The catalogue of an engine. Raises ParamsError with the names there are."""
-    return _load(_known_path(name))
+def _file(folder: str, name: str) -> Path:
+    """The file of a name. Raises ParamsError with the names there are."""
+    if is_path(name) or not stands(folder, name):
+        raise ParamsError(f"there is no '{_printed(name)}' in params/{folder}/, expected one of "
+                          f"{', '.join(names(folder))}.")
+    return file_of(folder, name)
 
 
-def _known_path(name: str) -> Path:
-    if is_path(name) or not stands("engines", name):
-        raise ParamsError(f"there is no engine '{_printed(name)}' in params/engines/, "
-                          f"expected one of {', '.join(engine_names())}.")
-    return file_of("engines", name)
+def load_engine(name: str, folder: str = "engines") -> Engine:
+    """The catalogue of an engine; in ``engines/tools`` of what measures one or stands before it.
+
+    Raises ParamsError with the names there are.
+    """
+    path = _file(folder, name)
+    return yamlfile.remembered("engine", path, lambda: engine_of(yamlfile.read(path)))
 
 
 def load_releases(name: str) -> tuple[Release, ...]:
@@ -300,27 +302,9 @@ def load_releases(name: str) -> tuple[Release, ...]:
 
     Raises ParamsError with the names there are.
     """
-    path = _known_path(name)
+    path = _file("engines", name)
     return yamlfile.remembered("releases", path, lambda: _releases(
         yamlfile.read(path, "releases")))
-
-
-def _load(path: Path) -> Engine:
-    return yamlfile.remembered("engine", path, lambda: engine_of(yamlfile.read(path)))
-
-
-def tool_names() -> list[str]:
-    """What measures an engine or stands before it and has a catalogue: benches, routers."""
-    return names("engines/tools")
-
-
-def load_tool(name: str) -> Engine:
-    """The catalogue of a bench or a router. Raises ParamsError with the names there are."""
-    known = tool_names()
-    if name not in known:
-        raise ParamsError(f"there is no tool '{_printed(name)}' in params/engines/tools/, "
-                          f"expected one of {', '.join(known)}.")
-    return _load(file_of("engines/tools", name))
 
 
 def engine_of(file: YamlFile) -> Engine:
@@ -384,21 +368,12 @@ def _state(raw: dict[str, Any]) -> State:
     return State(**given)
 
 
-def documents() -> list[str]:
-    """Every document whose launch blocks are held."""
-    return names("engines/documents")
-
-
 def launch_blocks(document: str) -> list[Block]:
     """The launch blocks of a document, from ``params/engines/documents/``.
 
     Raises ParamsError, one sentence with file and line.
     """
-    known = documents()
-    if document not in known:
-        raise ParamsError(f"there are no launch blocks of '{_printed(document)}' in "
-                          f"params/engines/documents/, expected one of {', '.join(known)}.")
-    return parsed(Blocks, yamlfile.read(ROOT / "engines" / "documents" / f"{document}.yml")).blocks
+    return parsed(Blocks, yamlfile.read(_file("engines/documents", document))).blocks
 
 
 def plain(entry: Entry) -> dict[str, Any]:
@@ -455,11 +430,6 @@ class Thresholds(BaseEntry):
     """A file of ``params/engines/thresholds/``."""
 
     thresholds: list[Threshold]
-
-
-def threshold_documents() -> list[str]:
-    """Documents whose thresholds are held."""
-    return names("engines/thresholds")
 
 
 def thresholds(document: str) -> list[Threshold]:

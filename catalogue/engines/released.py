@@ -14,8 +14,6 @@ from catalogue.engines.engine import (
     bare,
     load_engine,
     load_releases,
-    load_tool,
-    tool_names,
 )
 from catalogue.entries.entry import Entry
 from catalogue.entries.hardware import Device
@@ -29,6 +27,7 @@ from catalogue.reading.yamlfile import YamlFile
 
 AT = "@"  # between an engine and its release
 CANDIDATE = "rc"
+TOOLS = "engines/tools"  # what measures an engine or stands before it: benches, routers
 
 
 def fitting(device: Device) -> list[str]:
@@ -229,4 +228,4 @@ nothing has to be set in its place.
 
 def catalogue_of(name: str) -> Engine:
     """The catalogue of an engine, a bench or a router. Raises ParamsError for another name."""
-    return load_tool(name) if name in tool_names() else load_engine(name)
+    return load_engine(name, TOOLS if library.stands(TOOLS, name) else "engines")

@@ -169,7 +169,7 @@ def floor(table: Table) -> Floats:
     unevenly the fullest rank has at least its share.
     """
     least = np.zeros(len(table))
-    for name in table.cards() if table.operator in MULTIPLICATIONS else ():
+    for name in table.distinct("card") if table.operator in MULTIPLICATIONS else ():
         peaks = library.load("devices", name).matrix_peak if stands("devices", name) else None
         units = {unit: float(peak.value) for unit, peak in peaks or () if peak is not None}
         if not units:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,6 @@ from catalogue.tables.table import DTYPES, OPERATORS, TIME, Column, Part, Table,
 if TYPE_CHECKING:
     import pandas as pd
 
-DISTRIBUTIONS = {"aisimulate": "aisimulate_core", "aiconfigurator-core": "aiconfigurator_core"}
-"""Distribution -> its package, the one with the newer tables first."""
 DATA = ("systems", "data")
 ENDING = re.compile(r"(?P<table>.+)_perf(\.parquet|\.txt)")
 MS, US = 1e-3, 1e-6
@@ -60,18 +57,6 @@ def _conventions() -> dict[str, tuple[Rule, ...]]:
 
 
 CONVENTIONS = _conventions()
-
-
-def installed() -> Path | None:
-    """The folder of tables of the first of the packages that is installed; nothing is imported."""
-    for distribution, package in DISTRIBUTIONS.items():
-        try:
-            folder = Path(str(metadata.distribution(distribution).locate_file(package)), *DATA)
-        except metadata.PackageNotFoundError:
-            continue
-        if folder.is_dir():
-            return folder
-    return None
 
 
 def files(root: Path) -> Sequence[PackagedFile]:

@@ -1,4 +1,4 @@
-"""Tables wherever they are: a file, a folder of files, or an installed package."""
+"""Tables wherever they are: a file, or a folder of files."""
 
 from __future__ import annotations
 
@@ -56,10 +56,6 @@ class Shelf:
         """Operators that there are rows of, in the order of ``OPERATORS``."""
         return tuple(dict.fromkeys(part.operator for part in self.parts()))
 
-    def cards(self, operator: str | None = None) -> tuple[str, ...]:
-        """Cards that there are rows of, of one operator or of any."""
-        return tuple(sorted({part.card for part in self.parts(operator)}))
-
     def engines(self, operator: str | None = None, card: str | None = None) -> tuple[str, ...]:
         """Engines with their releases that there are rows of, of one operator and card or of any.
         """
@@ -84,24 +80,17 @@ class Shelf:
         return joined(operator, [table for table in tables if table is not None])
 
 
-def shelf(where: str | Path | None = None) -> Shelf:
-    """Tables in a file, in a folder, or of an installed package.
+def shelf(where: str | Path) -> Shelf:
+    """Tables in a file or in a folder.
 
     A folder holds files in the columns of ``operators.yml`` (``.parquet``, ``.csv``), or is laid
     out as the packages' are, one of them or several side by side.
 
     Args:
-        where: the file or folder; without it the package that is installed.
+        where: the file or folder.
 
     Raises ParamsError where there is no table.
     """
-    if where is None:
-        folder = packaged.installed()
-        if folder is None:
-            raise ParamsError("no tables are given and no package with tables is installed, "
-                              "expected --tables FOLDER or one of "
-                              f"{', '.join(packaged.DISTRIBUTIONS)} (pip install).")
-        return Shelf(folder, packaged.files(folder))
     path = Path(where).expanduser()
     try:
         path.stat()

@@ -150,14 +150,6 @@ class Table:
             return np.asarray(column.cat.categories, object)[column.cat.codes]
         return column.to_numpy()
 
-    def cards(self) -> tuple[str, ...]:
-        """Devices that were measured."""
-        return self.distinct("card")
-
-    def engines(self) -> tuple[str, ...]:
-        """Engines with their releases that were measured."""
-        return self.distinct("engine")
-
     def distinct(self, name: str) -> tuple[Any, ...]:
         """Every value of a column, in order."""
         return tuple(sorted(self.frame[name].unique().tolist()))

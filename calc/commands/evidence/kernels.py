@@ -36,7 +36,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="action", required=True)
     for name in ACTIONS:
         action = actions.add_parser(name, help=spoken(say("action", name=name)))
-        action.add_argument("--tables", metavar="FOLDER", help=spoken(say("help-tables")))
+        action.add_argument("--tables", metavar="FOLDER", required=True,
+                            help=spoken(say("help-tables")))
         action.add_argument("--operator", help=spoken(say("help-operator")))
         for option, example in (("card", "nvidia-h200-sxm"), ("engine", "vllm@0.24.0")):
             action.add_argument(f"--{option}", help=spoken(say("help-card", example=example)))
@@ -59,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for tables that cannot be read, and ModuleNotFoundError without PyArrow.
     """
-    if args.tables:
-        refuse_fitting(args.tables)
+    refuse_fitting(args.tables)
     return ACTIONS[args.action](args, shelf(args.tables))
 
 

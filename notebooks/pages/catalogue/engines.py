@@ -85,7 +85,7 @@ def settings(document: str, judged: bool = True) -> dict[str, Setting]:
     """The settings of a document by name, in one spelling of flags, keys and keywords.
 
     Args:
-        document: one of ``catalogue.engines.engine.documents``.
+        document: a file of ``params/engines/documents/``.
         judged: whether only those for an engine of the catalogue.
     """
     named: dict[str, Setting] = {}

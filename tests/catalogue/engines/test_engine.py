@@ -6,15 +6,14 @@ import pytest
 from _door import sentence
 
 from catalogue.engines.engine import (
-    ROOT,
     engine_names,
     engine_of,
     launch_blocks,
     load_engine,
-    load_tool,
 )
 from catalogue.engines.released import refusal, successors
 from catalogue.reading import files, yamlfile
+from catalogue.reading.files import ROOT
 from tools.engines import extract
 
 GOOD = """title: Engine
@@ -74,7 +73,7 @@ def test_unknown_names_are_refused_in_one_short_sentence(engine, text):
     assert "--size" in sentence(known.lookup, "--sizes")
     assert "--size" in sentence(known.lookup, "ENGINE_SIZE")  # the argument it is named after
     for action, *arguments in ((known.lookup,), (known.exists, "--size"), (load_engine,),
-                               (load_tool,), (launch_blocks,)):
+                               (launch_blocks,)):
         assert len(sentence(action, *arguments, text)) < 300
 
 

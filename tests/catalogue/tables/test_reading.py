@@ -72,7 +72,7 @@ def test_rows_come_back_as_they_were_written(tmp_path_factory, rows, kind):
     table = shelf(path).table("gemm")
     assert table["rows"].tolist() == [count for count, _ in rows]
     assert table["time"].tolist() == [time for _, time in rows]
-    assert (table.cards(), table.engines()) == (("my-card",), ("pytorch@2.11.0",))
+    assert (table.distinct("card"), table.distinct("engine")) == (("my-card",), ("pytorch@2.11.0",))
     assert table.where(0) == f"{path}, {'line 2' if ending == 'csv' else 'row 1'}"
     with pytest.raises(ValueError, match="read-only"):
         table["time"][0] = 1
@@ -85,7 +85,7 @@ def test_several_operators_in_one_file_and_several_files_in_a_folder(tmp_path):
     as_parquet(tmp_path / "b.parquet", GEMM | {"card": "other-card"})
     tables = shelf(tmp_path)
     assert tables.operators() == ("gemm", "all_reduce")
-    assert tables.cards("gemm") == ("my-card", "other-card")
+    assert tables.table("gemm").distinct("card") == ("my-card", "other-card")
     assert [part.rows for part in tables.parts()] == [1, 1, 1]
     assert len(tables.table("gemm", card="other-card")) == 1
     assert tables.table("all_reduce", engine=("nccl@2.27.3",))["bytes"].tolist() == [1024]

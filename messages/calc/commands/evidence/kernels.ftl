@@ -13,8 +13,8 @@ action =
     }
 
 help-tables =
-    .en = a file or folder of tables, or the systems/data of a package; without it the package that is installed
-    .zh = 表的文件或目录，或某个软件包的 systems/data；不给则用已安装的软件包
+    .en = a file or folder of tables, or the systems/data of a package
+    .zh = 表的文件或目录，或某个软件包的 systems/data
 
 help-operator =
     .en = only this one
