@@ -8,6 +8,7 @@ or hears the language model's own part is read; the published format is recognis
 from __future__ import annotations
 
 import json
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -15,16 +16,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+import yaml
 from pydantic import ValidationError
 
 from catalogue import library
 from catalogue.entries.families import Family
 from catalogue.entries.models import (
-    ATTENTION_KINDS,
     CSA,
     GROUPS,
     LINEAR,
-    NETWORK_KINDS,
     RECURRENT,
     WINDOW_HEADS,
     Model,
@@ -174,9 +174,6 @@ def _refuse_shapes(file: JsonFile, part: dict[str, Any], key: str) -> None:
 
 
 MAX_NAME = 80
-_BARE = re.compile("|".join((
-    "gqa|csa|sigmoid|softmax|sqrtsoftplus|vendor|derived|[0-9]{4}-[0-9]{2}-[0-9]{2}",
-    *ATTENTION_KINDS, *NETWORK_KINDS)))
 CODE = "modelling code, "
 POSITIONS = {"max_position_embeddings": ["max_position_embeddings", "model_max_length"]}
 """Of every family; Kimi Linear has the latter."""
@@ -222,24 +219,18 @@ class Imported:
                  "is not stated there.",
                  f"# Shapes as in the {CODE}src/transformers/models/{self.family.code}."]
         for key, value in self.data.items():
-            comment = self.comments.get(key)
             if key == "layers":
                 lines += ["layers:", *(f"  - {_flow(run)}" for run in value)]
             else:
-                lines.append(f"{key}: {_flow(value)}" + (f"  # {comment}" if comment else ""))
+                lines.append(f"{key}: {_flow(value)}" + (
+                    f"  # {self.comments[key]}" if key in self.comments else ""))
         return "\n".join(lines) + "\n"
 
 
 def _flow(value: Any) -> str:
-    """One value in YAML's flow style; text in double quotes, our own words and dates bare."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    if isinstance(value, bool) or not isinstance(value, str):
-        return json.dumps(value)
-    bare = _BARE.fullmatch(value) or value in sources()
-    return value if bare else json.dumps(value, ensure_ascii=False)
+    """One value in YAML's flow style, on one line."""
+    return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True,
+                          width=math.inf).removesuffix("...\n").rstrip("\n")
 
 
 def import_config(path: Path, name: str | None = None, source: str | None = None,
