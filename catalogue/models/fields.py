@@ -22,20 +22,16 @@ say = messages("catalogue/models/fields")
 
 _LONGEST = 80  # characters of a field's name, that of its object before it
 # The widest that is plausible, with room; products of these stay exact in 64 bits.
-_LARGEST = {
-    "num_nextn_predict_layers": 100, "n_shared_experts": 64, "hc_mult": 64, "n_group": 8_192,
-    "intermediate_size": 1_048_576, "vocab_size": 10_000_000, "index_topk": 10_000_000,
-    "sliding_window": 1_000_000_000, "max_position_embeddings": 1_000_000_000,
-    "hidden_size": 65_536, "moe_intermediate_size": 65_536, "q_lora_rank": 65_536,
-    "kv_lora_rank": 65_536, "o_lora_rank": 65_536, "routed_expert_hidden_size": 65_536,
-    "n_routed_experts": 8_192, "num_experts_per_tok": 8_192, "topk_group": 8_192}
-_OF_LAYERS, _OTHERWISE = 1_000, 4_096
+_OF_TOKENS = ("vocab_size", "index_topk", "sliding_window", "max_position_embeddings")
+_WIDE = ("intermediate_size", "hidden_size", "moe_intermediate_size", "q_lora_rank",
+         "kv_lora_rank", "o_lora_rank", "routed_expert_hidden_size")
 
 
 def largest(ours: str) -> int:
     """The largest plausible value of a field of a model file [1]."""
-    layers = "layers" in ours or ours == "first_k_dense_replace"
-    return _LARGEST.get(ours, _OF_LAYERS if layers else _OTHERWISE)
+    if "layers" in ours or ours == "first_k_dense_replace":
+        return 1_000
+    return 1_000_000_000 if ours in _OF_TOKENS else 100_000 if ours in _WIDE else 8_192
 
 
 @dataclass

@@ -6,9 +6,9 @@ so that no more is in memory than what is needed. Reading needs pandas and PyArr
 ``analysis``.
 """
 
-from catalogue.tables.lint import Finding, sound
+from catalogue.tables.lint import sound
 from catalogue.tables.shelf import Shelf, shelf
 from catalogue.tables.table import DTYPES, OPERATORS, Column, Operator, Part, Table
 
-__all__ = ["DTYPES", "OPERATORS", "Column", "Finding", "Operator", "Part", "Shelf", "Table",
+__all__ = ["DTYPES", "OPERATORS", "Column", "Operator", "Part", "Shelf", "Table",
            "shelf", "sound"]

@@ -1,13 +1,11 @@
 """Checks of measured rows: impossible times, doubles, spikes; and the rows that pass.
 
-A fit takes ``sound(table)``. What is left out is reported by kind, card and engine, with its count
-and examples; nothing is corrected.
+A fit takes ``sound(table)``; nothing is corrected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -15,85 +13,35 @@ from numpy.typing import NDArray
 
 from catalogue import library
 from catalogue.library import stands
-from catalogue.reading.amounts import human, plain
 from catalogue.tables.table import FORMATS, LATENT, OPERATORS, QUERY, ROTATED, VALUE, Table
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-EXAMPLES = 3  # rows that are shown of a kind
 MARGIN = 0.95  # of the roofline, below which a time cannot be: clocks above the advertised one
 SPIKE = 2.0  # times the larger of both neighbours, beyond which a row stands alone
 GROWING = ("bytes", "tokens", "context", "rows")
 """The column along which rows are neighbours: the first that an operator has."""
-KINDS = {
-    "no-time": "no time above 0 was measured",
-    "unknown-word": "a format or a word that is not in the schema, or a number below the least",
-    "below-roofline": "quicker than the card can multiply at its peaks",
-    "copy": "the same row again, with the same time",
-    "double": "the shape was measured again, with another time; the lower median stays",
-    "spike": f"a point alone at more than {plain(SPIKE)} times both neighbours: noise, or a poor "
-             "choice of an autotuner",
-}
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What is wrong with some rows of an operator, card and engine, which ``sound`` leaves out.
-
-    Attributes:
-        kind: of ``KINDS``.
-        rows, of: how many rows it concerns, and of how many.
-        examples: some of them, with file and row.
-    """
-
-    kind: str
-    operator: str
-    card: str
-    engine: str
-    rows: int
-    of: int
-    examples: tuple[str, ...]
-
-
-def sound(table: Table) -> tuple[Table, list[Finding]]:
-    """Rows that a law may be compared with, and the findings.
+def sound(table: Table) -> Table:
+    """Rows that a law may be compared with, in their order.
 
     Args:
         table: of one operator, of any cards and engines.
-
-    Returns:
-        the rows that pass, in their order; the findings, in the order of ``CHECKS``.
     """
-    kinds = np.full(len(table), "", object)
-    for kind, check in CHECKS.items():
-        passes = kinds == ""
-        kinds[np.flatnonzero(passes)[check(table.select(passes))]] = kind
-    by = ["card", "engine"]
-    counts, findings = table.frame.groupby(by, observed=True).size(), []
-    for kind in CHECKS:
-        for (card, engine), wrong in table.frame[kinds == kind].groupby(
-                by, observed=True, sort=False):
-            examples = tuple(f"{table.where(row)}: {_shape(table, row)}"
-                             for row in wrong.index[:EXAMPLES])
-            findings.append(Finding(kind, table.operator, card, engine, len(wrong),
-                                    int(counts[card, engine]), examples))
-    return table.select(kinds == ""), findings
-
-
-def _shape(table: Table, row: int) -> str:
-    """A row in a line: what was measured, and its time."""
-    cells = table.frame.iloc[row]
-    shape = ", ".join(f"{column.name} {cells[column.name]}"
-                      for column in OPERATORS[table.operator].shape if cells[column.name] != "")
-    return f"{cells['dtype']}, {shape}: {human(float(cells['time']), 's')}"
+    for check in CHECKS:
+        table = table.select(~check(table))
+    return table
 
 
 def _without_time(table: Table) -> Mask:
+    """No time above 0 was measured."""
     return ~(np.isfinite(table["time"]) & (table["time"] > 0))
 
 
 def _unknown(table: Table) -> Mask:
+    """A format or a word that is not in the schema, or a number below the least."""
     wrong = np.zeros(len(table), bool)
     for column in OPERATORS[table.operator].columns:
         cells = table.frame[column.name]
@@ -105,6 +53,7 @@ def _unknown(table: Table) -> Mask:
 
 
 def _below(table: Table) -> Mask:
+    """Quicker than the card can multiply at its peaks."""
     return np.asarray(table["time"] < MARGIN * floor(table))
 
 
@@ -125,6 +74,7 @@ def _doubled(table: Table) -> Mask:
 
 
 def _spiked(table: Table) -> Mask:
+    """A point alone above both neighbours: noise, or a poor choice of an autotuner."""
     order, same = _neighbours(table)
     time = table["time"][order]
     alone = np.zeros(len(table), bool)
@@ -150,10 +100,9 @@ def _neighbours(table: Table) -> tuple[NDArray[np.int64], Mask]:
     return order, (keys[:, 1:] == keys[:, :-1]).all(axis=0)
 
 
-CHECKS: Mapping[str, Callable[[Table], Mask]] = MappingProxyType({
-    "no-time": _without_time, "unknown-word": _unknown, "below-roofline": _below, "copy": _copied,
-    "double": _doubled, "spike": _spiked})
-"""Kind -> rows that ``sound`` leaves out, in this order."""
+CHECKS: tuple[Callable[[Table], Mask], ...] = (
+    _without_time, _unknown, _below, _copied, _doubled, _spiked)
+"""Rows that ``sound`` leaves out, in this order."""
 
 
 # --- rooflines ------------------------------------------------------------------------------------

@@ -166,11 +166,6 @@ class Table:
             frame = frame[frame[name].isin(value if isinstance(value, tuple) else (value,))]
         return Table(self.operator, frame.reset_index(drop=True))
 
-    def where(self, at: int) -> str:
-        """File and row of a row, as messages name it."""
-        file, row = self.frame[["file", "row"]].iloc[at]
-        return row_location(file, row)
-
     def parts(self) -> list[Part]:
         """Number of rows by file, card and engine."""
         counts = self.frame.groupby(["file", "card", "engine"], observed=True).size()

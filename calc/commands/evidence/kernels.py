@@ -1,4 +1,4 @@
-"""``kernels``: tables of measured operators, what is in them and what is wrong with them."""
+"""``kernels``: tables of measured operators, what is in them, and laws fitted to them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,12 @@ from calc.kernels.writing import text
 from catalogue import library, names
 from catalogue.deployments.measured import refuse_fitting
 from catalogue.messages import Pair, messages
-from catalogue.reading.amounts import plain
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import write_whole
-from catalogue.tables import Finding, Shelf, shelf, sound
-from catalogue.tables.lint import KINDS, SPIKE
+from catalogue.tables import Shelf, shelf
 
 common = messages("common")
 say = messages("calc/commands/evidence/kernels")
-
-SHOWN = 8  # findings of a kind that are told, those of most rows
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -90,48 +86,6 @@ def _list(args: argparse.Namespace, tables: Shelf) -> int:
     print(spoken(say("rows-of", rows=f"{count:,}", one=count == 1, operators=f"{operators:,}",
                      single=operators == 1)))
     return OK
-
-
-def _check(args: argparse.Namespace, tables: Shelf) -> int:
-    """What the lint finds, table by table, and what a fit would leave out."""
-    asked: dict[tuple[str, str], None] = {}
-    for part in tables.parts(args.operator, args.card, args.engine):
-        asked.setdefault((part.operator, part.card))
-    checked, kept, findings = 0, 0, []
-    for operator, card in asked:
-        table = tables.table(operator, card, args.engine or ())
-        clean, found = sound(table)
-        checked, kept = checked + len(table), kept + len(clean)
-        findings += found
-    if args.json:
-        print_json({"tables": str(tables.root), "checked": checked, "left_out": checked - kept,
-                    "findings": [vars(each) | {"says": KINDS[each.kind]}
-                                 for each in findings]})
-        return OK
-    _print_findings(findings)
-    print(spoken(say("checked", rows=f"{checked:,}", one=checked == 1,
-                     left=f"{checked - kept:,}")))
-    return OK
-
-
-def _print_findings(findings: list[Finding]) -> None:
-    """Findings by kind and operator, with the engine that has most of them."""
-    for kind in KINDS:
-        mine = [each for each in findings if each.kind == kind]
-        if not mine:
-            continue
-        count = sum(each.rows for each in mine)
-        print(spoken(say("finding", kind=kind, rows=f"{count:,}", one=count == 1,
-                         says=KINDS[kind], spike=plain(SPIKE))))
-        shown = Table(*_headings("operator", "card", "engine"), *map(spoken, (
-            common("rows"), say("of"), say("for-instance"))), box=None)
-        for each in sorted(mine, key=lambda finding: -finding.rows)[:SHOWN]:
-            shown.add_row(each.operator, each.card, each.engine, f"{each.rows:,}", f"{each.of:,}",
-                          each.examples[0])
-        if len(mine) > SHOWN:
-            shown.add_row(spoken(say("and-more", count=len(mine) - SHOWN)), "", "", "", "",
-                          spoken(say("json-tells")))
-        console().print(shown)
 
 
 def _fit(args: argparse.Namespace, tables: Shelf) -> int:
@@ -224,6 +178,5 @@ def _headings(*names: str) -> list[str]:
             for name in names]
 
 
-ACTIONS: dict[str, Callable[[argparse.Namespace, Shelf], int]] = {
-    "list": _list, "fit": _fit, "check": _check}
+ACTIONS: dict[str, Callable[[argparse.Namespace, Shelf], int]] = {"list": _list, "fit": _fit}
 """What is done with tables, by name, and who does it."""

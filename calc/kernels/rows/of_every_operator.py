@@ -54,7 +54,7 @@ def read(tables: Shelf, operator: str, card: str, engine: str, dtype: str | tupl
     if not any(part.operator == operator and part.card == card and part.engine == engine
                for part in tables.parts()):
         return None
-    table, _ = sound(tables.table(operator, card, engine, dtype))
+    table = sound(tables.table(operator, card, engine, dtype))
     return table if len(table) >= least else None
 
 

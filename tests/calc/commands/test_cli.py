@@ -43,7 +43,7 @@ ASKED = (
     "validate --system s2-other-engine", "validate --energy", "calibrate s2-other-engine-tpot",
     "audit --claim S1-046",
     f"log {LOG} --set device=nvidia-h200-sxm",
-    f"kernels list --tables {KERNELS}", f"kernels check --tables {KERNELS}",
+    f"kernels list --tables {KERNELS}",
     f"import-model {MODEL}", f"deploy {R1} -o OUT")
 # answers that show what files state or what is typed, and one that takes seconds
 IN_ENGLISH = ("devices n", "models d", "scenarios", "import-model",

@@ -48,15 +48,3 @@ def test_own_rows_are_predicted_or_refused(cli, tmp_path):
     code, _, err = cli("validate", "--system", str(plan))
     assert (code, err.count("\n")) == (2, 1)
     assert "needs the column 'concurrency'" in err
-
-
-def test_unsound_rows_are_left_out(cli, tmp_path):
-    """One row is a copy of another, and one is faster than the card multiplies."""
-    table = tmp_path / "mine.csv"
-    table.write_text("operator,card,engine,dtype,rows,columns,depth,time [us]\n" + "".join(
-        f"gemm,nvidia-h200-sxm,vllm@0.24.0,bf16,{rows},7168,2048,{time}\n"
-        for rows, time in ((1, 10), (1, 10), (2, 10), (4096, 1))))
-    answer = answered(cli, "kernels", "check", "--tables", str(table))
-    assert (answer["checked"], answer["left_out"]) == (4, 2)
-    assert {finding["kind"] for finding in answer["findings"]} >= {"copy", "below-roofline"}
-    assert answer["findings"][0]["examples"][0].startswith(f"{table}, line 5: ")

@@ -17,25 +17,18 @@ def gemm(rows, time, **columns):
     return synthetic("gemm", rows=rows, time=time, **{"columns": 7168, "depth": 2048} | columns)
 
 
-def kinds(findings):
-    return {(each.kind, each.rows) for each in findings}
-
-
-@pytest.mark.parametrize(("rows", "time", "more", "left", "findings"), [
-    ([1, 2, 4, 8], [1e-5, 1.1e-5, 1.2e-5, 1.5e-5], {}, [1, 2, 3, 4], set()),
-    ([1, 0, 4], 1e-5, {"dtype": ["bf16", "bf16", "fp3"]}, [1], {("unknown-word", 2)}),
-    ([1, 1, 2], 1e-5, {}, [1, 3], {("copy", 1)}),
+@pytest.mark.parametrize(("rows", "time", "more", "left"), [
+    ([1, 2, 4, 8], [1e-5, 1.1e-5, 1.2e-5, 1.5e-5], {}, [1, 2, 3, 4]),
+    ([1, 0, 4], 1e-5, {"dtype": ["bf16", "bf16", "fp3"]}, [1]),
+    ([1, 1, 2], 1e-5, {}, [1, 3]),
     # of a shape measured again the lower median stays
-    ([1, 1, 1, 1, 2], [4e-5, 2e-5, 1e-5, 3e-5, 2e-5], {}, [2, 5], {("double", 3)}),
+    ([1, 1, 1, 1, 2], [4e-5, 2e-5, 1e-5, 3e-5, 2e-5], {}, [2, 5]),
     # a point alone, and a step that stays
-    ([1, 2, 4, 8, 16, 32], [1e-5, 1e-5, 9e-5, 1e-5, 1e-5, 9e-5], {}, [1, 2, 4, 5, 6],
-     {("spike", 1)}),
-    *(([1, 2], [1e-5, time], {}, [1], {("no-time", 1)})
+    ([1, 2, 4, 8, 16, 32], [1e-5, 1e-5, 9e-5, 1e-5, 1e-5, 9e-5], {}, [1, 2, 4, 5, 6]),
+    *(([1, 2], [1e-5, time], {}, [1])
       for time in (0.0, -1e-6, np.nan, np.inf))])
-def test_findings(rows, time, more, left, findings):
-    clean, found = sound(gemm(rows, time, **more))
-    assert clean["row"].tolist() == left
-    assert kinds(found) == findings
+def test_rows_that_pass(rows, time, more, left):
+    assert sound(gemm(rows, time, **more))["row"].tolist() == left
 
 
 @pytest.mark.parametrize(("operator", "shape", "flops", "unit"), [
@@ -52,17 +45,14 @@ def test_floor_by_arithmetic(operator, shape, flops, unit):
     peak = getattr(load("devices", "nvidia-h200-sxm").matrix_peak, unit).value
     table = synthetic(operator, **H200, **shape, time=[0.5 * flops / peak])
     np.testing.assert_allclose(floor(table), flops / peak, rtol=1e-12)
-    assert kinds(sound(table)[1]) == {("below-roofline", 1)}
-    assert len(sound(synthetic(operator, **H200, **shape, time=[2 * flops / peak]))[0]) == 1
+    assert len(sound(table)) == 0
+    assert len(sound(synthetic(operator, **H200, **shape, time=[2 * flops / peak]))) == 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0.0, 1e-5, 1.05e-5, 9e-5])),
                 min_size=1, max_size=20))
 @settings(max_examples=30)
-def test_every_row_stays_or_is_told_once_and_what_stays_is_sound(rows):
-    table = gemm([size for size, _ in rows], [time for _, time in rows])
-    clean, findings = sound(table)
-    assert len(clean) + sum(each.rows for each in findings) == len(table)
+def test_shapes_that_pass_have_one_time(rows):
+    clean = sound(gemm([size for size, _ in rows], [time for _, time in rows]))
     assert (clean["time"] > 0).all()
     assert not clean.frame.duplicated(OPERATORS["gemm"].key).any()
-    assert not [each for each in sound(clean)[1] if each.kind != "spike"]

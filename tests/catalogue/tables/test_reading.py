@@ -73,7 +73,7 @@ def test_rows_come_back_as_they_were_written(tmp_path_factory, rows, kind):
     assert table["rows"].tolist() == [count for count, _ in rows]
     assert table["time"].tolist() == [time for _, time in rows]
     assert (table.distinct("card"), table.distinct("engine")) == (("my-card",), ("pytorch@2.11.0",))
-    assert table.where(0) == f"{path}, {'line 2' if ending == 'csv' else 'row 1'}"
+    assert table["row"][0] == (2 if ending == "csv" else 1)
     with pytest.raises(ValueError, match="read-only"):
         table["time"][0] = 1
 

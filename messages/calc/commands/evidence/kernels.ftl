@@ -1,15 +1,13 @@
-### ``kernels``: tables of measured operators, what is in them and what is wrong with them.
+### ``kernels``: tables of measured operators, what is in them, and laws fitted to them.
 
 action =
     .en = { $name ->
         [list] operators, cards and engines of tables, with their rows
-        [fit] laws of one engine's kernels on one card, fitted to one half and judged on the other
-       *[check] what is wrong with tables, and what a fit leaves out of them
+       *[fit] laws of one engine's kernels on one card, fitted to one half and judged on the other
     }
     .zh = { $name ->
         [list] 表中的算子、卡与引擎及其行数
-        [fit] 一种引擎在一种卡上的算子规律，用一半拟合、用另一半检验
-       *[check] 表中的问题，以及拟合排除了什么
+       *[fit] 一种引擎在一种卡上的算子规律，用一半拟合、用另一半检验
     }
 
 help-tables =
@@ -54,46 +52,6 @@ rows-of =
        *[no] operators
     }.
     .zh = { $operators } 种算子，共 { $rows } 行。
-
-checked =
-    .en = { $rows } { $one ->
-        [yes] row
-       *[no] rows
-    } checked, { $left } left out of fits.
-    .zh = 已检查 { $rows } 行，拟合排除 { $left } 行。
-
-# only in .en: $says
-# only in .zh: $spike
-# number: the bounds of the lint
-finding =
-    .en = { $kind }: { $rows } { $one ->
-        [yes] row
-       *[no] rows
-    } left out: { $says }.
-    .zh = { $kind }：排除 { $rows } 行：{ $kind ->
-        [no-time] 没有大于 0 的实测时间
-        [unknown-word] 格式或词语不在 schema 中，或数值低于下限
-        [below-roofline] 比该卡按峰值相乘还快
-        [copy] 同一行重复，时间相同
-        [double] 同一形状再次测得另一时间；保留偏低的中位数
-       *[spike] 孤立点，超过两侧邻点的 { $spike } 倍：噪声，或自动调优选择不当
-    }。
-
-of =
-    .en = of
-    .zh = 总行数
-
-for-instance =
-    .en = for instance
-    .zh = 例如
-
-and-more =
-    .en = and { $count } more
-    .zh = 另有 { $count } 项
-
-json-tells =
-    .en = --json tells them all
-    .zh = --json 列出全部
 
 one-card-one-engine =
     .en = a fit is of one card and one engine, expected --card and --engine
