@@ -327,18 +327,12 @@ def _precision(model: Model, log: StartupText) -> str | None:
         return None
     if model.index_topk is not None:
         found = PRINTED["indexed"].get(found, found)
-    kept = log.arguments.get("kv_cache_dtype", "").casefold()
-    return _with_cache(found, kept) if kept.startswith("fp8") else found
-
-
-def _with_cache(precision: str, kept: str) -> str:
-    """The precision of the same weights whose cache has eight bits; itself if there is none."""
-    base: Precision = library.load("precisions", precision)
-    if library.load("formats", base.kv_cache).bits.value <= BYTE:
-        return precision
-    wanted = PRINTED["caches"].get(kept, "fp8")
-    for name in library.names("precisions"):
-        other: Precision = library.load("precisions", name)
-        if other.weights == base.weights and other.kv_cache == wanted:
-            return name
-    return precision
+    cache = log.arguments.get("kv_cache_dtype", "").casefold()
+    base: Precision = library.load("precisions", found)
+    if not cache.startswith("fp8") or library.load(
+            "formats", base.kv_cache).bits.value <= BYTE:
+        return found
+    wanted = PRINTED["caches"].get(cache, "fp8")
+    others = {name: library.load("precisions", name) for name in library.names("precisions")}
+    return next((name for name, other in others.items()
+                 if other.weights == base.weights and other.kv_cache == wanted), found)

@@ -256,9 +256,8 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     model_type = str(file.data.get("model_type", means.id))
     reader.read()
     reader.refuse_unread(model_type)
-    title = _name(path, file, name)
-    stated = file.data.get("_name_or_path")
-    if name is None and isinstance(stated, str) and stated:
+    title = _name(path, file) if name is None else _printable("--name", name)
+    if name is None and file.data.get("_name_or_path"):
         reader.used["_name_or_path"] = "name"
     head: dict[str, Any] = {
         "name": {"en": title, "zh": title},
@@ -315,39 +314,37 @@ def _refuse_unmodelled(file: JsonFile, family: Family) -> NoReturn:
     key = next((key for key in new.fields if file.data.get(key)), "model_type")
     raise ParamsError(
         f"{file.where(key)}: '{key}' is {json_excerpt(file.data.get(key))}, which in {family.id} "
-        f"means {new.what}, expected a model without it ('{new.counted}' of the catalogue has the "
-        "rest); to add it takes a field in catalogue/entries/models.py, its formulas in "
-        "notebooks/memory.md, notebooks/compute.md and calc/physics/, then params/families/"
-        f"{family.id}.yml.")
+        f"means {new.what} and has no formula, expected a model without it ('{new.counted}' of the "
+        "catalogue has the rest).")
+
+
+def _printable(option: str, text: str) -> str:
+    """A text of the command line. Raises ParamsError for one that a file should not hold."""
+    if not text.strip() or not text.isprintable() or len(text) > MAX_NAME:
+        raise ParamsError(f"{option}: {json_excerpt(text)} is refused, expected up to {MAX_NAME} "
+                          "printable characters.")
+    return text.strip()
 
 
 def _stated(source: str) -> dict[str, str]:
     """The source that a reader names, with its date where it is listed."""
-    if not source.strip() or not source.isprintable() or len(source) > MAX_NAME:
-        raise ParamsError(f"--source: {json_excerpt(source)} is not a source, expected up to "
-                          f"{MAX_NAME} printable characters.")
-    if " " not in source and source not in sources():
+    if " " not in _printable("--source", source) and source not in sources():
         raise ParamsError(f"--source: {json_excerpt(source)} is not in params/sources/, expected a "
                           "key that is, or words that say where to look.")
     date = sources().get(source, {}).get("date")
     return {"source": source, "kind": "vendor"} | ({"date": str(date)} if date else {})
 
 
-def _name(path: Path, file: JsonFile, name: str | None) -> str:
-    """The model's name, in printable characters; of a path its last part."""
-    if name is not None:
-        if not name.strip() or not name.isprintable() or len(name) > MAX_NAME:
-            raise ParamsError(f"--name: {json_excerpt(name)} is not a name, "
-                              f"expected up to {MAX_NAME} printable characters.")
-        return name.strip()
+def _name(path: Path, file: JsonFile) -> str:
+    """The model's name in printable characters: of the configuration, its folder or its file."""
     stated = file.data.get("_name_or_path")
     folder = path.absolute().parent.name if path.stem == "config" else ""
-    for candidate in (stated if isinstance(stated, str) else "", folder, path.stem):
+    for candidate in (stated if isinstance(stated, str) else "", folder, path.stem, "config"):
         last = re.split(r"[/\\]|--", candidate.rstrip("/\\"))[-1]
-        last = "".join(char for char in last if char.isprintable()).strip()[:MAX_NAME].strip()
+        last = "".join(filter(str.isprintable, last)).strip()[:MAX_NAME].strip()
         if last.strip("."):
-            return last
-    return "config"
+            break
+    return last
 
 
 def _validated(data: dict[str, Any], file: JsonFile) -> Model:
