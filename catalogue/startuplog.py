@@ -159,8 +159,9 @@ def _arguments(text: str) -> dict[str, str]:
 
 
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "data_parallel", "decode_context_parallel")
-SIZED = ("max_num_batched_tokens", "block_size")
-PLAIN = ("memory_utilization", "draft_tokens")
+WORKLOAD = {"max_num_batched_tokens": " token", "block_size": " token", "memory_utilization": "",
+            "draft_tokens": "", "max_num_seqs": " request"}
+"""Arguments that a scenario states as its workload, each with its unit."""
 TOWER = ("text_only", "vision_whole")  # what is loaded of a vision tower
 SHORTEST = 8192  # tokens of a request where neither log nor model says how many
 BYTE = 8  # bits
@@ -169,43 +170,10 @@ PART = re.compile(r"SXM[0-9]?|HBM[0-9][a-z]?|[0-9]{2,3}GB")
 ALIKE = 0.1  # [1] of a memory, from which on it is another
 
 
-@dataclass(frozen=True)
-class Recognised:
-    """A deployment as a log and a command line name it.
+def recognised(log: StartupText, given: Mapping[str, str]) -> dict[str, Any]:
+    """The deployment that a log names, as a scenario's file states it besides title and defaults.
 
-    Attributes:
-        model, device, precision, node: identifiers or paths; None where nothing says which.
-        data: groups of a scenario's file besides these.
-    """
-
-    model: str | None
-    device: str | None
-    precision: str | None
-    node: str | None
-    data: Mapping[str, Any]
-
-    @property
-    def lacking(self) -> str | None:
-        """Setting that nothing states; None if the deployment is complete."""
-        stated = {"model": self.model, "device": self.device, "precision": self.precision,
-                  "cluster.node": self.node}
-        return next((name for name, value in stated.items() if value is None), None)
-
-    def file(self, title: str, source: str) -> dict[str, Any]:
-        """The deployment as a scenario's file would state it.
-
-        Args:
-            title: of the deployment.
-            source: of its figures.
-        """
-        return {"title": {"en": title, "zh": title},
-                "defaults": {"source": source, "kind": "documented"}, "model": self.model,
-                "device": self.device, "precision": self.precision, **self.data,
-                "cluster": {"node": self.node, **self.data["cluster"]}}
-
-
-def recognised(log: StartupText, given: Mapping[str, str]) -> Recognised:
-    """The deployment that a log names.
+    ``model``, ``device``, ``precision`` and ``node`` are None where nothing says them.
 
     Args:
         log: what it says.
@@ -216,7 +184,7 @@ def recognised(log: StartupText, given: Mapping[str, str]) -> Recognised:
     model = given.get("model") or _model(log.checkpoints)
     device = given.get("device") or next(filter(None, map(_card, log.cards)), None)
     precision, node = given.get("precision"), given.get("cluster.node")
-    longest = log.length
+    longest, said = log.length, log.arguments
     if model:
         entry: Model = library.load("models", model)
         precision = precision or _precision(entry, log)
@@ -227,22 +195,20 @@ def recognised(log: StartupText, given: Mapping[str, str]) -> Recognised:
     cut = _cut(log, given)
     devices = cut["tensor_parallel"] * cut["data_parallel"] * cut["pipeline_parallel"]
     each = library.load("nodes", node).devices_per_node.value if node else devices
-    nodes = max(math.ceil(devices / each), int(log.arguments.get("nodes", 1)))
-    workload: dict[str, Any] = {"concurrency": f"{cut['data_parallel']} request",
-                                "context_tokens": f"{longest or SHORTEST} token"}
-    said = log.arguments
-    workload |= {name: f"{said[name]} token" for name in SIZED if name in said}
-    workload |= {name: said[name] for name in PLAIN if name in said}
-    if "max_num_seqs" in said:
-        workload["max_num_seqs"] = f"{said['max_num_seqs']} request"
+    nodes = max(math.ceil(devices / each), int(said.get("nodes", 1)))
+    workload = {"concurrency": f"{cut['data_parallel']} request",
+                "context_tokens": f"{longest or SHORTEST} token"}
+    workload |= {name: f"{said[name]}{unit}" for name, unit in WORKLOAD.items() if name in said}
     data: dict[str, Any] = {
+        "model": model, "device": device, "precision": precision,
         "engine": log.engine + (f"@{log.release}" if log.release else ""),
-        "cluster": {"nodes": nodes, "devices": devices}, "parallelism": cut, "workload": workload}
+        "cluster": {"node": node, "nodes": nodes, "devices": devices}, "parallelism": cut,
+        "workload": workload}
     if log.eager:
         data["graphs"] = False
     if tower := [name for name in TOWER if name in said]:
         data["mechanisms"] = dict.fromkeys(tower, 1)
-    return Recognised(model, device, precision, node, data)
+    return data
 
 
 def _cut(log: StartupText, given: Mapping[str, str]) -> dict[str, int]:

@@ -231,7 +231,7 @@ def test_markup_in_a_log_is_text(cli, tmp_path):
 def test_cards_are_recognised_by_the_names_that_tools_print(tmp_path, line, device):
     path = tmp_path / "some.log"
     path.write_text(f"{line}\n{LINE}", "utf-8")
-    assert recognised(read_log(path), {}).device == device
+    assert recognised(read_log(path), {})["device"] == device
 
 
 @pytest.mark.parametrize(("launch", "expected"), [
@@ -272,7 +272,7 @@ def test_what_is_loaded_of_a_vision_tower_is_recognised(cli, tmp_path, launch, l
 def test_the_precision_is_that_of_the_checkpoint(tmp_path, checkpoint, launch, precision):
     path = tmp_path / "some.log"
     path.write_text(f"vllm serve {checkpoint} {launch}\n{LINE}", "utf-8")
-    assert recognised(read_log(path), {}).precision == precision
+    assert recognised(read_log(path), {})["precision"] == precision
 
 
 @pytest.mark.parametrize(("text", "figures"), [
