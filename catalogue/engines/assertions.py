@@ -12,6 +12,7 @@ import ast
 import functools
 import operator
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, model_validator
@@ -85,8 +86,7 @@ class Condition:
             known: values by name; a name that is missing is unknown. Of a mapping, and of None,
                 an attribute that is missing is None.
         """
-        found = _value(self._body, known)
-        return found if isinstance(found, Unknown) else bool(found)
+        return _truth(self._body, known)
 
 
 _ALLOWED = (ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.BinOp,
@@ -94,47 +94,43 @@ _ALLOWED = (ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Com
             *_COMPARED, *_COMPUTED)
 
 
+def _truth(node: ast.expr, known: Mapping[str, Any]) -> Any:
+    """True, False or UNKNOWN; of two values that do not go together nothing is known."""
+    try:
+        return bool(_value(node, known))
+    except (LookupError, AttributeError, TypeError, ZeroDivisionError):
+        return UNKNOWN
+
+
 def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:
+    """Raises LookupError for one that is not known, and what operators raise."""
+    found: Any = UNKNOWN
     match node:
-        case ast.Constant(value=value):
-            return value
+        case ast.Constant(value=found):
+            pass
         case ast.Name(id=name):
-            return known.get(name, UNKNOWN)
+            found = known.get(name, UNKNOWN)
         case ast.Attribute(value=owner, attr=name):
             of = _value(owner, known)
-            return of.get(name) if isinstance(of, Mapping) else None if of is None else UNKNOWN
+            found = None if of is None else of.get(name)
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            values = [_value(item, known) for item in items]
-            return UNKNOWN if any(isinstance(each, Unknown) for each in values) else values
+            found = [_value(item, known) for item in items]
         case ast.BoolOp(op=op, values=parts):
-            return _joined([_value(part, known) for part in parts], isinstance(op, ast.And))
+            truths, every = [_truth(part, known) for part in parts], isinstance(op, ast.And)
+            decided = (not every) in truths  # whatever the others are
+            found = not every if decided else UNKNOWN if UNKNOWN in truths else every
         case ast.UnaryOp(op=op, operand=operand):
-            value = _value(operand, known)
-            return _tried(operator.not_ if isinstance(op, ast.Not) else operator.neg, value)
+            act = operator.not_ if isinstance(op, ast.Not) else operator.neg
+            found = act(_value(operand, known))
         case ast.BinOp(left=left, op=op, right=right):
-            return _tried(_COMPUTED[type(op)], _value(left, known), _value(right, known))
+            found = _COMPUTED[type(op)](_value(left, known), _value(right, known))
         case ast.Compare(left=left, ops=ops, comparators=others):
             values = [_value(each, known) for each in (left, *others)]
-            return _joined([_tried(_COMPARED[type(op)], one, other) for op, one, other in zip(
-                ops, values[:-1], values[1:], strict=True)], every=True)
-    return UNKNOWN
-
-
-def _joined(values: list[Any], every: bool) -> Any:
-    """``and`` of all, or ``or``: what decides does so whatever the others are."""
-    if any(bool(each) is not every for each in values if not isinstance(each, Unknown)):
-        return not every
-    return UNKNOWN if any(isinstance(each, Unknown) for each in values) else every
-
-
-def _tried(act: Callable[..., Any], *values: Any) -> Any:
-    """What comes of known values; of two that do not go together nothing is known."""
-    if any(isinstance(each, Unknown) for each in values):
-        return UNKNOWN
-    try:
-        return act(*values)
-    except (TypeError, ZeroDivisionError):
-        return UNKNOWN
+            found = all(_COMPARED[type(op)](*pair) for op, pair in zip(
+                ops, pairwise(values), strict=True))
+    if isinstance(found, Unknown):
+        raise LookupError
+    return found
 
 
 Server = tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Mapping[str, Any]]]
