@@ -56,18 +56,16 @@ class Fields:
     def __post_init__(self) -> None:
         """Read the objects that the family names as fields OBJECT.FIELD of their own."""
         for part in self.family.parts:
-            if self.file.data.get(part) is not None:
-                self._flatten(part)
-
-    def _flatten(self, part: str) -> None:
-        value, known = self.get(part), self.file.within.get(part, {})
-        if not isinstance(value, dict) or not value:
-            self.refuse(part, "an object")
-        self.used[part] = "checked"
-        lines = {f"{part}.{name}": line for name in value
-                 if (line := known.get(name, self.file.lines.get(part))) is not None}
-        data = {f"{part}.{name}": each for name, each in value.items()}
-        self.file = replace(self.file, data=self.file.data | data, lines=self.file.lines | lines)
+            value = self.file.data.get(part)
+            if value is None:
+                continue
+            if not isinstance(value, dict) or not value:
+                self.refuse(part, "an object")
+            self.used[part] = "checked"
+            inside, lines = self.file.within.get(part, {}), self.file.lines
+            self.file = replace(
+                self.file, data=self.file.data | {f"{part}.{name}": value[name] for name in value},
+                lines=lines | {f"{part}.{name}": inside.get(name, lines[part]) for name in value})
 
     def refuse(self, key: str, expected: str) -> NoReturn:
         """Raise ParamsError: what a field holds and what was expected."""

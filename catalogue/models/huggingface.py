@@ -461,16 +461,13 @@ class _Reader(Fields):
                 self.found[ours] = self.stated(ours, names)
             else:
                 self.used |= {name: ours for name in names if name in self.file.data}
-        if any(self.get(name) is not None for name in family.groups):
-            self.groups()
-
-    def groups(self) -> None:
-        """Groups that experts are chosen from; a greedy router knows none, whatever is stated."""
-        limited = self.get("topk_method") != "greedy"
-        for ours, name in zip(GROUPS, self.family.groups, strict=True):
+        if not any(self.get(name) is not None for name in family.groups):
+            return
+        greedy = self.get("topk_method") == "greedy"  # knows no groups, whatever is stated
+        for ours, name in zip(GROUPS, family.groups, strict=True):
             value = self.count(name, ours)
-            self.found[ours] = value if limited else 1
-            if not limited and value != 1:
+            self.found[ours] = 1 if greedy else value
+            if greedy and value != 1:
                 self.comments[ours] = "topk_method greedy chooses among all experts"
 
     def implied(self, routed: bool) -> None:
