@@ -21,7 +21,7 @@ from calc.launching.deployment import deployment
 from calc.launching.starting import search, start
 from calc.layouts.choice import Choice, Row, text
 from calc.searching.load_goal import load_goal
-from catalogue.engines.engine import load_tool
+from catalogue.engines.released import catalogue_of
 
 WRITTEN = ("vllm-0.8.5", "vllm-limits", "vllm-wide", "vllm-two-per-node",
            "ascend-between", "ascend-pools", "sglang-drafts", "sglang-pools-router", "vllm-pools")
@@ -130,7 +130,7 @@ def test_release_accepts_what_the_files_name(made, written, name):
                 assert [flag for flag in flags
                         if not pool.release.has(flag, value_of(words, flag))] == []
     release = pools[0].release
-    tool = load_tool("sglang-bench" if release.name == "sglang" else "vllm-bench")
+    tool = catalogue_of("sglang-bench" if release.name == "sglang" else "vllm-bench")
     versions = [release.version] if release.name != "vllm-ascend" else [
         version for engine, version in release.by if engine.name == "vllm"]
     run = (folder / "bench" / "run.sh").read_text("utf-8")
@@ -147,7 +147,7 @@ def test_release_accepts_what_the_files_name(made, written, name):
 def test_router_names_the_servers_of_both_pools(made):
     pools = made["ascend-pools"].pools
     words, = arguments(made["ascend-pools"].files["router/router.sh"], "router")
-    assert all(load_tool("vllm-ascend-proxy").exists(word, "0.18.0")
+    assert all(catalogue_of("vllm-ascend-proxy").exists(word, "0.18.0")
                for word in words if word.startswith("--"))
     for name, pool in zip(("prefiller", "decoder"), pools, strict=True):
         at = words.index(f"--{name}-hosts") + 1
