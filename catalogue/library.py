@@ -293,7 +293,8 @@ def parsed(cls: type[Parsed], file: YamlFile, *keys: str) -> Parsed:
     raw: Any = file.data
     for key in keys:
         raw = raw[key]
-    provenance = Provenance({}, frozenset(sources()), partial(referred, beside=file.path))
+    defaults = raw.get("defaults", {}) if isinstance(raw, dict) else {}
+    provenance = Provenance(defaults, frozenset(sources()), partial(referred, beside=file.path))
     try:
         return cls.model_validate(raw, context=provenance)
     except ValidationError as error:

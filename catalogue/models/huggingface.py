@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import yaml
-from pydantic import ValidationError
 
 from catalogue import library
 from catalogue.entries.families import Family
@@ -42,7 +41,7 @@ from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
 from catalogue.reading.shared import sources
-from catalogue.reading.values import Provenance
+from catalogue.reading.yamlfile import YamlFile
 
 QUANTIZED = ("quantization_config", "quantize")
 BESIDE = "hf_quant_config.json"
@@ -286,7 +285,8 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
         unknown=[key for key in rest if key not in ignored] + whole.unknown,
         published=published,
         beside=whole.beside,
-        model=_validated(data, file))
+        model=library.parsed(Model, YamlFile(path, data | {"id": "imported"}, {
+            (ours,): file.lines[key] for key, ours in reader.used.items() if key in file.lines})))
 
 
 def _family(file: JsonFile) -> Family:
@@ -345,20 +345,6 @@ def _name(path: Path, file: JsonFile) -> str:
         if last.strip("."):
             break
     return last
-
-
-def _validated(data: dict[str, Any], file: JsonFile) -> Model:
-    """The model, held to the rules of model files."""
-    provenance = Provenance(data["defaults"], frozenset(sources()), library.locate)
-    fields = {key: value for key, value in data.items() if key != "defaults"}
-    try:
-        return Model.model_validate(fields | {"id": "imported"}, context=provenance)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        message = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else (
-            problem["msg"][:1].lower() + problem["msg"][1:])
-        where = file.where(str(problem["loc"][0])) if problem["loc"] else file.name
-        raise ParamsError(f"{where}: {message}.") from None
 
 
 def _divides(part: int, whole: int) -> bool:
