@@ -5,7 +5,6 @@ import pytest
 import catalogue
 from catalogue import trees
 from catalogue.ledger.claims import of_tree, text
-from notebooks.show import documents
 
 FORMULAS = [formula for name in catalogue.names("formulas")
             for formula in catalogue.load("formulas", name).formulas]
@@ -67,5 +66,5 @@ def test_printed_numbers_are_as_the_entries_judge_them():
         if formula.verdict == "wrong":
             assert formula.right is not None or formula.right_quantity is not None, formula.id
             assert formula.right != formula.documented, formula.id
-        for number in documents.numbers_of(formula):
-            assert number.agrees == (number.example.arithmetic == "agrees"), formula.id
+        for example in formula.examples:
+            assert formula.agrees(example) == (example.arithmetic == "agrees"), formula.id
