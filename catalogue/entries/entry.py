@@ -57,8 +57,8 @@ class Plain(Unit):
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: Any) -> dict[str, Any]:
         """A bare quantity alone."""
-        bare: dict[str, Any] = super().__get_pydantic_json_schema__(core, handler)["anyOf"][0]
-        return bare
+        stated = super().__get_pydantic_json_schema__(core, handler)
+        return {"type": ["number", "string"], "description": stated["description"]}
 
 
 Promised = Annotated[float, Plain("s")]
