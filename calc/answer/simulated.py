@@ -13,7 +13,6 @@ from calc.serving.burst import front_ends_rate
 from calc.serving.evaluate import evaluate
 from calc.serving.metrics import MOST_SEQUENCES, WAVES, saturation_of_ranks, saturation_rate
 from calc.serving.requests import Distribution, Limits, Shape, in_prefix_cache, shapes_of
-from calc.serving.scheduler import Transfer
 from calc.serving.simulation import Pool
 from calc.serving.step_times import Clock, ranks_in_step
 from catalogue import ParamsError, Scenario, load
@@ -111,7 +110,7 @@ class System:
     Attributes:
         pool: replicas that serve, or that prefill.
         decode: replicas that decode, where the deployment has pools of their own.
-        transfer: of the cache between the pools.
+        transfer: of the cache between the pools [s/token].
         shape: mean input and output tokens of a request, and those that a prefix cache holds.
         shapes: of the requests, each as likely as any other.
         lengths: how they vary; None where they are listed one by one.
@@ -125,7 +124,7 @@ class System:
 
     pool: Pool
     decode: Pool | None
-    transfer: Transfer | None
+    transfer: float
     shape: Shape
     shapes: tuple[Shape, ...]
     lengths: Lengths | None
@@ -179,7 +178,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     pool, quantities = _pool(scenario, inputs, sum(shape), max_num_seqs, policy, coordination)
     limits, why = pool.limits, reasons(scenario, quantities)
     stages, room = int(inputs["pipeline_parallel"]), limits.longest
-    let_in, decode, transfer = float(front_ends_rate(Inputs(inputs))), None, None
+    let_in, decode, transfer = float(front_ends_rate(Inputs(inputs))), None, 0.0
     overhead = float(quantities["admission_time"])
     if inputs["separate_pools"]:
         decode, sending = pool, float(quantities["kv_transfer_time"])
@@ -193,8 +192,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         else:
             wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / pool.ranks
             pool = replace(pool, replicas=max(1, math.ceil(wanted)) * pool.ranks * stages)
-        per_token = sending / max(1, shape[0])
-        transfer = Transfer(lambda tokens: tokens * per_token)
+        transfer = sending / max(1, shape[0])
     longest = _longest(inputs, room)
     if "prefix_hit_share" not in (found or {}):  # that of a run is what it found
         inputs = inputs | {"prefix_hit_share": float(quantities["found_hit_share"])}

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calc.physics.arrays import ceil_div
-from calc.serving.requests import Limits, Outcome, Policy, Request, Run, Shape, bursts, poisson
+from calc.serving.requests import Limits, Outcome, Policy, Request, Run, Shape, poisson
 from calc.serving.simulation import Coordination, Pool, simulate
 from calc.serving.step_times import Clock, ranks_in_step
 
@@ -102,12 +102,10 @@ class Objective:
 
     ttft: float = math.inf
     tpot: float = math.inf
-    e2e: float = math.inf
 
     def met(self, outcome: Outcome) -> bool:
         """Whether a request met it."""
-        return (outcome.ttft <= self.ttft and not outcome.tpot > self.tpot
-                and outcome.e2e <= self.e2e)
+        return outcome.ttft <= self.ttft and not outcome.tpot > self.tpot
 
 
 @dataclass(frozen=True)
@@ -282,7 +280,7 @@ PRECISION = 0.02  # of the rate, relative
 
 
 def saturation_rate(pool: Pool, shapes: Sequence[Shape], waves: int = WAVES,
-                    rate: float | None = None) -> float:
+                    rate: float = math.inf) -> float:
     """Requests per second that come out while there are always more waiting [request/s].
 
     Ten times as many requests as the replicas take into work arrive at once; counted is from the
@@ -294,8 +292,8 @@ def saturation_rate(pool: Pool, shapes: Sequence[Shape], waves: int = WAVES,
         pool: replicas that serve.
         shapes: lengths to draw from, each as likely as any other [token].
         waves: requests over those that are taken into work [1].
-        rate: of arrivals, above what comes out, instead of all at once [request/s]: ranks that step
-            together would all be at the same point of their requests, and stay there.
+        rate: of arrivals, above what comes out; infinite if they arrive all at once, after which
+            ranks that step together would stay at the same point of their requests [request/s].
 
     Raises ValueError as ``calc.serving.simulation.simulate`` does, and if steps take no time.
 
@@ -303,8 +301,7 @@ def saturation_rate(pool: Pool, shapes: Sequence[Shape], waves: int = WAVES,
     """
     at_once = pool.replicas * pool.limits.max_num_seqs
     count = waves * at_once
-    asked = bursts(count, 1.0, 1, shapes) if rate is None else poisson(rate, count, shapes)
-    run = simulate(asked, pool)
+    run = simulate(poisson(rate, count, shapes), pool)
     ends = np.sort([outcome.finished for outcome in run.outcomes])
     first, last = 3 * count // 10, count - at_once
     begin, end = ends[max(first, 1) - 1], ends[last - 1]
@@ -420,7 +417,9 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Le
         tokens_per_step=clock.tokens_per_step)
     requests = [Request(number / inputs["front_end_rate"], int(prompt), int(answer))
                 for number, (prompt, answer) in enumerate(zip(*drawn, strict=True))]
-    outcomes = _served(requests, limits, clock, coordination)
+    outcomes = simulate(requests, Pool(
+        limits, clock, inputs["host_gap_per_step"], replicas=ranks, ranks=ranks,
+        group_time=clock.together, coordination=coordination, coming=clock.coming)).outcomes
     later = [outcome.tpot for outcome in outcomes if outcome.output_tokens > 1]
     since = [0.0 if queued else outcome.started for outcome in outcomes]
     first = [outcome.first_token - begun
@@ -446,12 +445,3 @@ def _drawn(draw: np.random.Generator, mean: float, count: int, lengths: Lengths)
     else:
         found = draw.exponential(mean, count)
     return np.maximum(1, np.rint(found)).astype(int)
-
-
-def _served(requests: Sequence[Request], limits: Limits, clock: Clock,
-            coordination: Coordination) -> Sequence[Outcome]:
-    """Requests through one replica, or in turn through the ranks that share experts."""
-    ranks = ranks_in_step(clock.inputs)
-    pool = Pool(limits, clock, clock.inputs["host_gap_per_step"], replicas=ranks, ranks=ranks,
-                group_time=clock.together, coordination=coordination, coming=clock.coming)
-    return simulate(requests, pool).outcomes

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -96,9 +96,6 @@ class Request:
             far they go, from the beginning, each further than the one before [token]. Up to there
             requests of the same text have the same tokens; whole blocks of them are kept in the
             cache, and found there. Without, no block outlasts the request.
-
-    Raises ValueError for lengths that no request has, or an arrival before time zero; and where
-    what a cache holds is stated and to be found out as well.
     """
 
     arrival: float
@@ -106,19 +103,6 @@ class Request:
     output_tokens: int
     cached_tokens: int = 0
     texts: tuple[tuple[Hashable, int], ...] = ()
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.arrival) and self.arrival >= 0):
-            raise ValueError(f"a request arrives at {self.arrival} s, expected 0 or later.")
-        if self.input_tokens < 1 or self.output_tokens < 1:
-            raise ValueError(f"a request has {self.input_tokens} input and {self.output_tokens} "
-                             "output tokens, expected at least one of each.")
-        if not 0 <= self.cached_tokens < self.input_tokens:
-            raise ValueError(f"{self.cached_tokens} of {self.input_tokens} prompt tokens are "
-                             "cached, expected 0 or more and fewer than all.")
-        if self.cached_tokens and self.texts:
-            raise ValueError(f"{self.cached_tokens} prompt tokens are stated to be cached, "
-                             "expected none where the cache of shared texts is simulated.")
 
     @property
     def most_cached(self) -> int:
@@ -139,13 +123,6 @@ class Limits:
         state_blocks_per_request: that a request in work holds besides those of its tokens, from
             its first to its last; no other request finds them [block].
         policy: ``mixed`` or ``prefill-first``.
-        whole_prompt_fits: admit a request only if all its tokens so far find free blocks, not just
-            its first chunk (vLLM's scheduler_reserve_full_isl, on by default since 0.20.2); under
-            ``mixed`` only.
-        reserved_output: share of the output still to come that is set aside for each request in
-            work when another one asks for admission (SGLang's new_token_ratio, which changes as it
-            runs and is constant here); below 1 requests can be retracted; under ``prefill-first``
-            only [1].
         recv_interval: decode steps in a row after which the engine looks for requests; it does so
             after every step with prompts, and all the time where it has nothing to do
             (SGLang's scheduler_recv_interval) [1].
@@ -153,8 +130,6 @@ class Limits:
             meanwhile is not in them [1].
         step_tokens: that a step computes of each request that decodes: its newest one, and drafts.
         tokens_per_step: that such a step yields for a request on average, accepted drafts included.
-
-    Raises ValueError for a limit under which nothing runs.
     """
 
     max_num_batched_tokens: int
@@ -162,31 +137,11 @@ class Limits:
     kv_blocks: int | None = None
     block_size: int = 1
     policy: Policy = "mixed"
-    whole_prompt_fits: bool = True
-    reserved_output: float = 1.0
     recv_interval: int = 1
     steps_ahead: int = 0
     state_blocks_per_request: int = 0
     step_tokens: int = 1
     tokens_per_step: float = 1
-
-    def __post_init__(self) -> None:
-        for name in ("max_num_batched_tokens", "max_num_seqs", "kv_blocks", "block_size",
-                     "recv_interval", "step_tokens"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}, expected at least 1.")
-        if self.policy not in get_args(Policy):
-            raise ValueError(f"there is no policy '{self.policy}', expected one of: "
-                             f"{', '.join(get_args(Policy))}.")
-        if not 0 <= self.reserved_output <= 1:
-            raise ValueError(f"reserved_output is {self.reserved_output}, expected 0 to 1.")
-        if not 1 <= self.tokens_per_step <= self.step_tokens:
-            raise ValueError(f"a step yields {self.tokens_per_step} tokens, expected 1 to the "
-                             f"{self.step_tokens} that it computes of a request.")
-        for name in ("steps_ahead", "state_blocks_per_request"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}, expected 0 or more.")
 
     def blocks(self, tokens: int) -> int:
         """Blocks that hold that many tokens [block]."""
@@ -287,13 +242,10 @@ class Run:
         outcomes: of all requests, in the order of arrival.
         steps: by pool (``serve``, or ``prefill`` and ``decode``), per replica or group of ranks:
             begin and end of every step, shape (steps, 2) [s].
-        request_seconds: time integral of the number of requests in the system, counted on the way
-            [request s].
     """
 
     outcomes: tuple[Outcome, ...]
     steps: dict[str, tuple[npt.NDArray[np.float64], ...]]
-    request_seconds: float
 
 
 class Job:
@@ -372,15 +324,8 @@ def shapes_of(input_tokens: float, output_tokens: float, distribution: Distribut
         cached_share: of each prompt that a prefix cache holds [1].
         longest: of prompt and answer together [token].
         seed: of the combination.
-
-    Raises ValueError for an unknown distribution and for a variation that is none.
     """
-    if distribution not in get_args(Distribution):
-        raise ValueError(f"there is no distribution '{distribution}', expected one of: "
-                         f"{', '.join(get_args(Distribution))}.")
     each = variation if isinstance(variation, tuple) else (variation, variation)
-    if not all(math.isfinite(part) and part > 0 for part in each):
-        raise ValueError(f"the variation of lengths is {variation}, expected more than 0.")
     mix = np.random.default_rng(seed)
     prompts, answers = (
         np.rint(mean * mix.permutation(_factors(distribution, part))).clip(1).astype(int)
@@ -430,12 +375,7 @@ def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.ra
 
 
 def _draw(shapes: Sequence[Shape], count: int, rng: np.random.Generator) -> list[Shape]:
-    """So many shapes, each as likely as any other.
-
-    Raises ValueError if there are no shapes or no requests.
-    """
-    if count < 1 or not shapes:
-        raise ValueError(f"{count} requests of {len(shapes)} shapes, expected at least one each.")
+    """So many shapes, each as likely as any other."""
     return [shapes[i] for i in rng.integers(0, len(shapes), count)]
 
 
@@ -443,15 +383,11 @@ def poisson(rate: float, count: int, shapes: Sequence[Shape], seed: int = 0) -> 
     """Independent users: exponential times between arrivals.
 
     Args:
-        rate: mean rate of arrivals [request/s].
+        rate: mean rate of arrivals, infinite if all arrive at once [request/s].
         count: requests [request].
         shapes: lengths to draw from, each as likely as any other [token].
         seed: of the random numbers.
-
-    Raises ValueError for a rate or a count that is not positive.
     """
-    if not (math.isfinite(rate) and rate > 0):
-        raise ValueError(f"the rate of arrivals is {rate} request/s, expected a positive one.")
     times, lengths, _ = _streams(seed)
     drawn = _draw(shapes, count, lengths)
     arrivals = np.cumsum(times.exponential(size=count)) / rate
@@ -471,12 +407,7 @@ def modulated(rate: float, variation: float, window: float, count: int, shapes: 
         count: requests [request].
         shapes: lengths to draw from, each as likely as any other [token].
         seed: of the random numbers; of the same one arrivals are those of ``poisson``, stretched.
-
-    Raises ValueError as ``poisson`` does, and for a variation or a window that is none.
     """
-    if not (math.isfinite(variation) and variation >= 0 and window > 0):
-        raise ValueError(f"a rate that varies by {variation} in windows of {window} s, expected 0 "
-                         "or more in some time.")
     even = poisson(1.0, count, shapes, seed)
     sigma = math.sqrt(math.log1p(variation**2))
     draw = np.random.default_rng(np.random.SeedSequence(seed).spawn(4)[3])
@@ -490,25 +421,6 @@ def modulated(rate: float, variation: float, window: float, count: int, shapes: 
                  for request, at in zip(even, times.tolist(), strict=True))
 
 
-def bursts(size: int, period: float, count: int, shapes: Sequence[Shape],
-           seed: int = 0) -> tuple[Request, ...]:
-    """Groups that ask at the same instant, the first at time zero.
-
-    Args:
-        size: requests of a group [request].
-        period: from one group to the next [s].
-        count: groups.
-        shapes: lengths to draw from, each as likely as any other [token].
-        seed: of the random numbers.
-
-    Raises ValueError for a size, a period or a count that is not positive.
-    """
-    if size < 1 or not (math.isfinite(period) and period > 0):
-        raise ValueError(f"{size} requests every {period} s, expected both positive.")
-    drawn = _draw(shapes, size * count, _streams(seed)[1])
-    return tuple(Request(number // size * period, *shape) for number, shape in enumerate(drawn))
-
-
 @dataclass(frozen=True)
 class Prefixes:
     """Prefixes that requests share.
@@ -520,20 +432,12 @@ class Prefixes:
             prompt has besides the prefix [1].
         longest: of prompt and answer together; a turn that would be longer begins another
             conversation instead [token].
-
-    Raises ValueError for counts below one, and for a negative number of tokens.
     """
 
     groups: int = 1
     tokens: int = 0
     turns: int = 1
     longest: float = math.inf
-
-    def __post_init__(self) -> None:
-        if min(self.groups, self.turns) < 1 or self.tokens < 0:
-            raise ValueError(f"{self.groups} prefixes of {self.tokens} tokens and conversations of "
-                             f"{self.turns} turns, expected a prefix and a turn, and no fewer "
-                             "tokens than 0.")
 
     def conversation_tokens(self, prompt: int, answer: int) -> int:
         """Tokens of the last turn's prompt and answer, if all have these lengths [token]."""
@@ -562,11 +466,8 @@ class Conversation:
         self._said = self._prefix = self._number = self._group = 0
 
     def ask(self, arrival: float, shape: Shape) -> Request:
-        """The next request, at a time [s], with a prompt and an answer of these lengths [token].
-
-        Raises ValueError for a shape of which tokens are stated to be cached.
-        """
-        prompt, answer, cached = shape[0], shape[1], sum(shape[2:])
+        """The next request, at a time [s], with a prompt and an answer of these lengths [token]."""
+        prompt, answer = shape[:2]
         new = max(1, prompt - self._prefixes.tokens)
         if (self._turns == self._prefixes.turns
                 or self._said + new + answer > self._prefixes.longest):
@@ -575,7 +476,7 @@ class Conversation:
             self._said, new = 0, prompt
         asked = self._said + new
         self._said, self._turns = asked + answer, self._turns + 1
-        return Request(arrival, asked, answer, cached, texts=(
+        return Request(arrival, asked, answer, texts=(
             ((self._group,), self._prefix), ((self._group, self._number), self._said)))
 
 
@@ -586,17 +487,10 @@ def sharing(requests: Sequence[Request], prefixes: Prefixes, seed: int = 0) -> t
         requests: of open arrivals, none of which waits for an answer.
         prefixes: with one turn.
         seed: of the random numbers.
-
-    Raises ValueError for conversations of several turns, which need users who wait, and for
-    requests of which tokens are stated to be cached.
     """
-    if prefixes.turns > 1:
-        raise ValueError(f"conversations of {prefixes.turns} turns, expected users who wait for "
-                         "an answer.")
     user = Conversation(prefixes, prefixes.drawn(len(requests), seed))
-    return tuple(user.ask(request.arrival, (
-        request.input_tokens, request.output_tokens, request.cached_tokens))
-        for request in requests)
+    return tuple(user.ask(request.arrival, (request.input_tokens, request.output_tokens))
+                 for request in requests)
 
 
 @dataclass(frozen=True)
@@ -612,8 +506,6 @@ class ClosedLoop:
         ramp: time over which the users begin, each at any moment of it; 0 for all at once [s].
         seed: of the random numbers.
         prefixes: what their requests begin with that is in the cache perhaps; None if nothing is.
-
-    Raises ValueError for counts that are not positive and times that are negative.
     """
 
     users: int
@@ -624,14 +516,6 @@ class ClosedLoop:
     ramp: float = 0.0
     seed: int = 0
     prefixes: Prefixes | None = None
-
-    def __post_init__(self) -> None:
-        if self.users < 1 or self.count < self.users:
-            raise ValueError(f"{self.users} users and {self.count} requests, expected at least one "
-                             "user and one request for each.")
-        for name in ("think_time", "ramp"):
-            if not (math.isfinite(value := getattr(self, name)) and value >= 0):
-                raise ValueError(f"{name} is {value} s, expected 0 or more.")
 
     def begins(self) -> list[float]:
         """When each user asks for the first time, in order [s]."""

@@ -4,8 +4,7 @@ Two policies. ``mixed`` is vLLM's (V1): running requests come first, decode toke
 prompts share one token budget, and when cache blocks run out the request admitted last is
 preempted: its cache is dropped and computed again. ``prefill-first`` is SGLang's: a step is all
 prefill or all decode, prefill goes first while there is any, so decoding pauses meanwhile; a
-request is admitted with room for its output, and where that was underestimated the one with the
-fewest output tokens is retracted. How long a step takes is not known here.
+request is admitted with room for all of its output. How long a step takes is not known here.
 
 Requests with texts in common share their blocks under both policies: a request that comes to its
 turn looks up what is there, and its own blocks can be found as soon as a step fills them. What a
@@ -28,8 +27,7 @@ mean time that its load is waited for (``calc.answer.simulated.System.overhead``
 Sources: https://github.com/vllm-project/vllm, vllm/v1/core/sched/scheduler.py (``schedule``,
 ``_preempt_request``) and vllm/v1/core/kv_cache_manager.py (``allocate_slots``);
 https://github.com/sgl-project/sglang, python/sglang/srt/managers/scheduler.py
-(``get_next_batch_to_run``), schedule_policy.py (``PrefillAdder``), schedule_batch.py
-(``retract_decode``); automatic prefix caching, https://github.com/vllm-project/vllm,
+(``get_next_batch_to_run``), schedule_policy.py (``PrefillAdder``); automatic prefix caching, https://github.com/vllm-project/vllm,
 vllm/v1/core/kv_cache_manager.py (``get_computed_blocks``, ``allocate_slots``, ``free``) and
 vllm/v1/core/block_pool.py (``get_new_blocks``, ``touch``, ``free_blocks``). There empty blocks
 queue with the kept ones; here they are taken first. There two requests may compute the same block,
@@ -40,20 +38,11 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from calc.serving.requests import (
-    Contexts,
-    GroupTime,
-    Job,
-    Limits,
-    Span,
-    Step,
-    StepTime,
-)
+from calc.serving.requests import Contexts, Job, Limits, Span, Step
 
 
 class _Text:
@@ -81,11 +70,6 @@ class PrefixCache:
     def idle(self) -> int:
         """Blocks that are kept though nobody in work has them [block]."""
         return len(self._idle)
-
-    @property
-    def in_use(self) -> int:
-        """Blocks that somebody in work has, each counted once [block]."""
-        return sum(text.held for text in self._texts.values())
 
     def find(self, spans: tuple[Span, ...], most: int) -> tuple[int, int]:
         """Blocks that a request finds at its beginning, and how many of these others have [block].
@@ -208,8 +192,6 @@ class Engine:
 
     def receive(self, idle: bool) -> None:
         """Look for requests before a step is planned; an ``idle`` engine does so all the time."""
-        if not self.arrived:
-            return
         looks, missed = idle or not self.decoded % self.limits.recv_interval, []
         for each in self.arrived:
             if idle or (looks and not each[1]):
@@ -399,7 +381,7 @@ class Engine:
             if not self._suffices(limits.with_state(job.request.most_cached)):
                 self._book_passed()
             new = min(job.known - job.computed, budget)
-            if limits.whole_prompt_fits and limits.with_state(job.known) - job.spared > self.free:
+            if limits.with_state(job.known) - job.spared > self.free:
                 break
             if not self._allocate(job, job.computed + new):
                 break
@@ -437,20 +419,9 @@ class Engine:
                 self._allocate(job, job.computed)
         if self.planned:
             return
-        if len(running) * limits.blocks(limits.step_tokens) > self.free:
-            self._retract()
         for job in self.running:
             self._allocate(job, self._reached(job))
             self.planned.append((job, 1))
-
-    def _retract(self) -> None:
-        """Preempt those with the fewest output tokens until each other one can decode."""
-        kept = sorted(self.running, reverse=True,
-                      key=lambda job: (job.generated, -job.request.input_tokens))
-        while sum(self.limits.blocks(self._reached(job)) - job.blocks
-                  for job in kept) > self.free:
-            self._preempt(victim := kept.pop())
-            self.waiting.append(victim)
 
     def _take_chunk(self, job: Job, budget: int) -> int:
         """Plan the next chunk of a prompt, at most ``budget`` tokens; returns its tokens."""
@@ -468,13 +439,10 @@ class Engine:
         """Whether a request fits with all its output beside what is set aside for the others."""
         set_aside = self.limits.with_state(job.request.most_cached)
         if self._suffices(set_aside):
-            return True  # no share of the output to come is more than all of it
-        set_aside -= job.spared
-        for other in self.running:
-            to_come = other.request.most_cached - other.known
-            part = math.ceil(self.limits.reserved_output * to_come)
-            set_aside += max(0, self.limits.blocks(other.known + part) - other.blocks)
-        return set_aside <= self.free
+            return True
+        return set_aside - job.spared + sum(
+            self.limits.blocks(other.request.most_cached) - other.blocks
+            for other in self.running) <= self.free
 
     def _first(self) -> Job:
         """The first of the queue, with what it finds in the cache; its last token is computed."""
@@ -531,52 +499,18 @@ class Engine:
         self.lasting = 0
 
 
-@dataclass(frozen=True)
-class Transfer:
-    """Transfer of a prompt's cache from a prefill to a decode replica.
-
-    Attributes:
-        time: of so many tokens [s].
-        at_once: transfers that run side by side, the others queue; None for any number.
-    """
-
-    time: Callable[[int], float]
-    at_once: int | None = None
-
-
-def duration(step: Step, step_time: StepTime, gap: float) -> float:
-    """Time from one step's end to the next one's [s].
-
-    Args:
-        step: what is computed.
-        step_time: time of the forward pass [s].
-        gap: of the host between two steps [s].
-
-    Raises ValueError if it is no time.
-    """
-    taken = gap + step_time(step)
-    _check(taken, (step,))
-    return taken
-
-
-def group_duration(steps: Sequence[Step], group_time: GroupTime, gap: float) -> float:
-    """Time from the end of a step that ranks take together to the next one's [s].
+def duration(steps: Sequence[Step], taken: float) -> float:
+    """Check the time of a step of one or several ranks; return it [s].
 
     Args:
         steps: what each rank computes; an idle one nothing.
-        group_time: time of all of it [s].
-        gap: of the host between two steps [s].
+        taken: from the end of the step before to the end of this one [s].
 
     Raises ValueError if it is no time.
     """
-    taken = gap + group_time(steps)
-    _check(taken, steps)
-    return taken
-
-
-def _check(taken: float, steps: Sequence[Step]) -> None:
     if not 0 <= taken < math.inf:
         chunks, decoding = (sum(map(len, parts)) for parts in (
             [step.prefill for step in steps], [step.decode for step in steps]))
         raise ValueError(f"a step with {chunks} chunks and {decoding} decoding requests takes "
                          f"{taken} s, expected a time.")
+    return taken

@@ -31,7 +31,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -50,16 +50,16 @@ from calc.serving.requests import (
     Step,
     StepTime,
 )
-from calc.serving.scheduler import Engine, Transfer, duration, group_duration
+from calc.serving.scheduler import Engine, duration
 from catalogue.deployments.resolved import DELAY_STEPS
 
 Routing = Literal["round-robin", "least-loaded"]
 Coordination = Literal["eager", "delay", "balance"]
 IDLE = Step((), ())
+AFTER_ALL = EventPriority(2)  # SimPy's own are 0 and 1
 AT_ONCE = 16  # steps that are taken at once, at most
 NO_TIME = 1e-9  # of a step, where it divides [s]
 UNDISTURBED = 256  # the same until the next event, where every event is a request to the group
-AFTER_ALL = EventPriority(2)  # SimPy's own are 0 and 1
 Events = Generator[simpy.Event, Any, None]
 
 
@@ -87,9 +87,6 @@ class Pool:
         awaited: tokens of prompts until which a replica by itself holds them back under ``delay``,
             0 if it does not [token].
 
-    Raises ValueError without a replica, for a gap that is no time, for an unknown routing or
-    coordination, and for groups that do not divide the replicas.
-
     Source of the coordination: https://github.com/sgl-project/sglang,
     python/sglang/srt/managers/prefill_delayer.py; https://github.com/vllm-project/vllm-ascend,
     vllm_ascend/patch/platform/patch_balance_schedule.py.
@@ -106,21 +103,6 @@ class Pool:
     delay_steps: int = DELAY_STEPS
     awaited: float = 0.0
     coming: Callable[[Sequence[Step], int], Sequence[float]] | None = None
-
-    def __post_init__(self) -> None:
-        if self.replicas < 1:
-            raise ValueError(f"a pool has {self.replicas} replicas, expected at least 1.")
-        if not (math.isfinite(self.gap) and self.gap >= 0):
-            raise ValueError(f"the gap between steps is {self.gap} s, expected 0 or more.")
-        if self.routing not in get_args(Routing):
-            raise ValueError(f"there is no routing '{self.routing}', expected one of: "
-                             f"{', '.join(get_args(Routing))}.")
-        if self.coordination not in get_args(Coordination):
-            raise ValueError(f"there is no coordination '{self.coordination}', expected one of: "
-                             f"{', '.join(get_args(Coordination))}.")
-        if self.ranks < 1 or self.replicas % self.ranks:
-            raise ValueError(f"{self.replicas} replicas in groups of {self.ranks}, expected whole "
-                             "groups.")
 
 
 def _until(env: simpy.Environment, time: float) -> Events:
@@ -217,60 +199,54 @@ class _Group:
             self.planned, self.later = (ends[steps - 1], ends[steps]), self.later[steps:]
 
     def _plan(self, start: float, others: float) -> None:
-        """Plan the next step; those of answers that are over before ``others`` act are taken."""
-        steps = self._alone(start) if len(self.engines) == 1 else self._together(start)
-        going = [engine for engine in self.engines if engine.load]
+        """Plan the next step of all ranks; those of answers that are over before ``others`` act are
+        taken."""
+        engines, pool = self.engines, self.pool
+        if any(engine.arrived for engine in engines):
+            idle = all(engine.idle for engine in engines)
+            for engine in engines:
+                engine.receive(idle)
+        prefill = pool.coordination == "eager" or self._may_prefill()
+        if len(engines) == 1:
+            steps = [engines[0].plan(start, prefill)]
+            taken = pool.step_time(steps[0])
+        else:
+            before = engines[0].decoded
+            steps = [engine.plan(start, prefill) if engine.load else IDLE for engine in engines]
+            decoded = 0 if any(step.prefill for step in steps) else before + 1
+            for engine in engines:  # all of them look for requests between the same steps
+                engine.decoded = decoded
+            taken = pool.group_time(steps) if pool.group_time else max(
+                pool.step_time(step) for step in steps if step != IDLE)
+        self.planned = start, start + duration(steps, pool.gap + taken)
+        going = [engine for engine in engines if engine.load]
         most = min([engine.still for engine in going])
-        if (most and self.pool.coming and not self.delayed  # and nobody but those who go on
+        if (most and pool.coming and not self.delayed  # and nobody but those who go on
                 and not any(engine.planned or engine.arrived for engine in going)):
-            end = self.planned[1]
             if self.only:  # few later steps are shorter than this one
-                at_most = min(UNDISTURBED, (others - end) / max(end - start, NO_TIME) + 1)
+                at_most = min(UNDISTURBED, (others - self.planned[1]) / max(
+                    self.planned[1] - start, NO_TIME) + 1)
             else:
                 at_most = AT_ONCE
             if at_most >= 1:
-                gap = self.pool.gap
-                self.later = [gap + taken for taken in self.pool.coming(
+                self.later = [pool.gap + later for later in pool.coming(
                     steps, min(most, int(at_most)))]
                 self._take(others)
 
-    def _alone(self, start: float) -> Sequence[Step]:
-        """Plan the next step of the only engine; returns it."""
-        (engine,), pool = self.engines, self.pool
-        engine.receive(engine.idle)
-        step = engine.plan(start, not self._holds(
-            pool.awaited > 0 and pool.coordination == "delay"
-            and engine.can_prefill and engine.asked < pool.awaited))
-        self.planned = start, start + duration(step, pool.step_time, pool.gap)
-        return (step,)
-
-    def _together(self, start: float) -> Sequence[Step]:
-        """Plan the next step of all ranks; returns the part of each."""
-        idle, before = all(engine.idle for engine in self.engines), self.engines[0].decoded
-        for engine in self.engines:
-            engine.receive(idle)
-        prefill, pool = self._may_prefill(), self.pool
-        steps = [engine.plan(start, prefill) if engine.load else IDLE for engine in self.engines]
-        decoded = 0 if any(step.prefill for step in steps) else before + 1
-        for engine in self.engines:  # all of them look for requests between the same steps
-            engine.decoded = decoded
-        self.planned = start, start + group_duration(
-            steps, pool.group_time or self._slowest, pool.gap)
-        return steps
-
-    def _slowest(self, steps: Sequence[Step]) -> float:
-        return max(self.pool.step_time(step) for step in steps if step != IDLE)
-
     def _may_prefill(self) -> bool:
-        """Whether prompts are worked on now, or held back for those of the other ranks."""
-        if self.pool.coordination == "balance":
-            full = any(engine.full for engine in self.engines)
+        """Whether prompts are worked on now, or held back: for those of the other ranks, or by a
+        replica by itself for more of its own."""
+        alone, pool = len(self.engines) == 1, self.pool
+        if pool.coordination == "balance":
+            full = not alone and any(engine.full for engine in self.engines)
             for engine in self.engines:
                 engine.admits = not full
-        if self.pool.coordination != "delay":
             return True
+        if alone and not pool.awaited:
+            return not self._holds(False)
         able = [engine.can_prefill for engine in self.engines]
-        return not self._holds(any(able) and not all(able))
+        return not self._holds(able[0] and self.engines[0].asked < pool.awaited if alone
+                               else any(able) and not all(able))
 
     def _holds(self, could: bool) -> bool:
         """Whether prompts that could wait for others do, for one more step."""
@@ -306,27 +282,23 @@ class _Router:
 class _System:
     """Users in front of one pool, or of a prefill and a decode pool."""
 
-    def __init__(self, pool: Pool, decode: Pool | None, transfer: Transfer | None,
+    def __init__(self, pool: Pool, decode: Pool | None, transfer: float,
                  front_end_rate: float) -> None:
         self.env = env = simpy.Environment()
         self.first = _Router(env, pool, self._served if decode is None else self._prefilled,
                              only=decode is None)
         self.second = None if decode is None else _Router(env, decode, self._served, only=False)
-        self.transfer = transfer or Transfer(lambda tokens: 0.0)
-        self.link = (None if self.transfer.at_once is None
-                     else simpy.Resource(env, self.transfer.at_once))
+        self.transfer = transfer
         self.between, self.next_in = 1 / front_end_rate, 0.0
         self.outcomes: dict[int, Outcome] = {}
         self.answered: dict[int, simpy.Event] = {}
         self.requests: list[Request] = []
-        self.inside, self.since, self.request_seconds = 0, 0.0, 0.0
 
     def submit(self, request: Request) -> simpy.Event:
         """A request arrives; returns the event of its last token."""
         number = len(self.requests)
         self.requests.append(request)
         self.answered[number] = self.env.event()
-        self._count(1)
         if self.second is not None:
             request = replace(request, output_tokens=1)
         self._let_in(Job(number, request))
@@ -345,12 +317,7 @@ class _System:
         yield from _until(self.env, time)
         self.first.submit(job)
 
-    def _count(self, change: int) -> None:
-        self.request_seconds += self.inside * (self.env.now - self.since)
-        self.inside, self.since = self.inside + change, self.env.now
-
     def _served(self, job: Job) -> None:
-        self._count(-1)
         self.outcomes[job.number] = job.outcome()
         self.answered.pop(job.number).succeed()
 
@@ -360,16 +327,7 @@ class _System:
     def _send(self, prefilled: Job) -> Events:
         """Send the cache; the first token is out when it has arrived, the others follow there."""
         request = self.requests[prefilled.number]
-        taken = self.transfer.time(request.input_tokens)
-        if not (math.isfinite(taken) and taken >= 0):
-            raise ValueError(f"the cache of {request.input_tokens} tokens is sent in {taken} s, "
-                             "expected a time.")
-        if self.link is None:
-            yield self.env.timeout(taken)
-        else:
-            with self.link.request() as turn:
-                yield turn
-                yield self.env.timeout(taken)
+        yield self.env.timeout(request.input_tokens * self.transfer)
         job = Job(prefilled.number, replace(request, texts=()), prefilled=True)
         job.started, job.first_token = prefilled.started, self.env.now
         job.hit_tokens, job.evicted = prefilled.hit_tokens, prefilled.evicted
@@ -400,7 +358,7 @@ class _System:
 
 
 def simulate(workload: Sequence[Request] | ClosedLoop, pool: Pool, decode: Pool | None = None,
-             transfer: Transfer | None = None, front_end_rate: float = math.inf) -> Run:
+             transfer: float = 0.0, front_end_rate: float = math.inf) -> Run:
     """Serve a workload to its last token.
 
     With a decode pool, ``pool`` only prefills: its requests end with their first token, whose cache
@@ -411,18 +369,13 @@ def simulate(workload: Sequence[Request] | ClosedLoop, pool: Pool, decode: Pool 
         workload: requests of open arrivals (``calc.serving.requests``), or a closed loop.
         pool: replicas that serve, or that prefill.
         decode: replicas that decode.
-        transfer: of the cache between the pools; without, it takes no time.
+        transfer: of the cache between the pools [s/token].
         front_end_rate: at which all front ends let requests in at most [request/s]: of several that
             arrive at once the first is let in at once, each other one 1/rate after the one before.
 
-    Raises ValueError if there are no requests, if one does not fit the cache of a replica, if a
-    transfer is given without a decode pool, if the front end lets nobody in, and if a step or a
-    transfer takes no finite time.
+    Raises ValueError for a request that does not fit the cache of a replica, and for a step that
+    takes no finite time.
     """
-    if not front_end_rate > 0:
-        raise ValueError(f"the front end lets {front_end_rate} request/s in, expected more than 0.")
-    if transfer is not None and decode is None:
-        raise ValueError("a transfer is given without a decode pool that it leads to.")
     system = _System(pool, decode, transfer, front_end_rate)
     if isinstance(workload, ClosedLoop):
         # shared: who is free first asks next
@@ -432,11 +385,8 @@ def simulate(workload: Sequence[Request] | ClosedLoop, pool: Pool, decode: Pool 
         for begin in workload.begins():
             system.env.process(system.ask(workload, begin, asked, begun))
     else:
-        if not workload:
-            raise ValueError("there is nothing to simulate, expected at least one request.")
         system.env.process(system.arrive(sorted(workload, key=lambda request: request.arrival)))
     system.env.run()
     steps = ({"serve": system.first.steps()} if system.second is None
              else {"prefill": system.first.steps(), "decode": system.second.steps()})
-    return Run(tuple(system.outcomes[number] for number in range(len(system.outcomes))), steps,
-               system.request_seconds)
+    return Run(tuple(system.outcomes[number] for number in range(len(system.outcomes))), steps)

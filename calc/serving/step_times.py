@@ -112,13 +112,11 @@ class Clock:
         stages = candidate_stages(self._q.num_hidden_layers, self._q.pipeline_parallel)
         self._weights = weights(attention, self._q, self._counted, stages)
         self._cache = cache(attention, self._q)
-        self._known: dict[tuple[int, int], list[list[float]]] = {}
         self._rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(expected))}
-        self._expected: dict[tuple[int, bool], np.ndarray] = {}
-        self._chunked: dict[tuple[int, int, int, bool], np.ndarray] = {}
+        self._blocks: dict[tuple[object, ...], np.ndarray] = {}
         self._prompts: dict[tuple[object, ...], Sequence[float]] = {}
-        self._cores: dict[tuple[int, int], list[list[list[float]]]] = {}
-        self._answering: dict[tuple[int, int], list[list[list[float]]]] = {}
+        self._answers: dict[tuple[str, ...], dict[tuple[int, int], list[float]]] = {
+            ALONE: {}, CORE: {}, OWN: {}}
         self._groups: dict[tuple[int, int, bool], np.ndarray] = {}
         self._repeating: dict[tuple[object, ...], Repeating] = {}
 
@@ -136,7 +134,7 @@ class Clock:
             step: what it computes.
         """
         if not step.prefill:
-            return self._decode(*self._rounded(step)) if step.decode else 0.0
+            return self._answer(ALONE, *self._rounded(step))[0] if step.decode else 0.0
         own, riding = _part_of(self._prompt(step)), Busy(*self._riding(step))
         return float(self._joined(own, riding, decoding=False))
 
@@ -154,22 +152,16 @@ class Clock:
         blocks = _rung(np.ceil((total + further) / (each * ROUNDING)))
         if len(steps) == 1:
             alike = zip(*np.unique(blocks[0], return_counts=True), strict=True)
-            return [time for block, times in alike
-                    for time in [self._decode(len(going[0]), int(block))] * int(times)]
-        return self._coming_of_ranks(going, blocks)
-
-    def _coming_of_ranks(self, going: Sequence[Sequence[int]], blocks: np.ndarray
-                         ) -> Sequence[float]:
-        """:meth:`coming` where ranks step together, by their contexts, shape (ranks, steps)."""
-        first, last = blocks[:, 0].tolist(), blocks[:, -1].tolist()
+            return [time for block, times in alike for time in int(times) * self._answer(
+                ALONE, len(going[0]), int(block))]
         rows: list[Sequence[float]] = []
-        for contexts, begin, end, row in zip(going, first, last, blocks, strict=True):
-            row += len(rows) - begin
-            rows += [self._answer(len(contexts), block) for block in range(begin, end + 1)]
-        own = _part_of(np.moveaxis(np.array(rows)[blocks], -1, 0))
-        tokens = own.tokens[:, 0]
-        shared = self._shared(float(tokens.sum()), float(tokens.max()), decoding=True)
-        return self._joined(own, shared, decoding=True).max(axis=0).tolist()
+        for contexts, row in zip(going, blocks, strict=True):
+            first = int(row[0])
+            own = [self._answer(OWN, len(contexts), block)
+                   for block in range(first, int(row[-1]) + 1)]
+            row += len(rows) - first
+            rows += own
+        return self._slowest(np.moveaxis(np.array(rows)[blocks], -1, 0), decoding=True).tolist()
 
     def together(self, steps: Sequence[Step]) -> float:
         """Time of a step that ranks with shared experts take together, without the gap [s].
@@ -183,11 +175,20 @@ class Clock:
 
         Source: notebooks/serving.md, section Ranks that wait for one another.
         """
-        own = _part_of(np.array([
-            self._own(step) for step in steps if step.prefill or step.decode]).T)  # by rank
-        decoding = not any(step.prefill for step in steps)
-        shared = self._shared(float(own.tokens.sum()), float(own.tokens.max()), decoding)
-        return float(self._joined(own, shared, decoding).max())
+        own = np.array([self._own(step) for step in steps if step.prefill or step.decode])
+        return float(self._slowest(own.T, not any(step.prefill for step in steps)))
+
+    def _slowest(self, ranks: np.ndarray, decoding: bool) -> Any:
+        """Time of the slowest rank of a group [s].
+
+        Args:
+            ranks: numbers of what each has of its own, shape (numbers, ranks, ...).
+            decoding: whether it is a step of answers alone.
+        """
+        own = _part_of(ranks)
+        tokens = own.tokens if own.tokens.ndim == 1 else own.tokens[:, 0]
+        shared = self._shared(float(tokens.sum()), float(tokens.max()), decoding)
+        return self._joined(own, shared, decoding).max(axis=0)
 
     def _joined(self, own: _Part, besides: Busy, decoding: bool) -> Number:
         """A rank's own part and what keeps its card, links and host busy besides [s].
@@ -209,18 +210,31 @@ class Clock:
     def _own(self, step: Step) -> Sequence[float]:
         """Numbers of what a rank does whatever the others do, its experts without a token."""
         if not step.prefill:
-            return self._answer(*self._rounded(step))
+            return self._answer(OWN, *self._rounded(step))
         card, links, *others = self._prompt(step, in_group=True)
         core, of_core = self._riding(step)
         return card + core, links + of_core, *others
 
-    def _answer(self, count: int, contexts: int) -> Sequence[float]:
-        """Numbers of what a rank of a group does for its answers, by :meth:`_rounded`."""
-        block, (row, column) = _place(count, contexts)
-        if block not in self._answering:
-            alone = replace(self._block(*block), group_tokens=0.0, busiest_tokens=0.0)
-            self._answering[block] = self._part(alone).tolist()
-        return self._answering[block][row][column]
+    def _answer(self, names: tuple[str, ...], count: int, contexts: int) -> list[float]:
+        """Requested times of a step of answers, by :meth:`_rounded` [s]; with it those of the steps
+        which may come next.
+
+        Args:
+            names: ``ALONE``; ``CORE``, of those beside prompts; ``OWN``, of a rank of a group,
+                whose experts are left to what all ranks have.
+            count, contexts: requests that decode, and their mean context.
+        """
+        known = self._answers[names]
+        if (count, contexts) not in known:
+            counts, rungs = (first - (first - 1) % size for first, size in (
+                (count, COUNTS), (contexts, CONTEXTS)))
+            block = self._decoding(counts + np.arange(COUNTS)[:, np.newaxis],
+                                   ROUNDING * _height(rungs + np.arange(CONTEXTS)))
+            times = (self._times(names, block) if names != OWN else self._part(
+                replace(block, group_tokens=0.0, busiest_tokens=0.0)))
+            known |= {(row, column): numbers for row, several in enumerate(times.tolist(), counts)
+                      for column, numbers in enumerate(several, rungs)}
+        return known[count, contexts]
 
     def _prompt(self, step: Step, in_group: bool = False) -> Sequence[float]:
         """Numbers of what a step's prompts add to a rank's time, with the tokens of those that
@@ -232,12 +246,13 @@ class Clock:
         """
         key = (*step.prefill, len(step.decode), in_group)
         if key not in self._prompts:
+            beside, column = divmod(len(step.decode), BESIDE)
             row = self._rows.get(step.prefill[0]) if len(step.prefill) == 1 else None
-            block, column = divmod(len(step.decode), BESIDE)
             if row is not None:
-                numbers = self._block_of_prompts(block, in_group)[row, column]
+                new, cached = np.array(list(self._rows), float).T
+                numbers = self._block((), new, cached, beside, in_group)[row, column]
             elif self._alike and len(step.prefill) == 1:
-                numbers = self._chunk(*step.prefill[0], block, column, in_group)
+                numbers = self._chunk(*step.prefill[0], beside, in_group)[column]
             else:
                 new, cached = np.array(step.prefill, float).T[:, np.newaxis]
                 numbers, = self._prefill(
@@ -245,43 +260,36 @@ class Clock:
             self._prompts[key] = numbers.tolist()
         return self._prompts[key]
 
-    def _chunk(self, new: int, cached: int, block: int, column: int, in_group: bool
-               ) -> np.ndarray:
+    def _chunk(self, new: int, cached: int, beside: int, in_group: bool) -> np.ndarray:
         """A chunk of one prompt, rounded as contexts are, its own tokens from 513 on; with it those
-        of about as many tokens.
+        of about as many tokens. Shape (beside, n).
 
         Args:
             new, cached: tokens of the chunk and before it [token].
-            block, column: of the requests that decode beside it.
+            beside: block of the requests that decode beside it.
             in_group: whether the experts are left to what all ranks of a group have.
         """
         (rows, row), (places, place) = (divmod(rung, CONTEXTS) for rung in (
             _rung(new), _rung(math.ceil(cached / ROUNDING))))
-        key = rows, places, block, in_group
-        if key not in self._chunked:
-            own, before = (_height(start * CONTEXTS + np.arange(CONTEXTS))[:, None, None]
-                           for start in (rows, places))
-            self._chunked[key] = self._numbers_beside(
-                np.maximum(1.0, own[:, None]), ROUNDING * before, block, in_group)
-        return self._chunked[key][row, place, column]
+        own, before = (_height(start * CONTEXTS + np.arange(CONTEXTS)) for start in (rows, places))
+        return self._block((rows, places), np.maximum(1.0, own[:, np.newaxis]), ROUNDING * before,
+                           beside, in_group)[row, place]
 
-    def _block_of_prompts(self, block: int, in_group: bool) -> np.ndarray:
-        """Numbers of every expected prompt beside so many requests, shape (prompts, beside, n)."""
-        if (block, in_group) not in self._expected:
-            new, cached = np.array(list(self._rows), float).T[:, :, np.newaxis, np.newaxis]
-            self._expected[block, in_group] = self._numbers_beside(new, cached, block, in_group)
-        return self._expected[block, in_group]
-
-    def _numbers_beside(self, new: np.ndarray, cached: np.ndarray, block: int, in_group: bool
-                        ) -> np.ndarray:
+    def _block(self, key: tuple[int, ...], new: np.ndarray, cached: np.ndarray, beside: int,
+               in_group: bool) -> np.ndarray:
         """Numbers of steps of a chunk each beside so many requests, shape (..., beside, n).
 
         Args:
-            new, cached: tokens of the chunk and before it, shape (..., 1, 1) [token].
-            block: of the requests beside it.
+            key: of these chunks.
+            new, cached: tokens of the chunk and before it, shape (...) [token].
+            beside: block of the requests beside it.
             in_group: whether the experts are left to what all ranks of a group have.
         """
-        return self._prefill(new, cached, np.arange(BESIDE) + float(block * BESIDE), in_group)
+        if (*key, beside, in_group) not in self._blocks:
+            self._blocks[*key, beside, in_group] = self._prefill(
+                new[..., np.newaxis, np.newaxis], cached[..., np.newaxis, np.newaxis],
+                np.arange(BESIDE) + float(beside * BESIDE), in_group)
+        return self._blocks[*key, beside, in_group]
 
     def _prefill(self, new: np.ndarray, cached: np.ndarray, riding: np.ndarray, in_group: bool
                  ) -> np.ndarray:
@@ -358,7 +366,7 @@ class Clock:
         count = len(step.decode)
         return count, _rung(int(-(-_total(step.decode) // (count * ROUNDING))))
 
-    def _answers(self, batch: Number, rounded: Number) -> Composition:
+    def _decoding(self, batch: Number, rounded: Number) -> Composition:
         """A token each of so many requests of such a context, and their drafts."""
         q = self._q
         tokens = batch * (1 + q.draft_tokens)
@@ -370,27 +378,11 @@ class Clock:
             tokens * rounded if q.index_topk else 0.0,
             batch * sees[0], batch * sees[1], batch * rounded, 0.0, 1.0, decoding=True)
 
-    def _decode(self, count: int, contexts: int) -> float:
-        """Time of a step of answers alone; with it that of the steps which may come next."""
-        block, (row, column) = _place(count, contexts)
-        if block not in self._known:
-            self._known[block] = self._times(ALONE, self._block(*block))[..., 0].tolist()
-        return self._known[block][row][column]
-
     def _riding(self, step: Step) -> Sequence[float]:
         """Busy times of card and links for requests that decode beside prompts."""
         if not step.decode:
             return 0.0, 0.0
-        block, (row, column) = _place(*self._rounded(step))
-        if block not in self._cores:
-            self._cores[block] = self._times(CORE, self._block(*block)).tolist()
-        return self._cores[block][row][column]
-
-    def _block(self, counts: int, contexts: int) -> Composition:
-        """Answers of so many requests and of such contexts, shape (``COUNTS``, ``CONTEXTS``)."""
-        return self._answers(
-            counts * COUNTS + np.arange(1, COUNTS + 1)[:, np.newaxis],
-            ROUNDING * _height(contexts * CONTEXTS + np.arange(1, CONTEXTS + 1)))
+        return self._answer(CORE, *self._rounded(step))
 
     def _times(self, names: Sequence[str], composition: Composition) -> np.ndarray:
         """Requested times of steps, shape (..., names) [s]; replayed once requested often."""
@@ -417,13 +409,6 @@ class Clock:
                 timed.device_time, timed.host_time) / self._drafting_layers,
             "core": cores.own, "core_links": cores.links,
             "alone": timed.step_time - q.host_gap_per_step + self._passes * timed.draft_pass_time}
-
-
-def _place(count: int, contexts: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The block in which the requests that decode lie, by number and context; where in it."""
-    counts, row = divmod(count - 1, COUNTS)
-    contexts, column = divmod(contexts - 1, CONTEXTS)
-    return (counts, contexts), (row, column)
 
 
 def _rung(number: Any) -> Any:

@@ -69,7 +69,7 @@ def schedule(requests: Sequence[Request], limits: Limits, step_time: StepTime,
             engine.submit(arriving.popleft(), busy)
         engine.receive(engine.idle)
         step = engine.plan(clock)
-        end = clock + duration(step, step_time, gap)
+        end = clock + duration([step], gap + step_time(step))
         steps.append(StepRecord(clock, end, step, tuple(job.number for job in engine.preempted)))
         engine.complete(end)
         clock = end

@@ -22,7 +22,6 @@ from calc.capacity.tables import Tables
 from calc.sensitivity.plans import PER_CARD, Plan
 from calc.serving.evaluate import evaluate
 from calc.serving.requests import poisson
-from calc.serving.scheduler import Transfer
 from calc.serving.simulation import simulate
 from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.engineering import layouts
@@ -337,8 +336,7 @@ def served(split: tuple[int, int]) -> dict[str, tuple[float, float]]:
     each = float(found["kv_transfer_time"]) / STATED[0]
     requests = poisson(arriving(), REQUESTS, list(system.shapes), SEED)
     assert then
-    run = (simulate(requests, first, then, Transfer(lambda tokens: each * tokens)) if first
-           else simulate(requests, then))
+    run = simulate(requests, first, then, each) if first else simulate(requests, then)
     middle = run.outcomes[EDGE:-EDGE]
     seen = {"tpot": [one.tpot for one in middle], "ttft": [one.ttft for one in middle]}
     return {name: (float(np.mean(values)), float(np.quantile(values, TAIL)))

@@ -24,7 +24,7 @@ from calc.serving.metrics import (
     summarise,
     window,
 )
-from calc.serving.requests import Outcome, Run, Step, bursts, poisson
+from calc.serving.requests import Outcome, Run, Step, poisson
 from calc.serving.simulation import IDLE, Pool, simulate
 from calc.serving.step_times import Clock
 
@@ -41,7 +41,7 @@ RUN = Run((
     outcome(4.0, 4.0, 4.25, 4.5, 10, 2, evicted=1),
     outcome(5.0, 5.25, 5.5, 5.5, 30, 1, preempted=1, hit=10),
     outcome(6.0, 6.5, 7.0, 8.0, 20, 3, hit=7, evicted=2), outcome(9.0, 9.0, 9.5, 10.0)),
-    {"serve": (np.array([[0, 4], [5, 8], [8.5, 12]]), np.array([[0.0, 3.0]]))}, 0.0)
+    {"serve": (np.array([[0, 4], [5, 8], [8.5, 12]]), np.array([[0.0, 3.0]]))})
 """Of the first four, three are over when the window begins at 3 s; the last comes at 9 s."""
 
 
@@ -74,7 +74,7 @@ def test_intervals_count_as_far_as_they_lie_within_the_window():
 
 class TestSummary:
     def test_every_number_of_a_steady_window(self):
-        found = summarise(RUN, Objective(ttft=1.0, tpot=0.5, e2e=2.0))
+        found = summarise(RUN, Objective(ttft=1.0, tpot=0.5))
         assert (found.requests, found.begin, found.window, found.steady) == (4, 3.0, 6.0, True)
         assert (found.request_throughput, found.output_throughput) == (4 / 6, 2.0)
         assert (found.good, found.goodput) == (0.75, 0.5)
@@ -94,19 +94,19 @@ class TestSummary:
 
     def test_a_run_without_a_steady_part_is_counted_whole(self):
         run = Run((outcome(2.0, 2.0, 3.0, 4.0), outcome(2.0, 3.0, 5.0, 6.0)),
-                  {"serve": (np.array([[2.0, 6.0]]),)}, 0.0)
+                  {"serve": (np.array([[2.0, 6.0]]),)})
         found = summarise(run)
         assert (found.begin, found.window, found.requests, found.steady) == (2.0, 4.0, 2, False)
         assert (found.concurrency, found.utilisation) == (1.5, {"serve": 1.0})
-        burst = summarise(simulate(bursts(10, 1.0, 1, [(100, 1)]), Pool(
+        burst = summarise(simulate(poisson(math.inf, 10, [(100, 1)]), Pool(
             limits(seqs=1), affine(0.25, 0.0))))
         assert (burst.window, burst.request_throughput) == (2.5, 4.0)
         with pytest.raises(ValueError, match="all steps take no time"):
-            summarise(simulate(bursts(2, 1.0, 1, [(100, 1)]), Pool(limits(), affine(0.0, 0.0))))
+            summarise(simulate(poisson(math.inf, 2, [(100, 1)]), Pool(limits(), affine(0.0, 0.0))))
 
     @pytest.mark.parametrize(("limits", "met"), [
         ({}, True), ({"ttft": 1.0}, True), ({"ttft": 0.99}, False), ({"tpot": 0.5}, True),
-        ({"tpot": 0.49}, False), ({"e2e": 2.0}, True), ({"e2e": 1.99}, False)])
+        ({"tpot": 0.49}, False)])
     def test_an_objective_is_met_up_to_its_limit(self, limits, met):
         assert Objective(**limits).met(outcome(6.0, 6.5, 7.0, 8.0, 20, 3)) is met
         assert Objective(tpot=1e-9).met(outcome(0.0, 0.0, 1.0, 1.0, 10, 1))
@@ -234,7 +234,7 @@ def waiting(growth, of_tokens):
     first = at + (0.0 if of_tokens else growth * at)
     last = first + (growth * at * (tokens - 1) / 10 if of_tokens else 0.0)
     return Run(tuple(Outcome(number, *map(float, times), 10, int(tokens[number]), 0)
-                     for number, times in enumerate(zip(at, at, first, last, strict=True))), {}, 0)
+                     for number, times in enumerate(zip(at, at, first, last, strict=True))), {})
 
 
 @pytest.mark.parametrize("of_tokens", [False, True])

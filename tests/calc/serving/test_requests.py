@@ -10,7 +10,6 @@ from calc.serving.requests import (
     ClosedLoop,
     Conversation,
     Prefixes,
-    bursts,
     in_prefix_cache,
     modulated,
     poisson,
@@ -82,6 +81,9 @@ class TestOpen:
         assert [each.input_tokens for each in few] == [each.input_tokens for each in requests[:10]]
         assert poisson(1.0, 10, SHAPES) == poisson(1.0, 10, SHAPES, 0) != few
 
+    def test_an_infinite_rate_is_a_burst(self):
+        assert {each.arrival for each in poisson(math.inf, 20, SHAPES)} == {0.0}
+
     def test_windows_of_modulated_arrivals_vary_as_stated(self):
         """200 a window on average, so that chance within one adds a fourteenth."""
         times = [each.arrival for each in modulated(100.0, 0.5, 2.0, 40_000, [(1, 1)], 1)]
@@ -92,14 +94,6 @@ class TestOpen:
         for request, same in zip(modulated(2.0, 0.0, 7.0, 60, SHAPES, 3), plain, strict=True):
             assert request.arrival == pytest.approx(same.arrival)
             assert request.input_tokens == same.input_tokens
-
-    def test_bursts_come_together_and_a_period_later(self):
-        found = bursts(3, 2.5, 2, SHAPES, 4)
-        assert [each.arrival for each in found] == [0, 0, 0, 2.5, 2.5, 2.5]
-        assert {each.input_tokens for each in bursts(20, 1.0, 2, SHAPES)} == {100, 40}
-        assert bursts(20, 1.0, 2, SHAPES) != bursts(20, 1.0, 2, SHAPES, 1)
-        assert [each.arrival for each in bursts(1, 0.5, 3, SHAPES)] == [0, 0.5, 1.0]
-
 
 class TestConversations:
     def talk(self, prefixes, count=9):
@@ -146,28 +140,3 @@ def test_users_of_a_loop_begin_during_its_ramp_and_think():
     same, constant = ClosedLoop(3, 5000, SHAPES, 2.5, seed=1).draw()
     assert (same, set(constant)) == (shapes, {2.5})
     assert ClosedLoop(3, 9, SHAPES).draw()[1] == [0.0] * 9
-
-
-@pytest.mark.parametrize(("make", "message"), [
-    (lambda: poisson(0.0, 1, SHAPES), "rate of arrivals is 0.0"),
-    (lambda: poisson(math.inf, 1, SHAPES), "rate of arrivals is inf"),
-    (lambda: poisson(1.0, 0, SHAPES), "0 requests of 2 shapes"),
-    (lambda: poisson(1.0, 3, []), "3 requests of 0 shapes"),
-    (lambda: modulated(1.0, -0.1, 1.0, 5, SHAPES), "varies by -0.1 in windows of 1.0 s"),
-    (lambda: modulated(1.0, 0.1, 0.0, 5, SHAPES), "windows of 0.0 s"),
-    (lambda: bursts(0, 1.0, 1, SHAPES), "0 requests every 1.0 s"),
-    (lambda: bursts(1, 0.0, 1, SHAPES), "1 requests every 0.0 s"),
-    (lambda: shapes_of(100, 10, "normal"), "'normal', expected one of: constant, exp"),
-    *((lambda variation=variation: shapes_of(100, 10, "lognormal", variation), "more than 0")
-      for variation in (0.0, math.nan, (0.5, 0.0))),
-    (lambda: Prefixes(groups=0), "0 prefixes of 0 tokens"),
-    (lambda: Prefixes(turns=0), "conversations of 0 turns"),
-    (lambda: sharing(poisson(1.0, 3, [(9, 9)]), Prefixes(turns=2)), "users who wait"),
-    (lambda: sharing(poisson(1.0, 3, [(9, 9, 4)]), Prefixes()), "4 prompt tokens are stated"),
-    (lambda: ClosedLoop(0, 5, SHAPES), "0 users and 5 requests"),
-    (lambda: ClosedLoop(3, 2, SHAPES), "3 users and 2 requests"),
-    (lambda: ClosedLoop(1, 1, SHAPES, -1.0), "think_time is -1.0 s"),
-    (lambda: ClosedLoop(1, 1, SHAPES, 0.0, False, -2.0), "ramp is -2.0 s")])
-def test_invalid_arguments_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

@@ -29,11 +29,10 @@ from calc.serving.requests import (
     Prefixes,
     Request,
     Step,
-    bursts,
     poisson,
     sharing,
 )
-from calc.serving.scheduler import Engine, Transfer, group_duration
+from calc.serving.scheduler import Engine, duration
 from calc.serving.simulation import Pool, simulate
 from reference.schedule import schedule
 
@@ -125,21 +124,12 @@ class TestBlocks:
         end = served.outcomes[0].finished
         assert next(s.step for s in served.steps if s.start >= end).prefill == again
 
-    def test_nobody_is_admitted_in_a_step_that_preempts(self):
-        engine = limits(4, kv_blocks=9, whole_prompt_fits=False)
-        served = schedule([Request(0.0, 4, 4), Request(0.0, 4, 4)], engine, ONE_STEP)
-        record, = (record for record in served.steps if record.preempted)
-        assert record.step == Step((), (6,))  # three tokens of the other prompt would fit
-
     def test_a_prompt_that_does_not_fit_waits_as_a_whole(self):
         requests = [Request(0.0, 6, 3), Request(0.0, 6, 1)]
         assert schedule(requests, limits(8, kv_blocks=10), ONE_STEP).outcomes[1].started == 3.0
-        chunked = schedule(requests, limits(8, kv_blocks=10, whole_prompt_fits=False), ONE_STEP)
-        assert chunked.steps[0].step.prefill == ((6, 0), (2, 0))
 
-    @pytest.mark.parametrize("policy", POLICIES)
-    def test_a_received_cache_is_lost_with_a_preemption(self, policy):
-        engine = Engine(limits(policy=policy, kv_blocks=13, reserved_output=0.0))
+    def test_a_received_cache_is_lost_with_a_preemption(self):
+        engine = Engine(limits(kv_blocks=13))
         for number in (0, 1):
             engine.submit(Job(number, Request(0.0, 4, 5, 2), prefilled=True))
         steps = []
@@ -149,24 +139,15 @@ class TestBlocks:
         assert steps[0] == Step((), (5, 5))
         assert [step.prefill for step in steps if step.prefill] == [((7, 0),)]
 
-    def test_prefill_first_sets_room_aside_and_else_retracts_the_least_advanced(self):
+    def test_prefill_first_sets_room_aside(self):
         engine = limits(policy="prefill-first", kv_blocks=20)
-        requests = [Request(0.0, 4, 6)] * 8
-        assert schedule(requests, engine, ONE_STEP).preemptions == 0
-        optimist = replace(engine, reserved_output=0.0)
-        assert schedule(requests, optimist, ONE_STEP).preemptions > 0
-        late, equal = (schedule(each, replace(optimist, kv_blocks=18), ONE_STEP) for each in (
-            [Request(0.0, 4, 9), Request(1.5, 4, 9)], [Request(0.0, 6, 9), Request(0.0, 4, 9)]))
-        assert [outcome.preemptions for outcome in late.outcomes] == [0, 1]
-        assert [outcome.preemptions for outcome in equal.outcomes] == [1, 0]  # the longer prompt
+        assert schedule([Request(0.0, 4, 6)] * 8, engine, ONE_STEP).preemptions == 0
 
-    @pytest.mark.parametrize(("share", "blocks", "may"), [
-        (0.4, 19, True), (0.6, 19, True), (0.7, 19, False), (0.7, 20, True), (1.0, 19, False),
-        (0.4, 18, False), (0.0, 17, True), (0.0, 16, False)])
-    def test_share_of_output_to_come_that_is_set_aside(self, share, blocks, may):
+    @pytest.mark.parametrize(("blocks", "may"), [(19, False), (20, True)])
+    def test_output_to_come_is_set_aside(self, blocks, may):
         """Six blocks of a request with a token to feed and three to come; ten of the next one."""
         engine = engine_of(Request(0.0, 6, 5), Request(0.0, 8, 3), steps=1, chunk=6,
-                           policy="prefill-first", kv_blocks=blocks, reserved_output=share)
+                           policy="prefill-first", kv_blocks=blocks)
         assert engine.can_prefill is may
 
     @pytest.mark.parametrize("policy", POLICIES)
@@ -354,26 +335,13 @@ def test_blocks_of_tokens_states_and_shared_texts():
 
 
 @pytest.mark.parametrize(("make", "message"), [
-    (lambda: Request(math.nan, 1, 1), "arrives at nan s"),
-    (lambda: Request(0.0, 0, 1), "0 input and 1 output tokens"),
-    (lambda: Request(0.0, 5, 1, 5), "5 of 5 prompt tokens are cached"),
-    (lambda: Request(0.0, 9, 9, 4, (("a", 4),)), "4 prompt tokens are stated to be cached"),
-    *((lambda changed=changed: Limits(**{"max_num_batched_tokens": 1, "max_num_seqs": 1} | changed),
-       next(iter(changed))) for changed in (
-        {"max_num_batched_tokens": 0}, {"max_num_seqs": 0}, {"kv_blocks": 0}, {"block_size": 0},
-        {"policy": "fifo"}, {"reserved_output": 1.1}, {"reserved_output": -0.1},
-        {"recv_interval": 0}, {"steps_ahead": -1}, {"step_tokens": 0},
-        {"state_blocks_per_request": -1})),
-    *((lambda made=made: Limits(1, 1, step_tokens=2, tokens_per_step=made), f"yields {made} tokens")
-      for made in (0.5, 2.5)),
     (lambda: schedule([Request(0.0, 1, 1)], limits(), affine(-1.0, 0.0)), "takes -1.0 s"),
-    (lambda: group_duration([Step(((1, 0), (1, 1)), (3,))] * 2, lambda steps: math.inf, 0.0),
+    (lambda: duration([Step(((1, 0), (1, 1)), (3,))] * 2, math.inf),
      "a step with 4 chunks and 2 decoding requests takes inf s"),
 ])
 def test_invalid_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
-    assert Limits(1, 1, 1, 1, reserved_output=0.0).reserved_output == 0
 
 
 @given(st.integers(1, 24), st.integers(1, 90), st.integers(1, 100), st.integers(1, 20),
@@ -465,7 +433,8 @@ def test_a_preempted_request_finds_its_own_blocks_and_a_stated_share_is_a_hit():
     assert (first.preemptions, second.preemptions, second.hit_tokens) == (0, 1, 0)
     again = next(s.step for s in served.steps if s.start >= first.finished)
     assert again.prefill == ((3, 2),)
-    summary = summarise(simulate(bursts(2, 1.0, 5, [(100, 3, 25)]), Pool(limits(), ONE_STEP)))
+    requests = [Request(number // 2 * 1.0, 100, 3, 25) for number in range(10)]
+    summary = summarise(simulate(requests, Pool(limits(), ONE_STEP)))
     assert (summary.hit_share, summary.evicted) == (0.25, 0)
 
 
@@ -501,7 +470,7 @@ class TestShares:
             run = simulate(requests, Pool(limits(), STEP, replicas=replicas))
             assert share(run) == Fraction((60 - replicas) * 50, 60 * 100)
         loop, pool = ClosedLoop(1, 4, [(50, 30)], prefixes=Prefixes(turns=4)), Pool(limits(), STEP)
-        run = simulate(loop, pool, pool, Transfer(lambda tokens: 0.1))
+        run = simulate(loop, pool, pool, 0.001)
         assert [outcome.hit_tokens for outcome in run.outcomes] == [0, 50, 130, 210]
 
 
@@ -547,7 +516,10 @@ class TestLawsOfBlocks:
             own = sum(job.blocks + state - sum(max(0, min(end, job.held) - begin)
                                                for _, begin, end in job.spans)
                       for job in engine.running if job.blocks)
-            return own + engine.prefix_cache.in_use
+            return own + shared()
+
+        def shared():
+            return sum(text.held for text in engine.prefix_cache._texts.values())
 
         while engine.load:
             engine.receive(engine.idle)
@@ -560,7 +532,7 @@ class TestLawsOfBlocks:
             clock += 1
             engine.complete(clock)
         assert engine.free == everything
-        assert engine.prefix_cache.in_use == 0
+        assert shared() == 0
 
     @given(requests_of_any_kind, engines_of_any_kind, texts_of_any_kind)
     def test_every_token_is_computed_or_found(self, requests, engine, drawn):

@@ -25,12 +25,10 @@ from calc.serving.requests import (
     Contexts,
     Request,
     Step,
-    bursts,
     modulated,
     poisson,
     shapes_of,
 )
-from calc.serving.scheduler import Transfer
 from calc.serving.simulation import Pool, simulate
 from reference.queueing import interrupted_pace, md1_wait, md1_wait_below
 from reference.schedule import schedule
@@ -76,7 +74,7 @@ def workloads():
         "equal requests in phase": ClosedLoop(24, 800, [(300, 40)]),
         "Poisson": poisson(2.5, 1500, SHAPES, seed=1),
         "busy and quiet minutes": modulated(1.8, 0.3, 60.0, 1500, SHAPES, seed=1),
-        "a single burst": bursts(400, 1.0, 1, SHAPES, seed=2),
+        "a single burst": poisson(math.inf, 400, SHAPES, seed=2),
         "recorded": recorded(np.cumsum(draw.gamma(0.5, 1.2, 1500)), prompts, answers)}
 
 
@@ -122,13 +120,10 @@ class TestLaws:
     @settings(max_examples=40)
     @given(requests_of_any_kind, engines_of_any_kind, st.integers(1, 3),
            st.sampled_from(["round-robin", "least-loaded"]), st.booleans())
-    def test_requests_tokens_and_their_time_in_the_system_are_conserved(
+    def test_requests_and_tokens_are_conserved(
             self, requests, engine, replicas, routing, apart):
         pool = Pool(engine, affine(0.5, 0.01), 0.1, replicas, routing)
-        run = (simulate(requests, pool, pool, Transfer(lambda tokens: 0.01 * tokens, 1)) if apart
-               else simulate(requests, pool))
-        assert run.request_seconds == pytest.approx(
-            sum(outcome.e2e for outcome in run.outcomes), rel=1e-12)
+        run = simulate(requests, pool, pool, 0.01) if apart else simulate(requests, pool)
         assert [outcome.number for outcome in run.outcomes] == list(range(len(requests)))
         in_order = sorted(requests, key=lambda request: request.arrival)
         for request, outcome in zip(in_order, run.outcomes, strict=True):
@@ -173,7 +168,6 @@ class TestLaws:
         at_once, one_by_one = (simulate(requests, each)
                                for each in (replace(pool, coming=coming), pool))
         assert at_once.outcomes == one_by_one.outcomes
-        assert at_once.request_seconds == one_by_one.request_seconds
         for some, others in zip(at_once.steps["serve"], one_by_one.steps["serve"], strict=True):
             np.testing.assert_array_equal(some, others)
 
@@ -197,22 +191,14 @@ class TestPools:
 
     def test_one_request_step_by_step(self):
         prefill, decode = Pool(limits(), lambda step: 2.0), Pool(limits(), lambda step: 0.5)
-        run = simulate([Request(1.0, 250, 4)], prefill, decode, Transfer(lambda n: n / 1000))
+        run = simulate([Request(1.0, 250, 4)], prefill, decode, 0.001)
         outcome, = run.outcomes
         assert (outcome.started, outcome.first_token) == (1.0, 1 + 3 * 2.0 + 0.25)
         assert outcome.finished == outcome.first_token + 3 * 0.5
         assert {pool: len(steps[0]) for pool, steps in run.steps.items()} == {
             "prefill": 3, "decode": 3}
-        single, = simulate([Request(0.0, 10, 1)], prefill, decode, Transfer(lambda n: 3.0)).outcomes
+        single, = simulate([Request(0.0, 10, 1)], prefill, decode, 0.3).outcomes
         assert (single.ttft, single.e2e) == (5.0, 5.0)  # one token ends with the transfer
-
-    def test_transfers_one_at_a_time_queue(self):
-        requests, pool = bursts(4, 1.0, 1, [(100, 2)]), Pool(limits(400), lambda step: 1.0)
-        together, queued = (simulate(requests, pool, pool, Transfer(lambda n: 5.0, at_once))
-                            for at_once in (None, 1))
-        assert [o.first_token for o in together.outcomes] == [6.0] * 4
-        assert [o.first_token for o in queued.outcomes] == [6.0, 11.0, 16.0, 21.0]
-
 
 def together(pool, ranks=4, **changes):
     """The same engines in one group, which takes its steps together."""
@@ -316,29 +302,13 @@ class TestRanks:
 def test_the_nth_at_once_is_let_in_n_over_the_rate_later(rate):
     """A rate at which requests are let in; what a request takes besides is a latency."""
     pool = Pool(limits(10**6, 10**4), lambda step: 0.0)
-    run = simulate(bursts(200, 1.0, 1, [(10, 1)]), pool, front_end_rate=rate)
+    run = simulate(poisson(math.inf, 200, [(10, 1)]), pool, front_end_rate=rate)
     assert [each.started for each in run.outcomes] == pytest.approx(np.arange(200) / rate)
     alone = simulate([Request(4.0 * at, 10, 1) for at in range(5)], pool, front_end_rate=rate)
     assert [outcome.wait for outcome in alone.outcomes] == [0.0] * 5
 
 
-BURST = bursts(1, 1.0, 1, ONE_TOKEN)
-
-
-@pytest.mark.parametrize(("make", "message"), [
-    *((lambda changed=changed: replace(BATCHING, **changed), message) for changed, message in (
-        ({"replicas": 0}, "0 replicas"), ({"gap": -1.0}, "steps is -1.0 s"),
-        ({"gap": math.inf}, "steps is inf s"), ({"ranks": 0}, "1 replicas in groups of 0"),
-        ({"replicas": 3, "ranks": 2}, "3 replicas in groups of 2"),
-        ({"routing": "random"}, "no routing 'random'"),
-        ({"coordination": "maybe"}, "no coordination 'maybe'"))),
-    (lambda: simulate([], BATCHING), "nothing to simulate"),
-    (lambda: simulate(BURST, BATCHING, front_end_rate=0.0), "lets 0.0 request/s in"),
-    (lambda: simulate(BURST, BATCHING, None, Transfer(float)), "without a decode pool"),
-    (lambda: simulate(BURST, BATCHING, BATCHING, Transfer(lambda n: -1.0)), "sent in -1.0 s"),
-    (lambda: simulate(BURST, together(BATCHING, 2, group_time=lambda steps: math.nan)),
-     "takes nan s"),
-])
-def test_invalid_arguments_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+def test_a_step_that_takes_no_time_is_refused():
+    pool = together(BATCHING, 2, group_time=lambda steps: math.nan)
+    with pytest.raises(ValueError, match="takes nan s"):
+        simulate(poisson(1.0, 1, ONE_TOKEN), pool)
