@@ -1,16 +1,13 @@
 """A computation over many rows, written down as it runs and repeated on other rows.
 
 What is repeated takes equal operations once, leaves out those that change nothing or that nobody
-asked for, and writes into arrays that stay in the cache. Every number is the one that the
+asked for, and lets go of every array after its last use. Every number is the one that the
 computation itself gives: the operations are the same, on the same numbers.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any
@@ -22,9 +19,10 @@ from calc.physics.inputs import Number
 
 Columns = Mapping[str, np.ndarray]
 Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
-# a function, what takes its arguments from all places, the place of its result, whether an array
-# is there that it is written into
-_Step = tuple[Callable[..., Any], Callable[[list[Any]], Sequence[Any]], int, bool]
+# a function, what takes its arguments from all places, the place of its result, that of an array
+# which it may be written into, and the places that nobody reads after it
+_Step = tuple[Callable[..., Any], Callable[[list[Any]], Sequence[Any]], int, int | None,
+              Sequence[int]]
 # what NumPy itself takes for these powers of an array
 POWERS: dict[float, np.ufunc] = {0.5: np.sqrt, 2: np.square}
 # numbers that change nothing on the left of an operation, and on its right
@@ -33,16 +31,6 @@ NOTHING: dict[Any, tuple[float | None, float | None]] = {
 MOST_WAYS = 4  # of a computation that are recorded: each takes as long as several passes
 WORTH = 16  # passes that went a new way, or are to come, where one is recorded
 KEPT = 16  # computations whose ways are kept
-LINE = 64  # bytes that a processor loads at once: arrays that begin with such are read faster
-
-
-@dataclass(frozen=True)
-class _Operation:
-    """A function of what is at some places, and the type of its result."""
-
-    function: Callable[..., Any]
-    places: tuple[int, ...]
-    type: np.dtype[Any]
 
 
 class Recording:
@@ -51,7 +39,8 @@ class Recording:
     Attributes:
         inputs: places of the inputs, by name.
         constants: numbers by place.
-        operations: by place.
+        operations: functions, the places of their arguments, and the types of their results, by
+            place.
         most: largest number of the rows at a place: what was done for each up to it holds of rows
             that have no larger one.
     """
@@ -59,7 +48,7 @@ class Recording:
     def __init__(self) -> None:
         self.inputs: dict[str, int] = {}
         self.constants: dict[int, Any] = {}
-        self.operations: dict[int, _Operation] = {}
+        self.operations: dict[int, tuple[Callable[..., Any], tuple[int, ...], np.dtype[Any]]] = {}
         self.most: dict[int, float] = {}
         self._known: dict[Any, int] = {}  # no arrays: they shall be let go as early as ever
         self.size = 0
@@ -94,7 +83,7 @@ class Recording:
             raise TypeError(f"{function} of many rows, expected one that gives as many")
         if (function, places) not in self._known:
             self._known[function, places] = self._next()
-            self.operations[self.size - 1] = _Operation(function, places, found.dtype)
+            self.operations[self.size - 1] = function, places, found.dtype
         return Recorded(found, self._known[function, places], self)
 
 
@@ -178,15 +167,18 @@ class Repeated:
         self._results = {name: found.place for name, found in results.items()
                          if isinstance(found, Recorded)}
         first = self._needed(recording.most)
-        wanted = self._needed(self._results.values())
-        order = [*sorted(first), *sorted(wanted - first)]
-        read = {*recording.most, *self._results.values(), *(
-            place for done in order for place in recording.operations[done].places)}
-        self._inputs = {name: place for name, place in recording.inputs.items() if place in read}
-        self._arrays = self._dealt(order, len(first))
-        self._before, self._after = ([self._step(place) for place in part]
-                                     for part in (order[:len(first)], order[len(first):]))
-        self._own = threading.local()
+        order = [*sorted(first), *sorted(self._needed(self._results.values()) - first)]
+        last = {read: place for place in order for read in recording.operations[place][1]}
+        kept = {*recording.constants, *recording.most, *self._results.values()}
+        self._inputs = {name: place for name, place in recording.inputs.items()
+                        if place in last or place in kept}
+        done: dict[int, list[int]] = {place: [] for place in order}
+        for read, place in last.items():
+            if read not in kept:
+                done[place].append(read)
+        steps = [self._step(place, done[place]) for place in order]
+        self._before, self._after = steps[:len(first)], steps[len(first):]
+        self._there: list[Any] = [recording.constants.get(place) for place in range(recording.size)]
 
     def _needed(self, places: Iterable[int]) -> set[int]:
         """Operations that these places take."""
@@ -195,53 +187,17 @@ class Repeated:
             place = left.pop()
             if place in self._recording.operations and place not in found:
                 found.add(place)
-                left += self._recording.operations[place].places
+                left += self._recording.operations[place][1]
         return found
 
-    def _step(self, place: int) -> _Step:
-        done = self._recording.operations[place]
-        taken = (itemgetter(*done.places) if len(done.places) > 1
-                 else lambda there, only=done.places[0]: (there[only],))
-        return done.function, taken, place, place in self._arrays
-
-    def _dealt(self, order: Sequence[int], first: int) -> dict[int, tuple[np.dtype[Any], int]]:
-        """Type and number of the array of each operation that can write into one.
-
-        It is free for the next operation once the last that reads it begins: that one may write
-        into what it reads, number by number.
-        """
-        last = dict.fromkeys(self._recording.most, first)
-        for at, place in enumerate(order):
-            for read in self._recording.operations[place].places:
-                last[read] = max(at, last.get(read, 0))
-        last |= dict.fromkeys(self._results.values(), len(order))
-        ending, free = defaultdict(list), defaultdict(list)
-        for place, at in last.items():
-            ending[at].append(place)
-        dealt: dict[int, tuple[np.dtype[Any], int]] = {}
-        count: dict[np.dtype[Any], int] = defaultdict(int)
-        for at, place in enumerate(order):
-            for done in ending[at]:
-                if done in dealt:
-                    free[dealt[done][0]].append(dealt[done][1])
-            kind = self._recording.operations[place].type
-            if isinstance(self._recording.operations[place].function, np.ufunc):
-                if not free[kind]:
-                    free[kind].append(count[kind])
-                    count[kind] += 1
-                dealt[place] = kind, free[kind].pop()
-        return dealt
-
-    def _there(self, rows: int) -> list[Any]:
-        """Values at every place, for the calling thread: arrays to write into, and constants."""
-        if getattr(self._own, "rows", None) != rows:
-            there: list[Any] = [None] * self._recording.size
-            for place, number in self._recording.constants.items():
-                there[place] = number
-            for place, (kind, number) in self._arrays.items():
-                there[place] = _lent(kind, number, rows)
-            self._own.rows, self._own.there = rows, there
-        return self._own.there
+    def _step(self, place: int, done: Sequence[int]) -> _Step:
+        operations = self._recording.operations
+        function, places, kind = operations[place]
+        taken = itemgetter(*places) if len(places) > 1 else lambda there: (there[places[0]],)
+        free = [read for read in done if read in operations and operations[read][2] == kind
+                and isinstance(operations[read][0], np.ufunc)]
+        over = free[0] if free and isinstance(function, np.ufunc) else None
+        return function, taken, place, over, done
 
     def __call__(self, columns: Columns, into: Columns) -> bool:
         """Whether the recording holds of these rows; then its results are written.
@@ -250,49 +206,29 @@ class Repeated:
             columns: inputs, shape (n,) each.
             into: arrays for the results, shape (n,) each.
         """
-        there = self._there(len(next(iter(into.values()))))
+        there = self._there.copy()
         for name, place in self._inputs.items():
             there[place] = columns[name].astype(float, copy=False)
         _take(self._before, there)
-        holds = all(there[place].max() <= most for place, most in self._recording.most.items())
-        if holds:
-            _take(self._after, there)
-            for name, place in self._results.items():
-                into[name][:] = there[place]
-            for name, number in self._numbers.items():
-                into[name][:] = number
-        for place in self._inputs.values():
-            there[place] = None  # nobody's arrays are kept
-        return holds
+        if not all(there[place].max() <= most for place, most in self._recording.most.items()):
+            return False
+        _take(self._after, there)
+        for name, place in self._results.items():
+            into[name][:] = there[place]
+        for name, number in self._numbers.items():
+            into[name][:] = number
+        return True
 
 
 def _take(steps: Sequence[_Step], there: list[Any]) -> None:
     """One operation after another, of what is at its places."""
-    for function, taken, place, written in steps:
-        if written:
-            function(*taken(there), out=there[place])
-        else:
+    for function, taken, place, over, done in steps:
+        if over is None:
             there[place] = function(*taken(there))
-
-
-class _Lent(threading.local):
-    """Arrays of a thread, which repeats one recording after another, by their type and number."""
-
-    def __init__(self) -> None:
-        self.arrays: dict[tuple[np.dtype[Any], int], np.ndarray] = {}
-
-
-_LENT = _Lent()
-
-
-def _lent(kind: np.dtype[Any], number: int, rows: int) -> np.ndarray:
-    """An array to write into, which begins with a line of the cache, shape (rows,)."""
-    arrays = _LENT.arrays
-    if (kind, number) not in arrays or len(arrays[kind, number]) < rows:
-        room = np.empty(rows * kind.itemsize + LINE, np.uint8)
-        start = -room.ctypes.data % LINE
-        arrays[kind, number] = room[start:start + rows * kind.itemsize].view(kind)
-    return arrays[kind, number][:rows]
+        else:
+            there[place] = function(*taken(there), out=there[over])
+        for gone in done:
+            there[gone] = None
 
 
 class Repeating:
