@@ -3,7 +3,7 @@
 - `evaluate`: every quantity of a deployment; any input may be an array.
 - `estimate`: the answer for a scenario: whether it fits, times with intervals, what binds, what
   would run. It returns an `Estimate` of `Amount`.
-- `sweep`, `decode_sweep`, `interval_sweep`, `latency`: the same of many deployments at once.
+- `sweep`, `decode_sweep`, `latency`: the same of many deployments at once.
 - `search`, `load_goal`: from a goal to every deployment that meets it, as an `Answer`.
 - `elasticities`: d ln(quantity) / d ln(input) of a deployment, by every continuous input.
 - `parameters`, `parameters_by_class`: of a model, counted from its shapes.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from calc.answer.estimate import Estimate, estimate, parameters, parameters_by_class
     from calc.launching.starting import search
-    from calc.many.sweeps import decode_sweep, interval_sweep, latency, sweep
+    from calc.many.sweeps import decode_sweep, latency, sweep
     from calc.searching.load_goal import load_goal
     from calc.searching.result import Answer
     from calc.sensitivity.elasticities import elasticities
@@ -32,7 +32,6 @@ __all__ = [
     "elasticities",
     "estimate",
     "evaluate",
-    "interval_sweep",
     "latency",
     "load_goal",
     "parameters",
@@ -50,7 +49,6 @@ _STANDS = {
     "elasticities": "sensitivity.elasticities.elasticities",
     "estimate": "answer.estimate.estimate",
     "evaluate": "serving.evaluate.evaluate_asked",
-    "interval_sweep": "many.sweeps.interval_sweep",
     "latency": "many.sweeps.latency",
     "load_goal": "searching.load_goal.load_goal",
     "parameters": "answer.estimate.parameters",

@@ -1,4 +1,4 @@
-"""Many deployments at once: chosen quantities, and their intervals in closed form.
+"""Many deployments at once: chosen quantities.
 
 A sweep runs in passes whose temporaries stay in the cache of a core; the passes of a call share
 threads, since NumPy lets go of the interpreter while it computes. What is one number for all
@@ -21,7 +21,6 @@ from calc.physics.inputs import Inputs, Number
 from calc.recording import Repeating, one_if_same, repeating
 from calc.serving.evaluate import (
     FAST,
-    STEADY_NAMES,
     WANTED,
     check_names,
     evaluate,
@@ -29,15 +28,13 @@ from calc.serving.evaluate import (
     needs_prefill,
 )
 from calc.serving.evaluate import STEP_NAMES as STEP_NAMES
-from calc.uncertainty import Sides, Traced, quantiles, slopes, traced
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from calc.uncertainty import Traced
 
 DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)
                               for phase, names in WANTED.items())
 CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
 LARGEST_BLOCK = (1 << 22) - (1 << 10)  # numbers: just below what glibc hands back at once
 DENSE, DENSE_PER_ROW = 1 << 16, 8  # numbers that are told apart in a table, not by sorting
-TRACED_CHUNK = 1 << 12  # of a pass that keeps its temporaries, to walk back over them
 Columns = Mapping[str, Number]
 Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
 
@@ -224,120 +221,3 @@ def _told_apart(inputs: Columns) -> tuple[dict[str, Number], dict[str, np.ndarra
              if count and not np.ndim(one := one_if_same(array))}
     others = {name: array for name, array in arrays.items() if name not in alike}
     return fixed | alike, others, count
-
-
-def _have_slopes(names: Iterable[str]) -> None:
-    """Raises ValueError for a quantity of a steady state, whose steps have no slope."""
-    if lasting := [name for name in names if name in STEADY_NAMES]:
-        raise ValueError(f"there is no closed interval of '{lasting[0]}', expected a quantity of "
-                         "steps or of a wave")
-
-
-# --- intervals ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class JointRange:
-    """A range of inputs that move together: it holds 80% of their prior, their value is its median.
-
-    Attributes:
-        symbols: the inputs.
-        low, high: scalars, or arrays of one value per deployment.
-    """
-
-    symbols: tuple[str, ...]
-    low: Number
-    high: Number
-
-    @classmethod
-    def of(cls, knobs: Iterable[Knob]) -> tuple[JointRange, ...]:
-        """The ranges of a deployment's mechanisms, without those of a single point."""
-        return tuple(cls(knob.symbols, float(knob.value.low), float(knob.value.high))
-                     for knob in knobs if knob.value.low < knob.value.high)
-
-
-def interval_sweep(inputs: Columns, spreads: Sequence[JointRange], attention: str,
-                   names: Iterable[str] = (FAST,), own: Mapping[str, Sides] | None = None,
-                   *, threads: int = 2) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """80% intervals of many deployments, in closed form, from slopes at the middles of all ranges.
-
-    >>> import catalogue
-    >>> scenario = catalogue.load_scenario("s2-910b1-awq")
-    >>> inputs = scenario.inputs() | {"concurrency": np.array([1, 32])}
-    >>> low, value, high = interval_sweep(
-    ...     inputs, JointRange.of(scenario.knobs()), "mla")["decode_tpot"]
-    >>> bool((low < value).all() and (value < high).all())
-    True
-
-    The logarithm of a quantity is taken as linear in its inputs (in their logarithms where their
-    ranges do not begin at zero), with the slopes that it has in the middle of all ranges. From the
-    inputs as they are, its moves to the ends of the ranges are put together as in
-    ``calc.uncertainty``, which moves every input to points of its range instead:
-    slower by the number of ranges, and aware of bends. What is told of a deployment comes from
-    there; the median here is that of the linear form, and where a quantity bends in many inputs at
-    once it may lie outside of the middle third of what is drawn.
-
-    Args:
-        inputs: input symbols in SI units; scalars, or arrays of one length n.
-        spreads: what has a range.
-        attention: ``mla`` or ``gqa``.
-        names: positive quantities of :func:`decode_sweep`.
-        own: the formulas' own error, by name.
-        threads: that share the passes.
-
-    Returns (low, median, high) per name, arrays of shape (n,). Raises ValueError as
-    :func:`decode_sweep` does.
-    """
-    names = list(names)
-    needs_prefill(names)
-    _have_slopes(names)
-    check_names(inputs)
-    ends = {f"{end} {number}": getattr(spread, end)
-            for number, spread in enumerate(spreads) for end in ("low", "high")}
-    sides = dict.fromkeys(names, (0.0, 0.0)) | dict(own or {})
-
-    def bounds(part: dict[str, Any]) -> dict[str, Number]:
-        ranges = [(part.pop(f"low {i}"), part.pop(f"high {i}")) for i in range(len(spreads))]
-        at_inputs = latencies(attention, Inputs(part), names)
-        moves = [_moves(part[spread.symbols[0]], *ends)
-                 for spread, ends in zip(spreads, ranges, strict=True)]
-        middles = traced([_middle(*ends) for ends in ranges])
-        for spread, moved in zip(spreads, middles, strict=True):
-            part |= dict.fromkeys(spread.symbols, moved)
-        central = latencies(attention, Inputs(part), names)
-        result: dict[str, Number] = {}
-        for name in names:
-            low, high = _factors(central[name], middles, moves, sides[name])
-            result |= {f"{name} low": at_inputs[name] * low, name: at_inputs[name],
-                       f"{name} high": at_inputs[name] * high}
-        return result
-
-    kept = [f"{name}{end}" for name in names for end in (" low", "", " high")]
-    columns = _in_passes(bounds, {**inputs, **ends}, kept, threads, TRACED_CHUNK)
-    return {name: (columns[f"{name} low"], columns[name], columns[f"{name} high"])
-            for name in names}
-
-
-def _factors(central: Any, middles: Sequence[Traced], moves: Sequence[tuple[Number, ...]],
-             own: Sides) -> tuple[Number, Number]:
-    """A quantity's 10% and 90% points over what it is at the inputs' values."""
-    middle = getattr(central, "value", central)
-    moved = [[-NORMAL_90 * own[0], NORMAL_90 * own[1]]]
-    for slope, at, (in_log, *far) in zip(slopes(central, middles), middles, moves, strict=True):
-        moved.append([slope * np.where(in_log, at.value, 1) / middle * end for end in far])
-    flat = np.broadcast_arrays(*(end for pair in moved for end in pair))
-    low, high = quantiles(np.stack(flat).reshape(len(moved), 2, -1))
-    return np.exp(low), np.exp(high)
-
-
-def _middle(low: Number, high: Number) -> Number:
-    """The middle of a range: the geometric mean, or the mean where it begins at zero."""
-    return np.where(np.greater(low, 0), np.sqrt(low * high), (low + high) / 2)[()]
-
-
-def _moves(value: Number, low: Number, high: Number) -> tuple[Number, ...]:
-    """Whether a range is one of logarithms, and how far its ends are from the value."""
-    in_log = np.greater(low, 0)
-    ratios = (np.where(in_log, end, 1) / np.where(in_log, value, 1) for end in (low, high))
-    return in_log, *(np.where(in_log, np.log(ratio), end - value)
-                     for ratio, end in zip(ratios, (low, high), strict=True))

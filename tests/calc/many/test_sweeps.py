@@ -10,9 +10,9 @@ import calc
 import catalogue
 from calc.many.fronts import Best
 from calc.many.streams import grid, sampled, stream
-from calc.many.sweeps import CHUNK, JointRange
+from calc.many.sweeps import CHUNK
 from calc.serving.evaluate import DECODE_NAMES, FAST, PACE, SERVED_NAMES, STEADY_NAMES
-from calc.uncertainty import interval, slopes, traced
+from calc.uncertainty import slopes, traced
 from notebooks.derive.crosscheck import DIFFERENCES
 
 # both kinds of attention, drafts, pools, pipelines, offloaded experts, host launches, V4
@@ -119,10 +119,8 @@ LESS = {name: value for name, value in THREE.items() if name != "block_size"}
 MISUSE = [
     (lambda: calc.decode_sweep(THREE, "mla", ["weights_total"]), "no quantity 'weights_total'"),
     (lambda: calc.sweep(THREE, "mla", ["stage_time"]), "'stage_time' depends on the stage"),
-    (lambda: calc.interval_sweep(THREE, (), "mla", ["steady_tpot"]), "no closed interval of"),
     (lambda: calc.decode_sweep(THREE | {"tensor_paralel": 8}, "mla"), "not an input"),
     (lambda: calc.latency(LESS, "mla"), "block_size"),
-    (lambda: calc.interval_sweep(LESS, (), "mla"), "block_size"),
     (lambda: calc.decode_sweep(cards()[0], "mla"), "arrays of one length"),
     (lambda: calc.decode_sweep(THREE | {"concurrency": np.ones(5)}, "mla"), "arrays of one length")]
 
@@ -162,38 +160,6 @@ class TestSlopes:
                     strict=True):
                 assert float(slope * value / end) == pytest.approx(wanted, abs=2e-6), (
                     quantity, knob.name)
-
-
-class TestIntervals:
-    """The interval from slopes beside the one from points, and beside sampling."""
-
-    OWN = 0.2
-
-    @pytest.mark.parametrize("name", SCENARIOS)
-    def test_interval_from_slopes_is_near_points_and_holds_eighty_percent(self, name):
-        """Not exactly: a slope knows nothing of bends, and a host that launches each operator
-        itself overtakes its card within its range."""
-        scenario = load(name)
-        inputs, attention, knobs = scenario.inputs(), scenario.model.attention, scenario.knobs()
-        size = {"tpot": (self.OWN, self.OWN)}
-        points = interval(inputs, knobs, attention, ["tpot"], size)["tpot"]
-        column = inputs | {"concurrency": np.full(2, inputs["concurrency"])}
-        left, value, right = (bound[0] for bound in calc.interval_sweep(
-            column, JointRange.of(knobs), attention, ["tpot"], size)["tpot"])
-        tokens = inputs["concurrency"] / inputs["data_parallel"] * (1 + inputs["draft_tokens"])
-        launched = not inputs["captured"] or tokens > inputs["largest_graph"]
-        width = np.log(points.high / points.low)
-        ends, middle = (0.45, 0.3) if launched else (0.3, 0.22)
-        assert abs(np.log(left / points.low)) < ends * width
-        assert abs(np.log(right / points.high)) < ends * width
-        assert abs(np.log(value / points.value)) < middle * width
-        rng, moves = np.random.default_rng(5), {}
-        for knob in knobs:
-            moves |= dict.fromkeys(knob.symbols, knob.at(rng.standard_normal(2000)))
-        sample = calc.decode_sweep(inputs | moves, attention, ["tpot"])["tpot"] * np.exp(
-            rng.normal(0, self.OWN, 2000))
-        least, most = (0.62, 0.9) if launched or inputs["fetched_share"] else (0.66, 0.86)
-        assert least < np.mean((sample >= left) & (sample <= right)) < most
 
 
 class TestStreams:
