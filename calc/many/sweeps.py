@@ -27,7 +27,6 @@ from calc.serving.evaluate import (
     latencies,
     needs_prefill,
 )
-from calc.serving.evaluate import STEP_NAMES as STEP_NAMES
 from calc.uncertainty import Traced
 
 DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)

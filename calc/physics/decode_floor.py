@@ -43,7 +43,7 @@ from catalogue.entries.deployments import MOST_DRAFTS
 
 @dataclass(frozen=True)
 class Decode:
-    """One decode step: tokens, bytes read per device [B], their times [s], the resulting rate."""
+    """Contexts [token] and the batch of a decode step [request]."""
 
     biased_output_tokens: Number
     decode_context_tokens: Number
@@ -52,6 +52,12 @@ class Decode:
     decode_multiplied_tokens: Number
     decode_window_tokens: Number
     decode_batch: Number
+
+
+@dataclass(frozen=True)
+class Floor:
+    """One decode step: tokens, bytes read per device [B], their times [s], the resulting rate."""
+
     expert_group_tokens: Number
     distinct_experts: Number
     decode_dense_bytes: Number
@@ -139,7 +145,24 @@ def mean_attended(limit: Number, input_tokens: Number, output_tokens: Number) ->
     return either(limit > 0, limited, lambda: mean_context(input_tokens, output_tokens))
 
 
-def read_of_cache(q: Inputs, c: Cache, seen: Number) -> tuple[Number, Number, Number]:
+def decode_contexts(q: Inputs, requests_per_rank: Number) -> Decode:
+    """Contexts of requests that decode, at any moment of their answers, and their batch.
+
+    Args:
+        q: input symbols as attributes.
+        requests_per_rank: requests of the fullest data-parallel rank [request].
+
+    Source: notebooks/memory.md, section What a step reads of the cache.
+    """
+    lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
+    context, attended = mean_context(*lengths), mean_attended(most_picked(q), *lengths)
+    return Decode(lengths[1], context, context_deviation(q), attended,
+                  multiplied_positions(q, attended, context, 1),
+                  mean_attended(q.sliding_window, *lengths),
+                  ceil_div(requests_per_rank, q.pipeline_parallel))
+
+
+def read_of_cache(q: Inputs, c: Cache, d: Decode) -> Number:
     """Bytes of the cache that a rank reads per request and step, all layers and stages [B/request].
 
     A layer without a window reads what is attended to, and every index key if an indexer has to
@@ -149,15 +172,12 @@ def read_of_cache(q: Inputs, c: Cache, seen: Number) -> tuple[Number, Number, Nu
     Args:
         q: input symbols as attributes.
         c: cache per token [B/token].
-        seen: mean context of a request [token].
-
-    Returns mean tokens attended to without and with a window [token/request], and the bytes.
+        d: contexts of decode.
 
     Source: notebooks/memory.md, section What a step reads of the cache.
     """
-    lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
-    attended, in_window = (mean_attended(limit, *lengths) if anywhere(limit > 0) else seen
-                           for limit in (most_picked(q), q.sliding_window))
+    seen, attended, in_window = (
+        d.decode_context_tokens, d.decode_attended_tokens, d.decode_window_tokens)
 
     def entries() -> Number:
         others, windowed = q.full_attention_layers - q.sparse_layers, window_layers(q)
@@ -172,7 +192,7 @@ def read_of_cache(q: Inputs, c: Cache, seen: Number) -> tuple[Number, Number, Nu
         read = read + c.kv_index_bytes_per_token / index_parts(q) * keys
     if anywhere(q.linear_layers > 0):
         read = read + state_passes(q) * linear_state(q) / q.tensor_parallel
-    return attended, in_window, read
+    return read
 
 
 def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number,
@@ -206,8 +226,7 @@ def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number,
                   minimum(accepted_length, 1 + draft_tokens), total)
 
 
-def decode_floor(q: Inputs, n: Parameters, w: Weights, c: Cache,
-                 requests_per_rank: Number) -> Decode:
+def decode_floor(q: Inputs, n: Parameters, w: Weights, c: Cache, d: Decode) -> Floor:
     """Least time per output token [s]: a decode step over all pipeline stages reads, no more.
 
     A first token costs a step of prefill, which reads the weights of every step at least; a decode
@@ -218,11 +237,11 @@ def decode_floor(q: Inputs, n: Parameters, w: Weights, c: Cache,
         n: the model's parameters.
         w: weights by stage [B].
         c: cache per token [B/token].
-        requests_per_rank: requests of the fullest data-parallel rank [request].
+        d: contexts and batch of decode.
 
     Source: notebooks/memory.md, section A floor under the time per output token.
     """
-    batch = ceil_div(requests_per_rank, q.pipeline_parallel)
+    batch = d.decode_batch
     group_tokens = scaled(batch, ranks_in_step(q))
     even = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, group_tokens)
     together = scaled(group_tokens, (1 + q.draft_tokens) / q.micro_batches)
@@ -244,10 +263,7 @@ def decode_floor(q: Inputs, n: Parameters, w: Weights, c: Cache,
     filled = minimum(1, (1 / ranks_in_step(q) + (q.concurrency - 1) / (
         q.data_parallel * q.pipeline_parallel)) / batch)
     expert_bytes = (1 - q.offloaded_share) * n.moe_layers * expert * hit * filled
-    answer = biased(q.output_tokens, q.answer_variation)
-    context = mean_context(q.input_tokens, answer)
-    attended, in_window, of_request = read_of_cache(q, c, context)
-    kv_bytes = batch * of_request
+    kv_bytes = batch * read_of_cache(q, c, d)
     dense_time = dense_bytes / dense_bandwidth(q)
     expert_time = expert_bytes / (q.memory_bandwidth * streaming(q))
     kv_time = kv_bytes / (q.memory_bandwidth * q.mla_efficiency)
@@ -260,7 +276,5 @@ def decode_floor(q: Inputs, n: Parameters, w: Weights, c: Cache,
     floor = per(on_card + host_time - q.host_overlap * minimum(host_time, on_card), accepted)
     first = either(q.separate_pools > 0, lambda: floor, lambda: minimum(dense_time, floor))
     whole = first + (q.output_tokens - 1) * floor
-    multiplied = multiplied_positions(q, attended, context, 1)
-    return Decode(answer, context, context_deviation(q), attended, multiplied, in_window, batch,
-                  group_tokens, even, dense_bytes, expert_bytes, kv_bytes, dense_time, expert_time,
-                  kv_time, host_time, floor, q.concurrency * q.output_tokens / whole)
+    return Floor(group_tokens, even, dense_bytes, expert_bytes, kv_bytes, dense_time, expert_time,
+                 kv_time, host_time, floor, q.concurrency * q.output_tokens / whole)

@@ -27,10 +27,11 @@ from calc.layouts.feasible import has_room
 from calc.layouts.host_memory import GIGA, HostCaches
 from calc.layouts.space import AXES, HITS, HOST, LOADED, Base, Cells, Space
 from calc.many import sweeps
-from calc.many.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, distinct, sweep
+from calc.many.sweeps import DECODED, PREFILLED, decode_sweep, distinct, sweep
 from calc.physics.arrays import ceil_div
 from calc.physics.inputs import Inputs, Number
 from calc.physics.memory import found_shares
+from calc.physics.step import STEP_NAMES
 from calc.serving.burst import first_held, prompts
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Demand

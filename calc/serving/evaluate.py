@@ -21,17 +21,10 @@ from calc.physics.arrays import ceil_div, double, maximum, minimum, normal_tail,
 from calc.physics.attention import context_weights
 from calc.physics.breakdown import BUSY
 from calc.physics.communication import token_fanout
-from calc.physics.decode_floor import (
-    Decode,
-    biased,
-    context_deviation,
-    decode_floor,
-    mean_attended,
-    mean_context,
-)
+from calc.physics.decode_floor import Decode, decode_contexts, decode_floor
 from calc.physics.experts import ranks_in_step
 from calc.physics.inputs import Inputs, Number
-from calc.physics.kv_cache import Cache, cache, most_picked, multiplied_positions
+from calc.physics.kv_cache import Cache, cache
 from calc.physics.memory import (
     Activations,
     Added,
@@ -46,8 +39,8 @@ from calc.physics.memory import (
 )
 from calc.physics.operators import expert_fixed_time, slowest_clock
 from calc.physics.parameters import Parameters, count_parameters
-from calc.physics.step import Step, step
-from calc.physics.work import Composition, distances
+from calc.physics.step import STEP_NAMES, Step, step
+from calc.physics.work import distances
 from calc.serving.burst import (
     Prompts,
     Serving,
@@ -381,43 +374,37 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
                               "prefix_hit_share": double(memory.found_hit_share),
                               "host_prefix_share": double(memory.loaded_hit_share)})
     requests = memory.served_per_rank
-    floor = decode_floor(q, counted, stored, cached, requests)
-    cut = prompts(q, requests)
-    compositions = (decode_step(q, floor), *(
+    batch, cut = decode_contexts(q, requests), prompts(q, requests)
+    floor = decode_floor(q, counted, stored, cached, batch)
+    compositions = (decode_step(q, batch), *(
         chunk(q, cut, tokens) for tokens in (cut.prefill_tokens, cut.burst_tokens)))
     decoding, alone, rest = steps = [step(attention, q, counted, stored, cached, composition)
                                      for composition in compositions]
     (through_ports, transfer), loaded = transfer_time(q, cached), loads(q, cached, alone)
-    ratio = pool_ratio(q, floor.decode_batch, cut, decoding, alone)
+    ratio = pool_ratio(q, batch.decode_batch, cut, decoding, alone)
     lasting = steady(q, cut, requests, waiting, decoding, alone, rest, transfer, ratio, loaded)
     served = serving(q, cut, requests, waiting, lasting.prompt_work, lasting.steady_pace,
                      decoding, alone, rest, transfer, loaded.admission_time)
     planned = planning(q, counted, stored, memory, cut, ratio, served, through_ports, transfer)
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
-                   "fullest_cache": fullest_cache(q, floor), "expert_fixed_time":
+                   "fullest_cache": fullest_cache(q, batch), "expert_fixed_time":
                    expert_fixed_time(q), "prefill_throughput": prefill_throughput(q, cut, rest)}
     quantities |= {f"{phase}_{name}": value for phase, done in zip(PHASES, steps, strict=True)
                    for name, value in _named(done).items()}
     bench = benched(q, cut, waiting, served, lasting, decoding, rest)
-    return quantities | _named(floor, cut, loaded, served, bench, distances(q, counted),
+    return quantities | _named(batch, floor, cut, loaded, served, bench, distances(q, counted),
                                token_fanout(q), planned, lasting,
-                               occupancy(q, memory, floor, lasting))
+                               occupancy(q, memory, batch, lasting))
 
 
 def _named(*parts: Any) -> dict[str, Number]:
-    """Fields of dataclasses by name."""
-    return {name: getattr(part, name) for part in parts for name in _fields(part.__class__)}
-
-
-@functools.cache
-def _fields(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    """Attributes by name."""
+    return {name: value for part in parts for name, value in vars(part).items()}
 
 
 NOBODY = 0.0  # waits for a place in the cache
 FAST = "decode_tpot"  # TPOT without the stalls for other requests' prompts: decode steps alone
 PACE = "steady_pace"  # the same with no more requests than there are, on every rank
-STEP_NAMES = tuple(entry.name for entry in fields(Step))
 DECODE_NAMES = frozenset({FAST, PACE, "draft_time", "tokens_per_step", "decode_tokens", *(
     f"decode_{name}" for name in STEP_NAMES)})
 # of a step by itself what a wave and a steady state are made of
@@ -496,7 +483,7 @@ def latencies(attention: str, q: Inputs, names: Collection[str],
     decode: Any = known.get("decode")
     if of_all or not DECODE_NAMES.isdisjoint(wanted):
         if decode is None:
-            composition = _decoding(q, requests)
+            composition = decode_step(q, decode_contexts(q, requests))
             decode = step(attention, q, n, stored, cached, composition)
             quantities["decode_tokens"] = composition.tokens
         quantities |= {f"decode_{name}": value for name, value in vars(decode).items()}
@@ -540,15 +527,3 @@ def _served(q: Inputs, names: frozenset[str], cut: Prompts, requests: Number, ca
         quantities |= vars(wave)
     return quantities | (vars(benched(
         q, cut, NOBODY, wave, lasting, decode, burst)) if bench else {})
-
-
-def _decoding(q: Inputs, requests: Number) -> Composition:
-    """Composition of a decode step with these requests on a data-parallel rank."""
-    lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
-    attended = mean_attended(most_picked(q), *lengths)
-    return decode_step(q, cast("Decode", SimpleNamespace(
-        decode_batch=ceil_div(requests, q.pipeline_parallel),
-        decode_context_tokens=mean_context(*lengths), context_deviation=context_deviation(q),
-        decode_attended_tokens=attended,
-        decode_multiplied_tokens=multiplied_positions(q, attended, mean_context(*lengths), 1),
-        decode_window_tokens=mean_attended(q.sliding_window, *lengths))))

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import ceil_div
-from calc.physics.decode_floor import decode_floor
+from calc.physics.decode_floor import decode_contexts
 from calc.physics.kv_cache import Cache, cache
-from calc.physics.memory import candidate_stages, weights
-from calc.physics.parameters import count_parameters
 from calc.physics.work import Composition
 from calc.serving.burst import chunk, decode_step, prompts
 from calc.serving.evaluate import PHASES, evaluate
@@ -111,16 +109,12 @@ def where(wrong: np.ndarray, *shown: Any) -> str:
     return f"deployments {index[:5].tolist()} of {len(index)}: {numbers}"
 
 
-def compositions(inputs: dict[str, float], attention: str) -> dict[str, Composition]:
+def compositions(inputs: dict[str, float]) -> dict[str, Composition]:
     """Compositions of the steps of one deployment, by phase."""
     q = inputs_of(inputs)
-    counted = count_parameters(attention, q)
-    stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel)
     requests = ceil_div(q.concurrency, q.data_parallel)
-    floor = decode_floor(q, counted, weights(attention, q, counted, stages),
-                         cache(attention, q), requests)
     cut = prompts(q, requests)
-    steps = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
+    steps = (decode_step(q, decode_contexts(q, requests)), chunk(q, cut, cut.prefill_tokens),
              chunk(q, cut, cut.burst_tokens))
     return dict(zip(PHASES, steps, strict=True))
 
@@ -130,7 +124,7 @@ def tables(inputs: dict[str, float], attention: str) -> dict[str, list[Row]]:
     q = inputs_of(inputs)
     cached: Cache = cache(attention, q)
     return {phase: operator_table(attention, q, cached, composition)
-            for phase, composition in compositions(inputs, attention).items()}
+            for phase, composition in compositions(inputs).items()}
 
 
 def run(inputs: Inputs, attention: str, **changes: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from calc.physics.arrays import ceil_div
 from calc.physics.inputs import Inputs
-from calc.physics.step import Step
+from calc.physics.step import STEP_NAMES, Step
 from calc.serving.burst import Loads, Serving, pool_ratio, prompts, serving
 from calc.serving.steady import Steady, steady
 
@@ -60,8 +60,14 @@ def step_of(device: Any, host: Any = 0.0, gap: Any = 0.0, **times: Any) -> Step:
         times: other fields of the step.
     """
     device, host, gap = (np.asarray(value, float)[()] for value in (device, host, gap))
-    return nothing_but(Step, **{"compute_time": device, "device_time": device, "host_time": host,
-                                "step_time": np.maximum(device, host) + gap} | times)
+    return Step(**dict.fromkeys(STEP_NAMES, np.float64(0)) | {
+        "compute_time": device, "device_time": device, "host_time": host,
+        "step_time": np.maximum(device, host) + gap} | times)
+
+
+def changed(step: Step, **times: Any) -> Step:
+    """Return a step with other times [s]."""
+    return Step(**vars(step) | times)
 
 
 def linear_steps(q: Inputs, decode: Any, fixed: Any, token: Any) -> tuple[Step, Step, Step]:

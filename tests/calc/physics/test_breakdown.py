@@ -107,7 +107,7 @@ def test_busy_times_of_a_step():
     assert busy(2, STEP) == KEPT
     assert KEPT * 3 - KEPT == KEPT + KEPT
     inputs = one(sampled("mla"), 3) | {"micro_batches": 2}
-    step = timed(inputs, "mla", compositions(inputs, "mla")["decode"])
+    step = timed(inputs, "mla", compositions(inputs)["decode"])
     q = inputs_of(inputs)
     assert busy_in(q, step) == busy(2, {name: getattr(step, f"{name}_time") for name in STEP})
     assert cores_in(q, step) == Busy(own=2 * (step.core_time + step.index_time),
@@ -182,7 +182,7 @@ AT_HOME = {"offloaded_share": 0, "fetched_share": 0}
 def phases_in_time(inputs, attention):
     """Of each phase: inputs as attributes, the step layer by layer, its quantities."""
     found, table, q = evaluate(inputs, attention), tables(inputs, attention), inputs_of(inputs)
-    for phase, composition in compositions(inputs, attention).items():
+    for phase, composition in compositions(inputs).items():
         own = {name.removeprefix(f"{phase}_"): float(value) for name, value in found.items()
                if np.ndim(value) == 0}
         yield q, layers(q, table[phase], composition.part(q.micro_batches), own), own

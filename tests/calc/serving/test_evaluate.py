@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from _fleet import ATTENTIONS, compositions, fleet, one, run, sampled
-from _replica import linear_steps, nothing_but, replica, steady_of, wave_of
+from _replica import changed, linear_steps, nothing_but, replica, steady_of, wave_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -115,11 +115,11 @@ def test_each_quantity_is_that_of_the_whole_evaluation(attention, at):
 def test_a_known_step_is_not_computed_again(phase, name):
     inputs = one(sampled("mla"), 3)
     steps = {phase: timed(inputs, "mla", composition)
-             for phase, composition in compositions(inputs, "mla").items()}
+             for phase, composition in compositions(inputs).items()}
     every = asked("mla", 3, *SERVED_NAMES)
     again = asked("mla", 3, "ttft", "tpot", *STEADY_NAMES, known=steps)
     assert (again["ttft"], again["tpot"]) == pytest.approx((every["ttft"], every["tpot"]))
-    steps[phase] = replace(steps[phase], step_time=2 * steps[phase].step_time)
+    steps[phase] = changed(steps[phase], step_time=2 * steps[phase].step_time)
     longer = asked("mla", 3, name, known=steps)
     assert longer[f"{phase}_step_time"] == pytest.approx(2 * every[f"{phase}_step_time"])
     assert longer[name] > every[name]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from _replica import linear_steps, replica, step_of
+from _replica import changed, linear_steps, replica, step_of
 
 from calc.physics.arrays import product_log
 from calc.serving.burst import prompts
@@ -133,7 +133,7 @@ class TestPieces:
         assert experts_of_one(q, 4, riding, decode, prefill) == pytest.approx(time)
         # three layers take 1 ms each, however few the rows
         fixed = replica(**SHARED, routed_expert_latency=0.001, num_hidden_layers=3)
-        more = [replace(step, routed_expert_time=step.routed_expert_time + 0.003)
+        more = [changed(step, routed_expert_time=step.routed_expert_time + 0.003)
                 for step in (decode, prefill)]
         assert experts_of_one(fixed, 4, riding, *more) == pytest.approx(0.003 + time)
 
@@ -151,10 +151,10 @@ class TestPieces:
         # a full chunk: a quarter of the experts, an exchange without imbalance
         of_one = 0.15 - 0.04 * 3 / 4 - 0.03 * 1 / 3
         assert found.token == pytest.approx((of_one - 0.02) / (1000 - 8))
-        rows = replace(prefill, routed_row_bytes=0.02)  # at 1 B/s
+        rows = changed(prefill, routed_row_bytes=0.02)  # at 1 B/s
         with_rows = self.piece(q, decode=decode, prefill=rows, burst=prefill)
         assert with_rows.experts == pytest.approx(found.experts + 0.02 * 3 / 4)
-        busy = replace(prefill, routed_expert_time=0.2, exchange_time=0.2)
+        busy = changed(prefill, routed_expert_time=0.2, exchange_time=0.2)
         assert self.piece(q, decode=decode, prefill=busy).alone == pytest.approx(0.15 / 4)
 
     def test_step_time_by_tokens_of_the_fullest_rank_and_of_all(self):

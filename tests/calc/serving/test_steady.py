@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from _replica import linear_steps, replica, steady_of, step_of
+from _replica import changed, linear_steps, replica, steady_of, step_of
 
 import catalogue
 from benchmarks.steady import NEVER, rows
@@ -257,7 +257,7 @@ class TestSmallerBatches:
         found = steady_of(q, core, chunk, packed)
         decoding = 7 * 8 * STEP / (8 * STEP + CHUNK + found.pool_wait)  # others that decode
         assert found.steady_tpot == pytest.approx(STEP - 0.008 * (1 - (1 + decoding) / 8))
-        bound = replace(core, host_time=STEP - 1e-4)  # bound by the host
+        bound = changed(core, host_time=STEP - 1e-4)  # bound by the host
         assert steady_of(q, bound, chunk, packed).steady_tpot == pytest.approx(STEP - 1e-4)
         two = replica(separate_pools=1, prefill_replicas=100, output_tokens=9, draft_tokens=1,
                       mtp_acceptance=1)
