@@ -222,13 +222,16 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
             knob.value.low, knob.value.value, knob.value.high)))[:, np.newaxis]
         points |= dict.fromkeys(knob.symbols, column)
     quantities = _quantities(points, attention, names)
-    found = [_points(quantities[name], count) for name in names]
+    found = [np.broadcast_to(each, (count, each.shape[-1])) for each in (
+        np.atleast_1d(np.asarray(quantities[name], float)) for name in names)]
     own_sides = [(*(own or {}).get(name, NONE), *NONE)[:len(NONE) * 2] for name in names]
     widths = [each.shape[1] for each in found]
+    errors = [[np.broadcast_to(side, width) for side in sides]
+              for sides, width in zip(own_sides, widths, strict=True)]
     columns = zip(*(np.split(column, np.cumsum(widths)[:-1]) for column in ends_of(
         np.concatenate(found, axis=1), np.repeat([(each[:alone] > 0).all() for each in found],
                                                    widths),
-        _sides(own_sides, widths))), strict=True)
+        np.concatenate(errors, axis=1))), strict=True)
     scalar = not any(np.ndim(value) for value in inputs.values() if not isinstance(value, SCALAR))
     known = symbols()
     result = {}
@@ -275,22 +278,6 @@ def share_not_negative(inputs: Mapping[str, Any], knobs: Sequence[Knob], attenti
     for knob in knobs:
         points |= dict.fromkeys(knob.symbols, knob.at(even_scores(knob.name)))
     return float(np.mean(evaluate(points, attention, decode=False)[name] >= 0.0))
-
-
-def _points(quantity: Any, count: int) -> np.ndarray:
-    """A quantity at all points, shape (count, rows)."""
-    points = np.atleast_1d(np.asarray(quantity, float))
-    shape = (count, points.shape[-1])
-    return points if points.shape == shape else np.broadcast_to(points, shape)
-
-
-def _sides(own: Sequence[Parts], widths: Sequence[int]) -> np.ndarray:
-    """Sides of the formulas' own errors, and those that distance adds, shape (4, rows)."""
-    if all(width == 1 for width in widths) and not any(
-            np.ndim(side) for sides in own for side in sides):
-        return np.array(own, float).T
-    return np.concatenate([[np.broadcast_to(side, width) for side in sides]
-                           for sides, width in zip(own, widths, strict=True)], axis=1)
 
 
 def ends_of(points: np.ndarray, in_log: np.ndarray, own: np.ndarray

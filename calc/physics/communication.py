@@ -479,19 +479,16 @@ class TokenFanout:
     wanted_ranks: Number
 
 
-def token_fanout(q: Inputs) -> TokenFanout:
+@once
+def token_fanout(q: Inputs, g: Group) -> TokenFanout:
     """On how many nodes and ranks of the expert-parallel group a token is wanted [1].
 
     Args:
         q: input symbols as attributes.
+        g: the expert-parallel group.
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
-    return _spread(q, group(q, q.expert_parallel))
-
-
-@once
-def _spread(q: Inputs, g: Group) -> TokenFanout:
     return TokenFanout(expected_places(q, g.across), expected_places(q, g.ranks))
 
 
@@ -574,7 +571,7 @@ def _all_to_all(q: Inputs, g: Group, tokens: Number, rank_load: Number, node_loa
         return copies * (g.ranks - g.inside), copies * (g.inside - 1)
 
     def forwarded() -> tuple[Number, Number]:
-        places = _spread(q, g)
+        places = token_fanout(q, g)
         return (node_load * tokens * places.wanted_nodes * (g.across - 1) / g.across,
                 rank_load * tokens * places.wanted_ranks * (g.inside - 1) / g.inside)
 

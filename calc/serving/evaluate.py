@@ -20,7 +20,7 @@ import numpy as np
 from calc.physics.arrays import ceil_div, double, maximum, minimum, normal_tail, plus, select
 from calc.physics.attention import context_weights
 from calc.physics.breakdown import BUSY
-from calc.physics.communication import token_fanout
+from calc.physics.communication import group, token_fanout
 from calc.physics.decode_floor import Decode, decode_contexts, decode_floor
 from calc.physics.experts import ranks_in_step
 from calc.physics.inputs import Inputs, Number
@@ -393,7 +393,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
                    for name, value in _named(done).items()}
     bench = benched(q, cut, waiting, served, lasting, decoding, rest)
     return quantities | _named(batch, floor, cut, loaded, served, bench, distances(q, counted),
-                               token_fanout(q), planned, lasting,
+                               token_fanout(q, group(q, q.expert_parallel)), planned, lasting,
                                occupancy(q, memory, batch, lasting))
 
 

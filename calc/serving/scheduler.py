@@ -426,8 +426,7 @@ class Engine:
     def _take_chunk(self, job: Job, budget: int) -> int:
         """Plan the next chunk of a prompt, at most ``budget`` tokens; returns its tokens."""
         new = min(job.known - job.computed, budget)
-        if not self._allocate(job, job.computed + new):
-            raise AssertionError("an admitted request finds its blocks")
+        self._allocate(job, job.computed + new)  # an admitted request finds its blocks
         self.planned.append((job, new))
         return new
 
