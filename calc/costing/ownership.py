@@ -362,32 +362,18 @@ def server_price(device: Device, node: Node, prices: Prices, currency: str) -> A
                   date=card.date)
 
 
-@dataclass(frozen=True)
-class Within:
-    """Number of cards within a limit.
-
-    Attributes:
-        cards: whole servers' worth where servers are bought or fed, else single cards [1].
-        binds: ``rent``, ``capital`` or ``power``.
-        each: how many each limit alone would leave [1].
-    """
-
-    cards: int
-    binds: str
-    each: dict[str, int]
-
-
 def _affordable(amount: float, price: float) -> int:
     return max(0, math.floor(amount / price * (1 + 1e-12)))
 
 
 def cards_within(device: str, node: str, *, rent: Amount | None = None,
                  capital: Amount | None = None, power: float | None = None, ownership: str = "own",
-                 price: Amount | str | None = None) -> Within:
-    """The most cards of a kind that a budget pays for, or a site's power feeds [1].
+                 price: Amount | str | None = None) -> int:
+    """The most cards of a kind that a budget pays for, or a site's power feeds [1]: whole servers'
+    worth where servers are bought or fed.
 
     >>> from calc.costing.ownership import stated
-    >>> cards_within("nvidia-h200-sxm", "hgx-h200", power=1e6).cards
+    >>> cards_within("nvidia-h200-sxm", "hgx-h200", power=1e6)
     728
 
     Power counts every server at the full load of its cards, with all that stands around them up to
@@ -410,25 +396,25 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
     card, server = load_device(device), load_node(node)
     known = prices_of(device)
     of_server = int(server.devices_per_node.value)
-    each: dict[str, int] = {}
+    each: list[int] = []
     if rent is not None:
         hour = card_hour(device, ownership, known, price)
         if hour is None:
             raise ParamsError(unpriced(device, ownership)[0])
-        each["rent"] = _affordable(rent.value, converted(hour, rent.currency, known.exchange).value)
+        each.append(_affordable(
+            rent.value, converted(hour, rent.currency, known.exchange).value))
     if capital is not None:
-        each["capital"] = of_server * _servers_for(capital, card, server, known)
+        each.append(of_server * _servers_for(capital, card, server, known))
     if power is not None:
         full, rest = full_power(device), around_of(card, server, known)
         if full is None or rest is None:
             raise ParamsError(f"nobody says what a server of '{device}' draws, expected 'around' "
                               "in a file of prices (--prices).")
         one = float(site_power(full.value * of_server, of_server, rest))
-        each["power"] = of_server * _affordable(power, one)
+        each.append(of_server * _affordable(power, one))
     if not each:
         raise ParamsError("no limit is given, expected a budget by the hour, a capital or a power.")
-    binds = min(each, key=lambda name: each[name])
-    return Within(each[binds], binds, each)
+    return min(each)
 
 
 def _servers_for(capital: Amount, card: Any, node: Any, prices: Prices) -> int:

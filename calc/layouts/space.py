@@ -369,7 +369,7 @@ class Space:
             offer = next(offer for offer in self.offers if offer.device == base.device)
             counts.append(cards_within(
                 base.device, base.node, rent=rent, capital=capital, power=power,
-                ownership=self.goal.ownership, price=offer.price).cards)
+                ownership=self.goal.ownership, price=offer.price))
         return min(counts)
 
     def slices(self) -> list[int]:

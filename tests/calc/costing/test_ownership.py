@@ -208,17 +208,16 @@ def test_a_rent_pays_for_single_cards_and_a_rounded_digit_costs_none(cards, shar
     hour = card_hour(CARD, "rent-always").value
     for rent in (hour, card_hour(CARD, "rent-always").value * 7.33):
         unit = "USD/s" if rent == hour else "CNY/s"
-        limits = cards_within(CARD, NODE, rent=amount(max(1, cards) * share * rent, unit),
-                              ownership="rent-always")
-        assert (limits.cards, limits.binds) == (cards, "rent")
-    assert cards_within(CARD, NODE, rent=amount(10.0, "USD/s"), price="1 USD/h").cards == 36_000
+        assert cards == cards_within(
+            CARD, NODE, rent=amount(max(1, cards) * share * rent, unit), ownership="rent-always")
+    assert cards_within(CARD, NODE, rent=amount(10.0, "USD/s"), price="1 USD/h") == 36_000
 
 
 def test_a_power_supply_feeds_whole_servers_at_full_load():
     rest = around_of(catalogue.load_device(CARD), catalogue.load_node(NODE), prices_of(CARD))
     server = float(site_power(8 * 700.0, 8, rest))
     for power, cards in ((3 * server, 24), (4 * server - 1, 24), (server - 1, 0), (0.0, 0)):
-        assert cards_within(CARD, NODE, power=power).cards == cards
+        assert cards_within(CARD, NODE, power=power) == cards
 
 
 def test_a_capital_buys_servers_with_racks_and_network_after_storage():
@@ -228,16 +227,14 @@ def test_a_capital_buys_servers_with_racks_and_network_after_storage():
            + owning.racks.value + 8 * owning.network.value)
     for servers, extra, cards in ((2, 0.0, 16), (3, -1.0, 16), (1, -1.0, 0), (0, 0.0, 0)):
         capital = owning.storage.value + servers * one + extra
-        assert cards_within(CARD, NODE, capital=amount(capital)).cards == cards
-    assert cards_within(CARD, NODE, capital=amount(0.0)).cards == 0
+        assert cards_within(CARD, NODE, capital=amount(capital)) == cards
+    assert cards_within(CARD, NODE, capital=amount(0.0)) == 0
 
 
-def test_the_lowest_limit_binds_and_each_is_returned():
+def test_the_lowest_limit_binds():
     given = {"rent": amount(1.0, "USD/s"), "capital": amount(5e6), "power": 1e6}
-    limits = cards_within(CARD, NODE, **given)
-    assert limits.each == {name: cards_within(CARD, NODE, **{name: limit}).cards
-                           for name, limit in given.items()}
-    assert (limits.binds, limits.cards) == ("capital", min(limits.each.values()))
+    each = {name: cards_within(CARD, NODE, **{name: limit}) for name, limit in given.items()}
+    assert cards_within(CARD, NODE, **given) == each["capital"] == min(each.values())
 
 
 @pytest.mark.parametrize(("device", "node", "limits", "message"), [
