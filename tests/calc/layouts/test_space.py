@@ -55,7 +55,7 @@ def test_most_cards_are_stated_bought_rented_or_powered(settings, names, most):
     """A power limits the count only where nothing states it."""
     some = Space(load_goal("r1-80-users-h20", ["devices=nvidia-h200-sxm", *settings]))
     base = Base("nvidia-h200-sxm", "hgx-h200", None, "fp8-block")
-    within = [cards_within(base.device, base.node, **{name: AMOUNTS[name]}).cards for name in names]
+    within = [cards_within(base.device, base.node, **{name: AMOUNTS[name]}) for name in names]
     assert all(8 < count < 64 for count in within)
     assert some.most(base) == min(most, *within, MOST_CARDS)
 
