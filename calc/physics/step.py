@@ -10,8 +10,8 @@ What each class has to do is ``calc.physics.work``; an all-reduce or an exchange
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from functools import reduce
-from types import SimpleNamespace
 
 from calc.physics.arrays import (
     anywhere,
@@ -25,7 +25,7 @@ from calc.physics.arrays import (
     select,
 )
 from calc.physics.attention import layer_halves
-from calc.physics.breakdown import CLASSES, DEVICE, busy, drafted, hidden_time
+from calc.physics.breakdown import busy, drafted, hidden_time
 from calc.physics.communication import (
     all_gather,
     all_reduce,
@@ -60,6 +60,7 @@ from calc.physics.parameters import Parameters
 from calc.physics.work import (
     Attention,
     Composition,
+    Missing,
     Routed,
     Work,
     attention_work,
@@ -79,17 +80,65 @@ from calc.physics.work import (
 SUMS_OF_DRAFTER = 2  # of a layer over tensor-parallel ranks: after attention and after the MLP
 
 
-STEP_NAMES = (
-    *(f"{name}_{what}" for what in ("flops", "bytes") for name in CLASSES),
-    "vector_bytes", "routed_row_bytes", "head_rows", "group_tokens", "shared_tokens",
-    "distinct_experts", "missing_experts", "storage_experts", "rank_imbalance", "node_imbalance",
-    *(f"{name}_time" for name in (
-        *DEVICE, "dispatch", "saved", "second_stream", "compute", "communication", "hidden",
-        "device", "host", "draft_gather", "drafter_core", "draft_pass", "step")))
+@dataclass(frozen=True)
+class Step(Missing):
+    """Operations [FLOP], bytes [B] and times [s] of a step; names without their phase."""
+
+    attention_flops: Number
+    core_flops: Number
+    index_flops: Number
+    dense_mlp_flops: Number
+    shared_expert_flops: Number
+    routed_expert_flops: Number
+    router_flops: Number
+    head_flops: Number
+    attention_bytes: Number
+    core_bytes: Number
+    index_bytes: Number
+    dense_mlp_bytes: Number
+    shared_expert_bytes: Number
+    routed_expert_bytes: Number
+    router_bytes: Number
+    head_bytes: Number
+    vector_bytes: Number
+    routed_row_bytes: Number
+    head_rows: Number
+    group_tokens: Number
+    shared_tokens: Number
+    distinct_experts: Number
+    rank_imbalance: Number
+    node_imbalance: Number
+    attention_time: Number
+    core_time: Number
+    index_time: Number
+    dense_mlp_time: Number
+    shared_expert_time: Number
+    routed_expert_time: Number
+    router_time: Number
+    head_time: Number
+    vector_time: Number
+    dequantisation_time: Number
+    all_reduce_time: Number
+    exchange_time: Number
+    dispatch_time: Number
+    pipeline_time: Number
+    context_exchange_time: Number
+    boundary_time: Number
+    offload_time: Number
+    saved_time: Number
+    second_stream_time: Number
+    compute_time: Number
+    communication_time: Number
+    hidden_time: Number
+    device_time: Number
+    host_time: Number
+    draft_gather_time: Number
+    drafter_core_time: Number
+    draft_pass_time: Number
+    step_time: Number
 
 
-class Step(SimpleNamespace):
-    """``STEP_NAMES``: operations [FLOP], bytes [B] and times [s] of a step, without its phase."""
+STEP_NAMES = tuple(field.name for field in fields(Step))
 
 
 def step(attention: str, q: Inputs, n: Parameters, w: Weights, c: Cache, composition: Composition
