@@ -3,7 +3,7 @@
 Parts beside the commit, which run if no part is named: search, evaluate, commands, catalogue. Each
 question is asked in a temporary worktree of the commit and in the working tree in turn; rows are
 processor times (user and system) of the fastest runs, and their ratio. Parts of the working tree
-alone: steady, answers, build, tests. The results file gets all rows at the end: those of a part
+alone: steady, answers. The results file gets all rows at the end: those of a part
 that is measured whole replace its earlier ones, other parts stay.
 """
 
@@ -18,7 +18,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from benchmarks import answering, build, pairs, questions, steady
+from benchmarks import answering, pairs, questions, steady
 from benchmarks.trees import Refused, Tree, reference
 from catalogue.reading.files import write_whole
 from tools.baseline import git
@@ -28,8 +28,7 @@ RESULTS = Path(__file__).with_name("results.json")
 RUNS = 5
 PAIRED = {"search": questions.searches, "evaluate": questions.evaluations,
           "commands": questions.commands, "catalogue": questions.catalogue}
-ALONE = {"steady": steady.measure, "answers": answering.measure,
-         "build": build.measure, "tests": build.measure_tests}
+ALONE = {"steady": steady.measure, "answers": answering.measure}
 Rows = dict[str, dict[str, Any]]
 
 

@@ -31,18 +31,6 @@ WORKING = Tree(ROOT, Path(sys.executable))
 
 
 @contextmanager
-def checkout(commit: str) -> Iterator[Path]:
-    """A temporary worktree of a commit."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder, "tree")
-        git("worktree", "add", "--detach", str(root), commit)
-        try:
-            yield root
-        finally:
-            git("worktree", "remove", "--force", str(root))
-
-
-@contextmanager
 def reference(commit: str, python: Path | None) -> Iterator[Tree]:
     """A temporary worktree of a commit, with an interpreter that has the packages it pins.
 
@@ -52,17 +40,18 @@ def reference(commit: str, python: Path | None) -> Iterator[Tree]:
 
     Raises Refused if the environment cannot be made.
     """
-    with checkout(commit) as root:
-        if python is None:
-            run("make", ".venv/.ready", f"PYTHON={sys.executable}", root=root)
-        yield Tree(root, python or root / ".venv/bin/python")
-
-
-def run(*command: str, root: Path) -> None:
-    """Run a program in a folder. Raises Refused if it fails."""
-    done = subprocess.run(command, cwd=root, text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    _check(done.returncode, done.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, "tree")
+        git("worktree", "add", "--detach", str(root), commit)
+        try:
+            if python is None:
+                done = subprocess.run(
+                    ["make", ".venv/.ready", f"PYTHON={sys.executable}"], cwd=root, text=True,
+                    check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                _check(done.returncode, done.stdout)
+            yield Tree(root, python or root / ".venv/bin/python")
+        finally:
+            git("worktree", "remove", "--force", str(root))
 
 
 def answer(tree: Tree, *arguments: str | Path) -> str:
