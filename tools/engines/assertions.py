@@ -15,12 +15,10 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from catalogue.engines.assertions import Assertion, asserting, assertions
-from catalogue.reading.files import write_whole
 from tools.engines.checks import Check, checks
 from tools.engines.command import run
 from tools.engines.extract import ENGINES
@@ -58,8 +56,8 @@ def stands(assertion: Assertion, found: Sequence[Check], configuration: Sequence
     return None
 
 
-def write_checks(name: str, target: Path, cache: Path | None = None, get: Fetch = fetch) -> None:
-    """Write the file of one engine: how many checks each release has, and where named ones are.
+def checks_text(name: str, cache: Path | None, get: Fetch) -> str:
+    """The file of one engine: how many checks each release has, and where named ones are.
 
     Raises ExtractError, one sentence, for a release that cannot be read, and for an assertion whose
     check stands in none.
@@ -82,17 +80,16 @@ def write_checks(name: str, target: Path, cache: Path | None = None, get: Fetch 
               f"{sum(release.version in each for each in where.values())} of them named")
     if lost := [each for each, found in where.items() if not found]:
         raise ExtractError(f"{name}: no release has the check of {', '.join(lost)}.")
-    data: dict[str, Any] = {"read": read, "stands": where}
-    target.mkdir(parents=True, exist_ok=True)
-    text = yaml.safe_dump(data, sort_keys=False, width=100)
-    write_whole(target / f"{name}.yml", (
+    return (
         "# Written by python -m tools.engines.assertions: how many checks the configuration of a "
-        "release has,\n# and where the check of an assertion stands.\n" + text).encode())
+        "release has,\n# and where the check of an assertion stands.\n"
+        + yaml.safe_dump({"read": read, "stands": where}, sort_keys=False, width=100))
 
 
 def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
     """Write the files. Returns 0, or 1 after one sentence that says what stopped it."""
-    return run("tools.engines.assertions", __doc__, asserting(), write_checks, argv, target, get)
+    files = {name: target / f"{name}.yml" for name in asserting()}
+    return run("tools.engines.assertions", __doc__, files, checks_text, argv, get)
 
 
 if __name__ == "__main__":

@@ -16,14 +16,12 @@ class Check:
     Attributes:
         file: path in the release.
         line: of the statement.
-        function: that it stands in.
         guards: conditions under which it is reached, the outermost first.
         fails: condition under which it refuses; of an ``assert`` the negation of what it asserts.
     """
 
     file: str
     line: int
-    function: str
     guards: tuple[str, ...]
     fails: str
 
@@ -34,35 +32,31 @@ def checks(path: str, text: str) -> list[Check]:
         tree = ast.parse(text)
     except SyntaxError:
         return []
-    return list(_within(tree.body, path, "", ()))
+    return list(_within(tree.body, path, ()))
 
 
-def _within(body: list[ast.stmt], path: str, function: str, guards: tuple[str, ...]
-            ) -> Iterator[Check]:
+def _within(body: list[ast.stmt], path: str, guards: tuple[str, ...]) -> Iterator[Check]:
     """The checks of a block; what returns or raises before guards what follows."""
     for statement in body:
         match statement:
             case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                name = f"{function}.{statement.name}".lstrip(".")
-                yield from _within(statement.body, path, name, ())
+                yield from _within(statement.body, path, ())
             case ast.If():
                 test = ast.unparse(statement.test)
-                yield from _within(statement.body, path, function, (*guards, test))
-                yield from _within(statement.orelse, path, function, (*guards, f"not ({test})"))
+                yield from _within(statement.body, path, (*guards, test))
+                yield from _within(statement.orelse, path, (*guards, f"not ({test})"))
                 if _ends(statement.body):
                     guards = (*guards, f"not ({test})")
             case ast.Assert():
-                yield Check(path, statement.lineno, function, guards,
+                yield Check(path, statement.lineno, guards,
                             f"not ({ast.unparse(statement.test)})")
             case ast.Raise() if guards and _raised(statement) in RAISED:
-                yield Check(path, statement.lineno, function, guards[:-1], guards[-1])
+                yield Check(path, statement.lineno, guards[:-1], guards[-1])
             case ast.For() | ast.While() | ast.With():
-                yield from _within(statement.body, path, function, guards)
+                yield from _within(statement.body, path, guards)
             case ast.Try():
                 for part in (statement.body, statement.orelse, statement.finalbody):
-                    yield from _within(part, path, function, guards)
-            case _:
-                pass
+                    yield from _within(part, path, guards)
 
 
 def _raised(statement: ast.Raise) -> str:

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from catalogue.reading.files import write_whole
 from tools.engines.arguments import arguments
 from tools.engines.command import run
 from tools.engines.hints import Kwargs
@@ -167,22 +166,21 @@ def extract(engine: Engine, source: Source) -> Found:
     return contents
 
 
-def write_engine(name: str, target: Path, cache: Path | None = None, get: Fetch = fetch) -> None:
-    """Write the file of one engine."""
+def engine_text(name: str, cache: Path | None, get: Fetch) -> str:
+    """The file of one engine."""
     engine = ENGINES[name]
     contents = []
     for release in find(engine.package or name, list(engine.releases), get):
         contents.append((release, extract(engine, load(release, cache, get, engine.root))))
         print(f"{name} {release.version} ({release.date}): "
               + ", ".join(f"{len(entries)} {kind}" for kind, entries in contents[-1][1].items()))
-    target = target / engine.folder
-    target.mkdir(parents=True, exist_ok=True)
-    write_whole(target / f"{name}.yml", text(name, engine.title, merge(contents)).encode())
+    return text(name, engine.title, merge(contents))
 
 
 def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
     """Write the catalogue. Returns 0, or 1 after one sentence that says what stopped it."""
-    return run("tools.engines.extract", __doc__, ENGINES, write_engine, argv, target, get)
+    files = {name: target / engine.folder / f"{name}.yml" for name, engine in ENGINES.items()}
+    return run("tools.engines.extract", __doc__, files, engine_text, argv, get)
 
 
 if __name__ == "__main__":

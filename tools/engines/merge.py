@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import yaml
@@ -38,11 +39,9 @@ def _canonical(kind: str, releases: list[tuple[Release, Found]]) -> list[dict[st
     An entry that has had several names goes by one that most releases have, of those the
     newest's; a release without that name keeps its own entry, under the name it uses.
     """
-    having: dict[str, int] = {}
-    for _, entries in releases:
-        for name, state in entries.get(kind, {}).items():
-            for other in (name, *state.get("aliases", [])):
-                having[other] = having.get(other, 0) + 1
+    having = Counter(other for _, entries in releases
+                     for name, state in entries.get(kind, {}).items()
+                     for other in (name, *state.get("aliases", [])))
     newest: dict[str, int] = {}
     for index, (_, entries) in enumerate(releases):
         newest |= dict.fromkeys(entries.get(kind, {}), index)
@@ -104,21 +103,12 @@ def text(name: str, title: str, merged: dict[str, Any]) -> str:
     for kind in ("releases", *KINDS):
         if kind in merged:
             lines.append(f"{kind}:")
-            lines += [f"  {_scalar(key)}: {_flow(entry)}" for key, entry in merged[kind].items()]
+            lines += [f"  {_flow({key: entry})[1:-1]}" for key, entry in merged[kind].items()]
     return "\n".join(lines) + "\n"
 
 
-def _flow(entry: Any) -> str:
+def _flow(value: Any) -> str:
     """A value on one line, as YAML reads it back."""
-    if isinstance(entry, dict):
-        return "{" + ", ".join(f"{_scalar(key)}: {_flow(item)}"
-                               for key, item in entry.items()) + "}"
-    if isinstance(entry, list):
-        return "[" + ", ".join(map(_flow, entry)) + "]"
-    return _scalar(entry)
-
-
-def _scalar(value: Any) -> str:
-    dumped: str = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True,
-                                 width=_WIDTH)
-    return dumped.strip()[1:-1]
+    dumped: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True,
+                                 sort_keys=False, width=_WIDTH)
+    return dumped.strip()

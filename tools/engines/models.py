@@ -11,18 +11,18 @@ they come and, if they are gone again, the first without them.
 from __future__ import annotations
 
 import ast
-import operator
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
+from packaging.version import Version
 
-from catalogue.entries.profiles import in_order
-from catalogue.reading.files import write_whole
 from tools.engines.command import run
+from tools.engines.package import Capability, Module, Package, Unresolved
 from tools.engines.source import Fetch, Source, fetch, find, load, published
+from tools.engines.static import Function, Scope
 
 TARGET = Path(__file__).resolve().parents[2] / "params" / "engines" / "models"
 FIRST = {"vllm": "0.8.5.post1", "sglang": "0.4.6.post5"}
@@ -30,10 +30,7 @@ FIRST = {"vllm": "0.8.5.post1", "sglang": "0.4.6.post5"}
 CAPABILITIES = {"sm_80": (8, 0), "sm_86": (8, 6), "sm_89": (8, 9), "sm_90": (9, 0),
                 "sm_100": (10, 0), "sm_103": (10, 3), "sm_120": (12, 0), "sm_121": (12, 1)}
 LARGE = "vllm"  # its wheels have half a gigabyte: releases without source are left out
-COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.IsNot: operator.is_not, ast.Is: operator.is_,
-    ast.In: lambda one, several: one in several, ast.NotIn: lambda one, several: one not in several,
-    ast.GtE: operator.ge, ast.Gt: operator.gt, ast.LtE: operator.le, ast.Lt: operator.lt}
+PAIR = cast(ast.Lambda, ast.parse("lambda major, minor: (major, minor)", mode="eval").body)
 CLASS = ("ForCausalLM", "ForConditionalGeneration")
 SUPPORTS = "supports_compute_capability"
 
@@ -79,7 +76,7 @@ def backends(source: Source) -> dict[str, tuple[str, ...]]:
                 try:
                     found[node.name] = tuple(name for name, numbers in CAPABILITIES.items()
                                              if _holds(answer, numbers))
-                except ValueError:
+                except Unresolved:
                     continue
     return found
 
@@ -95,38 +92,14 @@ def _answer(node: ast.ClassDef) -> ast.expr | None:
     return None
 
 
-def _holds(node: ast.expr, capability: tuple[int, int]) -> bool:
-    """A condition on a capability. Raises ValueError for anything else."""
-    match node:
-        case ast.Constant(bool() as value):
-            return value
-        case ast.BoolOp(op, values):
-            return (all if isinstance(op, ast.And) else any)(
-                _holds(value, capability) for value in values)
-        case ast.UnaryOp(ast.Not(), value):
-            return not _holds(value, capability)
-        case ast.Compare(left, ops, right):
-            values = [_value(each, capability) for each in (left, *right)]
-            return all(COMPARED[type(op)](one, two) for op, one, two in zip(
-                ops, values, values[1:], strict=False))
-    raise ValueError(ast.dump(node))
-
-
-def _value(node: ast.expr, capability: tuple[int, int]) -> Any:
-    match node:
-        case ast.Constant(int() | None as value):
-            return value
-        case ast.Attribute(_, "major"):
-            return capability[0]
-        case ast.Attribute(_, "minor"):
-            return capability[1]
-        case ast.Name("capability" | "device_capability"):
-            return capability
-        case ast.Call(ast.Name("DeviceCapability"), args, []):
-            return tuple(_value(each, capability) for each in args)
-        case ast.List(elts) | ast.Tuple(elts) | ast.Set(elts):
-            return [_value(each, capability) for each in elts]
-    raise ValueError(ast.dump(node))
+def _holds(node: ast.expr, numbers: tuple[int, int]) -> bool:
+    """A condition on a capability. Raises Unresolved for anything else."""
+    scope = Scope(Module(Package({}), "", ast.Module([], [])))
+    scope.local = {"DeviceCapability": Function(scope, PAIR)} | dict.fromkeys(
+        ("capability", "device_capability"), Capability(*numbers))
+    if not isinstance(value := scope.value(node), bool):
+        raise Unresolved
+    return value
 
 
 def spans(found: Mapping[str, Iterable[str]]) -> dict[str, Any]:
@@ -147,11 +120,11 @@ def spans(found: Mapping[str, Iterable[str]]) -> dict[str, Any]:
     return {"since": since, "until": until}
 
 
-def write_models(name: str, target: Path, cache: Path | None = None, get: Fetch = fetch) -> None:
-    """Write the file of one engine. Raises ExtractError, one sentence, for a release that cannot be
+def models_text(name: str, cache: Path | None, get: Fetch) -> str:
+    """The file of one engine. Raises ExtractError, one sentence, for a release that cannot be
     read."""
     versions = [version for version in published(name, get)
-                if in_order(version) >= in_order(FIRST[name])]
+                if Version(version) >= Version(FIRST[name])]
     classes: dict[str, set[str]] = {}
     attention: dict[str, list[str]] = {}
     for release in find(name, versions, get):
@@ -166,17 +139,17 @@ def write_models(name: str, target: Path, cache: Path | None = None, get: Fetch 
     data: dict[str, Any] = {"read": list(classes), "model_classes": spans(classes)}
     if any(attention.values()):
         data["attention_backends"] = spans(attention)
-    target.mkdir(parents=True, exist_ok=True)
-    text = yaml.safe_dump(data, sort_keys=False, width=100, default_flow_style=None)
-    write_whole(target / f"{name}.yml", (
+    return (
         "# Written by python -m tools.engines.models: classes of models that releases register, "
         "and what\n# attention backends support, by the release in which they come and the first "
-        "without them.\n" + text).encode())
+        "without them.\n"
+        + yaml.safe_dump(data, sort_keys=False, width=100, default_flow_style=None))
 
 
 def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
     """Write the files. Returns 0, or 1 after one sentence that says what stopped it."""
-    return run("tools.engines.models", __doc__, FIRST, write_models, argv, target, get)
+    files = {name: target / f"{name}.yml" for name in FIRST}
+    return run("tools.engines.models", __doc__, files, models_text, argv, get)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Unresolved(Exception):
@@ -68,8 +68,6 @@ class Module:
                     self._collect(statement.orelse)
                 case ast.Try():
                     self._collect(statement.body)
-                case _:
-                    pass
 
     def _define(self, name: str, value: ast.AST) -> None:
         if name in self.names:
@@ -99,6 +97,13 @@ class Member:
 
     name: str
     value: Any
+
+
+class Capability(NamedTuple):
+    """Compute capability of a card."""
+
+    major: int
+    minor: int
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,10 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from catalogue.entries.profiles import in_order
+from packaging.version import Version
+
 from catalogue.reading.files import write_whole
 
 INDEX = "https://pypi.org/simple"
@@ -76,8 +78,11 @@ def find(package: str, versions: list[str], get: Fetch = fetch) -> list[Release]
     Raises ExtractError when the index does not answer or has no such file.
     """
     url = f"{INDEX}/{package}/"
-    files = _listed(url, get(url).decode("utf-8", "replace"))
-    return [_choose(package, version, files, url) for version in versions]
+    try:
+        files = json.loads(get(url))["files"]
+        return [_choose(package, version, files, url) for version in versions]
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise ExtractError(f"{url}: is not the page of a package index.") from None
 
 
 def published(package: str, get: Fetch = fetch) -> list[str]:
@@ -87,50 +92,26 @@ def published(package: str, get: Fetch = fetch) -> list[str]:
     """
     url = f"{INDEX}/{package}/"
     try:
-        listed = json.loads(get(url))["versions"]
+        listed = sorted(json.loads(get(url))["versions"], key=Version)
     except (KeyError, TypeError, ValueError):
         raise ExtractError(f"{url}: is not the page of a package index.") from None
-    known = []
-    for version in map(str, listed):
-        try:
-            known.append((in_order(version), version))
-        except ValueError:
-            continue
-    return [version for order, version in sorted(known) if order[-2] >= 0]
+    return [version for version in listed if not Version(version).is_prerelease]
 
 
-def _choose(package: str, version: str, files: list[_File], url: str) -> Release:
-    stems = {f"{spelt}-{version}" for spelt in (package, package.replace("-", "_"))}
-    sources = [file for file in files
-               if file.name in {f"{stem}{end}" for stem in stems for end in (".tar.gz", ".zip")}]
-    wheels = [file for file in files if file.name.endswith(".whl")
-              and file.name.startswith(tuple(f"{stem}-" for stem in stems))]
+def _choose(package: str, version: str, files: list[dict[str, Any]], url: str) -> Release:
+    starts = tuple(f"{spelt}-{version}{end}" for spelt in (package, package.replace("-", "_"))
+                   for end in (".tar.gz", ".zip", "-"))
+    listed = [file for file in files if file["filename"].startswith(starts)
+              and file["filename"].endswith((".tar.gz", ".zip", ".whl"))]
     # of several wheels the one for any platform, else the first by name: their Python is the same
-    wheels.sort(key=lambda file: ("-none-any" not in file.name, file.name))
-    for file in (*sources, *wheels):
-        if file.sha256 and file.date:
-            return Release(package, version, file.date, file.url, file.sha256)
+    listed.sort(key=lambda file: ((name := file["filename"]).endswith(".whl"),
+                                  "-none-any" not in name, name))
+    for file in listed:
+        sha256, date = file["hashes"].get("sha256"), file.get("upload-time")
+        if sha256 and date:
+            return Release(package, version, date[:10], urllib.parse.urljoin(url, file["url"]),
+                           sha256)
     raise ExtractError(f"{url}: lists no file of {package} {version} that can be read.")
-
-
-@dataclass(frozen=True)
-class _File:
-    """A line of the index."""
-
-    name: str
-    url: str
-    sha256: str
-    date: str
-
-
-def _listed(url: str, text: str) -> list[_File]:
-    """The files of an index page in JSON."""
-    try:
-        return [_File(file["filename"], urllib.parse.urljoin(url, file["url"]),
-                      file["hashes"].get("sha256", ""), file.get("upload-time", "")[:10])
-                for file in json.loads(text)["files"]]
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise ExtractError(f"{url}: is not the page of a package index.") from None
 
 
 def load(release: Release, cache: Path | None = None, get: Fetch = fetch, root: str = "") -> Source:

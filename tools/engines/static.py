@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.engines.package import Member, Module, Opaque, Unresolved
+from tools.engines.package import Capability, Member, Module, Opaque, Unresolved
 
 DEPTH = 60
 Node = ast.AST
@@ -172,6 +172,13 @@ class Scope:
                 ZeroDivisionError, OverflowError):
             raise Unresolved from None
 
+    def value_or(self, node: Node, other: Any) -> Any:
+        """The value of an expression, or another one where its text does not say."""
+        try:
+            return self.value(node)
+        except Unresolved:
+            return other
+
     def _value(self, node: Node) -> Any:
         match node:
             case ast.Constant():
@@ -197,8 +204,9 @@ class Scope:
                 return _BINARY[type(node.op)](self._known(node.left), self._known(node.right))
             case ast.BoolOp():
                 return self._either(node)
-            case ast.Compare(ops=[test], comparators=[right]):
-                return self._compare(test, node.left, right)
+            case ast.Compare():
+                sides = [node.left, *node.comparators]
+                return all(map(self._compare, node.ops, sides, sides[1:]))
             case ast.IfExp():
                 return self.value(node.body if self._known(node.test) else node.orelse)
             case ast.JoinedStr():
@@ -214,8 +222,7 @@ class Scope:
                 return Function(self, node)
             case ast.Call():
                 return self._call(node)
-            case _:
-                raise Unresolved
+        raise Unresolved
 
     def _known(self, node: Node) -> Any:
         value = self.value(node)
@@ -271,6 +278,8 @@ class Scope:
             return {"value": owner.value, "name": owner.name}[node.attr]
         if isinstance(owner, Opaque):
             return Opaque(f"{owner.name}.{node.attr}")
+        if isinstance(owner, Capability):
+            return getattr(owner, node.attr)
         raise Unresolved
 
     def default(self, owner: Class, name: str) -> Any:
