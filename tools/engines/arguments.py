@@ -8,8 +8,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tools.engines.hints import DYNAMIC, Kwargs, config_argument, default_of, hints
-from tools.engines.package import Module, Opaque, Package, Unresolved, plain
+from tools.engines.hints import (
+    DYNAMIC,
+    Kwargs,
+    choices,
+    config_argument,
+    default_of,
+    hints,
+    stated,
+)
+from tools.engines.package import Module, Opaque, Package, Unresolved
 from tools.engines.static import Class, Function, Scope
 
 _TYPES = {
@@ -106,10 +114,7 @@ def _local(function: ast.FunctionDef, owner: ast.ClassDef | None, module: Module
         if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "get_kwargs":
             scope.local[name] = _table(node.value.args[0], owner, scope)
         elif name not in scope.local:
-            try:
-                scope.local[name] = scope.value(node.value)
-            except Unresolved:
-                scope.local[name] = Opaque("?")
+            scope.local[name] = scope.value_or(node.value, Opaque("?"))
     tables = {name for name, value in scope.local.items() if isinstance(value, _Table)}
     for other, _ in _functions(module.tree, None):
         shared = other is function or tables & {item.arg for item in other.args.args}
@@ -125,10 +130,7 @@ def _table(node: ast.expr, owner: ast.ClassDef | None, scope: Scope) -> Any:
                    if isinstance(item, ast.ClassDef)]
         return _Table([item for item in classes
                        if owner in [base.node for base in item.bases()]][-1])
-    try:
-        value = scope.value(node)
-    except Unresolved:
-        return Opaque("?")
+    value = scope.value_or(node, None)
     return _Table(value) if isinstance(value, Class) else Opaque("?")
 
 
@@ -153,22 +155,19 @@ def _change(node: ast.AST, scope: Scope) -> None:
     if key == "type":
         field["type"] = _type(value, scope)
     elif key in ("default", "choices"):
-        try:
-            new = plain(scope.value(value))
-            field[key] = [*field.get(key, []), *new] if isinstance(node, ast.AugAssign) else new
-        except Unresolved:
-            field[key] = DYNAMIC if key == "default" else None
+        new = stated(value, scope)
+        if new is DYNAMIC and key == "choices":
+            new = None
+        elif new is not DYNAMIC and isinstance(node, ast.AugAssign):
+            new = [*field.get(key, []), *new]
+        field[key] = new
 
 
 def _expanded(call: ast.Call, loop: ast.For | None, scope: Scope, declared: dict[str, Kwargs]
               ) -> Iterator[tuple[list[str], Kwargs]]:
     """The options that one call declares: itself, or one per field of the table it loops over."""
-    try:
-        names = [str(name) for name in scope._items(call.args)]
-    except Unresolved:
-        names = []
-    if names:
-        yield names, _declaration(call, scope, declared)
+    if names := scope.value_or(ast.List(call.args), []):
+        yield [str(name) for name in names], _declaration(call, scope, declared)
         return
     if loop is None or not isinstance(loop.iter, ast.Call):
         return
@@ -186,34 +185,20 @@ def _declaration(call: ast.Call, scope: Scope, declared: dict[str, Kwargs]) -> K
                 result |= _spread(word.value, scope)
             case "type":
                 result["type"] = _type(word.value, scope)
-                result["optional"] = bool(re.match(r"_?(nullable|optional)", _text(word.value,
-                                                                                    scope)))
+                result["optional"] = bool(re.match(r"_?(nullable|optional)",
+                                                   str(_constant(word.value, scope))))
             case "default":
-                result |= _default(word.value, scope, declared)
+                result["default"] = _default(word.value, scope, declared)
             case "choices":
-                try:
-                    result["choices"] = plain(scope.value(word.value))
-                    if not isinstance(result["choices"], list):
-                        result["choices"] = list(result["choices"])
-                except (Unresolved, TypeError):
-                    result["open_choices"] = True
-            case "action":
-                result["action"] = _constant(word.value, scope)
-            case "help" | "new_flag":
-                result[word.arg] = _text(word.value, scope)
-            case "nargs" | "deprecated" | "required":
+                result |= choices(word.value, scope)
+            case "action" | "help" | "new_flag" | "nargs" | "deprecated" | "required":
                 result[word.arg] = _constant(word.value, scope)
-            case _:
-                pass
     return _finish(result)
 
 
 def _spread(node: ast.expr, scope: Scope) -> Kwargs:
     """What ``**something`` adds."""
-    try:
-        value = scope.value(node)
-    except Unresolved:
-        return {"default": DYNAMIC}
+    value = scope.value_or(node, {"default": DYNAMIC})
     keywords = {"type", "default", "choices", "known", "negatable", "help", "action", "nargs",
                 "deprecated"}
     if not isinstance(value, dict):
@@ -221,32 +206,16 @@ def _spread(node: ast.expr, scope: Scope) -> Kwargs:
     return {key: item for key, item in value.items() if key in keywords}
 
 
-def _default(node: ast.expr, scope: Scope, declared: dict[str, Kwargs]) -> Kwargs:
+def _default(node: ast.expr, scope: Scope, declared: dict[str, Kwargs]) -> Any:
     if (isinstance(node, ast.Call) and ast.unparse(node.func) == "_declared_default"
             and isinstance(node.args[0], ast.Constant)):
-        field = declared.get(str(node.args[0].value), {"default": DYNAMIC})
-        return {"default": field.get("default")}
-    try:
-        return {"default": plain(scope.value(node))}
-    except Unresolved:
-        return {"default": DYNAMIC}
+        return declared.get(str(node.args[0].value), {"default": DYNAMIC}).get("default")
+    return stated(node, scope)
 
 
 def _constant(node: ast.expr, scope: Scope) -> Any:
-    try:
-        value = scope.value(node)
-    except Unresolved:
-        return ast.unparse(node)
-    if isinstance(value, (Opaque, Class, Function)):
-        return ast.unparse(node)
-    return value
-
-
-def _text(node: ast.expr, scope: Scope) -> str:
-    try:
-        return str(plain(scope.value(node)))
-    except Unresolved:
-        return ast.unparse(node)
+    value = scope.value_or(node, DYNAMIC)
+    return ast.unparse(node) if isinstance(value, (Opaque, Class, Function)) else value
 
 
 def _type(node: ast.expr, scope: Scope) -> str | None:
@@ -258,14 +227,12 @@ def _type(node: ast.expr, scope: Scope) -> str | None:
         return name
     if isinstance(node, ast.Lambda):
         return None
+    value = scope.value_or(node, None)
+    if isinstance(value, str):  # from a table of fields
+        return value
     text = ast.unparse(node)
-    try:
-        value = scope.value(node)
-        if isinstance(value, str):  # from a table of fields
-            return value
-    except Unresolved:
-        pass
-    return _TYPES.get(text, _TYPES.get(text.rpartition(".")[2], text.rpartition(".")[2]))
+    short = text.rpartition(".")[2]
+    return _TYPES.get(text, _TYPES.get(short, short))
 
 
 def _finish(declaration: Kwargs) -> Kwargs:
@@ -274,17 +241,14 @@ def _finish(declaration: Kwargs) -> Kwargs:
     nargs = declaration.pop("nargs", None)
     text = str(declaration.pop("help", None) or "")
     result: Kwargs = {"type": declaration.get("type") or ("bool" if action in _SWITCHES else "str")}
-    if "StoreTrue" in action or action == "DeprecatedAction":
+    if "StoreTrue" in action or action in ("DeprecatedAction", "StoreBoolean"):
         result["type"] = "bool"
     if "BooleanOptionalAction" in action or declaration.get("negatable"):
         result |= {"type": "bool", "negatable": True}
-    if action == "StoreBoolean":
-        result["type"] = "bool"
     if nargs in ("+", "*") or isinstance(nargs, int) or action in ("append", "extend"):
         result["type"] = f"list of {str(result['type']).removeprefix('list of ')}"
-    result["default"] = declaration.get("default", _SWITCHES.get(action))
-    if "default" not in declaration and result["type"] == "bool" and "StoreTrue" in action:
-        result["default"] = False
+    result["default"] = declaration.get("default", _SWITCHES.get(
+        action, False if "StoreTrue" in action and result["type"] == "bool" else None))
     if result["default"] is DYNAMIC:
         result |= {"default": None, "dynamic": True}
     for key in ("choices", "known", "open_choices"):
@@ -316,8 +280,7 @@ def _sorted(values: Iterable[Any]) -> list[Any]:
 def _docs(owner: Class, name: str) -> str:
     """The text below a field, which vLLM shows as its help."""
     for base in owner.bases():
-        body = base.node.body
-        for item, after in itertools.pairwise(body):
+        for item, after in itertools.pairwise(base.node.body):
             if (isinstance(item, ast.AnnAssign) and ast.unparse(item.target) == name
                     and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)):
                 return str(after.value.value).strip()

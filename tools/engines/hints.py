@@ -37,17 +37,13 @@ def hints(node: ast.AST, scope: Scope) -> set[Hint]:
             return _subscript(node, scope)
         case ast.Name() | ast.Attribute():
             return _name(node, scope)
-        case _:
-            return {("other", ast.unparse(node))}
+    return {("other", ast.unparse(node))}
 
 
 def _subscript(node: ast.Subscript, scope: Scope) -> set[Hint]:
     name = ast.unparse(node.value).rpartition(".")[2]
     if isinstance(node.value, ast.Name):  # A = Annotated, under another name
-        try:
-            target = scope.name(node.value.id)
-        except Unresolved:
-            target = None
+        target = scope.value_or(node.value, None)
         if isinstance(target, Opaque):
             name = target.name.rpartition(".")[2]
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -60,54 +56,39 @@ def _subscript(node: ast.Subscript, scope: Scope) -> set[Hint]:
             return set().union(*(hints(part, scope) for part in parts))
         case "Literal":
             return {("literal", tuple(literals(node, scope)))}
-        case _:
-            name = _ALIASES.get(name, name)
-            if name in ("list", "tuple", "set"):
-                inner = tuple(sorted(hints(parts[0], scope), key=str))
-                open_ended = name != "tuple" or any(
-                    isinstance(part, ast.Constant) and part.value is ... for part in parts)
-                return {(name, inner, 0 if open_ended else len(parts))}
-            return {("dict",)} if name == "dict" else {("other", ast.unparse(node))}
+    name = _ALIASES.get(name, name)
+    if name in ("list", "tuple", "set"):
+        return {(name, tuple(sorted(hints(parts[0], scope), key=str)))}
+    return {("dict",)} if name == "dict" else {("other", ast.unparse(node))}
 
 
 def _name(node: ast.Name | ast.Attribute, scope: Scope) -> set[Hint]:
     short = ast.unparse(node).rpartition(".")[2]
     short = _ALIASES.get(short, short)
     if short in _PLAIN and short not in scope.module.names:
-        return {(short,) if short not in ("list", "tuple", "set") else (short, (("str",),), 0)}
-    if isinstance(node, ast.Name) and node.id in scope.module.names:
-        inside: ast.AST = scope.module.names[node.id]
-        if not isinstance(inside, (ast.ClassDef, ast.FunctionDef)):
-            return hints(inside, scope.inner(scope.module))
+        return {(short,) if short not in ("list", "tuple", "set") else (short, (("str",),))}
     if isinstance(node, ast.Name) and (
-            alternatives := _imported(node.id, scope, scope.module.imports)):
+            alternatives := _alias(node.id, scope)):
         return alternatives
-    try:
-        value = scope.value(node)
-    except Unresolved:
-        return {("other", short)}
+    value = scope.value_or(node, None)
     if isinstance(value, Class):
-        if value.is_enum:
-            return {("enum", value.node.name)}
-        return {("config" if value.is_config else "other", value.node.name)}
+        kind = "enum" if value.is_enum else "config" if value.is_config else "other"
+        return {(kind, value.node.name)}
     return {("other", short)}
 
 
-def _imported(name: str, scope: Scope, imports: dict[str, tuple[str, str | None]]
-              ) -> set[Hint] | None:
-    """The alternatives behind an alias that another module of the package defines."""
-    base, original = imports.get(name, ("", None))
-    module = scope.module.package.named(base) if original else None
+def _alias(name: str | None, scope: Scope) -> set[Hint] | None:
+    """The alternatives behind an alias that the module or another one of the package defines."""
+    module: Module | None = scope.module
     for _ in range(10):  # through the modules that only pass it on
-        if not isinstance(module, Module) or original is None:
+        if module is None or name is None:
             return None
-        if original in module.names:
-            node = module.names[original]
-            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-                return None
-            return hints(node, scope.inner(module))
-        base, original = module.imports.get(original, ("", None))
-        module = scope.module.package.named(base)
+        if name in module.names:
+            node = module.names[name]
+            return (None if isinstance(node, (ast.ClassDef, ast.FunctionDef))
+                    else hints(node, scope.inner(module)))
+        base, name = module.imports.get(name, ("", None))
+        module = module.package.named(base)
     return None
 
 
@@ -136,12 +117,14 @@ TYPE_READERS["typing.get_args"] = TYPE_READERS["get_args"] = literals
 def known_to_checkers(node: ast.AST, module: Module) -> list[Any] | None:
     """Values that only a type checker sees: a literal imported under ``TYPE_CHECKING``."""
     for name in (part.id for part in ast.walk(node) if isinstance(part, ast.Name)):
+        base, original = module.typing.get(name, ("", None))
+        target = module.package.named(base) if original else None
         try:
-            types = _imported(name, Scope(module), module.typing)
-            if types and (hint := next((hint for hint in types if hint[0] == "literal"), None)):
-                return sorted(hint[1], key=str)
+            types = (_alias(original, Scope(target)) if target else None) or ()
         except Unresolved:
             continue
+        for values in (hint[1] for hint in types if hint[0] == "literal"):
+            return sorted(values, key=str)
     return None
 
 
@@ -162,6 +145,27 @@ def config_argument(owner: Class, name: str) -> Kwargs:
         result["deprecated"] = True
         result["help"] = text
     return result
+
+
+def stated(node: ast.AST, scope: Scope) -> Any:
+    """The value of an expression as YAML can hold it, or `DYNAMIC`."""
+    try:
+        return plain(scope.value(node))
+    except Unresolved:
+        return DYNAMIC
+
+
+def stated_default(node: ast.AST | None, scope: Scope) -> Kwargs:
+    """The default that an expression gives, in the catalogue's words; None without one."""
+    value = None if node is None else stated(node, scope)
+    return {"default": None, "dynamic": True} if value is DYNAMIC else {"default": value}
+
+
+def choices(node: ast.AST, scope: Scope) -> Kwargs:
+    """The values that an expression lists, or that they are listed when the program runs."""
+    value = stated(node, scope)
+    return ({"choices": list(value)} if isinstance(value, (list, dict, str))
+            else {"open_choices": True})
 
 
 def default_of(owner: Class, name: str) -> Kwargs:

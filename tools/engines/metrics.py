@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from tools.engines.hints import Kwargs
-from tools.engines.package import Module, Package, Unresolved
+from tools.engines.package import Module, Package
 from tools.engines.static import Scope
 
 _KINDS = ("counter", "gauge", "histogram", "summary", "info")
@@ -77,22 +77,16 @@ def _exposed(name: str, kind: str) -> str:
 
 def _kind(node: ast.Call) -> str | None:
     """Counter, gauge, ..., from what is called: ``Gauge``, ``self._gauge_cls``."""
-    called = (node.func.attr if isinstance(node.func, ast.Attribute)
-              else node.func.id if isinstance(node.func, ast.Name) else "")
-    match = re.fullmatch(r"_?(?:Ray|_)?([A-Za-z]+?)(?:Wrapper|_cls)?", called)
+    match = re.fullmatch(r"_?(?:Ray|_)?([A-Za-z]+?)(?:Wrapper|_cls)?",
+                         ast.unparse(node.func).rpartition(".")[2])
     kind = match[1].lower() if match else ""
     return kind if kind in _KINDS else None
 
 
 def _names(node: ast.expr | None, module: Module, local: dict[str, list[str]]) -> list[str]:
-    if node is None:
-        return []
     if isinstance(node, ast.Name) and node.id in local:
         return local[node.id]
-    try:
-        value = Scope(module).value(node)
-    except Unresolved:
-        return []
+    value = Scope(module).value_or(node, None) if node else None
     return [value] if isinstance(value, str) else []
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tools.engines.hints import Kwargs, annotation_name, hints
+from tools.engines.hints import Kwargs, annotation_name, choices, hints, stated_default
 from tools.engines.package import Module, Package, Unresolved, plain
 from tools.engines.static import Class, Function, Scope
 
@@ -53,7 +53,9 @@ def _variable(node: ast.expr, module: Module, annotation: ast.expr | None) -> Kw
             words = dict(zip(("env_name", "default", "choices"), node.args, strict=False))
             words |= {word.arg: word.value for word in node.keywords if word.arg}
             result["default"] = plain(scope.value(words["default"]))
-            result |= _choices(words["choices"], scope)
+            result |= choices(words["choices"], scope)
+            if "choices" in result:
+                result["choices"].sort(key=str)
         else:
             value = scope.value(body)
             while isinstance(value, Function):
@@ -68,36 +70,23 @@ def _variable(node: ast.expr, module: Module, annotation: ast.expr | None) -> Kw
     return result
 
 
-def _choices(node: ast.expr, scope: Scope) -> Kwargs:
-    try:
-        return {"choices": sorted(plain(scope.value(node)), key=str)}
-    except (Unresolved, TypeError):
-        return {"open_choices": True}
-
-
 def _cast(node: ast.AST) -> str | None:
     """The type that an expression makes of the variable's text, where it is plain to see."""
     match node:
         case ast.Call(func=ast.Name(id=name)) if name in _CASTS:
             return _CASTS[name]
-        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
             return "bool"
         case ast.IfExp():
             return _cast(node.orelse) if ast.unparse(node.body) == "None" else _cast(node.body)
         case ast.BoolOp(op=ast.Or()):
             return _cast(node.values[-1])
-        case ast.Constant(value=bool()):
-            return "bool"
-        case ast.Constant(value=str()):
-            return "str"
         case ast.Call(func=ast.Attribute(attr="split")):
             return "list of str"
-        case ast.Call(func=ast.Attribute(attr="getenv" | "get" | "lower" | "upper" | "strip")):
+        case (ast.Constant(value=str()) | ast.Call(func=ast.Attribute(value=ast.Name(id="os")))
+              | ast.Call(func=ast.Attribute(attr="getenv" | "get" | "lower" | "upper" | "strip"))):
             return "str"
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="os"))):
-            return "str"
-        case _:
-            return None
+    return None
 
 
 def _annotations(module: Module) -> dict[str, ast.expr]:
@@ -123,10 +112,7 @@ def _fields(module: Module) -> dict[str, Kwargs]:
             variable: Kwargs = {"type": kinds.get(kind, kind)}
             words = {word.arg: word.value for word in call.keywords}
             default = words.get("default", call.args[0] if call.args else None)
-            try:
-                variable["default"] = plain(Scope(module).value(default)) if default else None
-            except Unresolved:
-                variable |= {"default": None, "dynamic": True}
+            variable |= stated_default(default, Scope(module))
             if isinstance(old := words.get("deprecated_name"), ast.Constant):
                 variable["aliases"] = [old.value]
             result[item.targets[0].id] = variable
@@ -152,15 +138,12 @@ def _read(package: Package, prefixes: tuple[str, ...]) -> dict[str, Kwargs]:
 
 def _once(node: ast.AST, default: ast.expr | None, scope: Scope) -> Kwargs:
     """One read: what is made of the variable where it is not set, else what it is before that."""
-    variable: Kwargs = {"type": _cast(node) or "str"}
-    try:
-        variable["default"] = plain(scope.value(node))
-    except Unresolved:
-        try:
-            variable["default"] = plain(scope.value(default)) if default else None
-        except Unresolved:
-            return variable | {"default": None, "dynamic": True}
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("get_bool_env_var"):
+    variable: Kwargs = {"type": _cast(node) or "str"} | stated_default(node, scope)
+    if "dynamic" in variable:
+        del variable["dynamic"]
+        variable |= stated_default(default, scope)
+        if "dynamic" not in variable and isinstance(node, ast.Call) \
+                and ast.unparse(node.func).endswith("get_bool_env_var"):
             variable["default"] = str(variable["default"]).lower() in ("true", "1")
     if isinstance(variable["default"], bool):
         variable["type"] = "bool"
@@ -175,8 +158,7 @@ def _reads(tree: ast.AST, prefixes: tuple[str, ...]
         key: Any = None
         default: ast.expr | None = None
         if isinstance(node, ast.Call) and node.args:
-            name = (node.func.attr if isinstance(node.func, ast.Attribute)
-                    else node.func.id if isinstance(node.func, ast.Name) else "")
+            name = ast.unparse(node.func).rpartition(".")[2]
             if name not in _READERS or (name == "get" and not ast.unparse(node.func).endswith(
                     "environ.get")):
                 continue
@@ -219,12 +201,8 @@ def options(package: Package, path: str, root: str) -> dict[str, Kwargs]:
         if not owner.endswith("_config") or owner in ("vllm_config", "hf_config"):
             continue
         prefix = "" if owner == "additional_config" else f"{owner}."
-        variable: Kwargs = {"type": None}
-        try:
-            variable["default"] = plain(Scope(module).value(call.args[1])) if len(call.args) > 1 \
-                else None
-        except Unresolved:
-            variable |= {"default": None, "dynamic": True}
+        variable: Kwargs = {"type": None} | stated_default(
+            call.args[1] if len(call.args) > 1 else None, Scope(module))
         if variable["default"] is not None:
             kind = type(variable["default"]).__name__
             variable["type"] = {"dict": "json"}.get(kind, kind)
