@@ -35,9 +35,9 @@ ROOT = catalogue.ROOT.parent
 RESULTS = ROOT / "notebooks/pages/deciding/engine.json"
 PARTS: dict[str, Callable[[Environment, Path, Path], Iterator[Row]]] = {
     "serve": served.rows, "own": own.rows, "lines": configured.rows,
-    "answers": configured.of_answers, "sglang": sglang.rows,
-    "sglang-answers": sglang.of_answers,
-    "ascend": ascend.rows, "ascend-answers": ascend.of_answers}
+    "answers": configured.of_answers, "sglang": sglang.SGLANG.rows,
+    "sglang-answers": sglang.SGLANG.of_answers,
+    "ascend": ascend.ASCEND.rows, "ascend-answers": ascend.ASCEND.of_answers}
 
 
 def main(arguments: list[str]) -> int:

@@ -32,6 +32,11 @@ class Environment:
         """Its interpreter."""
         return self.folder / "bin" / "python"
 
+    def pip(self, *arguments: str | Path) -> None:
+        """Run pip. Raises subprocess.CalledProcessError where it fails."""
+        subprocess.run([self.python, "-m", "pip", "--disable-pip-version-check", "-q", *arguments],
+                       check=True)
+
     @property
     def variables(self) -> dict[str, str]:
         """Of processes that run in it: its programs first, nothing asked of other hosts."""
@@ -51,11 +56,9 @@ def ready(folder: Path) -> Environment:
         shutil.rmtree(folder)
     print(f"{PACKAGE} {RELEASE} is installed into {folder}: about 3.5 GB.", file=sys.stderr)
     venv.create(folder, with_pip=True)
-    pip = [str(made.python), "-m", "pip", "--disable-pip-version-check", "-q"]
-    subprocess.run([*pip, "install", f"{PACKAGE}=={RELEASE}"], check=True)
-    subprocess.run([*pip, "uninstall", "-y", *GONE], check=True)
-    place = next(folder.glob("lib/python3*/site-packages"))
-    renamed(place)
+    made.pip("install", f"{PACKAGE}=={RELEASE}")
+    made.pip("uninstall", "-y", *GONE)
+    renamed(next(folder.glob("lib/python3*/site-packages")))
     stamp.touch()
     return made
 

@@ -1,6 +1,6 @@
 """Runs inside the engine's environment: its parser and its configuration checks, line by line.
 
-Reads a JSON list of ``{"name", "argv", "environment"}`` and writes one JSON line for each. A line
+Reads ``{"lines": [{"name", "argv", "environment"}]}`` and writes one JSON line for each. A line
 that a CPU refuses is configured again without what is of a card alone, which is then said.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -36,11 +35,7 @@ def main() -> int:
     import stand_in
 
     sys.meta_path.append(stand_in.Finder(IMAGES))
-    with contextlib.redirect_stdout(sys.stderr):
-        from vllm.model_executor.models import registry
-
-    registry._run_in_subprocess = lambda ask: ask()  # another process would have no stand-in
-    check(json.load(sys.stdin), CARD)
+    check(json.load(sys.stdin)["lines"], CARD)
     return 0
 
 
@@ -51,11 +46,16 @@ def check(lines: Iterable[dict[str, Any]], card: Sequence[tuple[str, ...]]) -> N
         lines: name, arguments and environment of each.
         card: groups of options that are left out where the whole is refused.
     """
+    import stand_in
+
     with contextlib.redirect_stdout(sys.stderr):
         from vllm.engine.arg_utils import AsyncEngineArgs
         from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
+        from vllm.model_executor.models import registry
         from vllm.usage.usage_lib import UsageContext
         from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+    registry._run_in_subprocess = lambda ask: ask()  # another process would have no stand-in
 
     def parsed(argv: list[str]) -> Any:
         args = make_arg_parser(FlexibleArgumentParser()).parse_args(argv)
@@ -63,42 +63,25 @@ def check(lines: Iterable[dict[str, Any]], card: Sequence[tuple[str, ...]]) -> N
         validate_parsed_serve_args(args)
         return args
 
-    def configured(args: Any) -> None:
-        AsyncEngineArgs.from_cli_args(args).create_engine_config(
-            usage_context=UsageContext.OPENAI_API_SERVER, headless=args.headless)
-
-    plain = dict(os.environ)
-    for line in lines:
-        found: dict[str, Any] = {"name": line["name"], "parsed": None, "configured": None,
-                                 "refused": [], "left_out": []}
-        os.environ.clear()
-        os.environ.update(plain | line["environment"])
-        with contextlib.redirect_stdout(sys.stderr):
+    for line, verdict in stand_in.verdicts(lines):
+        try:
+            parsed(line["argv"])
+            verdict["parsed"] = True
+        except (Exception, SystemExit) as error:
+            verdict["refused"].append(stand_in.error_summary(error))
+            continue
+        for group in ((), *card, tuple(name for each in card for name in each)):
+            left = [name for name in group if name in line["argv"]]
+            if group and not left:
+                continue
             try:
-                parsed(line["argv"])
-                found["parsed"] = True
+                args = parsed(without(line["argv"], group))
+                AsyncEngineArgs.from_cli_args(args).create_engine_config(
+                    usage_context=UsageContext.OPENAI_API_SERVER, headless=args.headless)
+                verdict.update(configured=True, left_out=left)
+                break
             except (Exception, SystemExit) as error:
-                found |= {"parsed": False, "refused": [error_summary(error)]}
-            if found["parsed"]:
-                for group in ((), *card, tuple(name for each in card for name in each)):
-                    argv = without(line["argv"], group)
-                    left = [name for name in group if name in line["argv"]]
-                    if group and not left:
-                        continue
-                    try:
-                        configured(parsed(argv))
-                        found |= {"configured": True, "left_out": left}
-                        break
-                    except (Exception, SystemExit) as error:
-                        found["configured"] = False
-                        found["refused"].append(error_summary(error))
-        print(json.dumps(found), flush=True)
-
-
-def error_summary(error: BaseException) -> str:
-    """The first words of what was raised, on one line."""
-    text = " ".join(str(error).split()).partition(" [type=")[0]
-    return f"{type(error).__name__}: {text}"[:400]
+                verdict["refused"].append(stand_in.error_summary(error))
 
 
 if __name__ == "__main__":

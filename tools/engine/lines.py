@@ -124,18 +124,25 @@ def added(environment: Mapping[str, str], before: Mapping[str, str]) -> dict[str
             if name not in before and name not in own}
 
 
+def run_lines(environment: Environment, module: str, path: Iterable[Path], card: dict[str, Any],
+              of: Iterable[Line]) -> list[dict[str, Any]]:
+    """What a module says, run inside the engine's environment, of lines for a card.
+
+    Raises RuntimeError where it cannot be run.
+    """
+    data = {"card": card, "lines": [vars(each) for each in of]}
+    done = subprocess.run([environment.python, "-m", module], input=json.dumps(data), text=True,
+                          env=environment.variables | {"PYTHONPATH": os.pathsep.join(
+                              map(str, path))}, capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{module}: the engine cannot be asked: {done.stderr[-500:]}")
+    return [json.loads(row) for row in done.stdout.splitlines()]
+
+
 def checked(environment: Environment, of: Iterable[Line]) -> list[dict[str, Any]]:
     """What the engine's own parser and configuration make of each line."""
-    rows = [{"name": each.name, "argv": each.argv, "environment": each.environment}
-            for each in of]
     here = Path(__file__).parent
-    done = subprocess.run([environment.python, "-m", "inside"], input=json.dumps(rows), text=True,
-                          env=environment.variables | {"PYTHONPATH": os.pathsep.join(
-                              map(str, (here, here / "cards")))},
-                          capture_output=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"the engine's configuration cannot be asked: {done.stderr[-500:]}")
-    return [json.loads(row) for row in done.stdout.splitlines()]
+    return run_lines(environment, "inside", (here, here / "cards"), {}, of)
 
 
 def written(release: str, folder: Path, names: Iterable[str]

@@ -6,11 +6,14 @@ answers. Packages of kernels are modules without contents: what is configured re
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.machinery
+import json
+import os
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 # kernels, a driver's library, and what reads images or files of other formats
@@ -106,3 +109,22 @@ def install(card: dict[str, Any]) -> None:
         setattr(torch.cuda, name, answer)
     torch.cuda.get_device_capability = lambda *_: (about.major, about.minor)
     torch.version.cuda = CUDA
+
+
+def verdicts(lines: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield each line, its variables set, with its verdict to fill in, which is printed then."""
+    plain = dict(os.environ)
+    for line in lines:
+        os.environ.clear()
+        os.environ.update(plain | line["environment"])
+        verdict = {"name": line["name"], "parsed": False, "configured": False, "refused": [],
+                   "left_out": []}
+        with contextlib.redirect_stdout(sys.stderr):
+            yield line, verdict
+        print(json.dumps(verdict), flush=True)
+
+
+def error_summary(error: BaseException) -> str:
+    """The first words of what was raised, on one line."""
+    text = " ".join(str(error).split()).partition(" [type=")[0]
+    return f"{type(error).__name__}: {text}"[:400]

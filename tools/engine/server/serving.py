@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,16 +85,21 @@ def serve(environment: Environment, plan: Plan, log: Path, *more: str
                    environment.variables | {"MODEL": str(plan.checkpoint)})
 
 
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Whether a condition comes true before a while is over."""
+    begun = time.monotonic()
+    while time.monotonic() - begun < seconds:
+        if condition():
+            return True
+        time.sleep(TURN)
+    return False
+
+
 def up(started: subprocess.Popen[bytes], url: str, most: float = STARTS) -> float | None:
     """Seconds until a server is well; None where it ends or takes too long."""
     begun = time.monotonic()
-    while time.monotonic() - begun < most:
-        if answers(url):
-            return time.monotonic() - begun
-        if started.poll() is not None:
-            return None
-        time.sleep(TURN)
-    return None
+    within(most, lambda: answers(url) or started.poll() is not None)
+    return time.monotonic() - begun if answers(url) else None
 
 
 def completion(plan: Plan, prompt: int, answer: int) -> int:

@@ -7,14 +7,13 @@ import json
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tools.engine.server.serving import TURN, ask, process, up
+from tools.engine.server.serving import ask, process, up, within
 
 FASTER = 15  # a scrape each second in place of every 15; 5 minutes become 20 seconds
 ADDRESS = "127.0.0.1:9187"
@@ -106,13 +105,11 @@ def scraped(most: float) -> bool:
     Prometheus looks for its targets 5 s after it starts. A rule that holds for a minute does not
     mind, divided it does: what is watched begins when all are there.
     """
-    begun = time.monotonic()
-    while time.monotonic() - begun < most:
-        found = json.loads(ask(f"http://{ADDRESS}/api/v1/query?query=up"))["data"]["result"]
-        if found and all(each["value"][1] == "1" for each in found):
-            return True
-        time.sleep(TURN)
-    return False
+    def looks() -> bool:
+        targets = json.loads(ask(f"http://{ADDRESS}/api/v1/query?query=up"))["data"]["result"]
+        return bool(targets) and all(each["value"][1] == "1" for each in targets)
+
+    return within(most, looks)
 
 
 def unwell() -> dict[str, str]:
@@ -124,20 +121,16 @@ def unwell() -> dict[str, str]:
 
 def watch(seconds: float, until: set[str] | None = None) -> set[str]:
     """All alerts that fire at some moment of a while; it ends early once all of ``until`` do."""
-    begun, seen = time.monotonic(), set[str]()
-    while time.monotonic() - begun < seconds:
-        seen |= firing()
-        if until and until <= seen:
-            break
-        time.sleep(TURN)
+    seen = set[str]()
+
+    def looks() -> bool:
+        seen.update(firing())
+        return until is not None and until <= seen
+
+    within(seconds, looks)
     return seen
 
 
 def quiet(seconds: float) -> bool:
     """Whether nothing fires any more, before a while is over."""
-    begun = time.monotonic()
-    while time.monotonic() - begun < seconds:
-        if not firing():
-            return True
-        time.sleep(TURN)
-    return False
+    return within(seconds, lambda: not firing())

@@ -6,9 +6,7 @@ for each: parsed, configured, refused. A line of a router is parsed by the route
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import sys
 from typing import Any
 
@@ -21,20 +19,13 @@ def main() -> int:
     """Check what stands on the standard input."""
     asked = json.load(sys.stdin)
     stand_in.install(asked["card"])
-    plain = dict(os.environ)
-    for line in asked["lines"]:
-        os.environ.clear()
-        os.environ.update(plain | line["environment"])
-        found: dict[str, Any] = {"name": line["name"], "parsed": False, "configured": False,
-                                 "refused": [], "left_out": []}
-        with contextlib.redirect_stdout(sys.stderr):
-            try:
-                for step in routed(line["argv"]) if line["program"] == ROUTER else served(
-                        line["argv"]):
-                    found[step] = True
-            except (Exception, SystemExit) as error:
-                found["refused"].append(error_summary(error))
-        print(json.dumps(found), flush=True)
+    for line, verdict in stand_in.verdicts(asked["lines"]):
+        steps = routed if line["program"] == ROUTER else served
+        try:
+            for step in steps(line["argv"]):
+                verdict[step] = True
+        except (Exception, SystemExit) as error:
+            verdict["refused"].append(stand_in.error_summary(error))
     return 0
 
 
@@ -66,11 +57,6 @@ def routed(argv: list[str]) -> Any:
     args._validate_router_args()
     Router.from_args(args)
     yield "configured"
-
-
-def error_summary(error: BaseException) -> str:
-    """The first words of what was raised, on one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:400]
 
 
 if __name__ == "__main__":
