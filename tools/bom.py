@@ -25,7 +25,6 @@ from cyclonedx.contrib.license.factories import LicenseFactory
 from cyclonedx.model import Property
 from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
-from cyclonedx.model.license import DisjunctiveLicense, LicenseExpression
 from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
 from packageurl import PackageURL
@@ -107,25 +106,20 @@ def _run(*words: str | Path) -> str:
 
 def components(known: Mapping[str, Component]) -> list[Component]:
     """Each pin once, with the licences of its name in `known`, then what is carried."""
-    made = []
+    rows: list[tuple[str, PackageURL, str, str, Iterable[Any]]] = []
     for pin in pins():
-        name, where = canonicalize_name(pin.name), str(pin.marker or "")
+        name = canonicalize_name(pin.name)
         purl = PackageURL("pypi", None, name, version(pin))
-        made.append(_component(pin.name, version(pin), purl, f"{purl}", where,
-                               known[name].licenses))
+        rows.append((pin.name, purl, f"{purl}", str(pin.marker or ""), known[name].licenses))
     for each in CARRIED:
         group, _, package = each.package.rpartition("/")
         purl = PackageURL("npm", group or None, package, each.version)
-        made.append(_component(each.name, each.version, purl, f"{purl}#{each.folder}", each.folder,
-                               [LicenseFactory().make_from_string(each.licence)]))
-    return made
-
-
-def _component(name: str, number: str, purl: PackageURL, ref: str, where: str,
-               licences: Iterable[LicenseExpression | DisjunctiveLicense]) -> Component:
-    properties = [Property(name=WHERE, value=where)] if where else []
-    return Component(name=name, version=number, type=ComponentType.LIBRARY, purl=purl,
-                     bom_ref=ref, properties=properties, licenses=licences)
+        rows.append((each.name, purl, f"{purl}#{each.folder}", each.folder,
+                     [LicenseFactory().make_from_string(each.licence)]))
+    return [Component(name=name, version=purl.version, type=ComponentType.LIBRARY, purl=purl,
+                      bom_ref=ref, licenses=licences,
+                      properties=[Property(name=WHERE, value=where)] if where else [])
+            for name, purl, ref, where, licences in rows]
 
 
 def bill(parts: Iterable[Component]) -> str:
@@ -152,9 +146,9 @@ def listed(bom: str) -> str:
         stated = [one.get("expression") or one["license"].get("id")
                   or one["license"]["name"].rpartition(" :: ")[2]  # of a classifier
                   for one in each.get("licenses", ())]
-        where = [one["value"] for one in each.get("properties", ()) if one["name"] == WHERE]
-        writer.writerow([each["name"], each["version"], "; ".join(stated) or UNKNOWN, *where[:1]]
-                        + [""] * (not where))
+        where = next((one["value"] for one in each.get("properties", ()) if one["name"] == WHERE),
+                     "")
+        writer.writerow([each["name"], each["version"], "; ".join(stated) or UNKNOWN, where])
     return text.getvalue()
 
 

@@ -11,7 +11,6 @@ import os
 import select
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from typing import Any
@@ -23,13 +22,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--remote-debugging-pipe", "--hide-scrollbars",
 )
-LAUNCH = """
-import fcntl, os, sys
-high = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3]]
-for number, wanted in zip(high, (3, 4)):
-    os.dup2(number, wanted)
-os.execv(sys.argv[3], sys.argv[3:])
-"""
+LAUNCH = 'exec "${@:3}" 3<&"$1" 4>&"$2"'
 
 
 def find_chromium() -> str | None:
@@ -49,7 +42,7 @@ class Browser:
         self.timeout = timeout
         self.requests: list[str] = []
         self.errors: list[str] = []
-        self._events: list[dict[str, Any]] = []
+        self._loaded = False
         self._next_id = 0
         self._buffer = b""
         self._session: str | None = None
@@ -57,7 +50,7 @@ class Browser:
         to_child, self._write = os.pipe()
         self._read, from_child = os.pipe()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", LAUNCH, str(to_child), str(from_child), chromium, *FLAGS,
+            ["bash", "-c", LAUNCH, "launch", str(to_child), str(from_child), chromium, *FLAGS,
              f"--user-data-dir={self._profile}"],
             pass_fds=(to_child, from_child), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
@@ -130,8 +123,9 @@ class Browser:
 
     def _note(self, event: str, data: dict[str, Any]) -> None:
         """Keep requests and errors."""
-        self._events.append({"event": event})
-        if event == "Network.requestWillBeSent":
+        if event == "Page.loadEventFired":
+            self._loaded = True
+        elif event == "Network.requestWillBeSent":
             self.requests.append(data["request"]["url"])
         elif event == "Network.loadingFailed" and not data.get("canceled"):
             self.errors.append(f"failed request: {data['errorText']}")
@@ -147,21 +141,20 @@ class Browser:
         """Go to `url` and wait until it is loaded with its fonts."""
         self.requests.clear()
         self.errors.clear()
-        self._events.clear()
+        self._loaded = False
         self.call("Page.navigate", url=url)
         self.loaded()
 
     def loaded(self) -> None:
         """Wait for the load event of a page that was asked for, then for its fonts."""
         deadline = time.monotonic() + self.timeout
-        while not any(event["event"] == "Page.loadEventFired" for event in self._events):
+        while not self._loaded:
             self._receive(deadline)
-        self._events.clear()
         self.evaluate("document.fonts.ready.then(() => true)")
 
     def click(self, selector: str) -> None:
         """Click the link that `selector` finds and wait for the page behind it."""
-        self._events.clear()
+        self._loaded = False
         self.evaluate(f"document.querySelector({json.dumps(selector)}).click()")
         self.loaded()
 
