@@ -15,6 +15,7 @@ from tools.engines.hints import (
     config_argument,
     default_of,
     hints,
+    resolved,
     stated,
 )
 from tools.engines.package import Module, Opaque, Package, Unresolved
@@ -136,20 +137,16 @@ def _table(node: ast.expr, owner: ast.ClassDef | None, scope: Scope) -> Any:
 
 def _change(node: ast.AST, scope: Scope) -> None:
     """Follow ``table["field"]["choices"] = ...`` and its like."""
-    if isinstance(node, ast.Assign):
-        target, value = node.targets[0], node.value
-    elif isinstance(node, ast.AugAssign):
-        target, value = node.target, node.value
-    else:
-        return
-    if not (isinstance(target, ast.Subscript) and isinstance(target.value, ast.Subscript)
-            and isinstance(target.value.value, ast.Name)):
-        return
-    table = scope.local.get(target.value.value.id)
+    match node:
+        case (ast.Assign([ast.Subscript(ast.Subscript(ast.Name(owner), name), part), *_], value)
+              | ast.AugAssign(ast.Subscript(ast.Subscript(ast.Name(owner), name), part), _, value)):
+            table = scope.local.get(owner)
+        case _:
+            return
     if not isinstance(table, _Table):
         return
     try:
-        field, key = table[scope.value(target.value.slice)], scope.value(target.slice)
+        field, key = table[scope.value(name)], scope.value(part)
     except (Unresolved, KeyError):
         return
     if key == "type":
@@ -249,8 +246,7 @@ def _finish(declaration: Kwargs) -> Kwargs:
         result["type"] = f"list of {str(result['type']).removeprefix('list of ')}"
     result["default"] = declaration.get("default", _SWITCHES.get(
         action, False if "StoreTrue" in action and result["type"] == "bool" else None))
-    if result["default"] is DYNAMIC:
-        result |= {"default": None, "dynamic": True}
+    result = resolved(result)
     for key in ("choices", "known", "open_choices"):
         if declaration.get(key):
             result[key] = declaration[key]
@@ -298,7 +294,7 @@ def _annotated(module: Module, result: dict[str, Kwargs]) -> dict[str, Kwargs]:
         for node in place.tree.body:
             if isinstance(node, ast.ClassDef):
                 owner = Class(place, node)
-                for name, (_, item) in Class(place, node).fields().items():
+                for name, (_, item) in owner.fields().items():
                     declared[name] = default_of(owner, name) if item.value is not None else {}
                     if (option := _annotation(item, Scope(place))) is not None:
                         names, argument = _arg(name, *option, declared[name], Scope(place))
@@ -308,17 +304,18 @@ def _annotated(module: Module, result: dict[str, Kwargs]) -> dict[str, Kwargs]:
 
 def _annotation(item: ast.AnnAssign, scope: Scope) -> tuple[ast.expr, dict[str, ast.expr]] | None:
     """The type of an annotated field and the words of its ``Arg``, if it is an option."""
-    node = item.annotation
-    if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple)
-            and ast.unparse(node.value) in ("A", "Annotated")):
-        return None
-    for extra in node.slice.elts[1:]:
+    match item.annotation:
+        case ast.Subscript(ast.Name("A" | "Annotated"), ast.Tuple([kind, *extras])):
+            pass
+        case _:
+            return None
+    for extra in extras:
         if isinstance(extra, ast.Call) and ast.unparse(extra.func) == "Arg":
             words = dict(zip(_ARG_WORDS, extra.args, strict=False))
             words |= {word.arg: word.value for word in extra.keywords if word.arg}
-            return None if "no_cli" in words else (node.slice.elts[0], words)
+            return None if "no_cli" in words else (kind, words)
         if isinstance(extra, (ast.Constant, ast.JoinedStr, ast.BinOp)):
-            return node.slice.elts[0], {"help": extra}
+            return kind, {"help": extra}
     return None
 
 
@@ -346,6 +343,4 @@ def _arg(name: str, annotation: ast.expr, words: dict[str, ast.expr], default: K
             kind = types.pop()[0]
             argument["type"] = kind if kind in ("bool", "int", "float") else "str"
     argument |= default or {"default": None, "required": True}
-    if argument["default"] is DYNAMIC:
-        argument |= {"default": None, "dynamic": True}
-    return [first, *(aliases if isinstance(aliases, list) else [])], argument
+    return [first, *(aliases if isinstance(aliases, list) else [])], resolved(argument)

@@ -157,8 +157,12 @@ def stated(node: ast.AST, scope: Scope) -> Any:
 
 def stated_default(node: ast.AST | None, scope: Scope) -> Kwargs:
     """The default that an expression gives, in the catalogue's words; None without one."""
-    value = None if node is None else stated(node, scope)
-    return {"default": None, "dynamic": True} if value is DYNAMIC else {"default": value}
+    return resolved({"default": None if node is None else stated(node, scope)})
+
+
+def resolved(argument: Kwargs) -> Kwargs:
+    """An argument without `DYNAMIC`; one whose default is made by the program is marked so."""
+    return argument | ({"default": None, "dynamic": True} if argument["default"] is DYNAMIC else {})
 
 
 def choices(node: ast.AST, scope: Scope) -> Kwargs:

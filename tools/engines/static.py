@@ -59,21 +59,18 @@ class Class:
 
     def fields(self) -> dict[str, tuple[Module, ast.AnnAssign]]:
         """Annotated attributes in the order of the class, inherited ones first."""
-        result: dict[str, tuple[Module, ast.AnnAssign]] = {}
-        for owner in reversed(self.bases()):
-            for item in owner.node.body:
-                if (isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-                        and "ClassVar" not in ast.unparse(item.annotation)):
-                    result[item.target.id] = (owner.module, item)
-        return result
+        return self._annotated(constant=False)
 
     def constants(self) -> dict[str, Any]:
         """Numbers and texts that the class gives names of its own."""
-        return {item.target.id: item.value.value for base in reversed(self.bases())
-                for item in base.node.body
+        return {name: item.value.value for name, (_, item) in self._annotated(constant=True).items()
+                if isinstance(item.value, ast.Constant)}
+
+    def _annotated(self, constant: bool) -> dict[str, tuple[Module, ast.AnnAssign]]:
+        return {item.target.id: (owner.module, item) for owner in reversed(self.bases())
+                for item in owner.node.body
                 if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-                and "ClassVar" in ast.unparse(item.annotation)
-                and isinstance(item.value, ast.Constant)}
+                and ("ClassVar" in ast.unparse(item.annotation)) is constant}
 
     @property
     def is_enum(self) -> bool:
@@ -303,16 +300,13 @@ class Scope:
             return self.value(node)
         keywords = {word.arg: word.value for word in node.keywords}
         if "default_factory" in keywords:
-            return self._made(keywords["default_factory"])
+            factory = self.value(keywords["default_factory"])
+            if isinstance(factory, Opaque) and factory.name in ("list", "dict", "set", "tuple"):
+                return _FUNCTIONS[factory.name]()
+            return self.run(factory)
         if "default" in keywords or node.args:
             return self.value(keywords.get("default") or node.args[0])
         raise Unresolved
-
-    def _made(self, node: Node) -> Any:
-        factory = self.value(node)
-        if isinstance(factory, Opaque) and factory.name in ("list", "dict", "set", "tuple"):
-            return _FUNCTIONS[factory.name]()
-        return self.run(factory)
 
     def run(self, function: Any, *values: Any) -> Any:
         """What a short function returns, followed statement by statement."""

@@ -5,14 +5,22 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from tools.engines.hints import Kwargs, annotation_name, choices, hints, stated_default
+from tools.engines.hints import (
+    Kwargs,
+    annotation_name,
+    choices,
+    default_of,
+    hints,
+    resolved,
+    stated_default,
+)
 from tools.engines.package import Module, Package, Unresolved, plain
 from tools.engines.static import Class, Function, Scope
 
 _REGISTRIES = ("environment_variables", "env_variables")
-_READERS = {"getenv", "get", "get_bool_env_var", "get_int_env_var", "get_env", "environ"}
+_READER = re.compile(
+    r"(^|\.)(getenv|get_bool_env_var|get_int_env_var|get_env|environ)$|environ\.get$")
 _CASTS = {"int": "int", "float": "float", "bool": "bool", "maybe_convert_int": "int",
           "maybe_convert_bool": "bool", "get_bool_env_var": "bool", "get_int_env_var": "int"}
 
@@ -99,23 +107,17 @@ def _annotations(module: Module) -> dict[str, ast.expr]:
 def _fields(module: Module) -> dict[str, Kwargs]:
     """SGLang's ``class Envs: NAME = EnvBool(False)``."""
     result: dict[str, Kwargs] = {}
-    for node in module.tree.body:
-        if not (isinstance(node, ast.ClassDef) and node.name == "Envs"):
-            continue
-        for item in node.body:
-            if not (isinstance(item, ast.Assign) and isinstance(item.value, ast.Call)
-                    and isinstance(item.targets[0], ast.Name)):
-                continue
-            call = item.value
-            kind = ast.unparse(call.func).removeprefix("Env").removesuffix("WithAlias").lower()
-            kinds = {"tuple": "list of str", "enum": "str"}
-            variable: Kwargs = {"type": kinds.get(kind, kind)}
-            words = {word.arg: word.value for word in call.keywords}
-            default = words.get("default", call.args[0] if call.args else None)
-            variable |= stated_default(default, Scope(module))
-            if isinstance(old := words.get("deprecated_name"), ast.Constant):
-                variable["aliases"] = [old.value]
-            result[item.targets[0].id] = variable
+    for item in (item for node in module.tree.body
+                 if isinstance(node, ast.ClassDef) and node.name == "Envs" for item in node.body):
+        match item:
+            case ast.Assign([ast.Name(name)], ast.Call(func, args, keywords)):
+                kind = ast.unparse(func).removeprefix("Env").removesuffix("WithAlias").lower()
+                words = {word.arg: word.value for word in keywords}
+                default = words.get("default", args[0] if args else None)
+                result[name] = {"type": {"tuple": "list of str", "enum": "str"}.get(kind, kind)}
+                result[name] |= stated_default(default, Scope(module))
+                if isinstance(old := words.get("deprecated_name"), ast.Constant):
+                    result[name]["aliases"] = [old.value]
     return result
 
 
@@ -155,28 +157,25 @@ def _reads(tree: ast.AST, prefixes: tuple[str, ...]
     """Each read with what makes a value of it (a cast or a comparison right around it)."""
     around = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
-        key: Any = None
         default: ast.expr | None = None
-        if isinstance(node, ast.Call) and node.args:
-            name = ast.unparse(node.func).rpartition(".")[2]
-            if name not in _READERS or (name == "get" and not ast.unparse(node.func).endswith(
-                    "environ.get")):
+        match node:
+            case ast.Call(func, [ast.Constant(key), *rest], keywords) if _READER.search(
+                    ast.unparse(func)):
+                default = rest[0] if rest else next(
+                    (word.value for word in keywords if word.arg == "default"), None)
+            case ast.Subscript(value, ast.Constant(key), ast.Load()) if ast.unparse(
+                    value) == "os.environ":
+                pass
+            case _:
                 continue
-            key = node.args[0]
-            default = node.args[1] if len(node.args) > 1 else next(
-                (word.value for word in node.keywords if word.arg == "default"), None)
-        elif (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
-                and isinstance(node.slice, ast.Constant)
-                and ast.unparse(node.value) == "os.environ"):
-            key = node.slice
-        if isinstance(key, ast.Constant) and str(key.value).startswith(prefixes):
+        if str(key).startswith(prefixes):
             outer: ast.AST = node
             for _ in range(3):  # a cast such as int(...) around it
                 parent = around.get(outer)
                 if not isinstance(parent, (ast.Call, ast.Attribute, ast.Compare)):
                     break
                 outer = parent
-            yield str(key.value), outer if _cast(outer) else node, default
+            yield str(key), outer if _cast(outer) else node, default
 
 
 def options(package: Package, path: str, root: str) -> dict[str, Kwargs]:
@@ -193,37 +192,31 @@ def options(package: Package, path: str, root: str) -> dict[str, Kwargs]:
             _declared(Class(module, node), "", result)
             return result
     for call in ast.walk(module.tree):
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-                and call.func.attr == "get" and isinstance(call.func.value, ast.Name)
-                and call.args and isinstance(call.args[0], ast.Constant)):
-            continue
-        owner = call.func.value.id
-        if not owner.endswith("_config") or owner in ("vllm_config", "hf_config"):
-            continue
-        prefix = "" if owner == "additional_config" else f"{owner}."
-        variable: Kwargs = {"type": None} | stated_default(
-            call.args[1] if len(call.args) > 1 else None, Scope(module))
-        if variable["default"] is not None:
-            kind = type(variable["default"]).__name__
-            variable["type"] = {"dict": "json"}.get(kind, kind)
-        result.setdefault(f"{prefix}{call.args[0].value!s}", variable)
+        match call:
+            case ast.Call(ast.Attribute(ast.Name(owner), "get"), [ast.Constant(key), *rest]) if (
+                    owner.endswith("_config") and owner not in ("vllm_config", "hf_config")):
+                prefix = "" if owner == "additional_config" else f"{owner}."
+                variable: Kwargs = {"type": None} | stated_default(
+                    rest[0] if rest else None, Scope(module))
+                if variable["default"] is not None:
+                    kind = type(variable["default"]).__name__
+                    variable["type"] = {"dict": "json"}.get(kind, kind)
+                result.setdefault(f"{prefix}{key!s}", variable)
     return result
 
 
-def asked(package: Package, path: str, owner: str = "additional_config") -> dict[str, Kwargs]:
-    """Keys of a dictionary that a module looks for by itself, switches where it casts them."""
+def asked(package: Package, path: str) -> dict[str, Kwargs]:
+    """Keys of the additional configuration that a module looks for, switches where it casts them.
+    """
     module = package.at(path)
     result: dict[str, Kwargs] = {}
     for node in ast.walk(module.tree) if module else ():
-        if (isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In)
-                and isinstance(node.left, ast.Constant)
-                and ast.unparse(node.comparators[0]) == owner):
-            result.setdefault(str(node.left.value), {"type": None, "default": None})
-        if (isinstance(node, ast.Call) and ast.unparse(node.func) == "bool" and node.args
-                and isinstance(node.args[0], ast.Subscript)
-                and ast.unparse(node.args[0].value) == owner
-                and isinstance(node.args[0].slice, ast.Constant)):
-            result[str(node.args[0].slice.value)] = {"type": "bool", "default": False}
+        match node:
+            case ast.Compare(ast.Constant(key), [ast.In()], [ast.Name("additional_config")]):
+                result.setdefault(str(key), {"type": None, "default": None})
+            case ast.Call(ast.Name("bool"), [ast.Subscript(
+                    ast.Name("additional_config"), ast.Constant(key))]):
+                result[str(key)] = {"type": "bool", "default": False}
     return result
 
 
@@ -234,12 +227,9 @@ def _declared(owner: Class, prefix: str, result: dict[str, Kwargs]) -> None:
         scope = Scope(module)
         nested = next((hint[1] for hint in hints(item.annotation, scope)
                        if hint[0] == "config" and hint[1] in module.names), None)
-        variable: Kwargs = {"type": "json" if nested else annotation_name(item.annotation, scope)}
-        try:
-            variable["default"] = plain(scope.default(owner, name))
-        except Unresolved:
-            variable |= {"default": None, "dynamic": True}
-        result[prefix + name] = variable
+        result[prefix + name] = {
+            "type": "json" if nested else annotation_name(item.annotation, scope)
+        } | resolved(default_of(owner, name))
         if nested and prefix.count(".") < 2:
             inside = module.names[nested]
             assert isinstance(inside, ast.ClassDef)
