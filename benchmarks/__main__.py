@@ -1,6 +1,6 @@
 """Measure the speed of the working tree beside a reference commit, and record it.
 
-Parts beside the commit, which run if no part is named: search, evaluate, commands, catalogue. Each
+Parts beside the commit, which run if no part is named: search, commands, catalogue. Each
 question is asked in a temporary worktree of the commit and in the working tree in turn; rows are
 processor times (user and system) of the fastest runs, and their ratio. Parts of the working tree
 alone: steady, answers. The results file gets all rows at the end: those of a part
@@ -26,8 +26,8 @@ from tools.baseline import git
 COMMIT = "81e9daf0"  # the reference unless another one is named
 RESULTS = Path(__file__).with_name("results.json")
 RUNS = 5
-PAIRED = {"search": questions.searches, "evaluate": questions.evaluations,
-          "commands": questions.commands, "catalogue": questions.catalogue}
+PAIRED = {"search": questions.searches, "commands": questions.commands,
+          "catalogue": questions.catalogue}
 ALONE = {"steady": steady.measure, "answers": answering.measure}
 Rows = dict[str, dict[str, Any]]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from benchmarks.questions import Question
@@ -10,10 +9,6 @@ from benchmarks.trees import WORKING, Refused, Tree, used
 
 FEWEST = 2  # runs in each tree
 PATIENCE = 60.0  # of processor time for one question, after which no further run begins [s]
-UNITS: dict[str, tuple[str, Callable[[float], float]]] = {  # of rows that are not in seconds
-    "evaluate_scalar": ("µs", lambda seconds: 1e6 * seconds),
-    "evaluate_array": ("µs", lambda seconds: 1e6 * seconds),
-    "evaluate_decode": ("1/s", lambda seconds: 1 / seconds)}
 
 
 def compare(question: Question, then: Tree, runs: int) -> dict[str, dict[str, Any]]:
@@ -42,11 +37,10 @@ def compare(question: Question, then: Tree, runs: int) -> dict[str, dict[str, An
             for tree, rows in times.items() if rows}
     rows = {}
     for name, now in best[WORKING].items():
-        unit, convert = UNITS.get(name, ("s", float))
-        rows[name] = {"unit": unit, "now": convert(now)}
+        rows[name] = {"unit": "s", "now": now}
         if refusal:
             rows[name]["note"] = f"refused by the reference: {refusal}"
         else:
             first = best[then][name]
-            rows[name] |= {"then": convert(first), "ratio": now / first}
+            rows[name] |= {"then": first, "ratio": now / first}
     return rows

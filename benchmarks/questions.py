@@ -1,4 +1,4 @@
-"""Questions that both trees answer, by part: commands, searches, evaluations, the catalogue.
+"""Questions that both trees answer, by part: commands, searches, the catalogue.
 
 A question is a function from a tree to the processor time of each of its rows [s].
 """
@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.trees import WORKING, Tree, answer, cpu
-from tools.baseline import rates
 
 Question = Callable[[Tree], dict[str, float]]
 GOALS = Path(__file__).with_name("goals")
@@ -51,12 +50,6 @@ def searches(then: Tree) -> Iterator[Question]:
             yield _command(f"search_{name}-same-goal", "search", goal, *SAME)
     for goal in sorted(GOALS.glob("*.yml")):
         yield _command(f"search_{goal.stem}", "search", goal)
-
-
-def evaluations(_: Tree) -> Iterator[Question]:
-    """Evaluations in one process: all quantities of one deployment and of arrays, decode steps."""
-    yield lambda tree: {f"evaluate_{name}": 1 / rate
-                        for name, rate in rates(tree.root, tree.python).items()}
 
 
 def commands(then: Tree) -> Iterator[Question]:

@@ -82,7 +82,7 @@ def compare(settings: Mapping[str, Any], site: Path) -> int:
         questions.write_text(json.dumps(asked), "utf-8")
         old["answers"] |= _snapshot(SOURCE, "--questions", str(questions))
         STORE.write_text(json.dumps(old), "utf-8")
-    runs = [(rates(SOURCE), rates(ROOT)) for _ in range(RUNS)]
+    runs = [(_rates(SOURCE), _rates(ROOT)) for _ in range(RUNS)]
     changes = [*value_changes(old, new), *speed_changes(runs)]
     if _is_built(site):
         changes += page_changes(old["numbers"], numbers(site), settings["pages"])
@@ -184,10 +184,9 @@ def _snapshot(root: Path, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def rates(root: Path, python: Path | str = sys.executable) -> dict[str, float]:
+def _rates(root: Path) -> Any:
     """Evaluations per second of processor time by the packages below `root`: `tools.rates`."""
-    rates: dict[str, float] = json.loads(python_in(root, RATES, python=python, check=True).stdout)
-    return rates
+    return json.loads(python_in(root, RATES, check=True).stdout)
 
 
 def python_in(root: Path, *arguments: str | Path, python: Path | str = sys.executable,

@@ -3,7 +3,7 @@
     PYTHONPATH=CHECKOUT python -P tools/rates.py
 
 Imports only public names of `calc` and `catalogue`, and no other tool, so that it measures older
-checkouts too: `tools.baseline` and the benchmarks start it on two of them.
+checkouts too: `tools.baseline` starts it on two of them.
 """
 
 from __future__ import annotations

@@ -99,8 +99,7 @@ def _walk(node: ast.AST, hidden: bool, local: dict[str, list[str]]
         if isinstance(child, ast.FunctionDef):
             yield from _walk(child, hidden, _texts(child))
         elif isinstance(child, ast.If) and "show_hidden_metrics" in ast.unparse(child.test):
-            for inner in child.body:
-                yield from _walk(ast.Module([inner], []), True, local)
+            yield from _walk(ast.Module(child.body, []), True, local)
             yield from _walk(ast.Module(child.orelse, []), hidden, local)
         else:
             yield from _walk(child, hidden, local)
@@ -111,12 +110,11 @@ def _texts(function: ast.FunctionDef) -> dict[str, list[str]]:
     result: dict[str, list[str]] = {}
     rows: dict[str, list[ast.expr]] = {}
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            name = node.targets[0].id
-            if isinstance(node.value, (ast.List, ast.Tuple)):
-                rows.setdefault(name, []).extend(node.value.elts)
-            elif isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-                result.setdefault(name, []).append(node.value.value)
+        match node:
+            case ast.Assign([ast.Name(name), *_], ast.List(elts) | ast.Tuple(elts)):
+                rows.setdefault(name, []).extend(elts)
+            case ast.Assign([ast.Name(name), *_], ast.Constant(str() as text)):
+                result.setdefault(name, []).append(text)
     for node in ast.walk(function):
         if not isinstance(node, (ast.For, ast.comprehension)):
             continue

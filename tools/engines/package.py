@@ -83,10 +83,8 @@ class Module:
             return
         base = statement.module or ""
         if statement.level:
-            parts = self.path.removesuffix(".py").removesuffix("/__init__").split("/")
-            keep = parts if self.path.endswith("/__init__.py") else parts[:-1]
-            keep = keep[:len(keep) - statement.level + 1]
-            base = ".".join([*keep, *([statement.module] if statement.module else [])])
+            folders = self.path.split("/")[:-1]
+            base = ".".join(filter(None, [*folders[:len(folders) - statement.level + 1], base]))
         for alias in statement.names:
             into[alias.asname or alias.name] = (base, alias.name)
 
