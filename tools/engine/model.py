@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,12 +33,10 @@ CONFIG: dict[str, Any] = {
     "rope_theta": 10000, "hidden_act": "silu", "attention_bias": False,
     "tie_word_embeddings": False, "torch_dtype": "bfloat16", "bos_token_id": 0, "eos_token_id": 1,
     "num_nextn_predict_layers": 0}
-TYPES: dict[tuple[str | None, bool, bool], str] = {
-    (None, False, False): "llama", (None, False, True): "qwen2", (None, True, False): "qwen3",
-    ("softmax", False, False): "mixtral", ("softmax", True, False): "qwen3_moe",
-    ("sigmoid", True, False): "minimax_m2", ("sigmoid", True, True): "glm4_moe",
-    ("sigmoid", False, True): "glm4_moe"}
-"""Router, norms of queries and keys, their biases -> type, of plain grouped-query attention."""
+TYPES = ("deepseek_v2", "deepseek_v3", "deepseek_v32", "deepseek_v4", "glm4_moe", "glm5_next_text",
+         "glm_moe_dsa", "kimi_linear", "llama", "minimax_m2", "minimax_m3", "mixtral", "qwen2",
+         "qwen3", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_moe")
+TEXT = {"KimiK25": "DeepseekV3", "KimiK3": "KimiLinear"}  # class of a model's text part
 FP8_BLOCK = {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic",
              "weight_block_size": [128, 128]}
 QUANTIZATION = {
@@ -159,24 +158,14 @@ def sidecar_files(precision: str) -> dict[str, Any]:
 
 
 def _type(model: Any) -> str:
-    if model.attention == "csa" and model.compress_ratio.value == INDEXED:
-        return "deepseek_v4"
-    if model.attention == "mla":
-        if model.linear_layers is not None:
-            return "kimi_linear" if model.index_n_heads is None else "glm5_next_text"
-        if model.index_n_heads is not None:
-            return "glm_moe_dsa" if model.family == "glm-5" else "deepseek_v32"
-        return "deepseek_v3" if model.router_scoring == "sigmoid" else "deepseek_v2"
-    if model.attention == "gqa" and model.linear_layers is not None:
-        return "qwen3_5_moe_text" if model.is_moe else "qwen3_5_text"
-    if model.sparse_layers is not None:
-        return "minimax_m3"
-    kind = TYPES.get((model.router_scoring if model.is_moe else None, model.qk_norm,
-                      model.attention_bias))
-    if kind is None or model.attention_sinks or model.attention != "gqa":
-        raise ValueError(f"'{model.id}': the architecture is not known here, expected one of "
-                         f"{', '.join(dict.fromkeys(TYPES.values()))}.")
-    return kind
+    """The ``model_type`` of a model's text part, from the class by which engines know it."""
+    name = re.sub("For(CausalLM|ConditionalGeneration)$", "", str(model.model_class))
+    wanted = f"{TEXT.get(name, name)}ForCausalLM"
+    for kind in TYPES:
+        if wanted in load_family(kind).architectures:
+            return kind
+    raise ValueError(f"'{model.id}': the architecture is not known here, expected one of "
+                     f"{', '.join(TYPES)}.")
 
 
 def _compressed(stated: dict[str, Any]) -> dict[str, Any]:
