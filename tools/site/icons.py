@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import sphinx_book_theme
-from fontTools import subset
+from tools.site.letters import save_subset
+from tools.site.styles import THEME
 
 ROOT = Path(__file__).resolve().parents[2]
-THEME = Path(sphinx_book_theme.__file__).parent.parent / "pydata_sphinx_theme"
 STATIC = THEME / "theme" / "pydata_sphinx_theme" / "static"
 FONT = Path("vendor/fontawesome/webfonts/fa-solid-900.woff2")
 TARGET = ROOT / "book" / "assets" / FONT
@@ -38,13 +37,7 @@ def codes() -> set[int]:
 
 def main() -> None:
     """Write the font."""
-    options = subset.Options(flavor="woff2", layout_features=[], notdef_outline=True)
-    font = subset.load_font(str(STATIC / FONT), options)
-    maker = subset.Subsetter(options)
-    maker.populate(unicodes=codes())
-    maker.subset(font)
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    subset.save_font(font, str(TARGET), options)
+    save_subset(STATIC / FONT, TARGET, codes())
     print(f"{TARGET.relative_to(ROOT)}: {TARGET.stat().st_size} bytes, {len(codes())} icons")
 
 

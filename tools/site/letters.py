@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from fontTools import subset
@@ -39,13 +40,19 @@ def missing(shown: set[str]) -> set[str]:
 def write(full: Path, kept: set[str]) -> None:
     """Write each font of the book from that of an unpacked package's folder of fonts."""
     for target in sorted(FONTS.glob("*.woff2")):
-        options = subset.Options(flavor="woff2", layout_features=[], notdef_outline=True,
-                                 hinting=False)
-        font = subset.load_font(str(full / target.name), options)
-        maker = subset.Subsetter(options)
-        maker.populate(text="".join(kept | (ALWAYS if target.name.startswith(LETTERS) else {" "})))
-        maker.subset(font)
-        subset.save_font(font, str(target), options)
+        save_subset(full / target.name, target, map(ord, kept | (
+            ALWAYS if target.name.startswith(LETTERS) else {" "})))
+
+
+def save_subset(source: Path, target: Path, codes: Iterable[int]) -> None:
+    """Write a font with some code points only."""
+    options = subset.Options(flavor="woff2", layout_features=[], notdef_outline=True,
+                             hinting=False)
+    font = subset.load_font(str(source), options)
+    maker = subset.Subsetter(options)
+    maker.populate(unicodes=codes)
+    maker.subset(font)
+    subset.save_font(font, str(target), options)
 
 
 def main() -> None:

@@ -93,12 +93,6 @@ def _heading(article: Tag) -> str:
     return title.get_text(strip=True) if title else ""
 
 
-def _part_names(folder: Path) -> list[str]:
-    """The names of the parts as the sidebar of the language has them."""
-    return [caption.get_text(strip=True)
-            for caption in _parsed(folder / "index.html").select("nav.bd-links .caption-text")]
-
-
 def _needed(folder: Path, page: str) -> Iterator[str]:
     """The sheets by which a page of the site shows formulas and code, with absolute addresses."""
     for part in _parsed(folder / f"{page}.html").find_all("link", rel="stylesheet"):
@@ -115,7 +109,9 @@ def printable_page(site: Path, tag: str, toc: dict[str, object]) -> str:
     parts = [(name, [page for page in pages if (folder / f"{page}.html").is_file()])
              for name, pages in chapters(toc)]
     printed = {page for _, pages in parts for page in pages}
-    names = ["", *_part_names(folder)]
+    front = _parsed(folder / "index.html")
+    names = ["", *(caption.get_text(strip=True)  # as the sidebar of the language has them
+                   for caption in front.select("nav.bd-links .caption-text"))]
     body, contents = [], []
     for name, (_, pages) in zip(names, parts, strict=True):
         articles = [_article(folder, page, printed) for page in pages]
@@ -125,7 +121,6 @@ def printable_page(site: Path, tag: str, toc: dict[str, object]) -> str:
         contents += [f'<li><a href="#{article["id"]}">{_heading(article)}</a></li>'
                      for article in articles]
         body += map(str, articles)
-    front = _parsed(folder / "index.html")
     edition = front.select_one(".edition")
     title = front.title.get_text(strip=True).rpartition("—")[2] if front.title else ""
     heads = "".join(_needed(folder, parts[1][1][0]))

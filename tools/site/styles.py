@@ -28,6 +28,7 @@ NAMED = re.compile(r"[.#]((?:\\.|[\w-])+)")
 PARTLY = re.compile(r":(?:not|is|where|has)\((?:[^()]|\([^()]*\))*\)")
 ATTRIBUTED = re.compile(r"\[[^\]]*\]")
 WORD = re.compile(r"[A-Za-z_][\w-]*")
+COMMA = re.compile(r",(?![^()]*\))")  # between selectors
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 SETTING = re.compile(r"(?<=[{;])(--[\w-]+):")
 VALUE = """(?:"[^"]*"|'[^']*'|[^;{}"'])*"""
@@ -48,31 +49,23 @@ def names(site: Path, every: pages.Site) -> set[str]:
 
 def blocks(sheet: str) -> Iterator[tuple[str, str]]:
     """What stands before each pair of outermost braces, and what in it; of a statement, nothing."""
-    start = at = 0
-    while (opened := sheet.find("{", at)) >= 0:
-        head = sheet[start:opened]
-        while ";" in head and head.lstrip().startswith("@"):
-            statement, _, head = head.partition(";")
-            yield f"{statement};", ""
-        depth, at = 1, opened + 1
-        while depth:
-            mark = re.compile(r"[{}]").search(sheet, at)
-            if mark is None:
-                return
-            depth += 1 if mark[0] == "{" else -1
-            at = mark.end()
-        yield head.strip(), sheet[opened + 1:at - 1]
-        start = at
+    start = opened = depth = 0
+    head = ""
+    for mark in re.finditer(r"[{}]", sheet):
+        depth += 1 if mark[0] == "{" else -1
+        if mark[0] == "{" and depth == 1:
+            opened, head = mark.end(), sheet[start:mark.start()]
+            while ";" in head and head.lstrip().startswith("@"):
+                statement, _, head = head.partition(";")
+                yield f"{statement};", ""
+        elif depth == 0:
+            yield head.strip(), sheet[opened:mark.start()]
+            start = mark.end()
 
 
 def needed(selector: str) -> set[str]:
     """The classes and ids that an element and what is around it need for a selector to match."""
     return set(NAMED.findall(ATTRIBUTED.sub("", PARTLY.sub("", selector))))
-
-
-def _split(selectors: str) -> list[str]:
-    """Selectors at their outermost commas."""
-    return re.split(r",(?![^()]*\))", selectors)
 
 
 def trimmed(sheet: str, known: set[str]) -> str:
@@ -86,7 +79,7 @@ def trimmed(sheet: str, known: set[str]) -> str:
         elif head.startswith("@"):
             if inside := trimmed(body, known):
                 kept.append(f"{head}{{{inside}}}")
-        elif chosen := [one for one in _split(head) if needed(one) <= known]:
+        elif chosen := [one for one in COMMA.split(head) if needed(one) <= known]:
             kept.append(f"{','.join(chosen)}{{{body}}}")
     return "\n".join(kept)
 
