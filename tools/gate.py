@@ -89,8 +89,7 @@ def memory_errors(cells: Iterable[StartupCell] | None = None) -> dict[str, dict[
 
 def recorded_errors() -> dict[str, dict[str, float]]:
     """The best figures ever recorded. Raises OSError without a record."""
-    best: dict[str, dict[str, float]] = yaml.safe_load(RECORD.read_text(encoding="utf-8"))["best"]
-    return best
+    return yaml.safe_load(RECORD.read_text(encoding="utf-8"))["best"]
 
 
 def regressions(now: dict[str, dict[str, float]], best: dict[str, dict[str, float]]) -> list[str]:

@@ -27,14 +27,20 @@ def rows(environment: Environment, _: Path, folder: Path) -> Iterator[Row]:
     broken = lines.checked(environment, [
         lines.Line(name, [str(checkpoint), *argv]) for name, argv in BROKEN.items()])
     yield refusals(broken, len(BROKEN))
-    yield from judged(*lines.check_lines(environment, WRITTEN, folder), "deployments")
+    yield from _judged(environment, folder, lines.candidates(), "deployments")
 
 
 def of_answers(environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
     """Lines of the first answers to the shipped goals."""
-    told = lines.answers(python, folder / "answers")
-    yield from judged(*lines.check_lines(environment, WRITTEN, folder / "made", told),
-                      "first answers to goals")
+    yield from _judged(environment, folder / "made", lines.answers(python, folder / "answers"),
+                       "first answers to goals")
+
+
+def _judged(environment: Environment, folder: Path, names: Iterable[str], kind: str
+            ) -> Iterator[Row]:
+    made, refused = lines.written(f"{lines.ENGINE}@{WRITTEN}", folder, names)
+    servers = [line for of in made.values() for line in of if line.program == lines.ENGINE]
+    yield from judged(lines.checked(environment, servers), refused, kind)
 
 
 def refusals(found: list[dict[str, Any]], expected: int) -> Row:

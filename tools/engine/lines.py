@@ -171,20 +171,3 @@ def written(release: str, folder: Path, names: Iterable[str]
                                  config, besides=model.sidecar_files(scenario.precision.id))
         found[name] = lines(place, checkpoint)
     return found, refused
-
-
-def check_lines(environment: Environment, release: str, folder: Path,
-                names: Iterable[str] | None = None) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """All command lines of shipped deployments, checked; and why others are not written.
-
-    Args:
-        environment: of the engine.
-        release: for which they are written.
-        folder: where.
-        names: of deployments, or paths of their files; all that are shipped, if left out.
-
-    Returns rows as :func:`checked` gives them, and refusals by deployment.
-    """
-    found, refused = written(f"{ENGINE}@{release}", folder, names or candidates())
-    servers = [line for of in found.values() for line in of if line.program == ENGINE]
-    return checked(environment, servers), refused

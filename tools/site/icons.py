@@ -37,7 +37,7 @@ def codes() -> set[int]:
 
 def main() -> None:
     """Write the font."""
-    save_subset(STATIC / FONT, TARGET, codes())
+    save_subset(STATIC / FONT, TARGET, codes(), hinting=True)
     print(f"{TARGET.relative_to(ROOT)}: {TARGET.stat().st_size} bytes, {len(codes())} icons")
 
 

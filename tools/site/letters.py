@@ -44,10 +44,10 @@ def write(full: Path, kept: set[str]) -> None:
             ALWAYS if target.name.startswith(LETTERS) else {" "})))
 
 
-def save_subset(source: Path, target: Path, codes: Iterable[int]) -> None:
+def save_subset(source: Path, target: Path, codes: Iterable[int], hinting: bool = False) -> None:
     """Write a font with some code points only."""
     options = subset.Options(flavor="woff2", layout_features=[], notdef_outline=True,
-                             hinting=False)
+                             hinting=hinting)
     font = subset.load_font(str(source), options)
     maker = subset.Subsetter(options)
     maker.populate(unicodes=codes)
