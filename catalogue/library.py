@@ -279,7 +279,7 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
                 not (at := _problem(error)["loc"]) or at not in file.lines):
             load(kind, file.data["like"], beside=file.path)  # it is told of the base's file then
         origins = {tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
-        raise ParamsError(_sentence(cls, file, error, origins)) from None
+        raise ParamsError(refusal(cls, file, error, origins)) from None
     if kind == "devices":
         _check_device(entry, file)
     return entry
@@ -298,7 +298,7 @@ def parsed(cls: type[Parsed], file: YamlFile, *keys: str) -> Parsed:
     try:
         return cls.model_validate(raw, context=provenance)
     except ValidationError as error:
-        raise ParamsError(_sentence(cls, file, error, {}, keys)) from None
+        raise ParamsError(refusal(cls, file, error, {}, keys)) from None
 
 
 def _check_device(device: hardware.Device, file: YamlFile) -> None:
@@ -392,8 +392,9 @@ def _problem(error: ValidationError) -> Any:
     return next((item for item in problems if item["type"] == "extra_forbidden"), problems[0])
 
 
-def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
-              overridden: dict[tuple[str, ...], str], above: tuple[str, ...] = ()) -> str:
+def refusal(cls: type[Entry], file: YamlFile, error: ValidationError,
+            overridden: dict[tuple[str, ...], str], above: tuple[str, ...] = ()) -> str:
+    """Why an entry is refused, in a sentence with file and line, or the override's origin."""
     problem = _problem(error)
     keys = (*above, *(key for key in problem["loc"] if key != "[key]"))
     raised = problem.get("ctx", {}).get("error")

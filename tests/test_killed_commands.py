@@ -19,7 +19,6 @@ ROOT = Path(__file__).parents[1]
 MARK = "WILL_IT_FIT_KILLED"  # in the environment of a command and of all that it starts
 LIMIT = 60.0  # seconds until a state is reached
 SEARCH = ("search", "r1-80-users-910b", "--workers=2", "--set=cards.most=256")
-# a sweep starts processes after two seconds of its own
 SWEEP = ("sweep", "h200-r1-vllm-tp8", "--workers=2", "--chunk=20000", "--max=output_throughput",
          "--axis=workload.concurrency=1..1000", "--axis=workload.input_tokens=100..4000:+1",
          "-o", "parts")

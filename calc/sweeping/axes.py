@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from itertools import count, takewhile
 
 from catalogue import ParamsError, units
+from catalogue.entries.deployments import Parallelism
 
 MOST_VALUES = 100_000  # of an axis
 TOGETHER = "+"  # between paths that move together, and their values
 RANGE = ".."
 FORM = ("LOW..HIGH (whole numbers), LOW..HIGH:+STEP, LOW..HIGH:xFACTOR or LOW..HIGH:/COUNT "
         "(so many, evenly)")
+PLAIN = ("concurrency", "input_tokens", "output_tokens", "context_tokens",
+         "max_num_batched_tokens", "block_size", "memory_utilization")
+WORKLOAD, CUT = "workload.", "parallelism."
 
 
 @dataclass(frozen=True)
@@ -48,16 +54,16 @@ def axis(name: str, values: str | Sequence[object], origin: str) -> Axis:
     ('nvidia-h20', 'hgx-h20')
 
     Args:
-        name: path, or several with ``+`` between them.
+        name: path, or several with ``+`` between them; an input symbol of the workload or the
+            layout is the path to it.
         values: single ones and ranges.
         origin: where it was given, for messages.
 
     Raises ParamsError for what is neither.
     """
-    paths = tuple(path.strip() for path in name.split(TOGETHER))
-    items = values.split(",") if isinstance(values, str) else [_text(item) for item in values]
+    paths = tuple(_path(path.strip()) for path in name.split(TOGETHER))
     found: list[tuple[str, ...]] = []
-    for item in items:
+    for item in values.split(",") if isinstance(values, str) else map(written, values):
         for text in _several(item.strip(), origin) if len(paths) == 1 else [item.strip()]:
             parts = tuple(part.strip() for part in (
                 text.split(TOGETHER) if len(paths) > 1 else [text]))
@@ -67,20 +73,20 @@ def axis(name: str, values: str | Sequence[object], origin: str) -> Axis:
             found.append(parts)
             if len(found) > MOST_VALUES:
                 raise ParamsError(f"{origin}: more than {MOST_VALUES:,} values of '{name}'.")
-    if twice := next((value for value, count in _counts(found).items() if count > 1), None):
-        raise ParamsError(f"{origin}: '{TOGETHER.join(twice)}' is given twice.")
+    for value, times in Counter(found).most_common(1):
+        if times > 1:
+            raise ParamsError(f"{origin}: '{TOGETHER.join(value)}' is given twice.")
     return Axis(paths, tuple(found), origin)
 
 
-def _text(item: object) -> str:
-    return str(item).lower() if isinstance(item, bool) else str(item)
+def written(value: object) -> str:
+    """A value of a file as a flag has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _counts(values: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
-    counts: dict[tuple[str, ...], int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    return counts
+def _path(name: str) -> str:
+    root = WORKLOAD if name in PLAIN else CUT if name in Parallelism.model_fields else ""
+    return root + name
 
 
 def _several(text: str, origin: str) -> Iterator[str]:
@@ -106,22 +112,17 @@ def _several(text: str, origin: str) -> Iterator[str]:
         raise ParamsError(f"{origin}: '{text[:60]}' is not a range, expected two ends in one unit, "
                           "the lower one first.")
     for number in numbers:
-        yield f"{number:f}" if unit == units.DIMENSIONLESS else f"{number:f} {unit}"
+        plain = f"{number.normalize():f}"
+        yield plain if unit == units.DIMENSIONLESS else f"{plain} {unit}"
 
 
 def _numbers(start: Decimal, end: Decimal, step: str) -> Iterator[Decimal]:
     """From start to end by a step, all decimal. Raises ValueError for a step that leads nowhere."""
     kind, size = step[:1], Decimal(step[1:])
-    if not (size.is_finite() and ((kind == "+" and size > 0) or (kind == "x" and size > 1
-                                  and start > 0) or (kind == "/" and size > 1 and size % 1 == 0))):
-        raise ValueError(step)
-
-    def walk() -> Iterator[Decimal]:
-        number, count = start, 0
-        while number <= end and (kind != "/" or count < size):
-            yield number.normalize()
-            count += 1
-            number = (number * size if kind == "x" else start + count * size if kind == "+"
-                      else start + (end - start) * count / (size - 1))
-
-    return walk()
+    if kind == "/" and size > 1 and size % 1 == 0:
+        return (start + (end - start) * i / (size - 1) for i in range(int(size)))
+    if kind == "+" and 0 < size < Decimal("inf"):
+        return takewhile(lambda number: number <= end, (start + i * size for i in count()))
+    if kind == "x" and 1 < size < Decimal("inf") and start > 0:
+        return takewhile(lambda number: number <= end, (start * size**i for i in count()))
+    raise ValueError(step)

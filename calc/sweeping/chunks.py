@@ -27,8 +27,6 @@ OF_MEMORY = frozenset({
     HEADROOM, "memory_per_device", "usable_memory", "weights_per_device", "kv_per_device",
     "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "max_concurrency"})
 
-Left = dict[str, tuple[int, int]]
-
 
 @dataclass
 class RowCounts:
@@ -40,23 +38,19 @@ class RowCounts:
     """
 
     rows: int = 0
-    left: Left = field(default_factory=dict)
+    left: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def without(self, reason: str, rows: np.ndarray) -> None:
         """Leave rows out, if there are any."""
         if len(rows):
-            self._add(reason, len(rows), int(rows.min()))
+            self.merge(RowCounts(0, {reason: (len(rows), int(rows.min()))}))
 
-    def merge(self, other: RowCounts) -> RowCounts:
-        """Take in what was counted elsewhere. Returns itself."""
+    def merge(self, other: RowCounts) -> None:
+        """Take in what was counted elsewhere."""
         self.rows += other.rows
         for reason, (count, first) in other.left.items():
-            self._add(reason, count, first)
-        return self
-
-    def _add(self, reason: str, count: int, first: int) -> None:
-        before, earliest = self.left.get(reason, (0, first))
-        self.left[reason] = before + count, min(earliest, first)
+            before, earliest = self.left.get(reason, (0, first))
+            self.left[reason] = before + count, min(earliest, first)
 
 
 def reducer(plan: Plan) -> Front | Best | None:
@@ -79,8 +73,7 @@ def computed(plan: Plan, number: int) -> tuple[Rows, RowCounts]:
     start = number * plan.chunk
     rows = np.arange(start, min(plan.count, start + plan.chunk))
     counted = RowCounts(len(rows))
-    inner = plan.shape[plan.outer:]
-    size = int(np.prod(inner, dtype=object))
+    size = math.prod(plan.shape[plan.outer:])
     found = []
     for at in range(start // size, int(rows[-1]) // size + 1):
         part = rows[(rows >= at * size) & (rows < (at + 1) * size)]
@@ -88,7 +81,7 @@ def computed(plan: Plan, number: int) -> tuple[Rows, RowCounts]:
         if choice.problem is not None:
             counted.without(choice.problem, part)
             continue
-        columns = _quantities(plan, choice, part, part - at * size, inner, counted)
+        columns = _quantities(plan, choice, part, part - at * size, counted)
         if columns is not None:
             found.append(columns)
     names = (ROW, *plan.names)
@@ -101,21 +94,17 @@ def computed(plan: Plan, number: int) -> tuple[Rows, RowCounts]:
 
 
 def _quantities(plan: Plan, choice: Choice, rows: np.ndarray, places: np.ndarray,
-                inner: tuple[int, ...], counted: RowCounts) -> Rows | None:
+                counted: RowCounts) -> Rows | None:
     """Row numbers and quantities of what fits, of one choice of entries; None if nothing does."""
-    fixed, varying = choice.fixed or {}, choice.columns or {}
+    inner = plan.shape[plan.outer:]
     at = np.unravel_index(places, inner) if inner else ()
-    table = choice.cuts
-    if table is not None and choice.cut_axes:
-        cuts = table[tuple(at[axis] for axis in choice.cut_axes)]
-        for code, problem in enumerate(choice.problems, 1):
-            counted.without(problem, rows[cuts == code])
-        rows, at = rows[cuts == 0], tuple(place[cuts == 0] for place in at)
-    inputs: dict[str, Any] = dict(fixed) | {
-        name: values[at[axis]] for name, (axis, values) in varying.items()}
+    inputs: dict[str, Any] = dict(choice.inputs) | {
+        name: values[at[axis]] for name, (axis, values) in plan.columns.items()}
     inputs["concurrency"] = np.broadcast_to(inputs["concurrency"], rows.shape)
+    if choice.bounded and "context_tokens" in plan.columns:
+        inputs["input_tokens"] = inputs["context_tokens"] - 1
     needed = inputs["input_tokens"] + inputs["output_tokens"]
-    if choice.summed and {"input_tokens", "output_tokens"} & varying.keys():
+    if choice.summed and {"input_tokens", "output_tokens"} & plan.columns.keys():
         inputs["context_tokens"] = needed
     kept = np.ones(rows.shape, dtype=bool)
     for reason, wrong in _refused(choice, inputs, needed):

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from calc.sweeping.axes import Axis, axis
+from pydantic import BeforeValidator, Field, ValidationError
+
+from calc.sweeping.axes import Axis, axis, written
 from catalogue import ParamsError
+from catalogue.entries.entry import Entry
+from catalogue.library import refusal
 from catalogue.reading import yamlfile
 from catalogue.reading.files import is_file
-from catalogue.reading.values import is_path
+from catalogue.reading.values import Flag, Whole, is_path
 
 CHUNK = 1 << 17  # deployments of a chunk
 LARGEST_CHUNK = 1 << 22  # what a core holds of one stays below a GiB
 MOST_BEST = 100_000
-KEYS = ("scenario", "set", "axes", "minimise", "maximise", "best", "all", "quantities", "chunk")
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,8 @@ class Sweep:
 
     Attributes:
         scenario: what does not vary: identifier or path.
-        settings: ``PATH=VALUE`` that hold throughout.
         axes: what varies, the last one fastest.
+        settings: ``PATH=VALUE`` that hold throughout.
         objectives: quantity -> +1 to have it large, -1 to have it small; none: the usual ones.
         best: keep the first so many by one objective; None: the front of all of them.
         every: keep all rows.
@@ -51,16 +54,40 @@ class Sweep:
         paths += map(_path, self.settings)
         if twice := next((path for path in paths if paths.count(path) > 1), None):
             raise ParamsError(f"{self.axes[-1].origin}: '{twice}' is given twice.")
-        if self.best is not None and not 1 <= self.best <= MOST_BEST:
-            raise ParamsError(f"best: {self.best} is out of range, expected 1 to {MOST_BEST:,}.")
+        for name, number, most in (("best", self.best, MOST_BEST),
+                                   ("chunk", self.chunk, LARGEST_CHUNK)):
+            if number is not None and not 1 <= number <= most:
+                raise ParamsError(f"{name}: {number} is out of range, expected 1 to {most:,}.")
         if self.best is not None and len(self.objectives or ()) != 1:
             raise ParamsError("the best are those by one objective, expected one --min or --max.")
         if self.every and (self.best is not None or self.objectives):
             raise ParamsError("where all rows are kept no objective decides, expected neither "
                               "--min, --max nor --best beside --all.")
-        if not 1 <= self.chunk <= LARGEST_CHUNK:
-            raise ParamsError(f"chunk: {self.chunk} is out of range, expected 1 to "
-                              f"{LARGEST_CHUNK:,} deployments.")
+
+
+def _values(raw: Any) -> Any:
+    if raw is None or isinstance(raw, dict):
+        raise ValueError("expected a list or a range of values")
+    return raw if isinstance(raw, list) else str(raw)
+
+
+Names = Annotated[list[str], Field(default_factory=list), BeforeValidator(
+    lambda raw: [raw] if isinstance(raw, str) else raw)]
+Values = Annotated[Any, BeforeValidator(_values)]
+
+
+class SweepFile(Entry):
+    """A sweep's file."""
+
+    scenario: str
+    set: dict[str, Any] = Field(default_factory=dict)
+    axes: dict[str, Values] = Field(default_factory=dict)
+    minimise: Names
+    maximise: Names
+    best: Whole | None = None
+    all: Flag = False
+    quantities: Names
+    chunk: Whole = CHUNK
 
 
 def is_sweep(reference: str) -> bool:
@@ -75,48 +102,18 @@ def read(path: Path, **flags: Any) -> Sweep:
     Raises ParamsError with file and line for what it cannot hold.
     """
     file = yamlfile.read(path)
-    data = file.data
-
-    def refuse(key: str, expected: str) -> ParamsError:
-        return ParamsError(f"{file.where((key,))}: {key}: expected {expected}.")
-
-    if unknown := [key for key in data if key not in KEYS]:
-        raise ParamsError(f"{file.where((unknown[0],))}: unknown key '{unknown[0][:60]}', expected "
-                          f"one of {', '.join(KEYS)}.")
-    scenario = data.get("scenario")
-    if not isinstance(scenario, str):
-        raise refuse("scenario", "the name or the path of a scenario")
-    if is_path(scenario) and is_file(path.parent / scenario):
-        scenario = str(path.parent / scenario)
-    lists: dict[str, list[str]] = {}
-    for key in ("minimise", "maximise", "quantities"):
-        names = data.get(key) or []
-        lists[key] = [names] if isinstance(names, str) else names
-        if not isinstance(lists[key], list) or not all(
-                isinstance(name, str) for name in lists[key]):
-            raise refuse(key, "names of quantities")
-    for key, kind, expected in (("set", dict, "a group of PATH: VALUE"),
-                                ("axes", dict, "a group of PATH: VALUES"),
-                                ("best", int, "a whole number"), ("all", bool, "true or false"),
-                                ("chunk", int, "a whole number")):
-        if data.get(key) is not None and (not isinstance(data[key], kind) or (
-                kind is int and isinstance(data[key], bool))):
-            raise refuse(key, expected)
-    axes = []
-    for name, values in (data.get("axes") or {}).items():
-        origin = f"{file.where(('axes', name))}: {name}"
-        if isinstance(values, dict) or values is None:
-            raise ParamsError(f"{origin}: expected a list or a range of values.")
-        axes.append(axis(name, values if isinstance(values, list) else str(values), origin))
-    settings = tuple(f"{name}={_one(value)}" for name, value in (data.get("set") or {}).items())
-    objectives = dict.fromkeys(lists["minimise"], -1) | dict.fromkeys(lists["maximise"], +1)
-    return overlaid(Sweep(scenario, tuple(axes), settings, objectives or None, data.get("best"),
-                          bool(data.get("all")), tuple(lists["quantities"]),
-                          CHUNK if data.get("chunk") is None else data["chunk"]), flags)
-
-
-def _one(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    try:
+        stated = SweepFile.model_validate(file.data)
+    except ValidationError as error:
+        raise ParamsError(refusal(SweepFile, file, error, {})) from None
+    beside = is_path(stated.scenario) and is_file(path.parent / stated.scenario)
+    axes = tuple(axis(name, values, f"{file.where(('axes', name))}: {name}")
+                 for name, values in stated.axes.items())
+    objectives = dict.fromkeys(stated.minimise, -1) | dict.fromkeys(stated.maximise, +1)
+    return overlaid(Sweep(
+        str(path.parent / stated.scenario) if beside else stated.scenario, axes,
+        tuple(f"{name}={written(value)}" for name, value in stated.set.items()),
+        objectives or None, stated.best, stated.all, tuple(stated.quantities), stated.chunk), flags)
 
 
 def _path(setting: str) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from calc.many.fronts import Best, Front, Rows
+from calc.many.fronts import Rows
+from calc.sweeping import parts
 from calc.sweeping.chunks import ROW, RowCounts, reducer
 from calc.sweeping.definition import Sweep
-from calc.sweeping.parts import Folder
 from calc.sweeping.plan import Plan, planned
-from calc.sweeping.workers import Done, cores, here, on_cluster
+from calc.sweeping.workers import Done, here, on_cluster
 
 Progress = Callable[[int, int], None]
 
@@ -55,33 +56,6 @@ class Result:
         }
 
 
-@dataclass
-class _Tree:
-    """Merges pairs of equal weight, so that each row is compared as often as the tree is deep."""
-
-    plan: Plan
-    counted: RowCounts = field(default_factory=RowCounts)
-    branches: dict[int, Front | Best] = field(default_factory=dict)
-
-    def add(self, rows: Rows | None, counted: RowCounts) -> None:
-        self.counted.merge(counted)
-        branch = reducer(self.plan)
-        if branch is None or not rows:
-            return
-        branch.add(rows)
-        level = 0
-        while level in self.branches:
-            branch = self.branches.pop(level).merge(branch)  # type: ignore[arg-type]
-            level += 1
-        self.branches[level] = branch
-
-    def whole(self) -> Rows:
-        root = reducer(self.plan)
-        for branch in self.branches.values():
-            root = root.merge(branch) if root else root  # type: ignore[arg-type]
-        return root.rows if root else {}
-
-
 def swept(sweep: Sweep, folder: Path | None = None, workers: int | None = None,
           scheduler: str | None = None, progress: Progress = lambda done, of: None) -> Result:
     """Compute a sweep, or what is missing of it.
@@ -106,28 +80,18 @@ def swept(sweep: Sweep, folder: Path | None = None, workers: int | None = None,
     scheduler that goes away.
     """
     plan = planned(sweep)
-    kept = Folder(folder, plan) if folder else None
-    tree = _Tree(plan)
-    done = 0
-    for number in sorted(kept.finished) if kept else ():
-        rows, counted = kept.read(number) if kept else ({}, RowCounts())
-        tree.add(rows, counted)
-        done += 1
+    there = parts.finished(folder, plan) if folder else set[int]()
+    missing = [number for number in range(plan.chunks) if number not in there]
+    found: Iterable[Done] = chain(
+        ((number, *parts.read(folder, plan, number), None) for number in sorted(there) if folder),
+        on_cluster(plan, missing, bool(folder), scheduler) if scheduler and missing else
+        here(plan, missing, bool(folder), workers))
+    kept, counted = reducer(plan), RowCounts()
+    for done, (number, rows, more, part) in enumerate(found, 1):
+        if folder and part is not None:
+            parts.write(folder, plan, number, part)
+        counted.merge(more)
+        if kept and rows:
+            kept.add(rows)
         progress(done, plan.chunks)
-    missing = [number for number in range(plan.chunks) if not kept or number not in kept.finished]
-    for number, rows_, counted, part in _computed(plan, missing, bool(kept), workers, scheduler):
-        if kept and part is not None:
-            kept.write(number, part)
-        tree.add(rows_, counted)
-        done += 1
-        progress(done, plan.chunks)
-    return Result(plan, tree.whole(), tree.counted, folder)
-
-
-def _computed(plan: Plan, numbers: list[int], parts: bool, workers: int | None,
-              scheduler: str | None) -> Iterator[Done]:
-    if not numbers:
-        return iter(())
-    if scheduler:
-        return on_cluster(plan, numbers, parts, scheduler)
-    return here(plan, numbers, parts, workers or cores())
+    return Result(plan, kept.rows if kept else {}, counted, folder)

@@ -15,11 +15,6 @@ def plan_of(*axes, settings=(), **more):
                          settings, **{"quantities": ("tpot",)} | more))
 
 
-def choice(*axes, settings=()):
-    only, = plan_of(*axes, settings=settings).choices
-    return only
-
-
 def test_rows_are_numbered_with_the_last_axis_fastest():
     plan = plan_of(("concurrency", "3, 5, 7, 9"), ("precision", "fp8-block, w4a16-awq, w8a8-int8"),
                    chunk=5)
@@ -28,14 +23,15 @@ def test_rows_are_numbered_with_the_last_axis_fastest():
     assert plan.settings(11) == {"precision": "w8a8-int8", "workload.concurrency": "9"}
 
 
-def test_a_path_keeps_the_cards_of_the_cluster():
+def test_a_layout_keeps_the_cards_of_the_cluster():
     """Eight cards are one replica of eight ranks, or two of four."""
-    result = choice(("parallelism.tensor_parallel", "4, 8, 3"),
-                    ("parallelism.data_parallel", "1, 2"), settings=NARROW)
-    assert result.cuts.tolist() == [[1, 0], [0, 1], [1, 1]]
-    assert result.problems == (OTHER_DEVICES,)
-    assert choice(("parallelism.decode_context_parallel", "1, 2, 3")).problems == (
-        "decode_context_parallel does not fit",)
+    plan = plan_of(("tensor_parallel", "4, 8, 3"), ("parallelism.data_parallel", "1, 2"),
+                   settings=NARROW)
+    assert [choice.problem for choice in plan.choices] == [
+        OTHER_DEVICES, None, None, OTHER_DEVICES, OTHER_DEVICES, OTHER_DEVICES]
+    shared = plan_of(("parallelism.decode_context_parallel", "1, 3")).choices
+    assert [choice.problem for choice in shared] == [
+        None, "layouts that divide a cache among ranks that hold no copy of it"]
 
 
 def test_the_key_is_of_all_that_determines_the_numbers():
