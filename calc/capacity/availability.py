@@ -9,6 +9,7 @@ read again: at once if another server stands by, else when one is mended.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
 
@@ -202,12 +203,5 @@ def spares_for(level: float, fleet: Fleet, groups: int | None = None) -> int | N
     serve = 1 - fleet.restarting
     if at_least(promised, fleet.groups, serve) < level:
         return None
-    low, high = -1, 1
-    while kept(high) < level:
-        low, high = high, 2 * high
-        if high > MOST_SPARES:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if kept(middle) >= level else (middle, high)
-    return high
+    spares = bisect_left(range(MOST_SPARES + 1), level, key=kept)
+    return spares if spares <= MOST_SPARES else None

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.capacity.waits import first_met
 from calc.layouts import host_memory
 from calc.layouts.host_memory import HostRoom
 from calc.serving.evaluate import evaluate
@@ -83,16 +84,10 @@ class Talk:
 
     def time(self, conversations: float, tokens: float) -> float:
         """For how long a cache of so many tokens keeps what nobody works on, τ [s]."""
-        low, high = 0.0, self.think
         if tokens <= 0 or conversations <= 0:
             return 0.0 if tokens <= 0 else math.inf
-        while self.kept_tokens(conversations, high) < tokens:
-            low, high = high, 2 * high
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.kept_tokens(conversations, middle) < tokens else (
-                low, middle)
-        return high
+        return first_met(lambda time: self.kept_tokens(conversations, time) >= tokens, self.think,
+                         HALVINGS)
 
     def returns(self, time: float) -> float:
         """Share of the turns that come back before a time [1]: 1 - exp(-τ/Z)."""

@@ -17,6 +17,23 @@ MET, FARTHEST = 33, 4.0  # rates that stand for those of an hour's minutes, to s
 HALVINGS = 30  # of an interval that holds a percentile
 
 
+def first_met(met: Callable[[float], bool], high: float, halvings: int = HALVINGS) -> float:
+    """Where a condition begins to hold [the unit of ``high``].
+
+    Args:
+        met: the condition, which holds from some value above zero on.
+        high: a value to begin with; it is doubled until it suffices.
+        halvings: of the interval between.
+    """
+    low = 0.0
+    while not met(high):
+        low, high = high, 2 * high
+    for _ in range(halvings):
+        middle = (low + high) / 2
+        low, high = (low, middle) if met(middle) else (middle, high)
+    return high
+
+
 def percentile(above: Callable[[float], float], share: float, high: float) -> float:
     """Where a falling probability reaches what a percentile leaves [the unit of ``high``].
 
@@ -28,13 +45,7 @@ def percentile(above: Callable[[float], float], share: float, high: float) -> fl
     >>> round(percentile(lambda t: math.exp(-t), 0.99, 1.0), 4)
     4.6052
     """
-    low = 0.0
-    while above(high) > 1 - share:
-        low, high = high, 2 * high
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if above(middle) > 1 - share else (low, middle)
-    return high
+    return first_met(lambda value: above(value) <= 1 - share, high)
 
 
 def pace_spread(met: Number, stall: Number, slope: Number, gain: Number

@@ -15,7 +15,9 @@ from catalogue import ParamsError
 from catalogue.deployments.admission import length_words, positions, too_long
 from catalogue.entries.models import Model
 from catalogue.messages import LANGUAGES, Pair, messages
+from catalogue.reading.units import parse
 
+common = messages("common")
 say = messages("calc/commands/arguments")
 
 # a run of Latin signs, or a Chinese one with the marks that may not begin a line
@@ -33,6 +35,17 @@ def refuse_too_long(where: str, model: Model, longest: float | None) -> None:
     if longest is not None and too_long(longest, positions(model)):
         en, zh = length_words(longest, model)
         raise ParamsError(f"{where}: {spoken((f'{en}.', f'{zh}。'))}")
+
+
+def quantity(option: str, text: str, unit: str) -> float:
+    """Parse an option's quantity [the SI unit of ``unit``].
+
+    Raises ParamsError, one sentence, for what is none, or of another unit.
+    """
+    try:
+        return parse(text, unit)
+    except ValueError as error:
+        raise ParamsError(spoken(common("problem", option=option, why=str(error)))) from None
 
 
 class _Formatter(argparse.HelpFormatter):

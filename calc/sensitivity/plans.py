@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -160,15 +161,8 @@ class Plan:
             limit: of a median that rises with the users.
         """
         held = tried[self.fits({"concurrency": tried})]
-        central = self.at({"concurrency": held}, limit.name) if len(held) else held
-        least, most, ratio = 0, len(held), 1.0  # within the limit at least and at most, of the held
-        while least < most:
-            guess = int(np.sum(central * ratio <= limit.most))
-            probe = min(max(guess - 1, least), most - 1)
-            told = self.median(held[probe], limit.name)
-            ratio = told / central[probe]
-            least, most = (probe + 1, most) if told <= limit.most else (least, probe)
-        return int(held[least - 1]) if least else 0
+        met = bisect_right(held, limit.most, key=lambda users: self.median(users, limit.name))
+        return int(held[met - 1]) if met else 0
 
     def _asked(self, moves: Moves, names: Sequence[str],
                fixed: Moves | None = None) -> dict[str, np.ndarray]:

@@ -28,25 +28,6 @@ def path_of(folder: Path, plan: Plan, number: int) -> Path:
     return folder / f"part-{number:0{len(str(plan.chunks - 1))}}-{plan.key}{ENDING}"
 
 
-def encoded(plan: Plan, number: int, rows: Rows, counted: RowCounts) -> bytes:
-    """A finished chunk as the bytes of its part: the values of the axes, then the quantities."""
-    import pyarrow
-    from pyarrow import parquet
-
-    places = np.unravel_index(rows[ROW], plan.shape)
-    columns: dict[str, Any] = {ROW: rows[ROW]}
-    for axis, place in zip(plan.axes, places, strict=True):
-        for at, path in enumerate(axis.paths):
-            texts = pyarrow.array(_plain([value[at] for value in axis.values]))
-            columns[path] = texts.take(pyarrow.array(place))
-    columns |= {quantity: rows[quantity] for quantity in plan.names}  # in SI units
-    table = pyarrow.table(columns).replace_schema_metadata({
-        PART: f"{plan.key} {number}".encode(), COUNTED: json.dumps(vars(counted), sort_keys=True)})
-    target = io.BytesIO()
-    parquet.write_table(table, target, compression="zstd", write_page_checksum=True)
-    return target.getvalue()
-
-
 def _plain(texts: list[str]) -> list[Any]:
     """Values of an axis as numbers where all of them are plain ones, else as they are written."""
     try:
@@ -74,11 +55,27 @@ def finished(folder: Path, plan: Plan) -> set[int]:
     return {numbers[path] for path in standing}
 
 
-def write(folder: Path, plan: Plan, number: int, data: bytes) -> None:
-    """Keep a part. Raises ParamsError where there is no room for it; the others stay."""
-    path = path_of(folder, plan, number)
+def write(folder: Path, plan: Plan, number: int, rows: Rows, counted: RowCounts) -> None:
+    """Keep a finished chunk: the values of the axes, then the quantities, in SI units.
+
+    Raises ParamsError where there is no room for it; the others stay.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    path, columns = path_of(folder, plan, number), {ROW: pyarrow.array(rows[ROW])}
+    places = np.unravel_index(rows[ROW], plan.shape)
+    for axis, place in zip(plan.axes, places, strict=True):
+        for at, name in enumerate(axis.paths):
+            texts = pyarrow.array(_plain([value[at] for value in axis.values]))
+            columns[name] = texts.take(pyarrow.array(place))
+    table = pyarrow.table(columns | {name: rows[name] for name in plan.names}
+                          ).replace_schema_metadata({
+        PART: f"{plan.key} {number}".encode(), COUNTED: json.dumps(vars(counted), sort_keys=True)})
+    target = io.BytesIO()
+    parquet.write_table(table, target, compression="zstd", write_page_checksum=True)
     try:
-        write_whole(path, data)
+        write_whole(path, target.getvalue())
     except OSError as error:
         raise ParamsError(
             f"{path}: cannot be written ({(error.strerror or 'refused').lower()}); finished parts "

@@ -83,15 +83,15 @@ def swept(sweep: Sweep, folder: Path | None = None, workers: int | None = None,
     there = parts.finished(folder, plan) if folder else set[int]()
     missing = [number for number in range(plan.chunks) if number not in there]
     found: Iterable[Done] = chain(
-        ((number, *parts.read(folder, plan, number), None) for number in sorted(there) if folder),
-        on_cluster(plan, missing, bool(folder), scheduler) if scheduler and missing else
-        here(plan, missing, bool(folder), workers))
+        ((number, *parts.read(folder, plan, number)) for number in sorted(there) if folder),
+        on_cluster(plan, missing, scheduler) if scheduler and missing else
+        here(plan, missing, workers))
     kept, counted = reducer(plan), RowCounts()
-    for done, (number, rows, more, part) in enumerate(found, 1):
-        if folder and part is not None:
-            parts.write(folder, plan, number, part)
+    for done, (number, rows, more) in enumerate(found, 1):
+        if folder and number not in there:
+            parts.write(folder, plan, number, rows, more)
         counted.merge(more)
-        if kept and rows:
+        if kept:
             kept.add(rows)
         progress(done, plan.chunks)
     return Result(plan, kept.rows if kept else {}, counted, folder)

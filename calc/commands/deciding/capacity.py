@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from calc.commands.arguments import add_scenario, add_settings, refuse_too_long
+from calc.commands.arguments import add_scenario, add_settings, quantity, refuse_too_long
 from calc.commands.deciding.answered import sentences, steps
 from calc.commands.printing import (
     INTERRUPTED,
@@ -31,7 +31,6 @@ from catalogue.deployments.admission import longest_request
 from catalogue.deployments.cuts import Cut, written
 from catalogue.messages import messages
 from catalogue.reading.amounts import NONE, plain
-from catalogue.reading.units import parse
 
 if TYPE_CHECKING:
     from calc.capacity.day import Day
@@ -170,10 +169,7 @@ def _number(args: argparse.Namespace, name: str, unit: str, least: float, *, abo
     if text is None:
         return None
     option = f"--{name.replace('_', '-')} {text[:40]}"
-    try:
-        number = parse(text, unit)
-    except ValueError as error:
-        raise ParamsError(spoken(common("problem", option=option, why=str(error)))) from None
+    number = quantity(option, text, unit)
     if number < least or number > most or (above and number == least) or (
             whole and number != int(number)):
         raise ParamsError(spoken(say(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from calc.commands.arguments import add_scenario, add_settings, refuse_too_long
+from calc.commands.arguments import add_scenario, add_settings, quantity, refuse_too_long
 from calc.commands.printing import (
     INTERRUPTED,
     OK,
@@ -283,7 +283,7 @@ def _information(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Sh
         if limit and limit.name != "tpot":
             raise ParamsError(spoken(say("limit-of-purchase", name=limit.name)))
         demand, of = _demand(args.demand, limit)
-        found = to_buy(plan, demand, _number("--late", args.late), price, draws,
+        found = to_buy(plan, demand, quantity("--late", args.late, "1"), price, draws,
                        limit, of)
         unit, said = currency or CARDS, currency or spoken(say("cards"))
     elif args.against is not None:
@@ -340,18 +340,11 @@ def _said(name: str) -> str:
 
 def _samples(text: str | None) -> list[int]:
     """The number of samples, if one is given; what is not a whole number is no power of two."""
-    return [] if text is None else [int(min(_number("--samples", text), MOST))]
-
-
-def _number(option: str, text: str) -> float:
-    try:
-        return float(units.parse(text, units.DIMENSIONLESS))
-    except ValueError as error:
-        raise ParamsError(spoken(common("problem", option=option, why=str(error)))) from None
+    return [] if text is None else [int(min(quantity("--samples", text, "1"), MOST))]
 
 
 def _share(text: str) -> float:
-    share = _number("--margin", text)
+    share = quantity("--margin", text, "1")
     if not 0 <= share < 1:
         raise ParamsError(spoken(say("no-share", text=text)))
     return share
@@ -364,22 +357,15 @@ def _limit(text: str | None, plan: Plan) -> Limit | None:
     if not equals:
         raise ParamsError(spoken(say("no-limit", text=text[:60])))
     check_quantity(plan, name)
-    try:
-        return Limit(name, float(units.parse(written, unit_of(name))))
-    except ValueError as error:
-        raise ParamsError(spoken(common("problem", option=f"--limit {name}",
-                                     why=str(error)))) from None
+    return Limit(name, float(quantity(f"--limit {name}", written, unit_of(name))))
 
 
 def _demand(text: str, limit: Limit | None) -> tuple[float, str]:
     """What is to be bought for: tokens per second, or users at once where a limit says how many
     of them a deployment can have.
     """
-    try:
-        users = units.unit_of(text) == "request"
-        demand = float(units.parse(text, "request" if users else "token/s"))
-    except ValueError as error:
-        raise ParamsError(spoken(common("problem", option="--demand", why=str(error)))) from None
+    users = text.strip().endswith("request")
+    demand = float(quantity("--demand", text, "request" if users else "token/s"))
     if demand <= 0:
         raise ParamsError(spoken(say("no-demand", text=text)))
     if users and limit is None:

@@ -147,7 +147,7 @@ class TestReduced:
             if done == 2:
                 active_children()[0].kill()
 
-        with pytest.raises(catalogue.ParamsError, match=r"was killed, .*; finished parts are kept"):
+        with pytest.raises(catalogue.ParamsError, match=r"was killed, .*; with a folder"):
             swept(ALL, tmp_path, workers=2, progress=kill)
         assert len(contents(tmp_path)) >= 2
         result = swept(ALL, tmp_path, workers=2)

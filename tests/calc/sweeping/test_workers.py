@@ -35,7 +35,7 @@ def test_a_cluster_gives_the_same_and_may_go_away(tmp_path):
         there = swept(SWEEP, tmp_path / "there", scheduler=address)
         assert stored(there) == stored(here)
         assert contents(tmp_path / "there") == contents(tmp_path / "here")
-        with pytest.raises(catalogue.ParamsError, match="the scheduler went away; finished parts"):
+        with pytest.raises(catalogue.ParamsError, match="the scheduler went away; with a folder"):
             swept(SWEEP, tmp_path / "gone", scheduler=address, progress=stop)
     finished = contents(tmp_path / "gone")
     assert len(finished) >= 5
