@@ -13,7 +13,6 @@ from scipy.linalg import block_diag
 from calc.kernels.communication import exchange_law
 from calc.kernels.fitting import Fitted, by_region, errors, fit, halves
 from calc.kernels.law import Column, Columns
-from calc.kernels.missing import explained
 from calc.kernels.writing import Table as FittedTable
 from catalogue import library
 from catalogue.deployments.physics_inputs import USUAL_NETWORK, inside_inputs, network_bandwidth
@@ -155,9 +154,7 @@ def _fitted(columns: Columns, time: Column, kinds: NDArray[np.int64], alone: dic
             values |= parts[-1].values
     judged = _judged(_some(columns, apart), time[apart], {**alone, **values})
     before = _judged(_some(columns, apart), time[apart], alone).errors
-    missed = explained("exchange", columns, exchange_law(()).time(
-        columns, {**alone, **values}) / time, ~apart)
-    return replace(judged, law=exchange_law(values), values=values, before=before, missed=missed,
+    return replace(judged, law=exchange_law(values), values=values, before=before,
                    ranges={name: ends for part in parts for name, ends in part.ranges.items()},
                    covariance=np.asarray(block_diag(*(part.covariance for part in parts))),
                    fitted=sum(part.fitted for part in parts))
@@ -187,5 +184,4 @@ def _judged(columns: Columns, time: Column, values: dict[str, float]) -> Fitted:
     law = exchange_law(())
     ratio = law.time(columns, values) / time
     return Fitted(law, {}, {}, np.zeros((0, 0)), 0, errors(ratio),
-                  by_region(ratio, np.asarray(columns["tokens"])),
-                  missed=explained("exchange", columns, ratio, np.zeros(len(time), bool)))
+                  by_region(ratio, np.asarray(columns["tokens"])))

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from calc.kernels.law import Bounds, Column, Columns, Law
-from calc.kernels.missing import Missed, explained
 
 SCALE = 0.1  # of a residual in logarithms, from which on it counts less than its square
 MOST_ROWS = 12_000  # fitted of one table; more move no digit that is kept
@@ -48,7 +47,6 @@ class Fitted:
         errors: of the rows kept apart.
         regions: the same by the least number of tokens of a region.
         before: of the same rows with the values of the card alone; None where it has none.
-        missed: why it misses the table; None where it does not.
     """
 
     law: Law
@@ -59,7 +57,6 @@ class Fitted:
     errors: Errors
     regions: Mapping[int, Errors]
     before: Errors | None = None
-    missed: Missed | None = None
 
 
 REGIONS = (1, 16, 64, 256, 1024, 4096)
@@ -113,8 +110,7 @@ def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tok
         law, values, _ranges(law, values, columns, ratio, kinds),
         _covariance(bounds, found.x, found.jac, found.fun), len(taken),
         errors(ratio[apart]), by_region(ratio[apart], tokens[apart]),
-        errors((np.asarray(law.time(columns, alone)) / time)[apart]) if alone else None,
-        explained(law.operator, columns, ratio, chosen))
+        errors((np.asarray(law.time(columns, alone)) / time)[apart]) if alone else None)
 
 
 def errors(ratio: Column) -> Errors:

@@ -21,7 +21,6 @@ from catalogue.entries.profiles import in_order
 
 POWER_LAW = "power-law-"
 DRAWS, SEED = 6, 30
-EVEN_CHANCES = 0.1  # between experts in turn and power laws
 WHOLE, REST = (1.0, 0.8), (0.01, 2.0)  # least and most drawn: with more rows than experts, or not
 # to whom rows go that rounding leaves over: to ranks in turn, of each to the expert with fewest;
 # to experts in turn, from those with fewest or from those with most
@@ -56,19 +55,6 @@ def dealing(engine: str) -> Dealing:
         if in_order(release) <= in_order(last):
             return dealt
     return "ranks"
-
-
-def unevenness(skew: str) -> float:
-    """A number that routings are ordered by: that of a power law is its exponent.
-
-    >>> unevenness("balanced") < unevenness("uniform") < unevenness("power-law-1.2")
-    True
-
-    Args:
-        skew: as a table states it.
-    """
-    return ({"balanced": 0.0, "uniform": EVEN_CHANCES}[skew] if skew in ("balanced", "uniform")
-            else float(skew.rpartition("-")[2]))
 
 
 @functools.cache

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calc.kernels.fitting import Errors, Fitted
-from calc.kernels.missing import Change, Missed, Where, within_bars
 from catalogue.entries.profiles import Rejected, in_order
 
 # a law's parameter -> the mechanism that it is, and the unit that it is written in
@@ -201,9 +200,6 @@ def _measured(table: Table) -> Iterator[str]:
     regions = ",\n                   ".join(
         f"{least}: {_errors(errors)}" for least, errors in fit.regions.items())
     yield f"         regions: {{{regions}}},"
-    if fit.missed and not within_bars(*(round(error, ERROR_DIGITS) for error in (
-            fit.errors.median, fit.errors.most))):  # as they are written
-        yield from _missed(fit.missed)
     if table.rejected:
         instead = f", instead: {_quoted(table.instead.release)}" if table.instead else ""
         yield (f"         rejected: {{reason: {table.rejected.reason}, "
@@ -213,32 +209,6 @@ def _measured(table: Table) -> Iterator[str]:
     yield f"         parameters: [{parameters}],"
     lower = fit.covariance[np.tril_indices(len(fit.values))]
     yield f"         covariance: [{', '.join(_digits(number) for number in lower)}]}}"
-
-
-def _missed(missed: Missed) -> Iterator[str]:
-    """Why a law misses a table: a line per switch, and one of the rest."""
-    parts = [_change(change, "") for change in missed.switches]
-    written = [f"switches: [{(',' + chr(10) + ' ' * 29).join(parts)}]"] if parts else []
-    if missed.rest:
-        written.append(f"rest: {_change(missed.rest, f'how: {missed.how}, ')}")
-    yield f"         missed: {{{(',' + chr(10) + ' ' * 18).join(written)}}},"
-
-
-def _change(change: Change, how: str) -> str:
-    where = f", where: {{{_ends(change.where)}}}" if change.where else ""
-    return f"{{{how}{_ends(change)}, factor: {_digits(change.factor)}{where}}}"
-
-
-def _ends(of: Change | Where) -> str:
-    """A column, and its values where they end."""
-    return ", ".join([f"column: {of.column}", *(
-        f"{name}: {_exact(value)}" for name, value in (("first", of.first), ("last", of.last))
-        if value is not None)])
-
-
-def _exact(value: float) -> str:
-    """A value of a column: whole, or to a few digits."""
-    return f"{value:.0f}" if value == round(value) else f"{value:.{DIGITS}g}"
 
 
 def _errors(errors: Errors) -> str:

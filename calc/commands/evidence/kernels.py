@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json, spoken
 from calc.kernels.engines import fitted
-from calc.kernels.missing import miss_summary
 from calc.kernels.rejection import checked
 from calc.kernels.writing import Table as FittedTable
 from calc.kernels.writing import text
@@ -138,8 +136,7 @@ def _as_json(table: FittedTable) -> dict[str, object]:
                                   "high": fit.ranges[name][1]}
                            for name, value in fit.values.items()},
             "judged": vars(fit.errors), "before": vars(fit.before) if fit.before else None,
-            "regions": {str(least): vars(errors) for least, errors in fit.regions.items()},
-            "missed": asdict(fit.missed) if fit.missed else None}
+            "regions": {str(least): vars(errors) for least, errors in fit.regions.items()}}
 
 
 def _print_fits(found: list[FittedTable]) -> None:
@@ -153,19 +150,6 @@ def _print_fits(found: list[FittedTable]) -> None:
                       f"{table.fit.before.median:.1%}" if table.fit.before else "-",
                       f"{errors.median:.1%}",
                       f"{errors.most:.1%}", f"{errors.leaning:+.1%}")
-    console().print(shown)
-    _print_missed([table for table in found if table.fit.missed])
-
-
-def _print_missed(found: list[FittedTable]) -> None:
-    """Why laws miss tables: switches to other kernels, and what is left beside them."""
-    if not found:
-        return
-    shown = Table(*_headings("release", "operator", "dtype", "kernel", "misses"), box=None)
-    for table in found:
-        assert table.fit.missed is not None
-        shown.add_row(table.release, f"{table.operator} {table.cut or ''}".strip(), table.dtype,
-                      table.kernel, miss_summary(table.fit.missed))
     console().print(shown)
 
 

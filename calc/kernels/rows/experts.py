@@ -11,7 +11,7 @@ from calc.kernels.before import values_alone
 from calc.kernels.fitting import Fitted, fit, halves
 from calc.kernels.law import Law
 from calc.kernels.matmuls import SENT, SLICES, WHOLE, expert_bytes, rank_columns
-from calc.kernels.routing import Dealing, dealing, unevenness
+from calc.kernels.routing import Dealing, dealing
 from calc.kernels.rows.of_every_operator import (
     FORMATS,
     LEAST_TABLE,
@@ -120,7 +120,6 @@ def _fit_experts(law: Law, table: Table, card: dict[str, float], left: Dealing, 
     """
     columns = numbers(table, SHAPE)
     columns |= rank_columns(columns, table["skew"], left)
-    columns["skew"] = np.array([unevenness(skew) for skew in table["skew"].tolist()])
     read = expert_bytes({**columns, **card}) > kept
     if np.count_nonzero(read) < LEAST_READ:
         return None

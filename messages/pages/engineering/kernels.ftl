@@ -100,22 +100,6 @@ misses-most-at =
     .en = tokens with the largest error: lean
     .zh = 误差最大的 token 区间：偏差
 
-because-of =
-    .en = because of
-    .zh = 原因
-
-switch =
-    .en = switch
-    .zh = 切换
-
-tables =
-    .en = tables
-    .zh = 表数
-
-named-by =
-    .en = named by
-    .zh = 出处
-
 fixed-not-overlapped =
     .en = fixed costs, not overlapped
     .zh = 固定开销（未被掩盖的部分）

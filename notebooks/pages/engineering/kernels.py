@@ -14,25 +14,20 @@ import catalogue
 from calc.kernels.fitting import REGIONS
 from calc.kernels.law import Law
 from calc.kernels.matmuls import DENSE, SENT, SLICES, WHOLE, rank_columns
-from calc.kernels.missing import within_bars
-from calc.kernels.missing.columns import LEAST_JUMP
-from calc.kernels.missing.explained import MEDIAN, MOST
-from calc.kernels.missing.switches import ALIKE, LESS
 from calc.kernels.rows.of_every_operator import FORMATS, of_card
 from calc.kernels.writing import NAMES
-from catalogue.entries.profiles import Fits, KernelFit, Measured, Switch, in_order
-from catalogue.messages import LANGUAGES, Pair, join, messages, pair
-from notebooks.pages.engineering.missed.named import KNOWN, SourceSwitch
-from notebooks.pages.engineering.missed.words import why
+from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
+from catalogue.messages import LANGUAGES, Pair, messages, pair
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+from notebooks.show.numbers import fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/kernels")
 
 PERCENT = 100
+MEDIAN, MOST = 0.08, 0.25  # limits of the error: of half of the rows, and of nine of ten
 FEW, MANY = 256, 1024  # tokens: regions below the one, and from the other on
 OPERATORS: dict[tuple[str, str | None], Pair] = {
     ("gemm", None): say("dense-matmul"),
@@ -89,7 +84,7 @@ class Row:
     def keeps_bars(self) -> bool:
         """Whether the law is as near as it is to be."""
         judged = self.measured.judged
-        return within_bars(judged.median, judged.most)
+        return judged.median <= MEDIAN and judged.most <= MOST
 
     @property
     def release(self) -> str:
@@ -174,7 +169,7 @@ TABLE_OF = (Column(lambda row: OPERATORS[row.kind], common("operator")),
 
 
 def every_fit() -> None:
-    """Each table: engine, release, kernel, errors, where the law leans and where it misses."""
+    """Each table: engine, release, kernel, errors, and where the law leans and misses."""
     table(sorted(rows(), key=lambda row: (list(OPERATORS).index(row.kind), row.fits.card,
                                           row.fits.engine, row.measured.dtype)), [
         *TABLE_OF,
@@ -185,37 +180,7 @@ def every_fit() -> None:
         Column(lambda row: row.measured.judged.most, say("nine-of-ten"), fmt_percent),
         Column(lambda row: _leaning(row, 0, FEW), say("lean-few-tokens"), fmt_percent, digits=0),
         Column(lambda row: _leaning(row, MANY, None), say("lean-many"), fmt_percent, digits=0),
-        Column(lambda row: None if row.keeps_bars else _farthest(row), say("misses-most-at")),
-        Column(lambda row: None if row.keeps_bars else why(row.measured.missed),
-               say("because-of"))])
-
-
-def misses() -> None:
-    """Why laws miss: how many tables by cause, and the switches that source names."""
-    missing = [row for row in rows() if not row.keeps_bars]
-    causes = [row.measured.missed for row in missing if row.measured.missed]
-    how = [each.rest.how for each in causes if each.rest]
-    numbers({"kn-missing": len(missing), "kn-switched": sum(bool(each.switches) for each in causes),
-             "kn-by-switches": len(causes) - len(how), "kn-leaning": how.count("trend"),
-             "kn-scattered": how.count("scatter")})
-    numbers({"kn-jump": np.expm1(LEAST_JUMP), "kn-alike": ALIKE, "kn-less": LESS}, fmt_percent,
-            digits=0)
-    named = [(known, of) for known in KNOWN if (of := [
-        (row, switch) for row in missing if row.measured.missed
-        for switch in row.measured.missed.switches if known.is_of(row.measured, switch)])]
-
-    def sizes(row: tuple[SourceSwitch, list[tuple[Row, Switch]]]) -> str:
-        factors = sorted(max(switch.factor, 1 / switch.factor) for _, switch in row[1])
-        return "–".join(dict.fromkeys(map(fmt_fixed, factors[::max(1, len(factors) - 1)]))) + "×"
-
-    number("kn-named", len(named))
-    table(named, [
-        Column(lambda row: row[0].name, say("switch")),
-        Column(lambda row: len({id(each) for each, _ in row[1]}), say("tables")),
-        Column(sizes, common("factor")),
-        Column(lambda row: join((", ", ", "), dict.fromkeys(
-            _card(each.fits.card) for each, _ in row[1])), common("cards")),
-        Column(lambda row: row[0].where, say("named-by"))])
+        Column(lambda row: None if row.keeps_bars else _farthest(row), say("misses-most-at"))])
 
 
 def _leaning(row: Row, least: int, most: int | None) -> float | None:

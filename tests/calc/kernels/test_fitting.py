@@ -98,7 +98,7 @@ def test_fit_needs_one_row_more_than_parameters():
         fit(LINE, {"size": size}, time, np.array([1, 1, 0, 0], bool), size, kinds)
     found = fit(LINE, {"size": size}, time, FIRST, size, kinds)
     assert found.values == pytest.approx({"latency": 2, "slope": 7}, rel=1e-3)
-    assert (found.fitted, found.errors.rows, found.before, found.missed) == (3, 1, None, None)
+    assert (found.fitted, found.errors.rows, found.before) == (3, 1, None)
 
 
 def test_range_of_a_value_is_where_80_percent_of_kinds_lie():

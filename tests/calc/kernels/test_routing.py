@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calc.kernels.routing import dealing, met, unevenness
+from calc.kernels.routing import dealing, met
 
 
 @pytest.mark.parametrize(("engine", "dealt"), [
@@ -14,11 +14,6 @@ from calc.kernels.routing import dealing, met, unevenness
     ("sglang@0.5.6.post2", "most"), ("sglang@0.5.9", "fewest"), ("sglang@0.5.10", "ranks")])
 def test_last_release_of_each_way_of_dealing(engine, dealt):
     assert dealing(engine) == dealt
-
-
-def test_routings_are_ordered_by_their_exponent():
-    assert [unevenness(skew) for skew in ("balanced", "uniform", "power-law-1.01",
-                                          "power-law-1.2")] == [0, 0.1, 1.01, 1.2]
 
 
 @pytest.mark.parametrize(("shape", "experts", "rows"), [

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import yaml
 
 from calc.kernels.fitting import Errors, Fitted
 from calc.kernels.law import Bounds, Law
-from calc.kernels.missing import Change, Missed, Where
 from calc.kernels.writing import Table, text
 
 OVERLAP = Bounds(0.5, 0.25, 0.75)
@@ -20,9 +17,7 @@ DENSE = Fitted(
      "activation_traffic": (1.0, 1.5)},
     np.array([[1.0, 9, 9], [2e-5, 3, 9], [-4.567, 5e6, 6]]), 12,
     Errors(34, -0.0123, 0.0806, 0.2), {1: Errors(4, 0.5, 0.25, 1.5), 16: Errors(30, 0, 0, 0)},
-    Errors(34, 0.1, 0.2, 0.3), Missed((
-        Change("rows", 1.654, 160, 192, Where("depth", None, 512.0)), Change("skew", 0.5, 0.1234)),
-        Change("columns", 1.06), "scatter"))
+    Errors(34, 0.1, 0.2, 0.3))
 GEMM = Table("0.9.1", "gemm", None, 'k "q"', "fp8-block", "fp8", None, (), DENSE)
 
 
@@ -45,17 +40,3 @@ def test_dense_law():
     assert measured["before"]["median"] == 0.2
     assert measured["regions"][1] == {"rows": 4, "leaning": 0.5, "median": 0.25, "most": 1.5}
     assert measured["covariance"] == [1, 2e-5, 3, -4.57, 5e6, 6]  # below the diagonal, by row
-
-
-def test_cause_of_a_miss():
-    """Where its errors as written are above their bars."""
-    (found,) = statements(GEMM)
-    assert found["measured"][0]["missed"] == {
-        "switches": [{"column": "rows", "first": 160, "last": 192, "factor": 1.65,
-                      "where": {"column": "depth", "last": 512}},
-                     {"column": "skew", "first": 0.123, "factor": 0.5}],
-        "rest": {"how": "scatter", "column": "columns", "factor": 1.06}}
-    for median, most, missed in ((0.0804, 0.2504, False), (0.0806, 0.2, True), (0.01, 0.26, True)):
-        fit = replace(DENSE, errors=Errors(34, 0, median, most))
-        (found,) = statements(replace(GEMM, fit=fit))
-        assert ("missed" in found["measured"][0]) == missed

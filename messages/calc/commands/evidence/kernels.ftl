@@ -81,8 +81,7 @@ title =
         [judged] judged
         [before] before
         [ninety] 90%
-        [lean] lean
-       *[misses] misses because
+       *[lean] lean
     }
     .zh = { $name ->
         [release] 版本
@@ -90,6 +89,5 @@ title =
         [judged] 检验行数
         [before] 此前
         [ninety] 90%
-        [lean] 偏向
-       *[misses] 偏离原因
+       *[lean] 偏向
     }

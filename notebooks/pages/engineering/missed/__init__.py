@@ -1,1 +1,0 @@
-"""Why laws of kernels miss tables, in words: switches, trends, scatter; nothing is judged here."""
