@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from calc.kernels.fitting import Errors, Fitted
+from calc.kernels.law import Bounds
+from calc.yamltext import Flow, dump, rounded, significant
 from catalogue.entries.profiles import Rejected, in_order
 
+SCHEMA = "# yaml-language-server: $schema=../schema/fits.json\n"
 # a law's parameter -> the mechanism that it is, and the unit that it is written in
 SHARE, MICROSECONDS, NANOSECONDS, BYTES = ("", 1.0), (" us", 1e-6), (" ns", 1e-9), (" B", 1.0)
 OF_A_TOKEN = (" ns/token", 1e-9)
@@ -81,7 +84,7 @@ class Table:
 
 def named_values(table: Table) -> dict[str, str]:
     """Values of a law by the names of mechanisms, as a file has them."""
-    return {_key(name, table.multiplied): _quantity(name, value)
+    return {_key(name, table.multiplied): str(_quantity(name, value))
             for name, value in table.fit.values.items()}
 
 
@@ -99,23 +102,17 @@ def text(engine: str, card: str, name: Mapping[str, str], package: str, source: 
         tables: those whose law says something, and those that values without a fit are judged on;
             the others are left out.
     """
-    told = [table for table in tables
-            if not table.fit.values or table.fit.errors.median <= WORST]
-    lines = ["# yaml-language-server: $schema=../schema/fits.json",
-             f"name: {{en: {_quoted(name['en'])}, zh: {_quoted(name['zh'])}}}",
-             f"engine: {engine}", f"card: {card}", f"table: {_quoted(package)}",
-             f"defaults: {{source: {source}, kind: derived, date: {date}}}", "statements:"]
-    for kind in dict.fromkeys(map(_kind, told)):
-        of_kind = [table for table in told if _kind(table) == kind]
+    reported = [table for table in tables
+                if not table.fit.values or table.fit.errors.median <= WORST]
+    statements = []
+    for kind in dict.fromkeys(map(_kind, reported)):
+        of_kind = [table for table in reported if _kind(table) == kind]
         releases = sorted({table.release for table in of_kind}, key=in_order)
-        for release in releases:
-            same = [table for table in of_kind if table.release == release]
-            lines += _statement(release if release != releases[0] else None, card, same)
-    return "\n".join(lines) + "\n"
-
-
-def _quoted(words: str) -> str:
-    return json.dumps(words, ensure_ascii=False)
+        statements += [_statement(release if release != releases[0] else None, card, [
+            table for table in of_kind if table.release == release]) for release in releases]
+    return SCHEMA + dump({
+        "name": dict(name), "engine": engine, "card": card, "table": package,
+        "defaults": {"source": source, "kind": "derived", "date": date}, "statements": statements})
 
 
 def _kind(table: Table) -> tuple[str, tuple[str, ...], str, bool | None, str | None]:
@@ -124,44 +121,25 @@ def _kind(table: Table) -> tuple[str, tuple[str, ...], str, bool | None, str | N
             table.gathered, table.exchange)
 
 
-def _statement(since: str | None, card: str, tables: Sequence[Table]) -> Iterator[str]:
-    (_, experts, multiplied, gathered, exchange), begun = _kind(tables[0]), False
-
-    def line(written: str) -> str:
-        nonlocal begun
-        mark, begun = ("    " if begun else "  - "), True
-        return mark + written
-
-    if since:
-        yield line(f'since: "{since}"')
-    yield line(f"cards: [{card}]")
-    if tables[0].attention:
-        yield line(f"attention: {tables[0].attention}")
-    if experts:
-        yield line(f"experts: [{', '.join(experts)}]")
-        yield line(f"multiplied: {multiplied}")
-    if gathered is not None:
-        yield line(f"gathered: {str(gathered).lower()}")
-    if exchange:
-        yield line(f"exchange: {exchange}")
-    if any(table.used.values for table in tables):
-        yield line("mechanisms:")
+def _statement(since: str | None, card: str, tables: Sequence[Table]) -> dict[str, Any]:
+    """A statement of a profile: tables of one kind and release, and on what their values rest."""
+    _, experts, multiplied, gathered, exchange = _kind(tables[0])
+    mechanisms: dict[str, Any] = {}
     for table in tables:
-        fixed = {name: (bound.start, bound.low, bound.high)
-                 for name, bound in table.fit.law.fixed.items()}
-        for name, value in table.used.values.items():
-            written = _value(name, value, table.used.ranges[name])
-            yield f"      {_key(name, table.multiplied)}: {written}"
+        mechanisms |= {_key(name, table.multiplied): _value(name, value, table.used.ranges[name])
+                       for name, value in table.used.values.items()}
         if table.experts and table.cut == "whole":  # of slices and dense ones it is the same
-            for name, (value, low, high) in fixed.items():
-                yield f"      {name}: {{value: {value:g}, range: [{low:g}, {high:g}]}}"
+            mechanisms |= {name: _bounded(bound) for name, bound in table.fit.law.fixed.items()}
     if "load_overlap" in tables[0].fit.law.fixed and not experts:
-        bound = tables[0].fit.law.fixed["load_overlap"]
-        ends = f"[{bound.low:g}, {bound.high:g}]"
-        yield f"      load_overlap: {{value: {bound.start:g}, range: {ends}}}"
-    yield "    measured:"
-    for table in tables:
-        yield from _measured(table)
+        mechanisms["load_overlap"] = _bounded(tables[0].fit.law.fixed["load_overlap"])
+    return _stated(since=since, cards=[card], attention=tables[0].attention, experts=list(experts),
+                   multiplied=multiplied, gathered=gathered, exchange=exchange,
+                   mechanisms=mechanisms, measured=list(map(_measured, tables)))
+
+
+def _stated(**fields: Any) -> dict[str, Any]:
+    """Fields that have a value."""
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
 def _key(name: str, multiplied: str) -> str:
@@ -169,49 +147,40 @@ def _key(name: str, multiplied: str) -> str:
     return f"{mechanism}.{multiplied}" if mechanism in BY_DTYPE else mechanism
 
 
-def _value(name: str, value: float, ends: tuple[float, float]) -> str:
+def _bounded(bound: Bounds) -> Flow:
+    return Flow(value=bound.start, range=[bound.low, bound.high])
+
+
+def _value(name: str, value: float, ends: tuple[float, float]) -> Flow:
     low, high = ends
     if name.endswith("efficiency"):
         high = min(high, MOST)
-    numbers = [_quantity(name, number) for number in (value, min(low, value), max(high, value))]
-    return f"{{value: {numbers[0]}, range: [{numbers[1]}, {numbers[2]}]}}"
+    return Flow(value=_quantity(name, value),
+                range=[_quantity(name, min(low, value)), _quantity(name, max(high, value))])
 
 
-def _quantity(name: str, number: float) -> str:
+def _quantity(name: str, number: float) -> str | float:
     """A value of a parameter (SI) in the unit of the mechanism."""
     suffix, unit = UNITS.get(name, SHARE)
-    return _digits(number / unit) + suffix
+    shown = significant(number / unit, DIGITS)
+    return f"{shown:g}{suffix}" if suffix else shown
 
 
-def _digits(number: float) -> str:
-    """A number that YAML takes for one: a mantissa has a point."""
-    mantissa, power, exponent = f"{float(f'{number:.{DIGITS}g}'):g}".partition("e")
-    return mantissa + (".0" if power and "." not in mantissa else "") + power + exponent
+def _measured(table: Table) -> dict[str, Any]:
+    """A table, the errors of its law, and the covariance of what was fitted."""
+    fit, rejected = table.fit, table.rejected
+    return _stated(
+        operator=table.operator, cut=table.cut, kernel=table.kernel, dtype=table.dtype,
+        fitted=fit.fitted, judged=_errors(fit.errors),
+        before=_errors(fit.before) if fit.before else None,
+        regions={least: _errors(errors) for least, errors in fit.regions.items()},
+        rejected=_stated(reason=rejected.reason, against=rejected.against,
+                         factor=significant(rejected.factor, DIGITS),
+                         instead=table.instead and table.instead.release) if rejected else None
+        ) | {"parameters": [_key(name, table.multiplied) for name in fit.values],
+             "covariance": rounded(fit.covariance[np.tril_indices(len(fit.values))].tolist(),
+                                   DIGITS)}
 
 
-def _measured(table: Table) -> Iterator[str]:
-    fit = table.fit
-    cut = f", cut: {table.cut}" if table.cut else ""
-    yield (f"      - {{operator: {table.operator}{cut}, kernel: {_quoted(table.kernel)}, "
-           f"dtype: {table.dtype}, fitted: {fit.fitted},")
-    yield f"         judged: {_errors(fit.errors)},"
-    if fit.before:
-        yield f"         before: {_errors(fit.before)},"
-    regions = ",\n                   ".join(
-        f"{least}: {_errors(errors)}" for least, errors in fit.regions.items())
-    yield f"         regions: {{{regions}}},"
-    if table.rejected:
-        instead = f", instead: {_quoted(table.instead.release)}" if table.instead else ""
-        yield (f"         rejected: {{reason: {table.rejected.reason}, "
-               f"against: {_quoted(table.rejected.against)}, "
-               f"factor: {_digits(table.rejected.factor)}{instead}}},")
-    parameters = ", ".join(_key(name, table.multiplied) for name in fit.values)
-    yield f"         parameters: [{parameters}],"
-    lower = fit.covariance[np.tril_indices(len(fit.values))]
-    yield f"         covariance: [{', '.join(_digits(number) for number in lower)}]}}"
-
-
-def _errors(errors: Errors) -> str:
-    written = (f"{name}: {getattr(errors, name):.{ERROR_DIGITS}f}"
-               for name in ("leaning", "median", "most"))
-    return f"{{rows: {errors.rows}, {', '.join(written)}}}"
+def _errors(errors: Errors) -> dict[str, float]:
+    return {name: round(value, ERROR_DIGITS) for name, value in vars(errors).items()}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pydantic import ValidationError
@@ -26,6 +25,7 @@ from calc.commands.printing import (
     translated,
 )
 from calc.evidence.systems import VARIED
+from calc.yamltext import Flow, dump, rounded, significant
 from catalogue import ParamsError, library, symbols
 from catalogue.deployments.measured import refuse_fitting
 from catalogue.deployments.physics_inputs import NORMAL_90
@@ -37,6 +37,7 @@ from catalogue.reading.amounts import fixed, plain
 common = messages("common")
 say = messages("calc/commands/evidence/calibrate")
 
+DIGITS = 6
 FITTED = re.compile(r"^fitted:.*\n?(?:^[ \t].*\n?|^\n)*", re.MULTILINE)  # a block of a file
 
 
@@ -115,7 +116,7 @@ def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
 
 def _six(number: float) -> float:
     """The nearest number of six significant digits; of what is near to nothing, nothing."""
-    return float(f"{number:.6g}") if abs(number) > 1e-15 else 0.0
+    return float(significant(number, DIGITS)) if abs(number) > 1e-15 else 0.0
 
 
 def with_fitted(text: str, fitted: Fitted) -> str:
@@ -140,24 +141,9 @@ def with_fitted(text: str, fitted: Fitted) -> str:
         fitted: the result.
     """
     kept = FITTED.sub("", text)
-    values = ", ".join(f"{name}: {_number(value)}" for name, value in fitted.values.items())
-    extent = ", ".join(f"{name}: {_row(ends)}" for name, ends in fitted.extent.items())
-    block = ["fitted:", f"  values: {{{values}}}", f"  coordinates: {_row(fitted.coordinates)}",
-             "  covariance:", *(f"    - {_row(row)}" for row in fitted.covariance),
-             f"  noise: {_number(fitted.noise)}", f"  rows: {fitted.rows}",
-             f"  extent: {{{extent}}}"]
-    return kept + "\n" * (not kept.endswith("\n")) + "\n".join(block) + "\n"
-
-
-def _row(numbers: Any) -> str:
-    return f"[{', '.join(_number(number) for number in numbers)}]"
-
-
-def _number(number: float) -> str:
-    """As YAML reads it: an exponent needs a point before it."""
-    text = f"{number:.6g}"
-    mantissa, exponent, power = text.partition("e")
-    return f"{mantissa}{'' if '.' in mantissa else '.0'}e{power}" if exponent else text
+    data = rounded(fitted.model_dump(), DIGITS)
+    block = dump({"fitted": data | {"extent": Flow(data["extent"])}})
+    return kept + "\n" * (not kept.endswith("\n")) + block
 
 
 def _print_fit(chosen: CalibrationFile, fitted: Fitted, ranges: dict[str, list[float]]) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_jsonable_python
 
 from calc.commands.printing import (
     OK,
@@ -16,17 +18,21 @@ from calc.commands.printing import (
     store,
 )
 from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_words
-from calc.uncertainty import Sides
+from calc.yamltext import Flow, dump, rounded
 from catalogue import ParamsError, library
-from catalogue.entries.calibrations import Covered, Growth, LeftOut, OwnError
+from catalogue.entries.calibrations import Discrepancy, OwnError
 from catalogue.messages import messages
 from catalogue.reading import yamlfile
+
+if TYPE_CHECKING:
+    from calc.evidence.pooling import Written
 
 common = messages("common")
 say = messages("calc/commands/evidence/discrepancy")
 
 HEADER = ("class", "quantity", "systems", "rows", "below", "above", "within", "inside",
           "high/low")  # deviations of logarithms; rows inside of what the other systems give
+DIGITS = 4
 TEXTS = 2  # of these columns are words, the others numbers
 MADE = re.compile(r"^classes:.*\Z", re.MULTILINE | re.DOTALL)  # what is written, to the end
 
@@ -52,11 +58,7 @@ def run(args: argparse.Namespace) -> int:
         path = library.locate("discrepancies", UNCALIBRATED)
         store(path, with_estimates(path.read_text(encoding="utf-8"), made))
     if args.json:
-        print_json({**{part: {name: {metric: own.model_dump() for metric, own in of.items()}
-                              for name, of in getattr(made, part).items()}
-                       for part in ("classes", "growth")},
-                    **{part: {name: own.model_dump() for name, own in getattr(made, part).items()}
-                       for part in ("left_out", "measured")}})
+        print_json(stored(made))
         return OK
     _print_classes(made.classes, made.width)
     for load, words in load_words().items():
@@ -70,27 +72,17 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-class Estimates(Protocol):
-    """What ``calc.evidence.error_growth.estimate`` gives, and what is stored of it."""
-
-    @property
-    def classes(self) -> Mapping[Any, Mapping[Any, OwnError]]:
-        """Own error by class and quantity."""
-    @property
-    def left_out(self) -> Mapping[str, LeftOut]:
-        """What each measured system gets from the others."""
-    @property
-    def growth(self) -> Mapping[Any, Mapping[Any, Growth]]:
-        """Of the error with distance, by load and quantity."""
-    @property
-    def measured(self) -> Mapping[str, Covered]:
-        """What each measured system covers."""
+def stored(made: Written | Discrepancy) -> dict[str, Any]:
+    """What is stored of the estimates, as plain data."""
+    data: dict[str, Any] = to_jsonable_python({
+        part: getattr(made, part) for part in ("classes", "left_out", "growth", "measured")})
+    return data
 
 
-def with_estimates(text: str, made: Estimates) -> str:
+def with_estimates(text: str, made: Written | Discrepancy) -> str:
     """The file with what was estimated at its end; all before it as it stands.
 
-    >>> from catalogue.entries.calibrations import Discrepancy
+    >>> from catalogue.entries.calibrations import Discrepancy, LeftOut
     >>> own = OwnError(down=0.1, up=0.3, within=0.1, systems=2, rows=9, inside=7)
     >>> made = Discrepancy.model_construct(classes={"all": {"tpot": own}}, left_out={
     ...     "mine": LeftOut(of="all", deviation={"queued": {"tpot": (0.2, 0.4)}})},
@@ -102,43 +94,18 @@ def with_estimates(text: str, made: Estimates) -> str:
         tpot: {down: 0.1, up: 0.3, within: 0.1, systems: 2, rows: 9, inside: 7}
     left_out:
       mine: {of: all, deviation: {queued: {tpot: [0.2, 0.4]}}}
-    growth:
-    measured:
+    growth: {}
+    measured: {}
 
     Args:
         text: of the file.
         made: what was estimated.
     """
-    lines = ["classes:"]
-    for name, of in made.classes.items():
-        lines += [f"  {name}:", *(f"    {metric}: {_flow(own.model_dump())}"
-                                  for metric, own in of.items())]
-    lines.append("left_out:")
-    for name, left in made.left_out.items():
-        sizes = ", ".join(f"{load}: {_flow(of)}" for load, of in left.deviation.items())
-        lines.append(f"  {name}: {{of: {left.of}, deviation: {{{sizes}}}}}")
-    lines.append("growth:")
-    for load, of_load in made.growth.items():
-        lines.append(f"  {load}:")
-        for metric, each in of_load.items():
-            own = each.model_dump()
-            lines += [f"    {metric}:", *(f"      {name}: {own[name]:.4g}" for name in own
-                                          if name != "without"),
-                      "      without:", *(f"        {name}: {_flow({'': sides})[3:-1]}"
-                                          for name, sides in each.without.items())]
-    lines += ["measured:", *(f"  {name}: {_flow(own.model_dump())}"
-                             for name, own in made.measured.items())]
+    data = stored(made)
+    for part in ("left_out", "measured"):
+        data[part] = {name: Flow(fields) for name, fields in data[part].items()}
     kept = MADE.sub("", text)
-    return kept + "\n" * (not kept.endswith("\n")) + "\n".join(lines) + "\n"
-
-
-def _flow(numbers: Mapping[Any, float | str | Sides]) -> str:
-    def written(size: float | str | Sides) -> str:
-        if isinstance(size, tuple):
-            return f"[{size[0]:.4g}, {size[1]:.4g}]"
-        return size if isinstance(size, str) else f"{size:.4g}"
-
-    return "{" + ", ".join(f"{name}: {written(size)}" for name, size in numbers.items()) + "}"
+    return kept + "\n" * (not kept.endswith("\n")) + dump(rounded(data, DIGITS))
 
 
 def _print_classes(classes: Mapping[str, Mapping[str, OwnError]],
