@@ -15,7 +15,6 @@ from calc.evidence.systems import System
 from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.reading import jsonfile
-from catalogue.reading.amounts import human
 from catalogue.reading.files import read_small
 
 PLAN = "plan.json"
@@ -66,16 +65,6 @@ class Measured:
         """Whether a measured value lies within its 80% interval."""
         _, low, high = self.predicted[metric]
         return low <= self.values[metric] <= high
-
-    @property
-    def remarks(self) -> list[str]:
-        """Where the client did not do what was asked; sentences."""
-        what = {"input_tokens": "prompts", "output_tokens": "answers"}
-        found = [f"{self.name}: {self.counted['requests']:,.0f} of "
-                 f"{self.asked['requests']:,.0f} requests were answered."] * self.unanswered
-        return found + [f"{self.name}: {what[name]} of {human(self.counted[name])} tokens on "
-                        f"average, {self.asked[name]:,.0f} were asked for and predicted."
-                        for name in self.other_lengths]
 
     @property
     def unanswered(self) -> bool:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any, Protocol, cast, get_args
+from typing import Any, cast, get_args
 
 from calc.evidence.nearness import Nearness, distance, nearness, place, widened
 from calc.uncertainty import Sides
@@ -70,17 +70,6 @@ def load_words() -> dict[Load, Pair]:
     """Of ``LOADS``."""
     return {CONCURRENT: say("fixed-concurrency"), ALONE: say("one-phase-alone"),
             QUEUED: say("sent-all-at-once"), VARYING: say("sent-all-at-once-many")}
-
-
-class Sized(Protocol):
-    """An own error of a class: deviations of a row to either side [1]."""
-
-    @property
-    def down(self) -> float:
-        """Deviation below the prediction [1]."""
-    @property
-    def up(self) -> float:
-        """Deviation above the prediction [1]."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +208,7 @@ def of_maker(name: str) -> str:
     return "/".join(name.split("/")[:2])
 
 
-def applied_error(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
+def applied_error(classes: Mapping[str, Mapping[Any, Any]], name: str, metric: str,
                   ) -> tuple[str, str, Sides] | None:
     """What a deployment of a class gets: of which class, of which quantity, and how much.
 
@@ -228,7 +217,7 @@ def applied_error(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric:
     the class of a maker, or of a kind, of which nothing was measured under a load.
 
     Args:
-        classes: own errors by class and quantity.
+        classes: own errors by class and quantity, with deviations ``down`` and ``up`` [1].
         name: of the class; where it was not measured, one that it is a part of is taken.
         metric: the quantity; where it was not measured, ``STAND_IN``.
 

@@ -13,6 +13,7 @@ Robust statistical modeling using the t distribution (1989).
 from __future__ import annotations
 
 import functools
+from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -94,63 +95,41 @@ class Pooled:
     within: float
 
 
-class Estimates(Mapping[str, "OfClass"]):
-    """The estimate of every class that has a system, by quantity; each made when it is asked for.
+class ByQuantity(UserDict[str, Pooled]):
+    """The estimates of a class by quantity, each made when it is read."""
+
+    def __init__(self, metrics: Iterable[str], estimate: Callable[[str], Pooled]) -> None:
+        super().__init__(dict.fromkeys(metrics))  # type: ignore[arg-type]
+        self.estimate = estimate
+
+    def __getitem__(self, metric: str) -> Pooled:
+        if metric not in self.data:
+            raise KeyError(metric)
+        return self.estimate(metric)
+
+
+def estimates(found: Iterable[Residuals], borrowed: float) -> dict[str, ByQuantity]:
+    """The estimate of every class that has a system, by quantity.
 
     Args:
         found: what was measured.
         borrowed: how many systems the classes around a class count for in it.
     """
+    found = list(found)
+    metrics: dict[str, dict[str, None]] = {}
+    for each in found:
+        for step in ladder(each.of):
+            metrics.setdefault(step, {})[each.metric] = None
 
-    def __init__(self, found: Iterable[Residuals], borrowed: float) -> None:
-        self.found, self.borrowed = list(found), borrowed
-        self.metrics: dict[str, list[str]] = {}
-        for each in self.found:
-            for step in ladder(each.of):
-                if each.metric not in self.metrics.setdefault(step, []):
-                    self.metrics[step].append(each.metric)
+    @functools.cache
+    def estimate(name: str, metric: str) -> Pooled:
+        of = estimated_from(name.split("/")[0], metric)
+        above = ladder(name)[1:2]
+        return estimated(chain(found, name, of, borrowed),
+                         estimate(above[0], of) if above else None)
 
-    def __getitem__(self, name: str) -> OfClass:
-        return OfClass(name, self.metrics[name], self._estimate)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.metrics)
-
-    def __len__(self) -> int:
-        return len(self.metrics)
-
-    @functools.cached_property
-    def _estimate(self) -> Callable[[str, str], Pooled]:
-        @functools.cache
-        def made(name: str, metric: str) -> Pooled:
-            of = estimated_from(name.split("/")[0], metric)
-            above = ladder(name)[1:2]
-            return estimated(chain(self.found, name, of, self.borrowed),
-                             made(above[0], of) if above else None)
-
-        return made
-
-
-class OfClass(Mapping[str, Pooled]):
-    """The estimates of a class by quantity."""
-
-    def __init__(self, name: str, metrics: Sequence[str],
-                 estimate: Callable[[str, str], Pooled]) -> None:
-        self.name, self.metrics, self.estimate = name, metrics, estimate
-
-    def __getitem__(self, metric: str) -> Pooled:
-        if metric not in self.metrics:
-            raise KeyError(metric)
-        return self.estimate(self.name, metric)
-
-    def __contains__(self, metric: object) -> bool:
-        return metric in self.metrics  # without an estimate of it
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.metrics)
-
-    def __len__(self) -> int:
-        return len(self.metrics)
+    return {name: ByQuantity(some, functools.partial(estimate, name))
+            for name, some in metrics.items()}
 
 
 def non_blind_systems(systems: Iterable[System]) -> list[System]:
@@ -279,7 +258,7 @@ def left_out(found: list[Residuals], borrowed: float) -> dict[str, dict[str, dic
     """
     sides: dict[str, dict[str, dict[str, Sides]]] = {}
     for system, of in {each.system: each.of.partition("/")[2] for each in found}.items():
-        others = Estimates([each for each in found if each.system != system], borrowed)
+        others = estimates([each for each in found if each.system != system], borrowed)
         for load in LOADS:
             known = {metric: applied_error(others, under(load, of), metric) for metric in METRICS}
             sides.setdefault(system, {})[load] = {
@@ -317,7 +296,7 @@ def estimate(systems: Iterable[System], borrowed: float,
     """
     by_id = {system.id: system for system in systems}
     found = residuals(by_id.values())
-    without, whole = left_out(found, borrowed), Estimates(found, borrowed)
+    without, whole = left_out(found, borrowed), estimates(found, borrowed)
     inside: dict[tuple[str, str], list[np.ndarray]] = {}
     ratios: dict[tuple[str, str], list[np.ndarray]] = {}
     for each in found:

@@ -6,6 +6,7 @@ and metric; every held-out prediction of every split counts once.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -221,7 +222,8 @@ def predicted(predict: Predict, metric: str, calibration: Calibration, rows: np.
 
 
 def held_out(system: System, metric: str, protocol: str, names: Sequence[str],
-             rows: np.ndarray | None = None, extrapolation: float = 0.0) -> Predictions:
+             rows: np.ndarray | None = None, extrapolation: float = 0.0,
+             most: int | None = None) -> Predictions:
     """Predictions of rows that were not fitted, under a protocol.
 
     Args:
@@ -231,6 +233,7 @@ def held_out(system: System, metric: str, protocol: str, names: Sequence[str],
         names: mechanisms that are fitted.
         rows: indices, all measured ones unless given.
         extrapolation: further deviation per factor e beyond the fitted rows [1].
+        most: how many splits, the first ones; None for all [1].
 
     Raises ValueError if the protocol leaves nothing to fit or to predict.
     """
@@ -242,14 +245,14 @@ def held_out(system: System, metric: str, protocol: str, names: Sequence[str],
         further = extrapolation * beyond(system, fitted, left_out)
         return calibration, predicted(predict, metric, calibration, left_out, further)
 
-    splits = list(PROTOCOLS[protocol](system, rows))
+    splits = list(itertools.islice(PROTOCOLS[protocol](system, rows), most))
     if not splits:
         raise ValueError(f"'{protocol}' has no rows of '{system.id}' to predict")
     calibrations, found = zip(*by_split(system, splits, held), strict=True)
     row = np.concatenate([left_out for _, left_out in splits])
     centre, low, high = (np.concatenate(column) for column in zip(*found, strict=True))
     return Predictions(row, system.rows[metric][row], centre, low, high, calibrations,
-                       seeds_of(protocol))
+                       seeds_of(protocol)[:most])
 
 
 def uncalibrated(system: System, metric: str, own: Mapping[str, Parts],

@@ -1,20 +1,13 @@
-"""Laws of all-reduces, gathers and exchanges of experts: those of a step, on columns of a table."""
+"""Laws of all-reduces and exchanges of experts: those of a step, on columns of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 
 import numpy as np
 
 from calc.kernels.law import Bounds, Column, Columns, Law
-from calc.physics.communication import (
-    Group,
-    all_gather,
-    all_reduce,
-    exchange,
-    group,
-    reduce_scatter,
-)
+from calc.physics.communication import Group, all_reduce, exchange, group
 from calc.physics.inputs import Inputs, Number
 
 # a table of one server asks for no network
@@ -47,23 +40,6 @@ def fitted_all_reduce(columns: Columns, parameters: Mapping[str, float]) -> Colu
     """
     q, g = _laid(columns, parameters)
     return np.asarray(all_reduce(q, g, columns["bytes"]), float)
-
-
-def gathering_time(collective: Callable[..., Number]) -> Callable[..., Column]:
-    """Time of all-gathers, or of reduce-scatters, within a server [s].
-
-    The buffer of a table is the longer of what goes in and comes out: every rank's payload.
-
-    Args:
-        collective: of ``calc.physics.communication``.
-
-    Source: notebooks/communication.md, section Gathering the logits.
-    """
-    def time(columns: Columns, parameters: Mapping[str, float]) -> Column:
-        q, g = _laid(columns, parameters)
-        return np.asarray(collective(q, g, columns["bytes"] / columns["ranks"]), float)
-
-    return time
 
 
 def exchange_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
@@ -118,10 +94,6 @@ def exchange_law(told: Container[str]) -> Law:
                there_and_back_time)
 
 
-_GATHER = {"gather_alpha": Bounds(6e-6, 5e-7, 1e-4), "gather_step_alpha": Bounds(1e-6, 1e-8, 2e-5),
-           "gather_efficiency": Bounds(0.3, 0.01, 1.0),
-           "gather_bulk_alpha": Bounds(3e-5, 3e-6, 3e-4),
-           "gather_bulk_efficiency": Bounds(0.65, 0.05, 1.0)}
 _EXCHANGE = {"exchange_alpha": Bounds(2e-5, 1e-6, 1e-3),
              "exchange_efficiency": Bounds(0.5, 0.02, 1.0),
              "exchange_expert_time": Bounds(1e-8, 1e-12, 1e-6),
@@ -131,15 +103,7 @@ _EXCHANGE = {"exchange_alpha": Bounds(2e-5, 1e-6, 1e-3),
 # a second round that starts late or soon, beside a pipeline that starts soon or late
 _ROUNDS = ({"second_round_alpha": 1e-5, "pipelined_alpha": 2e-5},
            {"second_round_alpha": 2e-6, "pipelined_alpha": 6e-5})
-LAWS = (
-    Law("all_reduce", {
-        "collective_alpha": Bounds(4e-6, 5e-7, 6e-5),
-        "second_round_alpha": Bounds(4e-6, 3e-7, 2e-4),
-        "collective_efficiency": Bounds(0.65, 0.05, 1.0),
-        "pipelined_alpha": Bounds(5e-5, 3e-6, 1e-4),
-        "pipelined_efficiency": Bounds(0.65, 0.3, 0.8)}, fitted_all_reduce, begins=_ROUNDS),
-    Law("all_gather", _GATHER, gathering_time(all_gather)),
-    Law("reduce_scatter", _GATHER, gathering_time(reduce_scatter)),
-    Law("dispatch", _EXCHANGE, exchange_time),
-    Law("combine", _EXCHANGE, exchange_time))
-"""By operator of a table. Dispatch and combine share their values, and so do both gathers."""
+ALL_REDUCE = Law("all_reduce", {
+    "collective_alpha": Bounds(4e-6, 5e-7, 6e-5), "second_round_alpha": Bounds(4e-6, 3e-7, 2e-4),
+    "collective_efficiency": Bounds(0.65, 0.05, 1.0), "pipelined_alpha": Bounds(5e-5, 3e-6, 1e-4),
+    "pipelined_efficiency": Bounds(0.65, 0.3, 0.8)}, fitted_all_reduce, begins=_ROUNDS)

@@ -86,4 +86,3 @@ PREFILL_CORE = Law("mla_prefill", {
     "attention_efficiency": Bounds(0.5, 0.02, 0.98),
     "prefill_core_latency": Bounds(1e-5, 1e-7, 1e-4), "core_row_traffic": Bounds(3, 1e-3, 40)},
     prefill_time)
-LAWS = (DECODE_CORE, PREFILL_CORE)

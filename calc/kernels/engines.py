@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from calc.kernels.before import values_alone
-from calc.kernels.communication import LAWS as COLLECTIVES
+from calc.kernels.communication import ALL_REDUCE
 from calc.kernels.exchanges import exchanges
 from calc.kernels.fitting import fit, halves
 from calc.kernels.matmuls import DENSE
@@ -40,7 +40,6 @@ from catalogue.entries.profiles import in_order
 from catalogue.tables import Shelf
 from catalogue.tables.table import WIDTHS
 
-ALL_REDUCE = next(law for law in COLLECTIVES if law.operator == "all_reduce")
 DENSE_FORMATS = ("bf16", "fp8-block", "nvfp4")
 # of a dense matmul that engines' kernels take whole: of others, which models of this class do not
 # have, vLLM and SGLang call a slower kernel

@@ -171,4 +171,3 @@ SLICES = Law("experts", {
     "sliced_expert_latency": Bounds(1e-5, 1e-7, 2e-4), "sliced_row_traffic": Bounds(2, 1e-3, 40),
     "sliced_tile_growth": GROWTH, "largest_sliced_tile": LARGEST},
     sliced_time, {"load_overlap": OVERLAP})
-LAWS = (DENSE, WHOLE, SENT, SLICES)

@@ -87,7 +87,7 @@ def _data(results: Results, fitted: Fitted | None) -> dict[str, Any]:
     inside, of = results.inside
     return {"scenario": results.scenario, "engine": results.engine, "inside": inside, "of": of,
             "rows": rows, "missing": list(results.missing),
-            "remarks": [line for run in results.runs for line in run.remarks],
+            "remarks": [line for run in results.runs for line, _ in _remarks(run)],
             "fitted": fitted.model_dump() if fitted else None}
 
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
-import numpy as np
-
-from calc.evidence.fitting import Calibration
-from calc.evidence.protocols import Predict, Predictions, Split, by_split, calibrate, halves
+from calc.evidence.protocols import Predictions, held_out
 from calc.evidence.systems import System
 from catalogue.entries.formulas import neutral
 
@@ -42,7 +38,7 @@ def ablate(system: System, names: Sequence[str], seeds: int = SEEDS,
     """Time per output token, held out by random halves, with all terms and without each in turn.
 
     What is left of the mechanisms is fitted again, so that the others may take a term's place. A
-    mechanism that is switched off is not fitted. There are no intervals.
+    mechanism that is switched off is not fitted.
 
     Args:
         system: what was measured, a wave of equal requests.
@@ -56,19 +52,6 @@ def ablate(system: System, names: Sequence[str], seeds: int = SEEDS,
     """
     rows = system.measured("tpot")
     without: dict[str, dict[str, float]] = {"": {}} | {term: off(term) for term in terms}
-    return {term: _held_out(system.with_inputs(inputs), [name for name in names
-                                                         if name not in inputs], rows, seeds)
-            for term, inputs in without.items()}
-
-
-def _held_out(system: System, names: Sequence[str], rows: np.ndarray, seeds: int) -> Predictions:
-    def held(split: Split, predict: Predict) -> tuple[Calibration, np.ndarray]:
-        fitted, left_out = split
-        calibration = calibrate(system, "tpot", names, fitted, predict)
-        return calibration, predict("tpot", left_out, calibration.inputs)
-
-    splits = list(itertools.islice(halves(system, rows), seeds))
-    calibrations, found = zip(*by_split(system, splits, held), strict=True)
-    row, centre = np.concatenate([left_out for _, left_out in splits]), np.concatenate(found)
-    return Predictions(row, system.rows["tpot"][row], centre, centre, centre,
-                       calibrations, tuple(range(seeds)))
+    return {term: held_out(system.with_inputs(inputs), "tpot", "halves", [
+        name for name in names if name not in inputs], rows, most=seeds)
+        for term, inputs in without.items()}

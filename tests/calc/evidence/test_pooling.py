@@ -12,7 +12,7 @@ from scipy.stats import binom
 import catalogue
 from calc.commands.evidence.discrepancy import with_estimates
 from calc.evidence import classes, pooling, protocols, validation
-from calc.evidence.pooling import Estimates, Residuals, chain, estimated, unlikely
+from calc.evidence.pooling import Residuals, chain, estimated, estimates, unlikely
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import Growth
 
@@ -34,7 +34,7 @@ def drawn(of, size, count=200, seed=1, ranges=0.0, within=0.0):
 
 
 def of_class(found, name, metric="tpot", borrowed=K):
-    return Estimates(found, borrowed)[name][metric]
+    return estimates(found, borrowed)[name][metric]
 
 
 # --- the likelihood -------------------------------------------------------------------------------

@@ -8,18 +8,17 @@ from _tables import synthetic
 
 import catalogue
 from calc.kernels.communication import (
-    LAWS,
+    ALL_REDUCE,
     LINKS,
     exchange_law,
     exchange_time,
     there_and_back_time,
 )
 from calc.kernels.exchanges import ACROSS, FROM_HOST, MODES, card_values, exchanges
-from calc.physics.communication import all_gather, all_reduce, exchange, group
+from calc.physics.communication import all_reduce, exchange, group
 from calc.physics.inputs import Inputs
 from catalogue.tables.table import joined
 
-LAW = {law.operator: law for law in LAWS}
 SWITCHED = dict(zip(LINKS, (8.0, 0.0, 450e9, 450e9, 1.0), strict=True))
 RANKS = np.repeat([2.0, 4.0, 8.0], 15)
 BYTES = np.tile(2.0 ** np.arange(14, 29), 3)
@@ -41,19 +40,13 @@ def columns():
         "ranks": RANKS, "bytes": BYTES}
 
 
-def starts(law):
-    return {name: bounds.start for name, bounds in law.parameters.items()}
-
-
-@pytest.mark.parametrize(("operator", "collective", "share"), [
-    ("all_reduce", all_reduce, 1), ("all_gather", all_gather, RANKS)])
-def test_collective_equals_that_of_a_step(operator, collective, share):
-    law = LAW[operator]
-    q = Inputs({**SWITCHED, **starts(law), "network_alpha": 0.0, "network_efficiency": 1.0,
+def test_collective_equals_that_of_a_step():
+    starts = {name: bounds.start for name, bounds in ALL_REDUCE.parameters.items()}
+    q = Inputs({**SWITCHED, **starts, "network_alpha": 0.0, "network_efficiency": 1.0,
                 "network_bandwidth": 1.0})
-    np.testing.assert_allclose(law.time(columns(), starts(law)), [
-        collective(q, group(q, ranks), payload)
-        for ranks, payload in zip(RANKS, BYTES / share, strict=True)])
+    np.testing.assert_allclose(ALL_REDUCE.time(columns(), starts), [
+        all_reduce(q, group(q, ranks), payload)
+        for ranks, payload in zip(RANKS, BYTES, strict=True)])
 
 
 @pytest.mark.parametrize("normal", [0.0, 1.0])

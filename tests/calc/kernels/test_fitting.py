@@ -12,7 +12,9 @@ from calc.kernels.fitting import REGIONS, Errors, by_region, errors, fit, halves
 from calc.kernels.law import Bounds, Law
 from calc.kernels.rows.of_every_operator import FORMATS
 
-LAWS = (*matmuls.LAWS, *cores.LAWS, *communication.LAWS, blocks.DECODE_BETWEEN,
+CORES = (cores.DECODE_CORE, cores.PREFILL_CORE)
+LAWS = (matmuls.DENSE, matmuls.QUANTISED, matmuls.WHOLE, matmuls.SENT, matmuls.SLICES, *CORES,
+        communication.ALL_REDUCE, blocks.DECODE_BETWEEN,
         blocks.DECODE_BLOCK, blocks.SPARSE_BLOCK)
 SLOWEST = 1e-3  # seconds that no kernel takes with nothing to do
 CARD = {"peak": 1979e12, "bandwidth": 4.8e12, "weight_bytes": 1.0, "hbm_efficiency": 0.88,
@@ -124,7 +126,7 @@ def test_bytes_of_a_weight_are_those_of_its_format(multiplied, stored, formats):
 
 
 @pytest.mark.parametrize("law", [matmuls.DENSE, matmuls.WHOLE, matmuls.SENT, matmuls.SLICES,
-                                 *cores.LAWS, communication.LAWS[0]],
+                                 *CORES, communication.ALL_REDUCE],
                          ids=lambda law: law.operator)
 def test_card_alone_gives_every_parameter(law):
     device = catalogue.load_device("nvidia-h200-sxm")

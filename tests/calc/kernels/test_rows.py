@@ -10,7 +10,7 @@ import pytest
 
 from calc.kernels import engines
 from calc.kernels.blocks import DECODE_BETWEEN
-from calc.kernels.communication import LAWS as COLLECTIVES
+from calc.kernels.communication import ALL_REDUCE
 from calc.kernels.cores import DECODE_CORE
 from calc.kernels.matmuls import DENSE, SLICES, WHOLE, expert_bytes, rank_columns
 from calc.kernels.rows.experts import AFTER_EXCHANGE, SHAPE
@@ -29,7 +29,6 @@ EXPERTS = {"routed_expert_gemm_efficiency": 0.6, "expert_streaming_efficiency": 
            "largest_expert_tile": 96.0}
 CORE = {"mla_efficiency": 0.7, "mla_compute_efficiency": 0.5, "latent_core_latency": 1.2e-5,
         "latent_core_fill": 5e-8}
-ALL_REDUCE = next(law for law in COLLECTIVES if law.operator == "all_reduce")
 SUMS = {"collective_alpha": 5e-6, "second_round_alpha": 6e-6, "collective_efficiency": 0.6,
         "pipelined_alpha": 4e-5, "pipelined_efficiency": 0.6}
 L2 = 50 * 2**20
