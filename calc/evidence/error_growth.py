@@ -107,12 +107,9 @@ def estimate(systems: Iterable[System], borrowed: float) -> pooling.Written:
 
 def coverage(systems: Iterable[System]) -> dict[str, Covered]:
     """What the rows of every measured system cover."""
-    return {system.id: covered(system.scenario, class_of(system.scenario),
-                               _ends(system.rows["concurrency"])) for system in systems}
-
-
-def _ends(requests: np.ndarray) -> tuple[float, float]:
-    return float(requests.min()), float(requests.max())
+    return {system.id: covered(system.scenario, class_of(system.scenario), (
+        float(system.rows["concurrency"].min()), float(system.rows["concurrency"].max())))
+        for system in systems}
 
 
 def grown(found: Mapping[str, Sequence[Residuals]]) -> dict[str, Growth]:

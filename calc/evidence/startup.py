@@ -215,9 +215,10 @@ def _predicted(cell: StartupCell) -> bool:
     return not math.isnan(cell.factor)
 
 
-def _distance(cell: StartupCell) -> float:
-    """Absolute logarithm of predicted over printed [1]."""
-    return abs(math.log(cell.factor)) if cell.factor > 0 else math.inf
+def _worst_first(cells: Iterable[StartupCell]) -> list[StartupCell]:
+    """Predicted figures by the absolute logarithm of predicted over printed."""
+    return sorted(filter(_predicted, cells), reverse=True, key=lambda cell: (
+        abs(math.log(cell.factor)) if cell.factor > 0 else math.inf))
 
 
 def worst_of_logs(cells: Iterable[StartupCell]) -> list[StartupCell]:
@@ -227,7 +228,7 @@ def worst_of_logs(cells: Iterable[StartupCell]) -> list[StartupCell]:
         cells: printed figures with predictions.
     """
     worst: dict[str, StartupCell] = {}
-    for cell in sorted(filter(_predicted, cells), key=_distance, reverse=True):
+    for cell in _worst_first(cells):
         worst.setdefault(cell.row.log.id, cell)
     return list(worst.values())
 
@@ -239,7 +240,7 @@ def startup_groups(cells: Iterable[StartupCell]) -> dict[tuple[str, str], list[S
         cells: printed figures with predictions.
     """
     groups: dict[tuple[str, str], list[StartupCell]] = {}
-    for cell in sorted(filter(_predicted, cells), key=_distance, reverse=True):
+    for cell in _worst_first(cells):
         assert cell.row.scenario is not None  # as it is predicted
         groups.setdefault((cell.row.engine, cell.row.scenario.model.attention), []).append(cell)
     return groups

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -78,11 +79,23 @@ def expert_bytes(columns: Columns) -> Column:
                       * columns["inside"] * columns["weight_bytes"])
 
 
-def _expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool,
-                 together: Column | float) -> Column:
-    """Of the experts of a rank, which has all rows of the tokens ``together`` before it."""
+def expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool = False,
+                sent: bool = False) -> Column:
+    """Time of a layer's routed experts on a rank [s], rows sorted, quantised and summed.
+
+    Args:
+        columns: ``tokens`` of all ranks, ``n_routed_experts``, ``num_experts_per_tok``,
+            ``expert_parallel``, ``hidden_size``, ``inside`` (width of an expert on the rank),
+            ``expert_rows`` and ``experts_read`` of the rank, and what is known of the card.
+        parameters: of ``WHOLE``, ``SENT`` or ``SLICES``.
+        slices: whether experts are cut over ranks, not whole.
+        sent: whether the rank has been sent its own rows and no others.
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
     hidden, inside = columns["hidden_size"], columns["inside"]
     rows, read = columns["expert_rows"], columns["experts_read"]
+    together = rows / columns["num_experts_per_tok"] if sent else columns["tokens"]
     other = dict.fromkeys((*WHOLE.parameters, *SLICES.parameters), 1.0)  # not asked for
     other |= {"gathered_row_traffic": 0.0, "expert_row_traffic": ONCE.start}
     q = _inputs(columns, {**other, **parameters}, routed_expert_peak=columns["peak"],
@@ -97,41 +110,6 @@ def _expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool
             + moved_rows(q, rows, together) * of_one / (
                 q.memory_bandwidth * q.hbm_efficiency))
     return np.asarray(time, float)
-
-
-def whole_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
-    """Time of a layer's whole experts on a rank [s], rows sorted, quantised and summed.
-
-    Args:
-        columns: ``tokens`` of all ranks, ``n_routed_experts``, ``num_experts_per_tok``,
-            ``expert_parallel``, ``hidden_size``, ``inside`` (width of an expert on the rank),
-            ``expert_rows`` and ``experts_read`` of the rank, and what is known of the card.
-        parameters: of ``WHOLE``.
-
-    Source: notebooks/latency.md, section The classes of a step.
-    """
-    return _expert_time(columns, parameters, False, columns["tokens"])
-
-
-def sent_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
-    """The same where a rank has been sent its own rows and no others.
-
-    Args:
-        columns: as for whole experts.
-        parameters: of ``SENT``.
-    """
-    own = columns["expert_rows"] / columns["num_experts_per_tok"]
-    return _expert_time(columns, parameters, False, own)
-
-
-def sliced_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
-    """The same of slices of experts.
-
-    Args:
-        columns: as for whole experts.
-        parameters: of ``SLICES``.
-    """
-    return _expert_time(columns, parameters, True, columns["tokens"])
 
 
 def rank_columns(columns: Mapping[str, Column], skew: np.ndarray, left: Dealing = "ranks"
@@ -160,14 +138,14 @@ WHOLE = Law("experts", {
     "routed_expert_latency": Bounds(1e-5, 1e-7, 2e-4),
     "gathered_row_traffic": Bounds(1, 1e-3, 40), "expert_tile_growth": GROWTH,
     "largest_expert_tile": LARGEST},
-    whole_time, {"expert_load_overlap": OVERLAP, "expert_row_traffic": ONCE})
+    expert_time, {"expert_load_overlap": OVERLAP, "expert_row_traffic": ONCE})
 SENT = replace(WHOLE, parameters={
     {"gathered_row_traffic": "expert_row_traffic"}.get(name, name): bounds
-    for name, bounds in WHOLE.parameters.items()}, time=sent_time,
+    for name, bounds in WHOLE.parameters.items()}, time=partial(expert_time, sent=True),
     fixed={"expert_load_overlap": OVERLAP})
 SLICES = Law("experts", {
     "sliced_expert_gemm_efficiency": Bounds(0.5, 0.02, 0.98),
     "sliced_streaming_efficiency": Bounds(0.7, 0.05, 0.98),
     "sliced_expert_latency": Bounds(1e-5, 1e-7, 2e-4), "sliced_row_traffic": Bounds(2, 1e-3, 40),
     "sliced_tile_growth": GROWTH, "largest_sliced_tile": LARGEST},
-    sliced_time, {"load_overlap": OVERLAP})
+    partial(expert_time, slices=True), {"load_overlap": OVERLAP})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import difflib
 import sys
 from collections import Counter
@@ -19,8 +18,6 @@ from catalogue.reading.shared import causes
 say = messages("calc/commands/evidence/audit")
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
-COLUMNS = ("id", "section", "line", "verdict", "also", "cause", "documented", "recomputed",
-           "corrected", "low", "high", "unit", "why")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -31,17 +28,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         command.add_argument(f"--{name}", help=spoken(meaning))
     command.add_argument("--contradictions", action="store_true",
                          help=spoken(say("help-contradictions")))
-    command.add_argument("--csv", action="store_true", help=spoken(say("help-csv")))
 
 
 def run(args: argparse.Namespace) -> int:
     """Print counts by document and verdict, the causes, and the claims that are asked for.
 
-    Returns 2 where a claim could not be judged; the others are printed. Raises ParamsError for both
-    formats at once.
+    Returns 2 where a claim could not be judged; the others are printed.
     """
-    if args.csv and args.json:
-        raise ParamsError(spoken(say("csv-or-json")))
     from calc.auditing.audit import audit  # builds deployments
     from calc.auditing.judging import VERDICTS
 
@@ -54,9 +47,7 @@ def run(args: argparse.Namespace) -> int:
     _known(whole, args, VERDICTS)
     for problem in told(whole.problems):
         print(problem, file=sys.stderr)
-    if args.csv:
-        _csv([row.as_json() for row in rows])
-    elif args.json:
+    if args.json:
         print_json({"counts": {document: dict(count) for document, count
                                in whole.counts().items()},
                     "causes": dict(whole.causes().most_common()),
@@ -131,15 +122,3 @@ def _title(cause: str) -> Pair:
 
 def _verdict(name: str) -> Pair:
     return say("verdict", name=name, plain=name)
-
-
-def _csv(rows: Iterable[dict[str, Any]]) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        right = row["corrected"] or {}
-        writer.writerow([
-            row["id"], row["section"], row["line"], row["verdict"], " ".join(row["also"]),
-            row["cause"] or "", row["documented"]["value"], row["recomputed"],
-            right.get("value", ""), right.get("low", ""), right.get("high", ""),
-            row["documented"]["unit"] or "", row["why"]["en"]])

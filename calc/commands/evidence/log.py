@@ -111,7 +111,7 @@ def _print(log: StartupText, scenario: Scenario, terms: list[Term], wrong: Term 
         name, ours = term.figure, term.ours
         table.add_row(spoken(common("printed-figure", name=name)), _shown(name, term.printed),
                       _shown(name, float(ours.value)),
-                      _interval(name, float(ours.low), float(ours.high)),
+                      _shown(name, float(ours.low), float(ours.high)),
                       f"{float(ours.value) / term.printed:.2f}" if term.printed > 0 else "")
     for name in [name for name in log.printed if name not in {term.figure for term in terms}]:
         table.add_row(spoken(common("printed-figure", name=name)),
@@ -122,19 +122,15 @@ def _print(log: StartupText, scenario: Scenario, terms: list[Term], wrong: Term 
         by=_shown(wrong.figure, abs(wrong.off)), more=wrong.off > 0)))
 
 
-def _shown(name: str, value: float) -> str:
-    """A figure in the unit and with the digits of the engines: GiB, which SGLang writes GB."""
+def _shown(name: str, low: float, high: float | None = None) -> str:
+    """A figure, or an interval, in the engines' unit and digits: GiB, which SGLang writes GB."""
     unit = PRINTED_UNITS[name]
+    ends = [low] if high is None else [low, high]
     if unit == "B":
-        return f"{value / GIB:.2f} GiB"
-    return f"{value:.2f}×" if unit == "request" else amount(value, unit)
-
-
-def _interval(name: str, low: float, high: float) -> str:
-    unit = PRINTED_UNITS[name]
-    if unit == "B":
-        return f"{low / GIB:.2f} … {high / GIB:.2f} GiB"
-    return f"{low:.2f}–{high:.2f}×" if unit == "request" else interval(low, high, unit)
+        return " … ".join(f"{end / GIB:.2f}" for end in ends) + " GiB"
+    if unit == "request":
+        return "–".join(f"{end:.2f}" for end in ends) + "×"
+    return amount(low, unit) if high is None else interval(low, high, unit)
 
 
 def _store(target: Path, path: Path, log: StartupText, scenario: Scenario) -> None:

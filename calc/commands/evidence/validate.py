@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
@@ -76,16 +76,20 @@ def _print_results(chosen: Sequence[Result]) -> None:
     """A line per system, metric and protocol."""
     rows = [tuple(spoken(say("column", name=name)) for name in HEADER)]
     for result in chosen:
-        numbers = result.predictions.summary()
-        worst = spoken(say("worst", error=f"{numbers['worst']:.1%}",
-                           row=int(result.predictions.worst_row) + 1))
+        errors = result.predictions.summary()
         rows.append((result.system, metric_of(result.metric),
-                     spoken(say("protocol", name=result.protocol)), f"{numbers['rows']}",
-                     f"{numbers['mean']:.1%}", f"{numbers['median']:.1%}",
-                     f"{numbers['bias']:.2f}", worst,
-                     f"{numbers['coverage']:.0%}", f"{numbers['width']:.2f}",
+                     spoken(say("protocol", name=result.protocol)), f"{errors['rows']}",
+                     *_errors(errors, int(result.predictions.worst_row) + 1),
+                     f"{errors['width']:.2f}",
                      f"{result.blind.summary()['median']:.1%}" if result.blind else ""))
     print_columns(rows, TEXTS)
+
+
+def _errors(errors: Mapping[str, float], worst_row: int) -> tuple[str, ...]:
+    """Mean, median, bias, worst and coverage, as both tables have them."""
+    return (f"{errors['mean']:.1%}", f"{errors['median']:.1%}", f"{errors['bias']:.2f}",
+            spoken(say("worst", error=f"{errors['worst']:.1%}", row=worst_row)),
+            "" if math.isnan(errors["coverage"]) else f"{errors['coverage']:.0%}")
 
 
 def _gate_json(cells: Sequence[GateCell]) -> dict[str, Any]:
@@ -99,11 +103,8 @@ def _print_gate(cells: Sequence[GateCell]) -> None:
     """A line per system and metric that is tested on, the worst mean error first."""
     rows = [tuple(spoken(say("column", name=name)) for name in GATE_HEADER)]
     for summary in sorted(summarise(cells), key=lambda each: -each.mean):
-        worst = spoken(say("worst", error=f"{summary.worst:.1%}", row=summary.worst_row))
         rows.append((summary.system, metric_of(summary.metric), f"{summary.rows}",
-                     f"{summary.refused}", f"{summary.mean:.1%}", f"{summary.median:.1%}",
-                     f"{summary.bias:.2f}", worst,
-                     "" if math.isnan(summary.coverage) else f"{summary.coverage:.0%}"))
+                     f"{summary.refused}", *_errors(vars(summary), summary.worst_row)))
     print(f"\n{spoken(say('test-only'))}")
     print_columns(rows, GATE_TEXTS)
     for system in dict.fromkeys(cell.system for cell in cells if cell.refused):

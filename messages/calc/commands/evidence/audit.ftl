@@ -21,10 +21,6 @@ help-contradictions =
     .en = claims that exclude each other, instead of counts
     .zh = 改为列出相互矛盾的论断
 
-help-csv =
-    .en = one row a claim, SI units
-    .zh = 每条论断一行，SI 单位
-
 none-such =
     .en = { $option }: there is none, the nearest are { $names }.
     .zh = { $option }：没有这一项，最接近的是 { $names }。
@@ -125,7 +121,3 @@ contradiction =
         [yes] ；成立：{ $right }
        *[no] { "" }
     }
-
-csv-or-json =
-    .en = --csv and --json: expected one of them.
-    .zh = --csv 与 --json 只能给一个。
