@@ -126,13 +126,9 @@ def _combined(amounts: Mapping[str, Amount], apart: bool) -> dict[str, Amount]:
     """
     def ends(name: str, shares: Mapping[str, float], sign: int) -> Amount:
         """A quantity that moves with its parts, in their shares of its logarithm."""
-        parts = [(share, amounts[part]) for part, share in shares.items()]
         value = amounts[name].value
-        down, up = (math.hypot(*(share * math.log(end(part) / part.value)
-                                 for share, part in parts))
-                    for end in (lambda part: part.low, lambda part: part.high))
-        if sign < 0:
-            down, up = up, down
+        down, up = (math.hypot(*(share * math.log(amounts[part].ends[end] / amounts[part].value)
+                                 for part, share in shares.items())) for end in (0, 1)[::sign])
         return replace(amounts[name], low=value * math.exp(-down),
                        high=value * math.exp(up))
 

@@ -35,7 +35,6 @@ from catalogue.entries.calibrations import (
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import plain
 
-common = messages("common")
 say = messages("calc/evidence/classes")
 
 UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
@@ -57,19 +56,9 @@ KINDS = (ALL, SERVERS, SPARSE, WIDENED, HOSTS)
 LOADS: tuple[Load, ...] = (CONCURRENT, ALONE, QUEUED, VARYING)
 
 
-@functools.cache
-def kind_words() -> dict[str, Pair]:
-    """Of ``KINDS``."""
-    return {ALL: say("all-systems"), SERVERS: common("servers"),
-            SPARSE: say("servers-with-sparse-attention"), WIDENED: say("servers-that-widen"),
-            HOSTS: say("experts-on-host")}
-
-
-@functools.cache
-def load_words() -> dict[Load, Pair]:
-    """Of ``LOADS``."""
-    return {CONCURRENT: say("fixed-concurrency"), ALONE: say("one-phase-alone"),
-            QUEUED: say("sent-all-at-once"), VARYING: say("sent-all-at-once-many")}
+def load_label(load: Load) -> Pair:
+    """A load in words."""
+    return say("load", name=load)
 
 
 @dataclass(frozen=True)
@@ -275,7 +264,7 @@ def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
         return None
     parts = [] if borrowed is None else [say("mechanisms-of", device=device.id, borrowed=borrowed)]
     if alone:
-        parts.append(say("none-measured", kind=kind_words()[name.split("/", maxsplit=1)[0]],
+        parts.append(say("none-measured", kind=say("kind", name=name.split("/", maxsplit=1)[0]),
                          vendor=device.vendor))
     parts += [say("law-rejected", operator=law.operator, dtype=law.dtype,
                   engine=str(scenario.engine), reason=law.rejected.reason,
@@ -403,13 +392,13 @@ def class_label(name: str) -> tuple[str, str]:
     'servers, NVIDIA, vLLM, fixed concurrency'
     """
     if name == ALL:
-        return kind_words()[ALL]
+        return say("kind", name=ALL)
     first, kind, *others = (*name.split("/"), *[ALL] * ("/" not in name))
     load = cast("Load", first)
     engines = library.names("profiles")
     en, zh = ([library.load("profiles", each).name[lang] if each in engines else each
                for each in others] for lang in ("en", "zh"))
-    return join((", ", "，"), [kind_words()[kind], *zip(en, zh, strict=True), load_words()[load]])
+    return join((", ", "，"), [say("kind", name=kind), *zip(en, zh, strict=True), load_label(load)])
 
 
 def axis_label(name: str) -> Pair:

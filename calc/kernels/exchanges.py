@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.linalg import block_diag
 
 from calc.kernels.communication import exchange_law
 from calc.kernels.fitting import Fitted, by_region, errors, fit, halves
-from calc.kernels.law import Column, Columns
+from calc.kernels.law import Column, Columns, select
 from calc.kernels.writing import Table as FittedTable
 from catalogue import library
 from catalogue.deployments.physics_inputs import USUAL_NETWORK, inside_inputs, network_bandwidth
@@ -62,24 +63,20 @@ def exchanges(there: Table, back: Table, device: Device, priors: Mechanisms, rel
         columns |= _links(device) | {"exchange_normal": float(mode == "normal")}
         alone = card_values(device, priors, mode)
         kernel, dtype = ("/".join(rows.distinct(name)) for name in ("kernel", "dtype"))
-
-        def told(fitted: Fitted, kernel: str = kernel, dtype: str = dtype, mode: Mode = mode
-                 ) -> FittedTable:
-            return FittedTable(release, "exchange", None, kernel, dtype, "bf16", None, (), fitted,
-                               exchange=mode)
-
+        table = partial(FittedTable, release, "exchange", None, dtype=dtype, multiplied="bf16",
+                        gathered=None, experts=(), exchange=mode)
         if kernel in FROM_HOST:
-            yield told(_judged(columns, time, alone))
+            yield table(kernel=kernel, fit=_judged(columns, time, alone))
             continue
         nodes = np.asarray(columns["nodes"])
         own = np.isin(nodes, NODES) | (mode != "normal")
-        found = _fitted(_some(columns, own), time[own], kinds[own], alone)
-        yield told(found)
+        found = _fitted(select(columns, own), time[own], kinds[own], alone)
+        yield table(kernel=kernel, fit=found)
         for count in np.unique(nodes[~own]):
             at, values = nodes == count, {**alone, **found.values}
-            before = _judged(_some(columns, at), time[at], alone).errors
-            yield told(replace(_judged(_some(columns, at), time[at], values), before=before),
-                       kernel=f"{kernel}, {count:.0f} servers")
+            before = _judged(select(columns, at), time[at], alone).errors
+            judged = _judged(select(columns, at), time[at], values)
+            yield table(kernel=f"{kernel}, {count:.0f} servers", fit=replace(judged, before=before))
 
 
 def card_values(device: Device, priors: Mechanisms, mode: Mode) -> dict[str, float]:
@@ -131,11 +128,6 @@ def _there_and_back(there: Table, back: Table
     return columns, there["time"] + returned, kinds
 
 
-def _some(columns: Columns, at: NDArray[np.bool_]) -> dict[str, Column | float]:
-    return {name: column[at] if isinstance(column, np.ndarray) else column
-            for name, column in columns.items()}
-
-
 def _fitted(columns: Columns, time: Column, kinds: NDArray[np.int64], alone: dict[str, float]
             ) -> Fitted:
     """A law of what the rows tell; of the rest the card's values are held.
@@ -149,11 +141,11 @@ def _fitted(columns: Columns, time: Column, kinds: NDArray[np.int64], alone: dic
     values: dict[str, float] = {}
     for at in (~across, across):
         if at.any():
-            told = ACROSS if at is across else _inside(_some(columns, at))
+            told = ACROSS if at is across else _inside(select(columns, at))
             parts.append(_part(columns, time, kinds, at, {**alone, **values}, told))
             values |= parts[-1].values
-    judged = _judged(_some(columns, apart), time[apart], {**alone, **values})
-    before = _judged(_some(columns, apart), time[apart], alone).errors
+    judged = _judged(select(columns, apart), time[apart], {**alone, **values})
+    before = _judged(select(columns, apart), time[apart], alone).errors
     return replace(judged, law=exchange_law(values), values=values, before=before,
                    ranges={name: ends for part in parts for name, ends in part.ranges.items()},
                    covariance=np.asarray(block_diag(*(part.covariance for part in parts))),
@@ -172,7 +164,7 @@ def _inside(columns: Columns) -> set[str]:
 def _part(columns: Columns, time: Column, kinds: NDArray[np.int64], at: NDArray[np.bool_],
           values: dict[str, float], told: Container[str]) -> Fitted:
     """Some parameters fitted to some rows, with values of the others that are held."""
-    law, some = exchange_law(told), _some(columns, at)
+    law, some = exchange_law(told), select(columns, at)
     held = {name: value for name, value in values.items() if name not in law.parameters}
     shapes = [np.asarray(some[name]) for name in (*SHAPE, "token_bytes")]
     return fit(law, {**some, **held}, time[at], halves(shapes), np.asarray(some["tokens"]),

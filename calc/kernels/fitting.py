@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from calc.kernels.law import Bounds, Column, Columns, Law
+from calc.kernels.law import Bounds, Column, Columns, Law, select
 
 SCALE = 0.1  # of a residual in logarithms, from which on it counts less than its square
 MOST_ROWS = 12_000  # fitted of one table; more move no digit that is kept
@@ -91,8 +91,7 @@ def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tok
     if len(taken) <= len(law.parameters):
         raise ValueError(f"{len(taken)} shapes are too few for {len(law.parameters)} parameters")
     taken = taken[:: max(1, len(taken) // MOST_ROWS)]
-    some = {name: column[taken] if isinstance(column, np.ndarray) and column.ndim else column
-            for name, column in columns.items()}
+    some = select(columns, taken)
     bounds = list(law.parameters.values())
 
     def residual(place: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,12 @@ class Bounds(NamedTuple):
     start: float
     low: float
     high: float
+
+
+def select(columns: Columns, at: NDArray[Any]) -> dict[str, Column | float]:
+    """Some rows of columns, by their numbers or a mask; single numbers stay."""
+    return {name: column[at] if isinstance(column, np.ndarray) and column.ndim else column
+            for name, column in columns.items()}
 
 
 @dataclass(frozen=True)

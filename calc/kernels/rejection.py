@@ -11,6 +11,7 @@ Source: notebooks/validation.md, section Laws that are rejected.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -46,6 +47,7 @@ CORE = {"heads": 16.0, "batch": 1.0, "context": 1024.0, "element_bytes": 2.0}
 # operator -> times of a decode step that its law decides
 CLASSES = {"gemm": ("attention", "dense_mlp"), "experts": ("routed_expert",),
            "mla_decode": ("core",), "dsa_decode_block": ("core",), "all_reduce": ("all_reduce",)}
+TIMES = tuple(dict.fromkeys(itertools.chain.from_iterable(CLASSES.values())))
 
 
 def checked(tables: Sequence[Table], engine: str, device: Device, priors: Mechanisms
@@ -95,20 +97,19 @@ def _beside_neighbours(series: Sequence[int], tables: Sequence[Table], device: D
     """Laws whose fixed time is twice that of the next law that is left; the worst goes first."""
     times = {number: fixed for number in series
              if (fixed := fixed_time(tables[number], device, priors)) is not None}
-    left, found = list(times), dict[int, Rejected]()
+    found: dict[int, Rejected] = {}
     while True:
-        ratios: dict[int, tuple[float, int]] = {}
-        for at, number in enumerate(left):
-            beside = [left[other] for other in (at - 1, at + 1) if 0 <= other < len(left)]
-            ratios |= {number: max((times[number] / times[other], other) for other in beside)
-                       } if beside else {}
-        worst = max(ratios, key=lambda number: ratios[number][0], default=None)
-        if worst is None or ratios[worst][0] < TWICE:
+        left = [number for number in times if number not in found]
+        pairs = [(number, other) for at, number in enumerate(left)
+                 for other in (*left[at + 1:at + 2], *left[max(0, at - 1):at])]
+        if not pairs:
             return found
-        factor, other = ratios[worst]
-        found[worst] = Rejected(
+        number, other = max(pairs, key=lambda pair: times[pair[0]] / times[pair[1]])
+        factor = times[number] / times[other]
+        if factor < TWICE:
+            return found
+        found[number] = Rejected(
             reason="neighbour", against=tables[other].release, factor=factor)
-        left.remove(worst)
 
 
 def fixed_time(table: Table, device: Device, priors: Mechanisms) -> float | None:
@@ -150,7 +151,7 @@ def _beside_steps(tables: Sequence[Table], before: Mapping[int, Rejected],
                  if number not in before and table.operator in CLASSES and table.fit.values
                  and (times := _own(step, table, plain)) is not None}
         least = {name: min([plain[name], *(times[name] for times in alone.values()
-                                           if name in times)]) for name in _every_class()}
+                                           if name in times)]) for name in TIMES}
         for number, times in alone.items():
             spare = step.tpot.value - sum(
                 time for name, time in least.items() if name not in times)
@@ -159,10 +160,6 @@ def _beside_steps(tables: Sequence[Table], before: Mapping[int, Rejected],
                 found[number] = Rejected(
                     reason="step", against=_words(step), factor=taken / spare)
     return found
-
-
-def _every_class() -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for names in CLASSES.values() for name in names))
 
 
 def _own(step: MeasuredStep, table: Table, plain: Mapping[str, float]
@@ -201,4 +198,4 @@ def _times(step: MeasuredStep, mechanisms: Mapping[str, str]) -> dict[str, float
     """Times of the classes of a step of a single request [s], with values of mechanisms."""
     scenario = deployment_of(step, engine=False, users=1, mechanisms=mechanisms)
     known = evaluate(scenario.inputs(), scenario.model.attention)
-    return {name: float(known[f"decode_{name}_time"]) for name in _every_class()}
+    return {name: float(known[f"decode_{name}_time"]) for name in TIMES}

@@ -17,7 +17,7 @@ from calc.commands.printing import (
     spoken,
     store,
 )
-from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_words
+from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_label
 from calc.yamltext import Flow, dump, rounded
 from catalogue import ParamsError, library
 from catalogue.entries.calibrations import Discrepancy, OwnError
@@ -61,10 +61,10 @@ def run(args: argparse.Namespace) -> int:
         print_json(stored(made))
         return OK
     _print_classes(made.classes, made.width)
-    for load, words in load_words().items():
-        for metric, each in made.growth.get(load, {}).items():
+    for load, of_load in made.growth.items():
+        for metric, each in of_load.items():
             print(spoken(say(
-                "growth", metric=metric_of(metric), load=words, down=f"{each.down:.2f}",
+                "growth", metric=metric_of(metric), load=load_label(load), down=f"{each.down:.2f}",
                 up=f"{each.up:.2f}", pairs=each.pairs, systems=each.systems,
                 inside=f"{each.inside:.0%}")))
     if args.write:

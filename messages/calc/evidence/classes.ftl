@@ -1,36 +1,34 @@
 ### Classes of deployments that share the formulas' own error, and what a deployment gets of it.
 
-all-systems =
-    .en = all systems
-    .zh = 全部系统
+kind =
+    .en = { $name ->
+        [servers] servers
+        [sparse] servers with sparse attention
+        [widened] servers whose kernels widen weights as they multiply and are in no table
+        [hosts] experts on the host
+       *[all] all systems
+    }
+    .zh = { $name ->
+        [servers] 服务器
+        [sparse] 稀疏注意力服务器
+        [widened] 边还原权重边相乘、算子没有数据表的服务器
+        [hosts] 专家在主机侧
+       *[all] 全部系统
+    }
 
-servers-with-sparse-attention =
-    .en = servers with sparse attention
-    .zh = 稀疏注意力服务器
-
-servers-that-widen =
-    .en = servers whose kernels widen weights as they multiply and are in no table
-    .zh = 边还原权重边相乘、算子没有数据表的服务器
-
-experts-on-host =
-    .en = experts on the host
-    .zh = 专家在主机侧
-
-fixed-concurrency =
-    .en = fixed concurrency
-    .zh = 固定并发
-
-one-phase-alone =
-    .en = one phase alone
-    .zh = 单独一个阶段
-
-sent-all-at-once =
-    .en = sent all at once
-    .zh = 一次性发出
-
-sent-all-at-once-many =
-    .en = sent all at once, many lengths
-    .zh = 一次性发出，长短不一
+load =
+    .en = { $name ->
+        [concurrent] fixed concurrency
+        [alone] one phase alone
+        [queued] sent all at once
+       *[varying] sent all at once, many lengths
+    }
+    .zh = { $name ->
+        [concurrent] 固定并发
+        [alone] 单独一个阶段
+        [queued] 一次性发出
+       *[varying] 一次性发出，长短不一
+    }
 
 mechanisms-of =
     .en = '{ $device }' names no mechanisms, so efficiencies and overheads are those of '{ $borrowed }' (mechanisms: NAME in its file says which)
