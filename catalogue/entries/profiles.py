@@ -427,53 +427,6 @@ Place = Annotated[float, Field(strict=False, ge=0)]
 Factor = Annotated[float, Field(strict=False, gt=0, le=1e6)]
 
 
-class Shapes(Entry):
-    """Values of a column, both ends included; where one is absent it is open.
-
-    Attributes:
-        column: of the table, or what is made of its columns.
-        first, last: of its values.
-    """
-
-    column: Words
-    first: Place | None = None
-    last: Place | None = None
-
-
-class Switch(Shapes):
-    """Shapes for which another kernel runs.
-
-    Attributes:
-        factor: of time over law, by which it jumps there [1].
-        where: of which shapes alone.
-    """
-
-    factor: Factor
-    where: Shapes | None = None
-
-
-class Rest(Switch):
-    """What a law misses besides: it leans along a column, or neighbours along it jump both ways.
-
-    Attributes:
-        how: it does.
-    """
-
-    how: Literal["trend", "scatter"]
-
-
-class Missed(Entry):
-    """Why a law misses a table.
-
-    Attributes:
-        switches: to other kernels, those that explain most first.
-        rest: what is missed beside them; absent, if with their factors both bars are kept.
-    """
-
-    switches: list[Switch] = []
-    rest: Rest | None = None
-
-
 class Rejected(Entry):
     """Why a law is not used: its time with one token contradicts other laws, or a measured step.
 
@@ -505,7 +458,6 @@ class Measured(Entry):
         judged: on the rows kept apart.
         before: on the same rows with the values of the card alone; None where it has none.
         regions: the same by the least number of tokens.
-        missed: why the law misses the bars; absent where it keeps them.
         rejected: why the law's fixed times are not used; absent where they are.
         parameters: names of the fitted mechanisms, in the order of the covariance.
         covariance: of the logarithms of their values, row by row of its lower triangle.
@@ -519,7 +471,6 @@ class Measured(Entry):
     judged: Judged
     before: Judged | None = None
     regions: dict[int, Judged]
-    missed: Missed | None = None
     rejected: Rejected | None = None
     parameters: list[Words]
     covariance: list[float]

@@ -13,7 +13,7 @@ from calc.kernels.law import Bounds, Law
 from calc.kernels.rows.of_every_operator import FORMATS
 
 CORES = (cores.DECODE_CORE, cores.PREFILL_CORE)
-LAWS = (matmuls.DENSE, matmuls.QUANTISED, matmuls.WHOLE, matmuls.SENT, matmuls.SLICES, *CORES,
+LAWS = (matmuls.DENSE, matmuls.WHOLE, matmuls.SENT, matmuls.SLICES, *CORES,
         communication.ALL_REDUCE, blocks.DECODE_BETWEEN,
         blocks.DECODE_BLOCK, blocks.SPARSE_BLOCK)
 SLOWEST = 1e-3  # seconds that no kernel takes with nothing to do
