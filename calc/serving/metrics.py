@@ -398,8 +398,7 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Le
     [token/s].
     """
     inputs = clock.inputs
-    replicas = int(inputs["data_parallel"])
-    ranks = ranks_in_step(inputs)
+    replicas, ranks = int(inputs["data_parallel"]), ranks_in_step(inputs)
     count = max(1, round(row["requests"] / replicas)) * ranks
     at_once = min(MOST_SEQUENCES, max(1, int(row["concurrency"] / replicas)))
     draw = np.random.default_rng(SEED)
