@@ -12,8 +12,8 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
-from . import downloads, finding, languages, outlines, passes, pipeline
-from .setting import formulas, quotes, sidebar, trees
+from . import downloads, finding, languages, passes, pipeline
+from .setting import formulas, sidebar
 from .sharing import addresses
 from .taking import portable
 
@@ -95,11 +95,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     passes.setup(app)
     downloads.setup(app)
     languages.setup(app)
-    trees.setup()
     formulas.setup(app)
-    quotes.setup(app)
     sidebar.setup(app)
-    outlines.setup(app)
     finding.setup(app)
     portable.setup(app)
     addresses.setup(app)

@@ -1,6 +1,4 @@
-"""What the book does itself instead of docutils, Sphinx and the theme: compared with theirs."""
-
-from typing import Any
+"""Dropdowns that take in what follows, and texts of files as Markdown."""
 
 import pytest
 from docutils import nodes
@@ -9,35 +7,9 @@ from docutils.utils import new_document
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from sphinx.util.nodes import NodeMatcher
 
 from _ext import ONWARDS, RestOfSection
-from _ext.setting import trees
 from catalogue.reading import words
-
-trees.setup()  # as in a build
-
-
-def page():
-    """A section with two paragraphs, one in a note, and a list of numbered items."""
-    texts = [nodes.paragraph("", "", nodes.Text(word), nodes.strong("", word, ids=[word]))
-             for word in ("one", "two")]
-    items = (nodes.list_item("", nodes.paragraph("", str(i))) for i in range(3))
-    return nodes.section("", nodes.title("", "Title"), texts[0], nodes.note("", texts[1]),
-                         nodes.bullet_list("", *items))
-
-
-@pytest.mark.parametrize("condition", [
-    None, nodes.paragraph, nodes.Text, nodes.TextElement, nodes.classifier,
-    NodeMatcher(nodes.strong, nodes.title, ids=["two"]), NodeMatcher(ids=Any),
-    lambda node: len(node.children) > 1])
-def test_walks_find_the_nodes_that_docutils_finds(condition):
-    root = page()
-    for start in (root, root[1], root[2]):
-        for ways in ({}, {"include_self": False}, {"siblings": True}, {"descend": False},
-                     {"ascend": True, "include_self": False}):
-            nodes_found = [id(node) for node in trees.findall(start, condition, **ways)]
-            assert nodes_found == [id(node) for node in trees.around(start, condition, **ways)]
 
 
 def paragraph(text):
