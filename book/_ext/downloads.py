@@ -112,7 +112,6 @@ def _publish(app: Sphinx, exception: Exception | None) -> None:
         return
     folder = Path(app.outdir) / "_static" / SCRIPTS
     for script in sorted((Path(app.srcdir) / "chapters").glob("*.js")):
-        folder.mkdir(parents=True, exist_ok=True)
         pipeline.put(folder / script.name, script.read_bytes())
 
 

@@ -1,17 +1,13 @@
 """Run one notebook with Papermill and write the executed notebook, the same bytes every time.
 
-The build calls it, by way of ``workshop.py``, once per stale page; as a process of its own it is
-
-    python execute.py SOURCE OUTPUT [ENTRY [EXECUTED]]
-
-SOURCE is a MyST notebook, OUTPUT the ``.ipynb`` to write, ENTRY the identifier of a deployment, a
-device or a model when SOURCE is the template of such pages: ``scenario.md`` takes it as its
-parameter ``scenario``, and so on. Cells of the template tagged ``variant`` are repeated for each
-variant of a scenario file, and those tagged ``family`` left out where there are none; a page may
-have cells of its own after those of the template, in ``supplements/ENTRY.md`` beside SOURCE. No
-cell runs where EXECUTED is given, the page as it was with the same code cells: it gets new words. A
-notebook that stops ends the process with exit code 1; the reason, in a few lines, is then in a file
-beside OUTPUT, ``.reason``.
+The build calls ``run`` once per stale page, by way of ``workshop.py``. The source is a MyST
+notebook, the output the ``.ipynb`` to write, the entry the identifier of a deployment, a device or
+a model when the source is the template of such pages: ``scenario.md`` takes it as its parameter
+``scenario``, and so on. Cells of the template tagged ``variant`` are repeated for each variant of a
+scenario file, and those tagged ``family`` left out where there are none; a page may have cells of
+its own after those of the template, in ``supplements/ENTRY.md`` beside the source. No cell runs
+where the page is given as it was executed with the same code cells: it gets new words. If a
+notebook stops, the reason, in a few lines, is in a file beside the output, ``.reason``.
 """
 
 from __future__ import annotations
@@ -64,24 +60,19 @@ def fill_placeholders(notebook: NotebookNode, titles: list[tuple[str, dict[str, 
 
 def _filled(cell: NotebookNode, entry: str, title: dict[str, str]) -> NotebookNode:
     """A cell with identifier and title in the place of their marks; code gets no title."""
+    from catalogue.reading import words
+
     tags = cell.metadata.get("tags", [])
     language = next((tag for tag in tags if tag in LANGUAGES), LANGUAGES[0])
     is_prose = cell.cell_type == "markdown"
     if is_prose:
-        cell.source = cell.source.replace("@title@", _as_text(title[language]))
+        cell.source = cell.source.replace("@title@", words.markdown(title[language]))
         cell.source = cell.source.replace("@id@", label(entry))
     if VARIANT in tags:
         name = label(entry) if is_prose else json.dumps(entry)[1:-1]  # inside a text in code
         cell.source = cell.source.replace("@variant@", name)
     cell.metadata["tags"] = [tag for tag in tags if tag not in (VARIANT, FAMILY)]
     return cell
-
-
-def _as_text(title: str) -> str:
-    """A title of a file as Markdown that shows it as it is."""
-    from catalogue.reading import words
-
-    return words.markdown(title)
 
 
 def label(entry: str) -> str:
@@ -213,19 +204,9 @@ def retold(notebook: NotebookNode, executed: Path) -> NotebookNode:
     return done
 
 
-def _write(notebook: NotebookNode, output: Path) -> None:
-    """Write an executed notebook, the same bytes every time."""
+def run(source: Path, output: Path, entry: str | None, executed: Path | None) -> int:
+    """Execute `source` into `output`, or retell it; return the exit code."""
     import nbformat
-
-    output.write_text(nbformat.writes(notebook, indent=1, ensure_ascii=False) + "\n",
-                      encoding="utf-8")
-
-
-def run(source: Path, output: Path, entry: str | None, executed: Path | None = None) -> str | None:
-    """Execute `source` into `output`, or retell it; return None, or the reason why it stopped."""
-    if executed and entry is None:  # with no need of the catalogue
-        _write(retold(prepare(source, None)[0], executed), output)
-        return None
     from papermill.exceptions import PapermillExecutionError
 
     import catalogue
@@ -234,29 +215,14 @@ def run(source: Path, output: Path, entry: str | None, executed: Path | None = N
         notebook, texts = prepare(source, entry)
         done = retold(notebook, executed) if executed else execute(
             notebook, {} if entry is None else {source.stem: entry}, source.parent)
+        output.write_text(nbformat.writes(done, indent=1, ensure_ascii=False) + "\n",
+                          encoding="utf-8")
+        return 0
     except catalogue.ParamsError as error:
-        return f"stopped before its first cell:\n    {error}"
+        reason = f"stopped before its first cell:\n    {error}"
     except PapermillExecutionError as error:
-        return failure(error, texts, error.source)
-    _write(done, output)
-    return None
-
-
-def main(arguments: list[str]) -> int:
-    """Run the notebook named by the arguments; return the exit code."""
-    source, output, entry, executed, *_ = (*arguments, "", "")
-    try:
-        reason = run(Path(source), Path(output), entry or None,
-                     Path(executed) if executed else None)
-    except Exception as error:  # a kernel that died, a file that is no notebook: say it, once
+        reason = failure(error, texts, error.source)
+    except Exception as error:  # a kernel that died, a file that is no notebook
         reason = f"could not be run:\n    {type(error).__name__}: {error}"
-    if reason:
-        Path(output).with_suffix(".reason").write_text(reason, encoding="utf-8")
-    return 1 if reason else 0
-
-
-if __name__ == "__main__":
-    import lifeline
-
-    lifeline.hold()
-    sys.exit(main(sys.argv[1:]))
+    output.with_suffix(".reason").write_text(reason, encoding="utf-8")
+    return 1

@@ -9,24 +9,19 @@ interrupted leaves a marker, so that the next one starts afresh and mends what i
 from __future__ import annotations
 
 import atexit
-import contextlib
-import errno
 import fcntl
 import gc
 import json
-import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
 from docutils import nodes
-from jinja2 import FileSystemBytecodeCache
 from myst_nb.ext.glue.crossref import PendingGlueReference
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -40,29 +35,16 @@ LOGGER = logging.getLogger(__name__)
 FIRST = "en"
 SECOND = "zh_CN"
 FOLDERS = ("templates_path", "html_static_path")  # settings that name folders
-WORK, SUM, TEMPLATES = ".work", ".sum", "templates"  # beside the site
 PASTES = "pastes"  # in the metadata of a page that shows numbers of another
 NOT_BUILT = "The book was not built"
-ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "told to end"}
-FULL = os.strerror(errno.ENOSPC)
 WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
 
 
 class SecondPass:
     """The Chinese pass: a process that writes into ``zh/`` of the published site."""
 
-    def __init__(self) -> None:
-        """Start the process, which imports what it needs and waits."""
-        self.begun = False
-        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("second_pass.py"))],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._errors)
-        atexit.register(self.stop)
-
-    def begin(self, app: Sphinx, fresh: bool) -> None:
-        """Have it build; `fresh` makes it forget what it knew of the pages."""
-        self.begun = True
+    def __init__(self, app: Sphinx, fresh: bool) -> None:
+        """Start the process; `fresh` makes it forget what it knew of the pages."""
         doctrees = second_doctrees(app)
         if fresh:
             shutil.rmtree(doctrees, ignore_errors=True)
@@ -75,27 +57,21 @@ class SecondPass:
             "external_toc_path": app.config.external_toc_path,
             "nitpicky": bool(app.config.nitpicky), "language": SECOND,
         }
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # it is gone, which ``join`` tells
-            self._process.stdin.write(json.dumps(settings).encode() + b"\n")
-            self._process.stdin.flush()
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("second_pass.py")),
+             json.dumps(settings)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._errors)
+        atexit.register(self._process.kill)
 
     def stop(self) -> None:
         """End the process if it still runs."""
         self._process.kill()
-        self._wait()
-        self._errors.close()
-
-    def _wait(self) -> int:
-        """Wait for the process and return its exit code."""
-        with self._process:
-            code = self._process.wait()
-        atexit.unregister(self.stop)
-        return code
+        self._process.wait()
 
     def join(self) -> list[str]:
         """Wait for the process; return its warnings, at least one if it failed."""
-        code = self._wait()
+        code = self._process.wait()
         self._errors.seek(0)
         messages: list[str] = []
         for line in self._errors.read().splitlines():
@@ -105,13 +81,11 @@ class SecondPass:
                 messages[-1] += f"\n{line}"
             elif code:
                 messages.append(line)
-        self._errors.close()
         return messages or ([f"the pass ended with exit code {code}"] if code else [])
 
 
 _locks: list[IO[str]] = []
 _second: list[SecondPass] = []
-_packing: list[Future[Path]] = []
 _changed: list[str] = []
 _before: list[str] = []
 
@@ -142,84 +116,28 @@ def _begin(app: Sphinx, config: Config) -> None:
     app.warningiserror, app.keep_going = False, True
     if config.language != FIRST:
         return
-    for number in ENDINGS:
-        signal.signal(number, _end)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     marker = _marker(app)
+    _hold_alone(marker.parent)
+    if marker.exists():
+        for folder in (Path(app.doctreedir), second_doctrees(app)):
+            shutil.rmtree(folder, ignore_errors=True)
+    marker.touch()
+    for draft in list(Path(app.outdir).rglob(f"{pipeline.DRAFT}*")):
+        draft.unlink() if draft.is_file() else shutil.rmtree(draft, ignore_errors=True)
     try:
-        _hold_alone(marker.parent)
-        if marker.exists() or not _is_as_left(app):
-            for folder in _kept(app):
-                shutil.rmtree(folder, ignore_errors=True)
-        marker.touch()
-        for draft in list(Path(app.outdir).rglob(f"{pipeline.DRAFT}*")):
-            draft.unlink() if draft.is_file() else shutil.rmtree(draft, ignore_errors=True)
-        _second.append(SecondPass())  # its errors are kept on another disk
-        _work_in(marker.with_name(WORK))
         pipeline.build(Path(app.srcdir).parent, LOGGER.info)
     except pipeline.NotebookError as error:
         raise SystemExit(f"{NOT_BUILT}.\n{error}") from None
-    except OSError as error:
-        raise SystemExit(_refused(error)) from None
-
-
-def _kept(app: Sphinx) -> list[Path]:
-    """Folders of what is known of pages from build to build; each file is used unseen."""
-    folder = Path(app.outdir).parent
-    return [Path(app.doctreedir), second_doctrees(app), folder / TEMPLATES]
-
-
-def _sum_of_kept(app: Sphinx) -> str:
-    paths = [path for folder in _kept(app) if folder.is_dir()
-             for path in pipeline.files_below(folder)]
-    return pipeline.digest(*(part for path in paths for part in (
-        path.name, pipeline.digest(path.read_bytes()))))  # never all of them in memory
-
-
-def _is_as_left(app: Sphinx) -> bool:
-    """Whether what is kept is what the last build kept: no byte of it is another."""
-    noted = _marker(app).with_name(SUM)
-    return noted.is_file() and noted.read_text() == _sum_of_kept(app)
-
-
-def _work_in(folder: Path) -> None:
-    """Have all temporary files of this build in a folder, which the next one clears."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
-
-
-def _end(number: int, _: Any) -> None:
-    """End in a sentence, once, where Sphinx would tell of an error of its own."""
-    for each in ENDINGS:
-        signal.signal(each, signal.SIG_IGN)
-    print(f"{NOT_BUILT}: {ENDINGS[signal.Signals(number)]}; the next build goes on from here.",
-          file=sys.stderr)
-    raise SystemExit(128 + number)
-
-
-def _refused(error: OSError) -> str:
-    """The sentence for a disk that is full, or a folder that must not be written to."""
-    written = error.filename2 or error.filename
-    name = f": {written}" if written else ""
-    return f"{NOT_BUILT}{name}: cannot be written ({(error.strerror or 'refused').lower()})."
 
 
 def _prepare(app: Sphinx) -> None:
-    """Give each language its own folder for figures; keep what pages now show of each other, and
-    templates as they are compiled; have the engine of a project that is a package packed beside.
-    """
+    """Give each language its own folder for figures; note what pages show of each other."""
     figures = Path(app.doctreedir).with_name(f"figures-{app.config.language}")
     notebooks: Any = app.env  # myst-nb keeps its settings there
     notebooks.mystnb_config = notebooks.mystnb_config.copy(output_folder=str(figures))
     _before.append(shown_elsewhere(app.env))
-    compiled = Path(app.doctreedir).with_name(TEMPLATES)
-    compiled.mkdir(exist_ok=True)
-    templates: Any = app.builder.templates
-    templates.environment.bytecode_cache = FileSystemBytecodeCache(str(compiled))
     _forget_places(app)
-    root = Path(app.srcdir).parent
-    if _is_site(app) and (root / "pyproject.toml").is_file():
-        _packing.append(ThreadPoolExecutor().submit(edition.package, root, Path(app.outdir)))
 
 
 def _forget_places(app: Sphinx) -> None:
@@ -243,12 +161,9 @@ def _is_site(app: Sphinx) -> bool:
     return app.config.language == FIRST and app.builder.name == "html"
 
 
-def _stamp(app: Sphinx) -> None:
-    """Wait for the engine and put the edition onto the pages of both languages."""
-    for packing in _packing:
-        packing.result()
-    edition.stamp(Path(app.outdir), edition.edition(Path(app.srcdir).parent),
-                  _marker(app).stat().st_mtime_ns)
+def _publish(app: Sphinx) -> None:
+    """Put the engine into the site, and the edition onto the pages of both languages."""
+    edition.finish(Path(app.outdir), Path(app.srcdir).parent, _marker(app).stat().st_mtime_ns)
 
 
 def shown_elsewhere(env: BuildEnvironment) -> str:
@@ -276,11 +191,11 @@ def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
     if not _is_site(app):
         return
     if not docnames and _is_whole(app):
-        _stamp(app)
-        _clear(app)
+        _publish(app)
+        _marker(app).unlink()
         LOGGER.info("The book is up to date.")
         raise SystemExit(0)
-    _second[0].begin(app, fresh=not env.all_docs)
+    _second.append(SecondPass(app, fresh=not env.all_docs))
 
 
 def _note_pasting(app: Sphinx, doctree: nodes.document) -> None:
@@ -311,36 +226,22 @@ def remove_orphans(outdir: Path, wanted: set[str]) -> None:
 def _finish(app: Sphinx, exception: Exception | None) -> None:
     """Wait for the Chinese pass, report its warnings, and put the edition onto the pages."""
     second = _second.pop() if _second else None
-    if second and (exception or not second.begun):
-        second.stop()
-        second = None
-    cause = getattr(exception, "orig_exc", exception)  # of what a handler raises
-    if isinstance(cause, OSError):
-        raise SystemExit(_refused(cause))
     if exception:
+        if second:
+            second.stop()
         return
-    messages = second.join() if second else []
-    if any(FULL in message for message in messages):  # of every file that it copies
-        raise SystemExit(_refused(OSError(errno.ENOSPC, FULL)))
-    for message in messages:
+    for message in second.join() if second else ():
         LOGGER.warning("%s", f"[{SECOND}] {message}")
     if app.builder.name == "html":
         remove_orphans(Path(app.outdir), set(app.env.found_docs))
     if _is_site(app):
-        _stamp(app)
-
-
-def _clear(app: Sphinx) -> None:
-    """Take away what says that the site is not finished, and what was needed for that."""
-    _marker(app).unlink(missing_ok=True)
-    shutil.rmtree(_marker(app).with_name(WORK), ignore_errors=True)
+        _publish(app)
 
 
 def _close(app: Sphinx, exception: Exception | None) -> None:
-    """Note what is kept of a build without a warning, the last thing that it does."""
+    """Note that a build had no warning, the last thing that it does."""
     if exception is None and app.config.language == FIRST and not app._warncount:
-        _marker(app).with_name(SUM).write_text(_sum_of_kept(app))
-        _clear(app)
+        _marker(app).unlink(missing_ok=True)
     gc.freeze()  # or the process, before it ends, looks through all pages once more
 
 

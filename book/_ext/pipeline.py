@@ -9,23 +9,16 @@ came out the same is not rewritten, so that Sphinx does not read it again.
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import json
 import os
-import queue
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import execute
 from .inputs import ALL, Inputs, Page, code_of, digest, files_below, imported
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
@@ -35,8 +28,6 @@ LONGEST = ("search", "today", "day", "calculators", "validation", "matrix", "ser
 DRAFT = ".draft-"  # how names of files begin that are not finished
 RUN, TELL = "run", "tell"  # what a page needs: its cells run, or new words around them
 WAITING = 2  # pages beyond the cores: each waits for its kernel a part of its time
-FAILED = 1  # the exit code of a page that says why, where there is room for that
-INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 
 
 class NotebookError(Exception):
@@ -87,135 +78,73 @@ def needed(page: Page, folders: Folders, inputs: Inputs) -> str | None:
         return RUN
 
 
-def put(target: Path, data: bytes, work: Path | None = None) -> None:
-    """Write `data` to `target` in one step, by way of `work` on the same disk, or of a draft beside
-    it, which the next build clears if it is left."""
+def put(target: Path, data: bytes) -> None:
+    """Write `data` to `target` in one step, by way of a draft beside it, which the next build
+    clears if it is left; an equal file is left alone."""
     if target.is_file() and target.read_bytes() == data:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=DRAFT, dir=work or target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).chmod(0o644)
-        Path(name).replace(target)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    draft = target.with_name(f"{DRAFT}{os.getpid()}-{target.name}")
+    draft.write_bytes(data)
+    draft.replace(target)
 
 
-class Runner:
-    """Has pages run side by side by a process that forks for each, and stores what comes out.
-
-    New words for a page that is no entry's are put around its outputs here.
-    """
-
-    def __init__(self, root: Path, inputs: Inputs, work: Path, needs: dict[Page, str]) -> None:
-        """Prepare pages of the project at `root` by their needs; `work` is for unfinished files."""
-        self._folders = Folders(root)
-        self._inputs = inputs
-        self._work = work
-        self._waiting: dict[int, queue.SimpleQueue[int]] = {}
-        self._numbers = itertools.count()
-        self._lock = threading.Lock()
-        forked = [page for page, need in needs.items() if not _is_told_here(page, need)]
-        self._process = self._start(forked) if forked else None
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
-
-    def _start(self, pages: list[Page]) -> subprocess.Popen[bytes]:
-        """Start the process that forks for so many pages."""
-        imports = [str(self._folders.root), os.environ.get("PYTHONPATH", "")]
-        environment = os.environ | {  # its own packages, whichever copy is installed
-            "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, imports)),
-            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-            "OPENBLAS_NUM_THREADS": "1",  # pages run side by side, their sums are small
-            "BOOK_PAGE": "1",  # links to other pages of the book hold
-        }
-        code = dict.fromkeys(code_of(page.source.read_text(encoding="utf-8")) for page in pages)
-        modules = dict.fromkeys(name for each in code for name in imported(each))
-        return subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("workshop.py")), str(len(pages)),
-             *modules], env=environment,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-
-    def _listen(self) -> None:
-        """Hand every answer to the page that waits for it; at the end none is left waiting."""
-        if self._process is None:
-            return
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            answer = json.loads(line)
-            self._waiting.pop(answer["id"]).put(answer["code"])
-        with self._lock:
-            for waiting in self._waiting.values():
-                waiting.put(INTERRUPTED)
-            self._waiting.clear()
-
-    def _execute(self, job: dict[str, object]) -> int:
-        """Give a job to the process and wait for the exit code."""
-        answer: queue.SimpleQueue[int] = queue.SimpleQueue()
-        assert self._process is not None
-        assert self._process.stdin is not None
-        with self._lock:
-            number = next(self._numbers)
-            self._waiting[number] = answer
-            try:
-                self._process.stdin.write(json.dumps(job | {"id": number}).encode() + b"\n")
-                self._process.stdin.flush()
-            except (OSError, ValueError):  # it is gone
-                self._waiting.pop(number, None)
-                return INTERRUPTED
-        return answer.get()
-
-    def run(self, page: Page, need: str) -> float:
-        """Execute `page`, or only put its new words around what its cells printed; store notebook
-        and key, return the seconds. Raises NotebookError.
-        """
-        start = time.monotonic()
-        stem = page.name.replace("/", "--")
-        output, record = self._work / f"{stem}.ipynb", self._work / f"{stem}.record"
-        executed = str(self._folders.output(page)) if need == TELL else ""
-        arguments = [str(page.source), str(output), page.entry or "", executed]
-        if _is_told_here(page, need):
-            code = execute.main(arguments)
-        else:
-            code = self._execute({"arguments": arguments, "record": str(record), "environment": {
-                "IPYTHONDIR": str(self._work / f"{stem}.ipython")}})
-        if code:
-            name = page.source.relative_to(self._folders.root).as_posix()
-            of = f" for {page.entry}" if page.entry else ""
-            note = output.with_suffix(".reason")
-            reason = (note.read_text(encoding="utf-8") if note.is_file() else
-                      "could not write its files" if code == FAILED else "was interrupted")
-            raise NotebookError(f"{name}{of} {reason}")
-        if need == TELL:
-            recorded = json.loads(self._folders.key(page).read_text(encoding="utf-8"))["params"]
-        else:
-            lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else ALL
-            recorded = sorted(set(lines))
-        data = output.read_bytes()
-        key = {"inputs": self._inputs.key(page, recorded), "words": self._inputs.words(page),
-               "output": digest(data), "params": recorded}
-        put(self._folders.output(page), data, self._work)
-        put(self._folders.key(page), json.dumps(key, indent=1).encode(), self._work)
-        return time.monotonic() - start
-
-    def stop(self) -> None:
-        """End the process, and with it the pages that still run, whatever it is doing."""
-        if self._process is None:
-            return
-        self._process.kill()
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-        self._process.wait()
-        self._listener.join()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+def _workshop(root: Path, work: Path, needs: dict[Page, str], limit: int
+              ) -> subprocess.Popen[bytes]:
+    """Start the process that forks for each of the pages."""
+    folders = Folders(root)
+    jobs = []
+    for page, need in needs.items():
+        files = _unfinished(page, work)
+        jobs.append({"source": str(page.source), "output": str(files), "entry": page.entry,
+                     "executed": str(folders.output(page)) if need == TELL else None,
+                     "record": str(files.with_suffix(".record")),
+                     "ipython": str(files.with_suffix(".ipython"))})
+    listed = work / "jobs.json"
+    listed.write_text(json.dumps({"limit": limit, "jobs": jobs}), encoding="utf-8")
+    code = dict.fromkeys(code_of(page.source.read_text(encoding="utf-8"))
+                         for page, need in needs.items() if need == RUN)
+    modules = dict.fromkeys(name for each in code for name in imported(each))
+    imports = [str(root), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {  # its own packages, whichever copy is installed
+        "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, imports)),
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "OPENBLAS_NUM_THREADS": "1",  # pages run side by side, their sums are small
+        "BOOK_PAGE": "1",  # links to other pages of the book hold
+    }
+    return subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("workshop.py")), str(listed), *modules],
+        env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL)
 
 
-def _is_told_here(page: Page, need: str) -> bool:
-    return need == TELL and page.entry is None
+def _unfinished(page: Page, work: Path) -> Path:
+    """The executed notebook of `page` before it is stored."""
+    return work / f"{page.name.replace('/', '--')}.ipynb"
+
+
+def _store(page: Page, need: str, folders: Folders, inputs: Inputs, work: Path) -> None:
+    """Store the executed notebook of `page`, and its key."""
+    made = _unfinished(page, work)
+    record = made.with_suffix(".record")
+    if need == TELL:
+        recorded = json.loads(folders.key(page).read_text(encoding="utf-8"))["params"]
+    else:
+        lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else ALL
+        recorded = sorted(set(lines))
+    data = made.read_bytes()
+    key = {"inputs": inputs.key(page, recorded), "words": inputs.words(page),
+           "output": digest(data), "params": recorded}
+    put(folders.output(page), data)
+    put(folders.key(page), json.dumps(key, indent=1).encode())
+
+
+def _failure(page: Page, root: Path, work: Path) -> str:
+    """Why `page` has no result, with its name."""
+    note = _unfinished(page, work).with_suffix(".reason")
+    reason = note.read_text(encoding="utf-8") if note.is_file() else "was interrupted"
+    return (page.source.relative_to(root).as_posix() + (f" for {page.entry}" if page.entry else "")
+            + f" {reason}")
 
 
 def remove_orphans(folders: Folders, wanted: list[Page]) -> None:
@@ -252,22 +181,23 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
         report(f"notebooks: {len(wanted)} up to date")
         return []
     work = Path(tempfile.mkdtemp(prefix=".work-", dir=folders.chapters))
-    runner = Runner(root, inputs, work, stale)
-    failures: list[str] = []
-    pool = ThreadPoolExecutor(jobs or (os.cpu_count() or 1) + WAITING)
+    process = _workshop(root, work, stale, jobs or (os.cpu_count() or 1) + WAITING)
+    started = list(stale)
+    failed = set(started)
     try:
-        running = {pool.submit(runner.run, page, need): page for page, need in stale.items()}
-        for count, future in enumerate(as_completed(running), start=1):
-            name = running[future].name
-            try:
-                report(f"notebooks: [{count}/{len(stale)}] {name} {future.result():.1f} s")
-            except NotebookError as error:
-                report(f"notebooks: [{count}/{len(stale)}] {name} failed")
-                failures.append(str(error))
+        assert process.stdout is not None
+        for count, line in enumerate(process.stdout, start=1):
+            number, code, seconds = json.loads(line)
+            page = started[number]
+            if not code:
+                _store(page, stale[page], folders, inputs, work)
+                failed.remove(page)
+            report(f"notebooks: [{count}/{len(stale)}] {page.name} "
+                   + ("failed" if code else f"{seconds:.1f} s"))
+        failures = [_failure(page, root, work) for page in failed]
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        runner.stop()
-        pool.shutdown(wait=True)
+        with process:
+            process.kill()
         shutil.rmtree(work, ignore_errors=True)
     if failures:
         raise NotebookError("\n".join(sorted(failures)))

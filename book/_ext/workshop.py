@@ -1,15 +1,14 @@
 """A process that has imported what every page needs, and forks for each page and each kernel.
 
 Importing SymPy, Matplotlib, Papermill and the like takes longer than most pages take to run. The
-build starts this file once; it imports them once, reads jobs from standard input, one JSON object
-per line, and answers each with a line on standard output when the page is done:
+build starts this file once, as
 
-    {"id": 1, "arguments": [...], "environment": {...}}
-    {"id": 1, "code": 0}
+    python workshop.py JOBS MODULE...
 
-A page runs in a fork of this process, and its kernel in a fork of that. Each of them ends with what
-it came from, and all with the build, as ``lifeline.py`` says. Where
-forking is not safe (anywhere but on Linux) a page is a process of its own, as ``execute.py`` says.
+JOBS is a JSON file: how many pages may run at once, and a list of pages. Each page is answered with
+a JSON object on a line of standard output when it is done: its number in the list, the exit code
+and the seconds. A page runs in a fork of this process, and its kernel in a fork of that. On Linux
+each of them ends with what it came from, and all with the build, as ``lifeline.py`` says.
 """
 
 from __future__ import annotations
@@ -20,30 +19,25 @@ import gc
 import importlib
 import json
 import os
-import select
 import signal
-import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any
 
 import lifeline
 
-EXECUTE = Path(__file__).with_name("execute.py")
 BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel",
           "ipykernel.debugger", "IPython.core.completer", "IPython.core.completerlib",
           "IPython.core.debugger", "IPython.extensions.storemagic", "sqlite3",
           "tornado.platform.asyncio")
 LATE = {"matplotlib": "matplotlib.backends.backend_svg",  # imported when a figure is drawn
         "sympy": "sympy.physics.units"}  # when an expression is simplified
-SEVERAL = 2  # pages from which on it pays to import what their notebooks import
 MANY = 3  # pages from which on it pays to load the whole catalogue
 COLLECT = (100_000, 50, 1000)  # gc thresholds
-FORKS = sys.platform == "linux"
-TICK = 0.02  # s between looks at the pages that run
-_kept: list[subprocess.Popen[bytes]] = []
 _at_import: set[Path] = set()  # files read while modules were imported, which every page takes
 
 
@@ -57,7 +51,7 @@ class Record(dict[Path, Any]):
     def __init__(self, target: Path, params: Path) -> None:
         """Append to `target`; `params` is the folder of the parameter files."""
         super().__init__()
-        self._file = target.open("a", encoding="utf-8")
+        self._file = target.open("a", encoding="utf-8", buffering=1)  # a line at a time
         self._folders = params, params.parent
 
     def __setitem__(self, path: Path, contents: Any) -> None:
@@ -66,86 +60,57 @@ class Record(dict[Path, Any]):
             name = next((path.relative_to(folder).as_posix() for folder in self._folders
                          if path.is_relative_to(folder)), str(path))
             self._file.write(f"{name}/\n" if path.is_dir() else f"{name}\n")
-            self._file.flush()
         super().__setitem__(path, contents)
 
-    def __enter__(self) -> Record:
-        """Return itself."""
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        """Close the file."""
-        self._file.close()
-
-
-class Forked:
+class Kernel(ForkProcess):
     """A forked kernel, with what jupyter_client asks of a process that it started."""
 
     stdin = stdout = stderr = None
 
-    def __init__(self, pid: int) -> None:
-        """Take over the child `pid` of this process."""
-        self.pid = pid
-        self.returncode: int | None = None
-
     def poll(self) -> int | None:
         """Return the exit code, or None while it runs."""
-        if self.returncode is None:
-            done, status = os.waitpid(self.pid, os.WNOHANG)
-            self.returncode = os.waitstatus_to_exitcode(status) if done else None
-        return self.returncode
+        return self.exitcode
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self, timeout: float | None = None) -> int | None:
         """Wait for the end, return the exit code."""
-        if self.returncode is None:
-            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        return self.returncode
+        self.join(timeout)
+        return self.exitcode
 
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
-        if self.poll() is None:
+        if self.is_alive() and self.pid:
             os.kill(self.pid, number)
-
-    def terminate(self) -> None:
-        """Ask it to end."""
-        self.send_signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """End it."""
-        self.send_signal(signal.SIGKILL)
 
 
 def fork_kernel(cmd: list[str], env: dict[str, str] | None = None, cwd: str | None = None,
-                **_: Any) -> Forked:
+                **_: Any) -> Kernel:
     """Start a kernel as a fork; stands in for ``jupyter_client.launcher.launch_kernel``."""
-    page = os.getpid()
-    pid = os.fork()
+    kernel = Kernel(target=run_kernel, args=(os.getpid(), cmd, env or {}, cwd or "."))
+    kernel.start()
+    assert kernel.pid
     with contextlib.suppress(OSError):  # a group of its own, before anyone signals the group
-        os.setpgid(pid, pid)
-    if pid:
-        return Forked(pid)
-    with contextlib.suppress(BaseException):
-        lifeline.hold(parent=page)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.environ |= env or {}
-        os.chdir(cwd or ".")
-        asyncio.set_event_loop(asyncio.new_event_loop())  # the inherited one is the parent's
-        from ipykernel.kernelapp import IPKernelApp
+        os.setpgid(kernel.pid, kernel.pid)
+    return kernel
 
-        # said here: the environment was read when the module was imported, before the fork
-        parent = f"--IPKernelApp.parent_handle={os.getppid()}"
-        IPKernelApp.launch_instance(argv=[*cmd[cmd.index("-f"):], parent])
+
+def run_kernel(page: int, command: list[str], environment: dict[str, str], folder: str) -> None:
+    """Run a kernel in this process, a fork of the process `page`."""
+    lifeline.hold(parent=page)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ |= environment
+    os.chdir(folder)
+    asyncio.set_event_loop(asyncio.new_event_loop())  # the inherited one is the parent's
+    from ipykernel.kernelapp import IPKernelApp
+
+    # said here: the environment was read when the module was imported, before the fork
+    parent = f"--IPKernelApp.parent_handle={page}"
+    IPKernelApp.launch_instance(argv=[*command[command.index("-f"):], parent])
     os._exit(0)
 
 
 def start(job: dict[str, Any]) -> int:
     """Begin to run a page; return the number of its process."""
-    if not FORKS:
-        process = subprocess.Popen(
-            [sys.executable, str(EXECUTE), *job["arguments"]], env=os.environ | job["environment"],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _kept.append(process)  # it ends when its standard input is closed
-        return process.pid
     workshop = os.getpid()
     pid = os.fork()
     if pid:
@@ -157,17 +122,19 @@ def start(job: dict[str, Any]) -> int:
         null = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(null, number)
-        os.environ |= job["environment"]
+        os.environ["IPYTHONDIR"] = job["ipython"]
         import execute
         from jupyter_client.provisioning import local_provisioner
 
-        sys.path.remove(str(EXECUTE.parent))  # a page does not see the modules of the book
+        sys.path.remove(str(Path(__file__).parent))  # a page does not see the modules of the book
         setattr(local_provisioner, "launch_kernel", fork_kernel)  # noqa: B010
         files = importlib.import_module("catalogue.reading.yamlfile")
-        with Record(Path(job["record"]), files.ROOT) as record, files.following(record):
+        record = Record(Path(job["record"]), files.ROOT)
+        with files.following(record):
             for path in _at_import:
                 record[path] = None
-            code = execute.main(job["arguments"])
+            code = execute.run(Path(job["source"]), Path(job["output"]), job["entry"],
+                               job["executed"] and Path(job["executed"]))
     os._exit(code)
 
 
@@ -181,7 +148,7 @@ def prepare(pages: int, modules: Iterable[str]) -> None:
         importlib.import_module(name)
     sys.modules["nbformat"].v4.new_raw_cell()  # compiles the schema of notebooks
     sys.modules["jupyter_client"].provisioning.KernelProvisionerFactory.instance()  # plugins
-    if pages >= SEVERAL:
+    if pages >= MANY:
         with importlib.import_module("catalogue.reading.yamlfile").following() as files:
             for name in modules:
                 with contextlib.suppress(Exception):  # the page says what is wrong with it
@@ -221,33 +188,21 @@ def firsts() -> Iterator[Callable[[], object]]:
         yield lambda: figures.svg(figures.axes()[0])  # finds the fonts
 
 
-def serve(pages: int, modules: Iterable[str]) -> None:
-    """Take jobs and answer them until standard input closes; then end what still runs.
-
-    `pages` is how many jobs to expect, `modules` are those that their cells import.
-    """
+def serve(jobs: list[dict[str, Any]], limit: int, modules: Iterable[str]) -> None:
+    """Run pages, at most `limit` at once; `modules` are those that their cells import."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's own end is ours
-    if FORKS:
-        lifeline.hold()
-        prepare(pages, modules)
-    running: dict[int, int] = {}
-    unread = b""
-    while True:
-        if select.select([0], [], [], TICK if running else None)[0]:
-            data = os.read(0, 1 << 16)
-            if not data:
-                break
-            *lines, unread = (unread + data).split(b"\n")
-            for job in map(json.loads, lines):
-                running[start(job)] = job["id"]
-        for pid in list(running):
-            done, status = os.waitpid(pid, os.WNOHANG)
-            if done:
-                answer = {"id": running.pop(pid), "code": os.waitstatus_to_exitcode(status)}
-                os.write(1, json.dumps(answer).encode() + b"\n")
-    for pid in running:
-        os.kill(pid, signal.SIGKILL)
+    lifeline.hold()
+    prepare(len(jobs), modules)
+    running: dict[int, tuple[int, float]] = {}
+    for number, job in enumerate(jobs):
+        running[start(job)] = number, time.monotonic()
+        while len(running) >= limit or (running and number == len(jobs) - 1):
+            pid, status = os.wait()
+            done, begun = running.pop(pid)
+            print(json.dumps([done, os.waitstatus_to_exitcode(status), time.monotonic() - begun]),
+                  flush=True)
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]), sys.argv[2:])
+    given = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    serve(given["jobs"], given["limit"], sys.argv[2:])

@@ -180,8 +180,9 @@ def package(root: Path, site: Path) -> Path:
     return folder / made[0].name
 
 
-def finish(site: Path, root: Path) -> None:
-    """Put the engine of a project that is a package into its site, and the edition onto pages."""
+def finish(site: Path, root: Path, since: int = 0) -> None:
+    """Put the engine of a project that is a package into its site, and the edition onto pages,
+    of which those are new that were written `since` then [ns]."""
     if (root / "pyproject.toml").is_file():
         package(root, site)
-    stamp(site, edition(root))
+    stamp(site, edition(root), since)

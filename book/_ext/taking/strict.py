@@ -33,9 +33,7 @@ def outward(text: str, site: Path, to_root: str) -> str:
         if not body or UNUSED.fullmatch(body):
             return ""
         name = f"{FOLDER}/{pipeline.digest(body)[:12]}.js"
-        target = site / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        pipeline.put(target, f"{body}\n".encode())
+        pipeline.put(site / name, f"{body}\n".encode())
         return f'<script{match["attributes"]} src="{to_root}{name}"></script>'
 
     def named(match: re.Match[str]) -> str:
