@@ -8,9 +8,7 @@ texts name the command as it is installed.
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,11 +20,8 @@ TEMPLATE = "notebooks/scenario.md"  # of the page that a report is
 CHAPTERS = ("book/*.md", "notebooks/*.md")
 CHAPTER = re.compile(r"^\(([\w-]+)\)=\n#+ (.+)$", re.MULTILINE)  # a label and its heading
 SPOKEN = re.compile(r"python -m calc\b(?!\.)")
-PROMPT = ">>> "
 EXAMPLE = re.compile(r"(?m)^(\s*>>> )((?:from|import) .+)$")
 CELL = re.compile(r"(?ms)^(```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*))(.*?)^```$")
-TEXT_TOKENS = {number for name, number in vars(tokenize).items()
-               if name in ("STRING", "FSTRING_MIDDLE")}
 
 Edit = tuple[tuple[int, int], tuple[int, int], str]
 
@@ -45,10 +40,11 @@ def bundled(source: str) -> str:
 from will_it_fit import calc'
     """
     lines = source.splitlines(keepends=True)
-    for begin, end, text in sorted([*_imports(source, lines), *_texts(source)], reverse=True):
+    for begin, end, text in sorted(_imports(source, lines), reverse=True):
         first, last = lines[begin[0] - 1][:begin[1]], lines[end[0] - 1][end[1]:]
         lines[begin[0] - 1:end[0]] = [first + text + last]
-    return "".join(lines)
+    spoken = SPOKEN.sub(COMMAND, "".join(lines))
+    return EXAMPLE.sub(lambda found: found[1] + _example(found[2]), spoken)
 
 
 def _imports(source: str, lines: list[str]) -> Iterator[Edit]:
@@ -85,18 +81,6 @@ def _ours(module: str) -> bool:
 def _column(lines: list[str], number: int, offset: int) -> int:
     """Signs, where the parser counts bytes of UTF-8."""
     return len(lines[number - 1].encode()[:offset].decode())
-
-
-def _texts(source: str) -> Iterator[Edit]:
-    """Texts that name the command, and examples in docstrings."""
-    if PROMPT not in source and not SPOKEN.search(source):
-        return  # taking it apart is what takes long
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type in TEXT_TOKENS:
-            told = SPOKEN.sub(COMMAND, token.string)
-            told = EXAMPLE.sub(lambda found: found[1] + _example(found[2]), told)
-            if told != token.string:
-                yield token.start, token.end, told
 
 
 def _example(line: str) -> str:
