@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
@@ -21,11 +22,6 @@ from sphinx.environment.adapters.toctree import TocTree
 NOBODY = "-"  # the name of no page
 DEEP = 2  # folders above a page of a template
 KEYWORD = re.compile("[:：]")  # ends the keyword of a heading
-AROUND = re.compile(r'<(?P<name>ul|li)(?: class="(?P<classes>[^"]*)")?>|</(?:ul|li)>')
-LINK, OPEN_LINK, LINK_ABOVE = '<a class="reference internal" href="{}">', (
-    '<a class="current reference internal" href="#">'), (
-    '<a class="current reference internal" href="{}">')
-BELOW, OPEN_BELOW = "<details>", '<details open="open">'
 
 
 def listed(contents: nodes.Element, folder: str) -> nodes.Element:
@@ -49,38 +45,29 @@ def listed(contents: nodes.Element, folder: str) -> nodes.Element:
     return contents
 
 
-def opened(contents: str, address: str, above: Sequence[str] = ()) -> str:
-    """The contents with the page at this address marked as the open one, and all it stands in.
+def opened(contents: str, addresses: Sequence[str]) -> str:
+    """The contents with the page marked as the open one, and all it stands in.
 
-    A page that is not listed has the first of those above it marked that is.
+    Args:
+        contents: as the theme writes them.
+        addresses: of the page, then of those above it, nearest first; a page that is not listed has
+            the first of those marked that is.
     """
-    for link, marked in ((address, OPEN_LINK), *((each, LINK_ABOVE.format(each))
-                                                 for each in above)):
-        before, found, after = contents.partition(LINK.format(link))
-        if found:
-            return _around(before, marked + after)
-    return contents
-
-
-def _around(before: str, rest: str) -> str:
-    """What is written before a link and from it on, with all that the link stands in marked."""
-    within: list[re.Match[str]] = []
-    for tag in AROUND.finditer(before):
-        if tag["name"]:
-            within.append(tag)
-        else:
-            within.pop()
-    for tag in reversed(within):
-        rest = before[tag.end():] + rest
-        before = before[:tag.start()]
-        classes = (tag["classes"] or "").split()
-        if tag["name"] == "li":
-            classes[1:1] = ["current", "active"]
-            rest = rest.replace(BELOW, OPEN_BELOW, "has-children" in classes)
-        else:
-            classes.insert(0, "current")
-        rest = f'<{tag["name"]} class="{" ".join(classes)}">{rest}'
-    return before + rest
+    soup = BeautifulSoup(contents, "html.parser")
+    for place, address in enumerate(addresses):
+        link: Any = soup.find("a", href=address)
+        if link:
+            link["class"] = ["current", *link["class"]]
+            if not place:
+                link["href"] = "#"
+            for entry in link.find_parents("li"):
+                entry["class"][1:1] = ["current", "active"]
+                if below := entry.find("details", recursive=False):
+                    below["open"] = "open"
+            for entries in link.find_parents("ul"):
+                entries["class"] = ["current", *entries.get("class", ())]
+            break
+    return str(soup)
 
 
 def setup(app: Sphinx) -> None:
@@ -102,7 +89,7 @@ def setup(app: Sphinx) -> None:
                 made[folder] = str(context["generate_toctree_html"](**options))
                 context["toctree"] = own
             above = [each["link"] for each in reversed(context.get("parents", ()))]
-            return opened(made[folder], address, above)
+            return opened(made[folder], [address, *above])
 
         context["contents"] = contents
 
