@@ -13,9 +13,11 @@ import ast
 import hashlib
 import importlib.util
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain
+from pathlib import Path, PurePosixPath
 
 from .taking.statements import statements
 
@@ -97,51 +99,35 @@ class Inputs:
                if path.suffix == ".py" and path.is_relative_to(inside)}
         self._code = digest(*(part for path in code if path not in own
                               for part in (path.name, path.read_bytes())))
-        names = {path: path.relative_to(root).with_suffix("").parts for path in own}
-        self._packages = {".".join(parts[:-1]) for parts in names.values()}
-        self._modules = {".".join(parts).removesuffix(".__init__"): own[path]
-                         for path, parts in names.items()}
-        self._imported: dict[str, list[str]] = {}  # by module, of those that were asked
-        self._hashes: dict[str, str] = {}  # of what code reaches
-        self._files = {
-            path.relative_to(root).as_posix().removeprefix("params/"): digest(path.read_bytes())
-            for folder in TAKEN for path in files_below(root / folder)}
-        self._states: dict[str, str] = {}  # of what pages took
+        names = {path: ".".join(path.relative_to(root).with_suffix("").parts) for path in own}
+        self._modules = {names[path].removesuffix(".__init__"): digest(text)
+                         for path, text in own.items()}
+        self._imports = {
+            names[path].removesuffix(".__init__"): self._own(
+                imported(text, names[path].rpartition(".")[0]))
+            for path, text in own.items()}
+        files = {path.relative_to(root).as_posix().removeprefix("params/"):
+                 digest(path.read_bytes()) for folder in TAKEN
+                 for path in files_below(root / folder)}
+        below = defaultdict(list)
+        for name in files:
+            for folder in PurePosixPath(name).parents:
+                below[f"{folder}/"].append(name)
+        # by what a page records: a file by its hash, a folder ('links/') by its names
+        self._states = files | {folder: digest(*listed) for folder, listed in below.items()}
+        self._states |= dict.fromkeys(ALL, digest(*chain.from_iterable(files.items())))
         self._sources = {path: path.read_text(encoding="utf-8")
                          for path in files_below(inside, "*.md")}
 
-    def _state(self, entry: str) -> str:
-        """Describe a recorded file by its hash, a recorded folder ('links/') by its names."""
-        if entry not in self._states:
-            if entry in ALL:
-                self._states[entry] = digest(*(part for each in self._files.items()
-                                               for part in each))
-            elif entry.endswith("/"):
-                self._states[entry] = digest(*(name for name in self._files
-                                               if name.startswith(entry)))
-            else:
-                self._states[entry] = self._files.get(entry, "absent")
-        return self._states[entry]
-
     def _reached(self, code: str) -> str:
         """Hash the modules of `notebooks/` that some code imports, and what these import."""
-        if code not in self._hashes:
-            found: set[str] = set()
-            waiting = self._own(imported(code))
-            while waiting:
-                if (name := waiting.pop()) not in found:
-                    found.add(name)
-                    waiting += self._imports(name)
-            self._hashes[code] = digest(*(part for name in sorted(found) for part in
-                                          (name, self._modules[name])))
-        return self._hashes[code]
-
-    def _imports(self, module: str) -> list[str]:
-        """What a module of `notebooks/` imports of it."""
-        if module not in self._imported:
-            package = module if module in self._packages else module.rpartition(".")[0]
-            self._imported[module] = self._own(imported(self._modules[module], package))
-        return self._imported[module]
+        found: set[str] = set()
+        waiting = self._own(imported(code))
+        while waiting:
+            if (name := waiting.pop()) not in found:
+                found.add(name)
+                waiting += self._imports[name]
+        return digest(*(part for name in sorted(found) for part in (name, self._modules[name])))
 
     def _own(self, names: Iterable[str]) -> list[str]:
         """The modules of `notebooks/` among some modules and the packages that these are in."""
@@ -156,7 +142,8 @@ class Inputs:
 
     def key(self, page: Page, recorded: Iterable[str]) -> str:
         """Hash what the cells of `page` came from, given the parameter files that they load."""
-        states = [part for entry in recorded for part in (entry, self._state(entry))]
+        states = [part for entry in recorded
+                  for part in (entry, self._states.get(entry, "absent"))]
         parts = self._parts(page)
         cells = ["".join(cell[0] for cell in (*HEAD.finditer(text), *CELL.finditer(text)))
                  for text in parts]
