@@ -29,13 +29,16 @@ import execute
 import languages
 import lifeline
 
+import catalogue
+from catalogue import ParamsError
+from catalogue.reading.files import drafted, write_whole
+
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = ROOT / "notebooks" / "scenario.md"
 PAGE = "report"
 SPHINX_LANGUAGES = {"en": "en", "zh": "zh_CN"}
 USAGE = ("usage: make report SCENARIO=mine.yml [DEVICE=card.yml] [BOOK_LANG=en|zh] "
          "[OUT=report.html] [BOOK=address or folder of a built book]")
-ENDING = (signal.SIGINT, signal.SIGTERM)
 QUIET = "PYDEVD_DISABLE_FILE_VALIDATION"
 IMAGE = re.compile(r'<img alt="[^"]*" src="(_images/[^"]+\.svg)"')
 SETTINGS: dict[str, Any] = {
@@ -48,12 +51,8 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class ReportError(Exception):
-    """What keeps a report from being made, in one sentence."""
-
-
 def options(arguments: list[str]) -> argparse.Namespace:
-    """Read and check the command line; raise ReportError.
+    """Read and check the command line; raise ParamsError.
 
     An option that is given empty counts as left out, as ``make`` gives what a reader left out.
     """
@@ -63,22 +62,23 @@ def options(arguments: list[str]) -> argparse.Namespace:
         parser.add_argument(f"--{name}", default="")
     chosen = parser.parse_args(arguments)
     chosen.lang, chosen.out = chosen.lang or "en", chosen.out or "report.html"
-    if not chosen.scenario:
-        raise ReportError(USAGE)
-    if chosen.lang not in languages.TAGS:
-        raise ReportError(f"BOOK_LANG: expected {' or '.join(languages.TAGS)}, "
-                          f"not {chosen.lang[:40]!a}.")
-    out = Path(chosen.out)
-    if out.suffix != ".html":
-        raise ReportError(f"OUT: {chosen.out[:200]}: expected a file that ends in .html.")
-    if out.is_dir() or not out.parent.is_dir():
-        raise ReportError(f"OUT: {chosen.out[:200]}: expected a file in a folder that exists.")
-    if "://" in chosen.book and not chosen.book.startswith(("http://", "https://")):
-        raise ReportError(f"BOOK: {chosen.book[:200]!a}: expected an address that begins with "
-                          "https:// or http://, or the folder of a built book.")
-    if chosen.book and "://" not in chosen.book:
-        if not (Path(chosen.book) / "index.html").is_file():
-            raise ReportError(f"BOOK: {chosen.book[:200]}: there is no built book.")
+    out, web = Path(chosen.out), "://" in chosen.book
+    checks = (
+        (chosen.scenario, USAGE),
+        (chosen.lang in languages.TAGS, f"BOOK_LANG: expected {' or '.join(languages.TAGS)}, "
+                                        f"not {chosen.lang[:40]!a}."),
+        (out.suffix == ".html", f"OUT: {chosen.out[:200]}: expected a file that ends in .html."),
+        (not out.is_dir() and out.parent.is_dir(),
+         f"OUT: {chosen.out[:200]}: expected a file in a folder that exists."),
+        (not web or chosen.book.startswith(("http://", "https://")),
+         f"BOOK: {chosen.book[:200]!a}: expected an address that begins with https:// or http://, "
+         "or the folder of a built book."),
+        (web or not chosen.book or (Path(chosen.book) / "index.html").is_file(),
+         f"BOOK: {chosen.book[:200]}: there is no built book."))
+    for is_right, sentence in checks:
+        if not is_right:
+            raise ParamsError(sentence)
+    if chosen.book and not web:
         chosen.book = os.path.relpath(chosen.book, out.parent)
     return chosen
 
@@ -86,32 +86,25 @@ def options(arguments: list[str]) -> argparse.Namespace:
 def executed(scenario: str, device: str, lang: str) -> str:
     """Run the template for a deployment; return the notebook as JSON.
 
-    Raises ReportError for bad input, with the sentence that says what is wrong with it.
+    Raises ParamsError for bad input, with the sentence that says what is wrong with it.
     """
     import nbformat
     from papermill.exceptions import PapermillExecutionError
 
-    import catalogue
-
+    family = catalogue.load_family(scenario, device or None)  # before a kernel is started
+    notebook, texts = execute.prepare(TEMPLATE, scenario)
     try:
-        family = catalogue.load_family(scenario, device or None)  # before a kernel is started
-        notebook, texts = execute.prepare(TEMPLATE, scenario)
         done = execute.execute(
             notebook, {"scenario": scenario, "device": device, "lang": lang}, Path.cwd())
-    except catalogue.ParamsError as error:
-        raise ReportError(str(error)) from None
     except PapermillExecutionError as error:
-        if error.ename == "ParamsError":
-            raise ReportError(error.evalue) from None
-        raise ReportError(execute.failure(error, texts, error.source)) from None
+        raise ParamsError(error.evalue if error.ename == "ParamsError" else
+                          execute.failure(error, texts, error.source)) from None
     return nbformat.writes(done).replace(f"](#{family.id}", f"](#{execute.label(family.id)}")
 
 
 def rendered(notebook: str, chosen: argparse.Namespace) -> str:
     """Have Sphinx set an executed notebook as one page of HTML, its figures in it."""
     from sphinx.application import Sphinx
-
-    from catalogue.reading.files import drafted
 
     settings = SETTINGS | {
         "language": SPHINX_LANGUAGES[chosen.lang], "report_book": chosen.book,
@@ -128,23 +121,8 @@ def rendered(notebook: str, chosen: argparse.Namespace) -> str:
                          + base64.b64encode((out / found[1]).read_bytes()).decode() + '"', page)
 
 
-def report(chosen: argparse.Namespace) -> None:
-    """Make the report; raise ReportError if the input is bad or the file cannot be written."""
-    from catalogue.reading.files import write_whole
-
-    notebook = executed(chosen.scenario, chosen.device, chosen.lang)
-    page = rendered(notebook, chosen)
-    try:
-        write_whole(Path(chosen.out), page.encode())
-    except OSError as error:
-        reason = (error.strerror or "refused").lower()
-        raise ReportError(f"OUT: {chosen.out}: cannot be written ({reason}).") from None
-
-
 def main(arguments: list[str]) -> int:
     """Make the report that the arguments ask for; return the exit code."""
-    from catalogue.reading.files import drafted
-
     try:
         chosen = options(arguments)
         with drafted() as work:  # kernels keep their history there, and where they listen
@@ -152,33 +130,22 @@ def main(arguments: list[str]) -> int:
             os.environ |= {"IPYTHONDIR": str(work), "TMPDIR": str(work), QUIET: "1"}
             if chosen.book:
                 os.environ["BOOK_PAGE"] = "1"  # links to other pages of the book hold
-            report(chosen)
-    except ReportError as error:
+            page = rendered(executed(chosen.scenario, chosen.device, chosen.lang), chosen)
+            write_whole(Path(chosen.out), page.encode())
+    except ParamsError as error:
         print(error, file=sys.stderr)
         return 2
-    except OSError as error:  # of the temporary files
-        print(f"The report was not made: {(error.strerror or 'refused').lower()}.",
-              file=sys.stderr)
+    except OSError as error:  # of the temporary files, or of the report
+        print(f"The report was not made: {error}.", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("interrupted.", file=sys.stderr)
+        return 130
     print(chosen.out)
     return 0
 
 
-def _end(number: int, _: Any) -> None:
-    """End, once, and remove what is not finished; nothing more is written into that."""
-    import psutil
-
-    for each in ENDING:
-        signal.signal(each, signal.SIG_IGN)
-    for kernel in psutil.Process().children(recursive=True):
-        kernel.kill()
-    if number == signal.SIGINT:
-        print("interrupted.", file=sys.stderr)
-    raise SystemExit(128 + number)
-
-
 if __name__ == "__main__":
-    for ending in ENDING:
-        signal.signal(ending, _end)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     lifeline.hold(signal.SIGTERM)
     sys.exit(main(sys.argv[1:]))

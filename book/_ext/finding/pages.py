@@ -19,6 +19,7 @@ LEFT_OUT = frozenset({"script", "style", "svg", "pre"})
 CLASSES_LEFT_OUT = frozenset({"headerlink", "cell_input", "above-input", "toctree-wrapper",
                               "numbers", "eqno", "katex-html"})  # the last: a formula, for the eye
 SPLIT = re.compile(r"\\(?:begin|end)\{split\}")  # which Sphinx puts around several lines
+BREAK = "\x1e"  # between blocks; white space for Python
 MADE_UP = re.compile(r"id\d+$")  # what Sphinx calls a heading without Latin letters
 ACCENT = re.compile(r"\\(bar|hat)\s*\{?((?:\\[A-Za-z]+|[A-Za-z]))\}?")
 ACCENTS = {"bar": "\u0304", "hat": "\u0302"}
@@ -67,119 +68,75 @@ class Page:
         return self.sections[0].heading if self.sections else ""
 
 
-class _Reader:
-    """Reads the article of a page."""
+def _line(text: str) -> str:
+    """A text as one line."""
+    return " ".join((plain(text) if "\\" in text else text).split())
 
-    def __init__(self) -> None:
-        self.page = Page()
-        self._text: list[str] = []
-        self._cells: list[str] | None = None
-        self._row = ""
-        self._sections: list[Section] = [Section("")]  # from the page down to where we are
-        self._formula = ""
-        self._number = ""
 
-    def read(self, element: etree._Element) -> None:
-        """Read an element: a section, a block, a formula, or what any other has in it."""
-        tag, name = element.tag, element.get("id", "")
-        classes = element.get("class", "").split()
-        if "eqno" in classes and self._formula:
-            self._inside(element)
-            self._number = self._taken().partition(")")[0].lstrip("(")
-        elif tag in LEFT_OUT or not CLASSES_LEFT_OUT.isdisjoint(classes):
-            return
-        elif tag in VOID:
-            self._text.append(" ")
-        elif tag == "math":
-            self._text += element.xpath(".//annotation/text()")  # the TeX that it was written in
-        elif tag == "section":
-            self._section(element)
-        elif tag == "div" and "math" in classes:
-            self._display(element)
-        elif tag == "tr":
-            self._table_row(element)
-        elif tag in ("td", "th") and self._cells is not None:
-            self._flush()
-            self._inside(element)
-            self._cells.append(self._taken())
-        elif tag in BLOCKS and self._cells is None:
-            self._block(element)
-        else:
-            if tag == "span" and name and not self._sections[-1].heading:
-                self._name(name)
-            elif tag == "span" and name and self._cells is not None:
-                self._row = name  # a name that a cell gives to its row
-            elif tag == "p":
-                self._text.append(" ")
-            self._inside(element)
+def _inside(element: etree._Element, page: Page, section: Section, in_row: bool = False) -> str:
+    """The text in an element."""
+    parts = [element.text or ""]
+    for child in element.iterchildren():
+        if isinstance(child.tag, str):  # a comment has none
+            parts.append(_text(child, page, section, in_row))
+        parts.append(child.tail or "")
+    return "".join(parts)
 
-    def _inside(self, element: etree._Element) -> None:
-        """Read texts and elements in an element."""
-        self._text.append(element.text or "")
-        for child in element.iterchildren():
-            if isinstance(child.tag, str):  # a comment has none
-                self.read(child)
-            self._text.append(child.tail or "")
 
-    def _taken(self) -> str:
-        """What was read since the last block, as one line."""
-        text = "".join(self._text)
-        self._text.clear()
-        return " ".join((plain(text) if "\\" in text else text).split())
+def _text(element: etree._Element, page: Page, section: Section, in_row: bool) -> str:
+    """The text of an element with breaks between blocks, sections, rows and formulas put aside."""
+    tag, name = str(element.tag), element.get("id", "")
+    classes = element.get("class", "").split()
+    if tag in LEFT_OUT or not CLASSES_LEFT_OUT.isdisjoint(classes):
+        return ""
+    if tag in VOID:
+        return " "
+    if tag == "math":
+        return "".join(element.xpath(".//annotation/text()"))  # the TeX that it was written in
+    kind = "formula" if tag == "div" and "math" in classes else tag
+    if add := {"section": _add_section, "formula": _add_formula, "tr": _add_row}.get(kind):
+        add(element, page, section)
+        return BREAK
+    if tag == "span" and name and not section.heading and not MADE_UP.match(name):
+        section.anchor = name  # its own label, which is the same in both languages
+    text = _inside(element, page, section, in_row)
+    if in_row:
+        return f" {text}" if tag == "p" else text
+    if tag in HEADINGS:
+        section.heading, section.level = _line(text), int(tag[1])
+        return BREAK
+    return f"{BREAK}{text}{BREAK}" if tag in BLOCKS else text
 
-    def _flush(self) -> None:
-        """Keep what was read as a text of the section."""
-        if (text := self._taken()) and self._cells is None:
-            self._sections[-1].texts.append(text)
 
-    def _name(self, anchor: str) -> None:
-        """Call the section by its own label, which is the same in both languages."""
-        if not MADE_UP.match(anchor):
-            self._sections[-1].anchor = anchor
+def _add_section(element: etree._Element, page: Page, _: Section) -> None:
+    section = Section(element.get("id", ""))
+    page.sections.append(section)
+    text = _inside(element, page, section)
+    section.texts += filter(None, map(_line, text.split(BREAK)))
 
-    def _section(self, element: etree._Element) -> None:
-        self._flush()
-        self._sections.append(Section(element.get("id", "")))
-        self.page.sections.append(self._sections[-1])
-        self._inside(element)
-        self._flush()
-        self._sections.pop()
 
-    def _display(self, element: etree._Element) -> None:
-        self._flush()
-        self._formula = element.get("id", "") or "-"
-        self._inside(element)
-        tex = SPLIT.sub("", "".join(self._text)).strip()
-        tex = tex.removeprefix("\\[").removesuffix("\\]").strip()
-        self._text.clear()
-        if self._formula != "-":
-            self.page.formulas[self._formula] = (self._number, tex)
-        self._formula = self._number = ""
+def _add_formula(element: etree._Element, page: Page, section: Section) -> None:
+    tex = SPLIT.sub("", _inside(element, page, section)).strip()
+    if anchor := element.get("id", ""):
+        number = "".join(element.xpath('string(span[@class="eqno"])'))
+        page.formulas[anchor] = (number.partition(")")[0].lstrip("("),
+                                 tex.removeprefix("\\[").removesuffix("\\]").strip())
 
-    def _block(self, element: etree._Element) -> None:
-        self._flush()
-        self._inside(element)
-        if element.tag in HEADINGS:
-            self._sections[-1].heading = self._taken()
-            self._sections[-1].level = int(element.tag[1])
-        else:
-            self._flush()
 
-    def _table_row(self, element: etree._Element) -> None:
-        self._flush()
-        self._cells, self._row = [], element.get("id", "")
-        self._inside(element)
-        cells, self._cells = self._cells, None
-        if self._row:
-            self.page.rows[self._row] = cells
-        else:
-            self._sections[-1].rows.append(" · ".join(cell for cell in cells if cell))
+def _add_row(element: etree._Element, page: Page, section: Section) -> None:
+    cells = [_line(_inside(cell, page, section, in_row=True))
+             for cell in element.iterchildren("td", "th")]
+    names = [*element.xpath(".//span/@id"), element.get("id", "")]  # a cell may name its row
+    if names[0]:
+        page.rows[names[0]] = cells
+    else:
+        section.rows.append(" · ".join(filter(None, cells)))
 
 
 def read(page: bytes) -> Page:
     """Read a built page, HTML in UTF-8."""
-    reader = _Reader()
+    found = Page()
     document = etree.fromstring(page, etree.HTMLParser(encoding="utf-8"))
     for article in document.iterfind('.//article[@class="bd-article"]'):
-        reader.read(article)
-    return reader.page
+        _inside(article, found, Section(""))
+    return found
