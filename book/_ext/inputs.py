@@ -19,9 +19,11 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
+from .execute import SUPPLEMENTS
+from .taking.bundle import CELL
 from .taking.statements import statements
 
-SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
+CHAPTERS = "book/chapters"  # folder of executed notebooks
 CODE_FOLDERS = ("calc", "catalogue", "notebooks/derive", "notebooks/show", "notebooks/pages")
 CODE_FILES = ("notebooks/derive/formulas/formulas.json", "notebooks/derive/formulas/loops.js",
               "notebooks/show/figures.mplstyle", "requirements.txt",
@@ -29,7 +31,6 @@ CODE_FILES = ("notebooks/derive/formulas/formulas.json", "notebooks/derive/formu
 TAKEN = ("params", "messages")
 """Folders whose files pages read one by one."""
 NOTEBOOKS = "notebooks"  # folder of the code of which a page counts what it imports
-CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
 HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)  # it names the kernel
 ALL = ["*"]  # recorded for a page whose files are not known: it takes every one
 
@@ -44,6 +45,16 @@ class Page:
     name: str
     source: Path
     entry: str | None = None
+
+    @property
+    def output(self) -> Path:
+        """The executed notebook."""
+        return self.source.parents[1] / CHAPTERS / f"{self.name}.ipynb"
+
+    @property
+    def key(self) -> Path:
+        """The file that says what the executed notebook was made from."""
+        return self.source.parents[1] / CHAPTERS / ".keys" / f"{self.name}.json"
 
 
 def digest(*parts: bytes | str) -> str:
@@ -64,7 +75,7 @@ def files_below(folder: Path, pattern: str = "*") -> list[Path]:
 
 def code_of(notebook: str) -> str:
     """The Python of the code cells of a MyST notebook."""
-    return "\n".join(CELL.findall(notebook))
+    return "\n".join(code for _, code in CELL.findall(notebook))
 
 
 def imported(code: str, package: str = "") -> Iterator[str]:

@@ -17,7 +17,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,52 +39,48 @@ NOT_BUILT = "The book was not built"
 WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
 
 
-class SecondPass:
-    """The Chinese pass: a process that writes into ``zh/`` of the published site."""
+def second_pass(app: Sphinx, fresh: bool) -> subprocess.Popen[str]:
+    """Start the Chinese pass, a process that writes into ``zh/`` of the published site.
 
-    def __init__(self, app: Sphinx, fresh: bool) -> None:
-        """Start the process; `fresh` makes it forget what it knew of the pages."""
-        doctrees = second_doctrees(app)
-        if fresh:
-            shutil.rmtree(doctrees, ignore_errors=True)
-        source = Path(app.srcdir)
-        configs = [folder / "_config.yml" for folder in (source, *source.parents)]
-        settings = {
-            "sourcedir": str(source), "outputdir": str(Path(app.outdir) / "zh"),
-            "doctreedir": str(doctrees),
-            "path_config": str(next(path for path in configs if path.is_file())),
-            "external_toc_path": app.config.external_toc_path,
-            "nitpicky": bool(app.config.nitpicky), "language": SECOND,
-        }
-        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("second_pass.py")),
-             json.dumps(settings)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._errors)
-        atexit.register(self._process.kill)
+    `fresh` makes it forget what it knew of the pages.
+    """
+    doctrees, source = second_doctrees(app), Path(app.srcdir)
+    if fresh:
+        shutil.rmtree(doctrees, ignore_errors=True)
+    configs = [folder / "_config.yml" for folder in (source, *source.parents)]
+    settings = {
+        "sourcedir": str(source), "outputdir": str(Path(app.outdir) / "zh"),
+        "doctreedir": str(doctrees),
+        "path_config": str(next(path for path in configs if path.is_file())),
+        "external_toc_path": app.config.external_toc_path,
+        "nitpicky": bool(app.config.nitpicky), "language": SECOND,
+    }
+    process = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("second_pass.py")), json.dumps(settings)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        encoding="utf-8")
+    atexit.register(process.kill)
+    return process
 
-    def stop(self) -> None:
-        """End the process if it still runs."""
-        self._process.kill()
-        self._process.wait()
 
-    def join(self) -> list[str]:
-        """Wait for the process; return its warnings, at least one if it failed."""
-        code = self._process.wait()
-        self._errors.seek(0)
-        messages: list[str] = []
-        for line in self._errors.read().splitlines():
-            if WARNING.search(line):
-                messages.append(line)
-            elif messages:
-                messages[-1] += f"\n{line}"
-            elif code:
-                messages.append(line)
-        return messages or ([f"the pass ended with exit code {code}"] if code else [])
+def warnings_of(process: subprocess.Popen[str]) -> list[str]:
+    """Wait for a pass; return its warnings, at least one if it failed."""
+    errors = process.communicate()[1]
+    messages: list[str] = []
+    for line in errors.splitlines():
+        if WARNING.search(line):
+            messages.append(line)
+        elif messages:
+            messages[-1] += f"\n{line}"
+        elif process.returncode:
+            messages.append(line)
+    if process.returncode and not messages:
+        messages.append(f"the pass ended with exit code {process.returncode}")
+    return messages
 
 
 _locks: list[IO[str]] = []
-_second: list[SecondPass] = []
+_second: list[subprocess.Popen[str]] = []
 _changed: list[str] = []
 _before: list[str] = []
 
@@ -195,7 +190,7 @@ def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
         _marker(app).unlink()
         LOGGER.info("The book is up to date.")
         raise SystemExit(0)
-    _second.append(SecondPass(app, fresh=not env.all_docs))
+    _second.append(second_pass(app, fresh=not env.all_docs))
 
 
 def _note_pasting(app: Sphinx, doctree: nodes.document) -> None:
@@ -225,13 +220,11 @@ def remove_orphans(outdir: Path, wanted: set[str]) -> None:
 
 def _finish(app: Sphinx, exception: Exception | None) -> None:
     """Wait for the Chinese pass, report its warnings, and put the edition onto the pages."""
-    second = _second.pop() if _second else None
     if exception:
-        if second:
-            second.stop()
         return
-    for message in second.join() if second else ():
-        LOGGER.warning("%s", f"[{SECOND}] {message}")
+    while _second:  # a warning that raises has this called again
+        for message in warnings_of(_second.pop()):
+            LOGGER.warning("%s", f"[{SECOND}] {message}")
     if app.builder.name == "html":
         remove_orphans(Path(app.outdir), set(app.env.found_docs))
     if _is_site(app):

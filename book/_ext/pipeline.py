@@ -16,10 +16,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from .inputs import ALL, Inputs, Page, code_of, digest, files_below, imported
+from .inputs import ALL, CHAPTERS, Inputs, Page, code_of, digest, files_below, imported
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
              "document": "documents"}
@@ -34,26 +33,6 @@ class NotebookError(Exception):
     """Notebooks stopped; the message names each one, its cell and the reason."""
 
 
-@dataclass(frozen=True)
-class Folders:
-    """Where a project keeps what the pipeline reads and writes; `root` is the project."""
-
-    root: Path
-
-    @property
-    def chapters(self) -> Path:
-        """The folder of executed notebooks."""
-        return self.root / "book" / "chapters"
-
-    def output(self, page: Page) -> Path:
-        """The executed notebook of `page`."""
-        return self.chapters / f"{page.name}.ipynb"
-
-    def key(self, page: Page) -> Path:
-        """The file that says what the executed notebook of `page` was made from."""
-        return self.chapters / ".keys" / f"{page.name}.json"
-
-
 def pages(root: Path) -> list[Page]:
     """List the pages of the project: one per notebook, a template once per entry of its kind."""
     listed: list[Page] = []
@@ -65,11 +44,11 @@ def pages(root: Path) -> list[Page]:
     return listed
 
 
-def needed(page: Page, folders: Folders, inputs: Inputs) -> str | None:
+def needed(page: Page, inputs: Inputs) -> str | None:
     """What it takes to bring `page` up to date: ``RUN``, ``TELL``, or nothing."""
     try:
-        stored = json.loads(folders.key(page).read_text(encoding="utf-8"))
-        output = folders.output(page).read_bytes()
+        stored = json.loads(page.key.read_text(encoding="utf-8"))
+        output = page.output.read_bytes()
         if (stored["output"] != digest(output)
                 or stored["inputs"] != inputs.key(page, stored["params"])):
             return RUN
@@ -92,12 +71,11 @@ def put(target: Path, data: bytes) -> None:
 def _workshop(root: Path, work: Path, needs: dict[Page, str], limit: int
               ) -> subprocess.Popen[bytes]:
     """Start the process that forks for each of the pages."""
-    folders = Folders(root)
     jobs = []
     for page, need in needs.items():
         files = _unfinished(page, work)
         jobs.append({"source": str(page.source), "output": str(files), "entry": page.entry,
-                     "executed": str(folders.output(page)) if need == TELL else None,
+                     "executed": str(page.output) if need == TELL else None,
                      "record": str(files.with_suffix(".record")),
                      "ipython": str(files.with_suffix(".ipython"))})
     listed = work / "jobs.json"
@@ -123,34 +101,34 @@ def _unfinished(page: Page, work: Path) -> Path:
     return work / f"{page.name.replace('/', '--')}.ipynb"
 
 
-def _store(page: Page, need: str, folders: Folders, inputs: Inputs, work: Path) -> None:
+def _store(page: Page, need: str, inputs: Inputs, work: Path) -> None:
     """Store the executed notebook of `page`, and its key."""
     made = _unfinished(page, work)
     record = made.with_suffix(".record")
     if need == TELL:
-        recorded = json.loads(folders.key(page).read_text(encoding="utf-8"))["params"]
+        recorded = json.loads(page.key.read_text(encoding="utf-8"))["params"]
     else:
         lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else ALL
         recorded = sorted(set(lines))
     data = made.read_bytes()
     key = {"inputs": inputs.key(page, recorded), "words": inputs.words(page),
            "output": digest(data), "params": recorded}
-    put(folders.output(page), data)
-    put(folders.key(page), json.dumps(key, indent=1).encode())
+    put(page.output, data)
+    put(page.key, json.dumps(key, indent=1).encode())
 
 
 def _failure(page: Page, root: Path, work: Path) -> str:
     """Why `page` has no result, with its name."""
     note = _unfinished(page, work).with_suffix(".reason")
     reason = note.read_text(encoding="utf-8") if note.is_file() else "was interrupted"
-    return (page.source.relative_to(root).as_posix() + (f" for {page.entry}" if page.entry else "")
-            + f" {reason}")
+    name = page.source.relative_to(root).as_posix()
+    return f"{name} for {page.entry} {reason}" if page.entry else f"{name} {reason}"
 
 
-def remove_orphans(folders: Folders, wanted: list[Page]) -> None:
+def remove_orphans(chapters: Path, wanted: list[Page]) -> None:
     """Delete outputs and keys of pages that the project no longer has."""
-    keep = {path for page in wanted for path in (folders.output(page), folders.key(page))}
-    for path in files_below(folders.chapters):
+    keep = {path for page in wanted for path in (page.output, page.key)}
+    for path in files_below(chapters):
         if path.suffix in {".ipynb", ".json"} and path not in keep:
             path.unlink()
 
@@ -168,19 +146,19 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
     each, and returns the names of the pages that ran. Raises NotebookError when notebooks stopped;
     what finished beside them is kept.
     """
-    folders = Folders(root)
-    folders.chapters.mkdir(parents=True, exist_ok=True)
-    for unfinished in folders.chapters.glob(".work-*"):
+    chapters = root / CHAPTERS
+    chapters.mkdir(parents=True, exist_ok=True)
+    for unfinished in chapters.glob(".work-*"):
         shutil.rmtree(unfinished, ignore_errors=True)
     wanted = pages(root)
-    remove_orphans(folders, wanted)
+    remove_orphans(chapters, wanted)
     inputs = Inputs(root)
     stale = {page: need for page in sorted(wanted, key=_by_length)
-             if (need := needed(page, folders, inputs))}
+             if (need := needed(page, inputs))}
     if not stale:
         report(f"notebooks: {len(wanted)} up to date")
         return []
-    work = Path(tempfile.mkdtemp(prefix=".work-", dir=folders.chapters))
+    work = Path(tempfile.mkdtemp(prefix=".work-", dir=chapters))
     process = _workshop(root, work, stale, jobs or (os.cpu_count() or 1) + WAITING)
     started = list(stale)
     failed = set(started)
@@ -189,8 +167,8 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
         for count, line in enumerate(process.stdout, start=1):
             number, code, seconds = json.loads(line)
             page = started[number]
-            if not code:
-                _store(page, stale[page], folders, inputs, work)
+            if code == 0:
+                _store(page, stale[page], inputs, work)
                 failed.remove(page)
             report(f"notebooks: [{count}/{len(stale)}] {page.name} "
                    + ("failed" if code else f"{seconds:.1f} s"))

@@ -167,7 +167,7 @@ def prepare(pages: int, modules: Iterable[str]) -> None:
 
 
 def firsts() -> Iterator[Callable[[], object]]:
-    """What takes a process long for the first time only: entries, formulas, a figure."""
+    """What takes a process long for the first time only: entries, formulas."""
     library = sys.modules["catalogue.library"]
     engine = importlib.import_module("catalogue.engines.engine")
     loading = importlib.import_module("catalogue.deployments.loading")
@@ -184,8 +184,6 @@ def firsts() -> Iterator[Callable[[], object]]:
                        for attention in stored.VARIANTS]  # asks each what it needs
     if checked := sys.modules.get("notebooks.derive.crosscheck"):
         yield checked.bounds_of_steps
-    if figures := sys.modules.get("notebooks.show.figures"):
-        yield lambda: figures.svg(figures.axes()[0])  # finds the fonts
 
 
 def serve(jobs: list[dict[str, Any]], limit: int, modules: Iterable[str]) -> None:

@@ -40,9 +40,9 @@ def outputs(project):
 
 def stale(project):
     """Return what each stale page needs."""
-    state, folders = inputs.Inputs(project), pipeline.Folders(project)
+    state = inputs.Inputs(project)
     return {page.name: need for page in pipeline.pages(project)
-            if (need := pipeline.needed(page, folders, state))}
+            if (need := pipeline.needed(page, state))}
 
 
 def edit(project, name, text):
