@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
-from sphinx.util.docutils import SphinxDirective
 
 from . import downloads, finding, languages, passes, pipeline
 from .setting import formulas, sidebar
@@ -28,27 +26,6 @@ def _version(book: Path) -> str:
     for name in ("glossary", "symptoms"):  # marked on all pages, and indexed with them
         files += book.parent.glob(f"params/{name}.yml")
     return pipeline.digest(*(part for path in files for part in (path.name, path.read_bytes())))
-
-
-class Parameters(SphinxDirective):
-    """Lines of a file in ``params/``, the only files that a page may show."""
-
-    required_arguments = 1
-    option_spec = {"start-at": directives.unchanged_required,  # noqa: RUF012  docutils reads it so
-                   "end-before": directives.unchanged_required}
-
-    def run(self) -> list[nodes.Node]:
-        """Give the lines from the first that has one text up to the first that has the other."""
-        folder = Path(self.env.srcdir).parent / "params"
-        path = (folder / self.arguments[0]).resolve()
-        if not path.is_relative_to(folder.resolve()):
-            raise self.error(f"{self.arguments[0]} is no file of params/")
-        self.env.note_dependency(str(path))
-        lines = path.read_text(encoding="utf-8").splitlines()
-        first = next(i for i, line in enumerate(lines) if self.options["start-at"] in line)
-        last = next(i for i in range(first, len(lines)) if self.options["end-before"] in lines[i])
-        text = "\n".join(lines[first:last])
-        return [nodes.literal_block(text, text, language="yaml")]
 
 
 class RestOfSection(SphinxTransform):
@@ -80,17 +57,15 @@ class RestOfSection(SphinxTransform):
             isinstance(node, nodes.container) and ONWARDS in node.get("container_classes", []))
 
 
-def _insert_nothing(app: Sphinx) -> None:
-    """No directive of docutils reads a file or writes HTML as it stands."""
-    for setting in ("raw_enabled", "file_insertion_enabled"):
-        app.env.settings[setting] = False
+def _no_raw_html(app: Sphinx) -> None:
+    """No directive of docutils writes HTML as it stands."""
+    app.env.settings["raw_enabled"] = False
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the parts of the extension."""
-    app.add_directive("parameters", Parameters)
     app.add_transform(RestOfSection)
-    app.connect("builder-inited", _insert_nothing)
+    app.connect("builder-inited", _no_raw_html)
     app.add_config_value("comments_config", {}, "html")  # jupyter-book sets it in any case
     passes.setup(app)
     downloads.setup(app)

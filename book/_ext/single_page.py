@@ -41,41 +41,6 @@ def chapters(root: Path, lang: str) -> dict[str, tuple[str, str]]:
                     for formula in equations.values() if formula["notebook"] in places}
 
 
-class Links:
-    """References out of a report: into the book if there is one, else plain text."""
-
-    def __init__(self, book: str, lang: str) -> None:
-        """Take the address or the folder of the built book; empty where there is none."""
-        site = next(site for site in languages.SITES if site["tag"] == lang)
-        self._base = f"{book.rstrip('/')}/{site['folder']}" if book else ""
-        self._chapters = chapters(ROOT, lang)
-
-    def resolve(self, app: Sphinx, env: Any, node: nodes.Element,
-                content: nodes.Element) -> nodes.Element:
-        """Give Sphinx what stands in the place of a reference that this page cannot resolve."""
-        target, _, label = str(node["reftarget"]).partition("#")
-        name, _ = posixpath.splitext(posixpath.basename(target))
-        page, title = self._chapters.get(label or name, ("", ""))
-        if not page and posixpath.basename(target) != target:  # another page of the catalogue
-            path = posixpath.normpath(posixpath.join("chapters/scenarios", target))
-            page = posixpath.splitext(path)[0]
-        elif not page and (entry := next(iter(ROOT.glob(f"params/*/{name}.yml")), None)):
-            page = f"chapters/{entry.parent.name}/{name}"
-        shown = content if node.get("refexplicit") or not title else nodes.inline("", title)
-        if not self._base or not page:
-            return nodes.inline("", "", *([shown] if shown.astext() else [nodes.Text(name)]))
-        equation = "equation-" if node["reftype"] == "eq" else ""
-        anchor = f"#{equation}{label or name}" if title else ""
-        return nodes.reference("", "", shown, internal=False,
-                               refuri=f"{self._base}{page}.html{anchor}")
-
-    def labels(self, app: Sphinx, page: nodes.document) -> None:
-        """Resolve links to labels that the page lacks; MyST would let them lead nowhere."""
-        for node in list(page.findall(addnodes.pending_xref)):
-            if node["reftype"] == "myst" and node["refdomain"] is None:
-                node.replace_self(self.resolve(app, app.env, node, node[0]))
-
-
 def _page(app: Sphinx, name: str, template: str, context: dict[str, Any],
           doctree: nodes.document | None) -> str:
     """Name the template of the page, and give it its title and what it says at its end."""
@@ -85,10 +50,39 @@ def _page(app: Sphinx, name: str, template: str, context: dict[str, Any],
 
 
 def _link(app: Sphinx) -> None:
-    """Resolve references, now that the settings are known."""
-    links = Links(app.config.report_book, languages.tag_of(app.config.language))
-    app.connect("missing-reference", links.resolve)
-    app.connect("doctree-read", links.labels)
+    """Resolve references out of the report: into the book if there is one, else plain text."""
+    lang, book = languages.tag_of(app.config.language), app.config.report_book
+    site = next(site for site in languages.SITES if site["tag"] == lang)
+    base = f"{book.rstrip('/')}/{site['folder']}" if book else ""
+    sections = chapters(ROOT, lang)
+
+    def resolve(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Element
+                ) -> nodes.Element:
+        """Give Sphinx what stands in the place of a reference that this page cannot resolve."""
+        target, _, label = str(node["reftarget"]).partition("#")
+        name, _ = posixpath.splitext(posixpath.basename(target))
+        page, title = sections.get(label or name, ("", ""))
+        if not page and posixpath.basename(target) != target:  # another page of the catalogue
+            path = posixpath.normpath(posixpath.join("chapters/scenarios", target))
+            page = posixpath.splitext(path)[0]
+        elif not page and (entry := next(iter(ROOT.glob(f"params/*/{name}.yml")), None)):
+            page = f"chapters/{entry.parent.name}/{name}"
+        shown = content if node.get("refexplicit") or not title else nodes.inline("", title)
+        if not base or not page:
+            return nodes.inline("", "", *([shown] if shown.astext() else [nodes.Text(name)]))
+        equation = "equation-" if node["reftype"] == "eq" else ""
+        anchor = f"#{equation}{label or name}" if title else ""
+        return nodes.reference("", "", shown, internal=False,
+                               refuri=f"{base}{page}.html{anchor}")
+
+    def resolve_labels(app: Sphinx, page: nodes.document) -> None:
+        """Resolve links to labels that the page lacks; MyST would let them lead nowhere."""
+        for node in list(page.findall(addnodes.pending_xref)):
+            if node["reftype"] == "myst" and node["refdomain"] is None:
+                node.replace_self(resolve(app, app.env, node, node[0]))
+
+    app.connect("missing-reference", resolve)
+    app.connect("doctree-read", resolve_labels)
     for setting in ("raw_enabled", "file_insertion_enabled"):  # a page has no need of either
         app.env.settings[setting] = False
 

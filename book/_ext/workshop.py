@@ -157,11 +157,11 @@ def prepare(pages: int, modules: Iterable[str]) -> None:
         for package, late in LATE.items():
             if package in sys.modules:
                 importlib.import_module(late)
-    if pages >= MANY and "catalogue.library" in sys.modules:
-        with sys.modules["catalogue.reading.words"].as_for_pages():
-            for take in firsts():
-                with contextlib.suppress(Exception):  # likewise
-                    take()
+        if "catalogue.library" in sys.modules:
+            with sys.modules["catalogue.reading.words"].as_for_pages():
+                for take in firsts():
+                    with contextlib.suppress(Exception):  # likewise
+                        take()
     gc.set_threshold(*COLLECT)  # SymPy makes many small things that none refers to in a circle
     gc.freeze()  # what every fork shares is not looked through for garbage, nor copied by that
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import yaml
 from sphinx.application import Sphinx
-from sphinx.config import Config
 
 from .. import languages
 from . import cards, documents, pages, symptoms, terms
@@ -17,7 +16,7 @@ from . import cards, documents, pages, symptoms, terms
 INDEX, CARDS, FORMULAS = "search-index.js", "cards-data.js", "formulas-data.js"
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the former is ten times as fast
 KNOWN = "pages.pickle"  # what was read of pages, kept beside the doctrees from build to build
-_written: set[str] = set()
+written: set[str] = set()  # pages that are written anew
 
 
 class Read(NamedTuple):
@@ -35,20 +34,10 @@ def shared(app: Sphinx, name: str) -> dict[str, Any]:
     return found
 
 
-def _own_search(app: Sphinx, config: Config) -> None:
-    """Make the page of the search without the scripts of Sphinx."""
-    config.html_additional_pages["search"] = "search.html"
-
-
-def _no_other_index(app: Sphinx) -> None:
-    """Sphinx makes no index of its own, which every page would load."""
-    app.builder.search = False  # type: ignore[attr-defined]
-
-
 def _note_written(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
                   doctree: Any) -> None:
     """Remember a page that is written anew: only of these may something else be said now."""
-    _written.add(pagename)
+    written.add(pagename)
 
 
 def _read_pages(app: Sphinx) -> dict[str, Read]:
@@ -60,7 +49,7 @@ def _read_pages(app: Sphinx) -> dict[str, Read]:
         known = {}
     found = {}
     for name in sorted(app.env.found_docs):
-        if name in known and name not in _written:
+        if name in known and name not in written:
             found[name] = known[name]
         else:
             page = pages.read((Path(app.outdir) / f"{name}.html").read_bytes())
@@ -75,8 +64,9 @@ def _put_script(path: Path, name: str, data: Any) -> None:
     path.write_text(f"window.{name} = {text};\n", encoding="utf-8")
 
 
-def _find_terms(app: Sphinx) -> None:
-    """Note which words are marked as terms."""
+def _begin(app: Sphinx) -> None:
+    """Note which words are marked as terms; Sphinx makes no index of its own."""
+    app.builder.search = False  # type: ignore[attr-defined]
     setattr(app, terms.MARKED,
             terms.marked(shared(app, "glossary.yml"), languages.tag_of(app.config.language)))
 
@@ -104,9 +94,7 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect the handlers; at priority 900 the first pass waits for the second."""
-    app.connect("config-inited", _own_search)
-    app.connect("builder-inited", _no_other_index)
-    app.connect("builder-inited", _find_terms)
+    app.connect("builder-inited", _begin)
     app.connect("html-page-context", _note_written)
     app.connect("build-finished", _write, priority=800)
     app.add_post_transform(terms.MarkTerms)

@@ -58,9 +58,10 @@ def _add(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
         context["feed"] = f"../{context['feed']}"
     context["picture"] = ""
     if app.config.html_baseurl and doctree is not None:
-        said = pictures.Said(str(app.config.html_title), Markup(context["title"]).striptags(),
-                             pictures.sentence(languages.first_words(doctree)))
-        context["picture"] = f"{app.config.html_baseurl}{pictures.put(said, Path(app.outdir))}"
+        name = pictures.put(Path(app.outdir), str(app.config.html_title),
+                            Markup(context["title"]).striptags(),
+                            pictures.sentence(languages.first_words(doctree)))
+        context["picture"] = f"{app.config.html_baseurl}{name}"
     if context.get("pageurl"):
         root = of_site(app.config)
         for each in context["alternates"]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-import subprocess
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from xml.sax.saxutils import escape
+
+from ..taking.edition import git
 
 NAME, SOURCE = "feed.xml", "CHANGELOG.md"
 MOST = 40  # entries, the newest
@@ -20,14 +21,10 @@ BLAMED = re.compile(r"^[0-9a-f]{40} \d+ (\d+)")
 @functools.cache
 def dates(root: Path) -> Mapping[int, int]:
     """When each line of the changelog was last written [s], from 1; empty without git."""
-    try:
-        done = subprocess.run(["git", "-C", str(root), "blame", "--line-porcelain", "--", SOURCE],
-                              capture_output=True, text=True, encoding="utf-8", check=False)
-    except OSError:
-        return {}
     found: dict[int, int] = {}
     line = 0
-    for said in done.stdout.splitlines():
+    blamed = git(root, "blame", "--line-porcelain", "--", SOURCE)
+    for said in blamed.splitlines():
         if head := BLAMED.match(said):
             line = int(head[1])
         elif said.startswith("committer-time "):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
@@ -27,15 +26,6 @@ LEADING = 1.32
 MOST = {TITLE: 3, TEXT: 5}  # lines
 ENDED = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 WORD = re.compile(r"[\u2e80-\uffef“‘《（](?:[，。、：；！？”’》）…]*)|[^\s\u2e80-\uffef]+\s*|\s+")
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a picture says: name of the book, title of the page, a sentence of it or nothing."""
-
-    book: str
-    title: str
-    sentence: str
 
 
 def sentence(text: str) -> str:
@@ -58,13 +48,16 @@ def broken(text: str, size: int, width: float) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def drawn(said: Said) -> Image.Image:
-    """The picture, in a palette: shades of the ink first, then the colours of the figures."""
+def drawn(book: str, title: str, said: str) -> Image.Image:
+    """Draw the picture of a page: name of the book, title of the page, a sentence of it or nothing.
+
+    Its palette has shades of the ink first, then the colours of the figures.
+    """
     mask = Image.new("L", SIZE, 0)
     pen = ImageDraw.Draw(mask)
-    pen.text((MARGIN, MARGIN - 10), said.book, 150, _font(BOOK))
+    pen.text((MARGIN, MARGIN - 10), book, 150, _font(BOOK))
     top = MARGIN + 78.0
-    for text, size, ink in ((said.title, TITLE, 255), (said.sentence, TEXT, 200)):
+    for text, size, ink in ((title, TITLE, 255), (said, TEXT, 200)):
         lines = broken(text, size, SIZE[0] - 2 * MARGIN)
         if len(lines) > MOST[size]:
             lines = [*lines[:MOST[size] - 1], f"{lines[MOST[size] - 1]}…"]
@@ -83,13 +76,13 @@ def drawn(said: Said) -> Image.Image:
     return image
 
 
-def put(said: Said, outdir: Path) -> str:
+def put(outdir: Path, *said: str) -> str:
     """Draw a picture into the site, if it is not there; its address from the site's folder."""
-    name = f"{FOLDER}/page-{pipeline.digest(*astuple(said))[:16]}.png"
+    name = f"{FOLDER}/page-{pipeline.digest(*said)[:16]}.png"
     target = outdir / name
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
-        drawn(said).save(target, bits=4)
+        drawn(*said).save(target, bits=4)
     return name
 
 

@@ -35,12 +35,11 @@ ENGINE = "engine"
 MARK = ".edition"  # beside the site: the line that its pages have
 DOWNLOADS = "downloads"  # what `make pdf` and `make zip` leave in the site
 WORDS = {
-    "en": {"edition": "Version {version}", "commit": "commit {commit}", "data": "data as of {date}",
+    "en": {"edition": "Version {}", "commit": "commit {}", "data": "data as of {}",
            "source": "source", "whl": "engine", "zip": "the site as one file", "pdf": "PDF"},
-    "zh": {"edition": "版本 {version}", "commit": "提交 {commit}", "data": "数据截至 {date}",
+    "zh": {"edition": "版本 {}", "commit": "提交 {}", "data": "数据截至 {}",
            "source": "源码", "whl": "引擎", "zip": "整站打包", "pdf": "PDF"},
 }
-SEPARATORS = {"en": " · ", "zh": " · "}
 
 
 @dataclass(frozen=True)
@@ -60,11 +59,11 @@ class Edition:
     address: str = ""
 
 
-def _git(root: Path, *words: str) -> str:
-    """One line of git, or nothing where there is no git or no repository."""
+def git(root: Path, *words: str) -> str:
+    """What git says, or nothing where there is no git or no repository."""
     try:
-        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True,
+                              encoding="utf-8", check=False)
     except OSError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
@@ -88,29 +87,25 @@ def repository(remote: str) -> str:
 def edition(root: Path) -> Edition:
     """The edition of the project at `root`, from its package and its git."""
     return Edition(version("will-it-fit"),
-                   _git(root, "describe", "--always", "--dirty=+", "--exclude=*"),
-                   _git(root, "log", "-1", "--format=%cs", "--", "params"),
+                   git(root, "describe", "--always", "--dirty=+", "--exclude=*"),
+                   git(root, "log", "-1", "--format=%cs", "--", "params"),
                    repository(os.environ.get(ADDRESS, "")
-                              or _git(root, "remote", "get-url", "origin")))
+                              or git(root, "remote", "get-url", "origin")))
 
 
 def footer(shown: Edition, tag: str, to_root: str, site: Path) -> str:
     """The line at the end of a page: edition, source, and what of the site can be taken along."""
     words = WORDS[tag]
-    parts = [words["edition"].format(version=shown.version)]
-    if shown.commit:
-        parts.append(words["commit"].format(commit=shown.commit))
-    if shown.data:
-        parts.append(words["data"].format(date=shown.data))
+    parts = [html.escape(words[name].format(value)) for name, value in (
+        ("edition", shown.version), ("commit", shown.commit), ("data", shown.data)) if value]
     files = sorted((site / ENGINE).glob("*.whl"))
     files += sorted(path for path in (site / DOWNLOADS).glob("*")
                     if path.suffix == ".zip" or path.stem.endswith(f"-{tag}"))
     links = [(words[path.suffix[1:]], f"{to_root}{path.relative_to(site).as_posix()}")
              for path in files]
     links += [(words["source"], shown.address)] if shown.address else []
-    line = [html.escape(part) for part in parts]
-    line += [f'<a href="{html.escape(address)}">{html.escape(name)}</a>' for name, address in links]
-    return SEPARATORS[tag].join(line)
+    return " · ".join([*parts, *(f'<a href="{html.escape(address)}">{html.escape(name)}</a>'
+                                 for name, address in links)])
 
 
 def stamp(site: Path, shown: Edition, since: int = 0) -> None:

@@ -38,16 +38,13 @@ def pack(site: Path, root: Path = ROOT) -> Path:
     return target
 
 
-def main() -> int:
+def main() -> None:
     """Pack the site that ``make book`` built."""
     site = ROOT / "_build" / "html"
-    missing = [name for name in (languages.SITES[0]["folder"], languages.SITES[1]["folder"])
-               if not (site / name / "index.html").is_file()]
-    if missing:
+    if not all((site / each["folder"] / "index.html").is_file() for each in languages.SITES):
         sys.exit("There is no built book in both languages: run make book first.")
     print(pack(site))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

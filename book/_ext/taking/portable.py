@@ -17,6 +17,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from .. import languages, pipeline
+from ..finding import written
 from . import bundle
 
 GLUED = re.compile(r"\{glue:text\}`([^`]+)`")
@@ -118,29 +119,18 @@ def portable(page: Path, source: Path, tag: str) -> str:
     return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
 
 
-_written: list[str] = []
-
-
-def _note(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
-          doctree: Any) -> None:
-    """Remember a page that is written, whose source the theme then copies."""
-    if doctree is not None and str(app.env.doc2path(pagename)).endswith(".ipynb"):
-        _written.append(pagename)
-
-
 def _finish(app: Sphinx, exception: Exception | None) -> None:
     """Put the portable notebook in the place of each copy that this pass made."""
     if exception or app.builder.name != "html":
         return
     tag, source = languages.tag_of(app.config.language), Path(app.srcdir)
-    for name in _written:
-        page = Path(app.env.doc2path(name))
+    for name in written:
         target = Path(app.outdir) / "_sources" / f"{name}.ipynb"
         if target.is_file():
+            page = Path(app.env.doc2path(name))
             pipeline.put(target, portable(page, source, tag).encode())
 
 
 def setup(app: Sphinx) -> None:
-    """Connect the handlers."""
-    app.connect("html-page-context", _note)
+    """Connect the handler."""
     app.connect("build-finished", _finish, priority=800)
