@@ -40,13 +40,6 @@ def _outputs(notebook: str) -> list[dict[str, Any]]:
     return [output for cell in json.loads(notebook)["cells"] for output in cell.get("outputs", ())]
 
 
-def carried(notebook: str) -> Iterator[tuple[str, str]]:
-    """Name and text of each file and script that the outputs of an executed notebook carry."""
-    for output in _outputs(notebook):
-        for kind in (CARRIED, SCRIPT):
-            yield from output.get("metadata", {}).get(kind, {}).items()
-
-
 def behind(notebook: str, stem: str) -> Iterator[tuple[str, str, str]]:
     """Hash, file name and text of the numbers behind each picture of an executed notebook.
 
@@ -75,8 +68,10 @@ def _write(app: Sphinx, docname: str, source: list[str]) -> None:
     app.env.temp_data[BEHIND] = pictures = {}
     if path.suffix != ".ipynb":
         return
-    for name, text in carried(source[0]):
-        pipeline.put(path.with_name(name), text.encode())
+    for output in _outputs(source[0]):
+        for kind in (CARRIED, SCRIPT):
+            for name, text in output.get("metadata", {}).get(kind, {}).items():
+                pipeline.put(path.with_name(name), text.encode())
     for picture, name, text in behind(source[0], path.stem):
         pipeline.put(path.with_name(name), b"\xef\xbb\xbf" + text.encode())
         pictures[picture] = name

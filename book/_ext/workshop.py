@@ -34,8 +34,8 @@ BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel
           "ipykernel.debugger", "IPython.core.completer", "IPython.core.completerlib",
           "IPython.core.debugger", "IPython.extensions.storemagic", "sqlite3",
           "tornado.platform.asyncio")
-LATE = {"matplotlib": "matplotlib.backends.backend_svg",  # imported when a figure is drawn
-        "sympy": "sympy.physics.units"}  # when an expression is simplified
+LATE = ("matplotlib.backends.backend_svg",  # imported when a figure is drawn
+        "sympy.physics.units")  # when an expression is simplified
 MANY = 3  # pages from which on it pays to load the whole catalogue
 COLLECT = (100_000, 50, 1000)  # gc thresholds
 _at_import: set[Path] = set()  # files read while modules were imported, which every page takes
@@ -150,13 +150,10 @@ def prepare(pages: int, modules: Iterable[str]) -> None:
     sys.modules["jupyter_client"].provisioning.KernelProvisionerFactory.instance()  # plugins
     if pages >= MANY:
         with importlib.import_module("catalogue.reading.yamlfile").following() as files:
-            for name in modules:
+            for name in (*modules, *LATE):
                 with contextlib.suppress(Exception):  # the page says what is wrong with it
                     importlib.import_module(name)
         _at_import.update(files)
-        for package, late in LATE.items():
-            if package in sys.modules:
-                importlib.import_module(late)
         if "catalogue.library" in sys.modules:
             with sys.modules["catalogue.reading.words"].as_for_pages():
                 for take in firsts():

@@ -32,7 +32,6 @@ READABLE, UMASK = 0o644, 0o022
 PACK = "from setuptools.build_meta import build_wheel; build_wheel('wheels')"
 ADDRESS = "REPOSITORY_URL"  # in the environment, where the clone does not know it
 ENGINE = "engine"
-MARK = ".edition"  # beside the site: the line that its pages have
 DOWNLOADS = "downloads"  # what `make pdf` and `make zip` leave in the site
 WORDS = {
     "en": {"edition": "Version {}", "commit": "commit {}", "data": "data as of {}",
@@ -111,20 +110,9 @@ def footer(shown: Edition, tag: str, to_root: str, site: Path) -> str:
 def stamp(site: Path, shown: Edition, since: int = 0) -> None:
     """Write the edition into every page of the built site; move scripts out of new ones.
 
-    New are pages that were written `since` then, in ns, by the clock of the file system. The others
-    are not read where they have this line already.
+    New are pages that were written `since` then, in ns, by the clock of the file system.
     """
-    mark = site.parent / MARK
-    says = repr([footer(shown, tag, "", site) for tag in WORDS])
-    same = mark.is_file() and mark.read_text(encoding="utf-8") == says
-    if not same:
-        mark.unlink(missing_ok=True)  # until every page has the line
-    pages = [Path(folder) / name for folder, _, names in os.walk(site) for name in names
-             if name.endswith(".html")]
-    for path in pages:
-        new = path.stat().st_mtime_ns >= since
-        if same and not new:
-            continue
+    for path in sorted(site.rglob("*.html")):
         inside = path.relative_to(site)
         tag = "zh" if inside.parts[0] == "zh" else "en"
         to_root = "../" * (len(inside.parts) - 1)
@@ -133,11 +121,10 @@ def stamp(site: Path, shown: Edition, since: int = 0) -> None:
         _, end, after = rest.partition(END)
         line = footer(shown, tag, to_root, site) if end else ""
         finished = f"{before}{begin}{line}{end}{after}"
-        if new:
+        if path.stat().st_mtime_ns >= since:
             finished = strict.outward(finished, site, to_root)
         if finished != text:
             pipeline.put(path, finished.encode())
-    mark.write_text(says, encoding="utf-8")
 
 
 def package(root: Path, site: Path) -> Path:
