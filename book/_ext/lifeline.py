@@ -1,4 +1,4 @@
-"""End with the process that started us, however that one ended; on Linux alone, which tells us."""
+"""End with the process that started this one, however that ended; on Linux only."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ build starts this file once, as
 
     python workshop.py JOBS MODULE...
 
-JOBS is a JSON file: how many pages may run at once, and a list of pages. Each page is answered with
-a JSON object on a line of standard output when it is done: its number in the list, the exit code
-and the seconds. A page runs in a fork of this process, and its kernel in a fork of that. On Linux
-each of them ends with what it came from, and all with the build, as ``lifeline.py`` says.
+JOBS is a JSON file: how many pages may run at once, and a list of pages. When a page is done, its
+number in the list, the exit code and the seconds are a JSON list on a line of standard output. A
+page runs in a fork of this process, and its kernel in a fork of that. On Linux each of them ends
+with what it came from, and all with the build, as ``lifeline.py`` says.
 """
 
 from __future__ import annotations
