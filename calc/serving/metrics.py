@@ -431,8 +431,7 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Le
     return {
         "tpot": float(mid["tpot"](later)) if later else float("nan"),
         "ttft": overhead + float(mid["ttft"](first)), "e2e": overhead + float(mid["e2e"](last)),
-        "output_throughput": replicas / ranks * tokens / max(each.finished for each in outcomes),
-    }
+        "output_throughput": replicas / ranks * tokens / max(each.finished for each in outcomes)}
 
 
 def _drawn(draw: np.random.Generator, mean: float, count: int, lengths: Lengths) -> np.ndarray:
