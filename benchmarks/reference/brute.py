@@ -148,8 +148,8 @@ def compared(goal: Goal) -> list[str]:
 
 def within(goal: Goal, seen: Mapping[str, float]) -> bool:
     """Whether the limits on the mean times are kept."""
-    return all(limit is None or seen[name] <= limit for name, limit in (
-        ("tpot", goal.limits.tpot), ("ttft", goal.limits.ttft)))
+    return all(seen[name] <= limit for name, stated in goal.limits.times.items()
+               for limit in stated.values())
 
 
 def served(goal: Goal, choice: Choice) -> dict[str, float] | None:

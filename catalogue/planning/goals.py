@@ -207,8 +207,8 @@ Money = Ratio
 Cards = Annotated[int, Plain("1", integer=True, maximum=MOST_CARDS)]
 Degree = Annotated[int, Plain("1", integer=True)]
 DegreeOrZero = Annotated[int, Plain("1", integer=True, exclusive=False)]
-HostMemory = Annotated[float, BeforeValidator(lambda raw: "0 B" if raw in (0, "0") else raw),
-                       Plain("B", exclusive=False, maximum=MOST_MEMORY)]
+HostMemory = Annotated[float, Plain("B", exclusive=False, maximum=MOST_MEMORY),
+                       BeforeValidator(lambda raw: "0 B" if raw in (0, "0") else raw)]
 Degrees = Annotated[list[Degree], Field(min_length=1)]
 
 

@@ -138,7 +138,7 @@ def test_a_relaxed_limit_gives_what_a_search_with_it_finds(answer_of):
     rows = relaxed(goal)
     assert {(each.limit, each.factor) for each in rows} == set(product(("ttft", "tpot"), RELAXED))
     for each in rows:
-        assert each.to == pytest.approx(getattr(goal.limits, each.limit) * each.factor)
+        assert each.to == pytest.approx(goal.limits.times[each.limit]["mean"] * each.factor)
         limits = goal.limits.model_copy(update={each.limit: each.to})
         other = search(goal.model_copy(update={"limits": limits}))
         names = other.wishes.objectives
