@@ -67,7 +67,7 @@ class Cache:
 
 
 def cache(attention: str, q: Inputs) -> Cache:
-    """Bytes per token of the KV cache [B/token], and of a request's state [B/request].
+    """KV-cache bytes per token [B/token], and of a request's state [B/request].
 
     MLA caches one latent and one rotary key for all heads, and, where an indexer chooses what to
     attend to, one key for that: nothing to cut, so each tensor-parallel rank has a copy. Compressed

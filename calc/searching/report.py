@@ -17,8 +17,8 @@ from calc.layouts.space import UNPUBLISHED
 from calc.physics.breakdown import bound_by
 from calc.searching.goal import SHORT
 from calc.searching.percentiles import Simulated
+from calc.searching.ranking import NEARLY, SURE, SampledRow, extras, sample_rows
 from calc.searching.result import Answer
-from calc.searching.robust import NEARLY, SURE, SampledRow, extras, sample_rows
 from calc.searching.search import search
 from calc.serving.evaluate import evaluate
 from catalogue import load_node

@@ -24,7 +24,7 @@ from calc.layouts.space import CHUNKS, Cells
 from calc.searching.goal import SHORT, UNBOUNDED, left_out
 from calc.searching.percentiles import Simulated, simulated
 from calc.searching.pool_pairs import Left, pairs
-from calc.searching.robust import (
+from calc.searching.ranking import (
     HOLDS,
     NEARLY,
     PER_TOKEN,

@@ -24,8 +24,8 @@ from calc.layouts.feasible import reasons
 from calc.layouts.space import Base, Cells, Space
 from calc.searching.candidates import PERCENT, SYMBOLS, batches
 from calc.searching.goal import stated_limits
+from calc.searching.ranking import LEAST
 from calc.searching.result import MOST_SIMULATED, Answer
-from calc.searching.robust import LEAST
 from calc.searching.search import search
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario

@@ -137,7 +137,7 @@ class SearchResult:
         funnel: what became of the rest.
         pairs: of two pools, where the goal allows them.
         space: what was tried, for goals that may share it.
-        draws: of its deployments what ``calc.searching.robust`` has drawn, once for each.
+        draws: of its deployments what ``calc.searching.ranking`` has drawn, once for each.
         drawn_pools: of pools of its pairs, likewise.
     """
 

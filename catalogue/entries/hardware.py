@@ -108,8 +108,8 @@ class Device(Called):
             entry of one. Such an entry describes what is bought, a deployment names the die.
         memory_capacity, memory_bandwidth: of the whole device [B], [B/s].
         system_reserve: what the card's own system keeps of its memory [B].
-        hbm_efficiency: share of the memory bandwidth that weights are streamed at (MBU) [1]: a
-            prior, of micro-measurements; each card's file has its value, range and source.
+        hbm_efficiency: prior of the share of the memory bandwidth that weights are streamed at
+            (MBU) [1], of micro-measurements; each card's file has its value, range and source.
         runtime_reserve: what driver, communication and captured graphs take [B].
         matrix_peak, vector_peak: dense peak of one kind of unit alone [FLOP/s].
         sparse_peak: of the matrix unit with 2:4 structured sparsity [FLOP/s].

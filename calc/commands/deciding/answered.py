@@ -21,8 +21,8 @@ from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
     from calc.layouts.choice import Choice, Row
+    from calc.searching.ranking import SampledRow
     from calc.searching.result import Answer
-    from calc.searching.robust import SampledRow
     from catalogue import Scenario
 
 common = messages("common")

@@ -60,9 +60,9 @@ from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
     from calc.layouts.choice import Row
+    from calc.searching.ranking import SampledRow
     from calc.searching.report import Rejected, ReportRow, SearchReport, Surer, Usual
     from calc.searching.result import Answer
-    from calc.searching.robust import SampledRow
     from calc.searching.same_cards import Relaxed
     from calc.searching.search import Stopped
     from catalogue.planning.goals import Goal
@@ -427,7 +427,7 @@ def _print_rows(screen: Console, told: SearchReport, files: list[Path]) -> None:
 
 def _kept(row: ReportRow) -> str:
     """How often a row keeps the limits, and why one that is better stands below the first."""
-    from calc.searching.robust import LITTLE
+    from calc.searching.ranking import LITTLE
 
     later = spoken(say("later", why=row.later, share=f"{LITTLE:.0%}")) if row.later else ""
     if row.keeps is None:
@@ -448,7 +448,7 @@ def _routed(told: SearchReport) -> list[str]:
 
 def _seen(told: SearchReport, row: ReportRow) -> str:
     """Latency, throughput and cost of a row: means with intervals, and the limited percentiles."""
-    from calc.searching.robust import LITTLE
+    from calc.searching.ranking import LITTLE
 
     wishes, simulated = told.answer.result.wishes, row.seen
     asked = (*wishes.chosen, *wishes.limits, "tpot", "ttft", "throughput")
@@ -503,8 +503,8 @@ def _print_missed(screen: Console, answer: Answer) -> None:
 
 def _print_sure(screen: Console, told: SearchReport) -> None:
     """What is surer than the first, or how surely that was found."""
+    from calc.searching.ranking import SURE
     from calc.searching.report import fewest_of
-    from calc.searching.robust import SURE
 
     answer = told.answer
     if not answer.result.wishes.limits:

@@ -1,6 +1,6 @@
 ### Whether a deployment runs as asked: the one judge, for one deployment or for many at once.
 
-# does not fit; 装不下
+# does not fit
 fullest-device-is-short-weights =
     .en = The fullest device is { $short } short: weights { $weights }, cache { $cache } (every request at its longest){ $copied ->
         [yes] , copies { $copies }
@@ -9,7 +9,7 @@ fullest-device-is-short-weights =
         [yes] , buffers { $buffers }
        *[no] { "" }
     } and activations { $active } come to { $whole } with the runtime's own, of the { $usable } that the engine may use.
-    .zh = 显存占用最大的卡还差 { $short }：权重 { $weights }、KV 缓存 { $cache }（每个请求都按最长计）{ $copied ->
+    .zh = 装不下，显存占用最大的卡还差 { $short }：权重 { $weights }、KV 缓存 { $cache }（每个请求都按最长计）{ $copied ->
         [yes] 、副本与预测层 { $copies }
        *[no] { "" }
     }{ $buffered ->

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calc.evidence.classes import outside_words
-from calc.searching.robust import SURE
+from calc.searching.ranking import SURE
 from catalogue.messages import Pair, join, messages
 from notebooks.show.display import LANGUAGES
 from notebooks.show.numbers import fmt_percent

@@ -83,7 +83,7 @@ def accelerators(cards: Sequence[Device]) -> None:
 
 
 def host_processors(hosts: Sequence[Device]) -> None:
-    """Memory bandwidth, cores, clock and peaks, a row per processor."""
+    """Table of host processors (CPUs): memory bandwidth, cores, clock and peaks, a row each."""
     table(
         [{"name": _link(host), "vendor": hardware.vendor(host),
           "bandwidth": _scaled(host.memory_bandwidth, GIGA, 1),

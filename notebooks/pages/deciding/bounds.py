@@ -18,8 +18,8 @@ from calc.many.fronts import front
 from calc.searching.drawing.in_flight import DRAWS
 from calc.searching.left_out import COUNTED, Funnel, bound_words
 from calc.searching.load_goal import load_goal
+from calc.searching.ranking import SURE, SampledRow
 from calc.searching.result import Answer
-from calc.searching.robust import SURE, SampledRow
 from calc.searching.same_cards import alternatives
 from calc.searching.search import search
 from calc.serving.evaluate import evaluate

@@ -17,8 +17,8 @@ import catalogue
 from calc.costing.cost import MILLION
 from calc.layouts.choice import Choice, Row
 from calc.physics.breakdown import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
+from calc.searching.ranking import SampledRow, ranked, sample_rows
 from calc.searching.result import Answer
-from calc.searching.robust import SampledRow, ranked, sample_rows
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.tables.deployments import RESOURCES

@@ -18,8 +18,8 @@ from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
 from calc.layouts.feasible import MEMORY
 from calc.many.sweeps import latency
 from calc.physics.breakdown import bottleneck
+from calc.searching.ranking import HOLDS, SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.result import Answer
-from calc.searching.robust import HOLDS, SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.same_cards import inside
 from calc.searching.search import search
 from calc.serving.evaluate import DECODE_NAMES

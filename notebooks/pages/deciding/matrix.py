@@ -15,8 +15,8 @@ import catalogue
 from calc.launching.starting import start
 from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
+from calc.searching.ranking import SampledRow, sample_rows
 from calc.searching.result import Answer
-from calc.searching.robust import SampledRow, sample_rows
 from calc.searching.search import search
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.planning.goals import CardRange, Goal

@@ -15,7 +15,7 @@ from calc.launching.starting import start
 from calc.layouts.choice import scenario
 from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
-from calc.searching.robust import SURE, SampledRow, surely
+from calc.searching.ranking import SURE, SampledRow, surely
 from calc.searching.search import search
 from calc.uncertainty import Amount
 from catalogue import Scenario

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calc.launching.starting import search
+from calc.searching.ranking import SURE, sample_rows
 from calc.searching.report import SearchReport, fewest_of
-from calc.searching.robust import SURE, sample_rows
 from catalogue import names
 
 SMALL = ("r1-80-users-h20", "devices=nvidia-h20", "precisions=w8a8-int8", "cards.most=24",

@@ -11,8 +11,8 @@ import catalogue
 from calc.launching.starting import search as search_started
 from calc.layouts.change import changed
 from calc.layouts.choice import Start, scenario, unrun
+from calc.searching.ranking import HOLDS
 from calc.searching.result import Answer
-from calc.searching.robust import HOLDS
 from calc.searching.same_cards import RELAXED, alternatives, inside, relaxed
 from calc.searching.search import search
 from calc.serving.evaluate import evaluate

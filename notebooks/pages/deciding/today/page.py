@@ -10,7 +10,7 @@ import matplotlib as mpl
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from calc.searching.robust import SURE
+from calc.searching.ranking import SURE
 from calc.uncertainty import Amount
 from catalogue import load_device, load_model, load_precision
 from catalogue.caveats import underived

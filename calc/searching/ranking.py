@@ -1,4 +1,4 @@
-"""How sure the answer is: intervals of deployments, and which of them cannot be told apart.
+"""How search ranks deployments: their intervals, and which of them cannot be told apart.
 
 Deployments share what is uncertain: the same cards, kernels and links stand behind both, so that
 two wide intervals may overlap though one is better for sure. So what is shared is drawn once for

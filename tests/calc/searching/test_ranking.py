@@ -18,7 +18,7 @@ from calc.searching.goal import Wishes
 from calc.searching.left_out import Funnel
 from calc.searching.load_goal import load_goal
 from calc.searching.percentiles import Simulated
-from calc.searching.robust import (
+from calc.searching.ranking import (
     SPARE,
     SURE,
     SampledRow,
