@@ -112,14 +112,15 @@ def _parts(name: str, *args: Tree) -> Sequence[Tree]:
 
 
 def symbols_of(tree: Tree) -> set[str]:
-    """Names of the free symbols of a valid tree (indices of ``*_over`` are bound)."""
+    """Names of the free symbols of a tree (indices of ``*_over`` are bound)."""
     if isinstance(tree, str):
         return {tree}
     if not isinstance(tree, list):
         return set()
     if tree[0] in _OVER:
         return symbols_of(tree[2]) | (symbols_of(tree[3]) - {tree[1]})
-    return set().union(*map(symbols_of, _parts(*tree)))
+    # others are those of a program made of a tree, such as log2
+    return set().union(*map(symbols_of, _parts(*tree) if tree[0] in OPERATORS else tree[1:]))
 
 
 def numbers(tree: Tree) -> Tree:
