@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from calc.costing.cost import token_costs
 from calc.evidence.classes import REPORTED, near, own_errors
 from calc.physics.breakdown import token_parts
 from calc.uncertainty import interval
-from catalogue import deployment_names, load_scenario, read_scenario
+from catalogue import deployment_names, load_scenario
 from catalogue.entries.trees import evaluate
 from notebooks.derive.crosscheck import DIFFERENCES
 from notebooks.derive.formulas.javascript import HELPERS, function
@@ -108,15 +107,16 @@ def differences(state, found):
 @pytest.mark.parametrize(("edge", "count"), [
     (False, 20), (True, 20), pytest.param(False, 1000, marks=pytest.mark.nightly),
     pytest.param(True, 200, marks=pytest.mark.nightly)])
-def test_every_number_is_that_of_the_runtime(page, edge, count):
+def test_every_number_is_that_of_the_runtime(page, edge, count, tmp_path):
     asked_of = json.dumps([state(seed, edge) for seed in range(count)])
     found, states = json.loads(page.evaluate(ALL.replace("STATES", asked_of))), json.loads(asked_of)
     for asked, answer in zip(states, found, strict=True):
         assert answer["problem"] is None, asked
         assert list(differences(asked, answer)) == [], asked
         assert answer["back"] == asked
-        same = read_scenario(answer["text"], Path("downloaded.yml"))
-        assert same.inputs() == deployed(asked).inputs()
+        file = tmp_path / "downloaded.yml"
+        file.write_text(answer["text"], encoding="utf-8")
+        assert load_scenario(str(file)).inputs() == deployed(asked).inputs()
 
 
 def test_measured_runs_are_those_of_the_estimate_and_its_page(page):
