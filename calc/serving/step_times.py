@@ -113,6 +113,7 @@ class Clock:
         self._weights = weights(attention, self._q, self._counted, stages)
         self._cache = cache(attention, self._q)
         self._rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(expected))}
+        self._expected = np.array([*self._rows], float).reshape(-1, 2).T  # new and cached
         self._blocks: dict[tuple[object, ...], np.ndarray] = {}
         self._prompts: dict[tuple[object, ...], Sequence[float]] = {}
         self._answers: dict[tuple[str, ...], dict[tuple[int, int], list[float]]] = {
@@ -249,7 +250,7 @@ class Clock:
             beside, column = divmod(len(step.decode), BESIDE)
             row = self._rows.get(step.prefill[0]) if len(step.prefill) == 1 else None
             if row is not None:
-                new, cached = np.array(list(self._rows), float).T
+                new, cached = self._expected
                 numbers = self._block((), new, cached, beside, in_group)[row, column]
             elif self._alike and len(step.prefill) == 1:
                 numbers = self._chunk(*step.prefill[0], beside, in_group)[column]
