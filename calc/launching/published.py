@@ -38,15 +38,19 @@ def compressed(scenario: Scenario) -> bool:
     return scenario.model.attention == "csa"
 
 
-def methods(scenario: Scenario, named: Mapping[str, str]) -> dict[str, str]:
-    """``--quantization`` by format. MXFP4 of a model whose own weights are in another format is
-    AMD's, in Quark's form, which runs on AMD's cards; engines refuse a name that differs from the
-    checkpoint's.
+def methods(scenario: Scenario, named: Mapping[str, str], of_v4: str) -> dict[str, str]:
+    """``--quantization`` by format; engines refuse a name that differs from the checkpoint's.
+
+    Checkpoints of DeepSeek-V4 say FP8 whatever their experts. MXFP4 of a model whose own weights
+    are in another format is AMD's, in Quark's form, which runs on AMD's cards.
 
     Args:
         scenario: the deployment.
         named: of all formats.
+        of_v4: what an engine calls the method of DeepSeek-V4's checkpoints.
     """
+    if compressed(scenario):
+        return {**named, **dict.fromkeys(EXPERTS, of_v4)}
     own = published_weights(scenario.model)
     if own is None or own.routed_expert == MXFP4:
         return dict(named)

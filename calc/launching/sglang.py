@@ -106,14 +106,14 @@ def _room(scenario: Scenario, of: Layout, release: Release, role: str) -> list[S
 def _methods(scenario: Scenario, release: Release) -> dict[str, str]:
     """``--quantization`` by format; on Ascend without kernels of NVIDIA's, by which a checkpoint's
     own method is not overridden there, and what msModelSlim wrote where the release knows it."""
-    # of V4's checkpoints, which say fp8 whatever their experts
-    own = dict.fromkeys(published.EXPERTS, "fp8") if compressed(scenario) else {}
-    if scenario.device.type != "npu":
-        return QUANTIZED | own if own else published.methods(scenario, QUANTIZED)
-    found = {name: method.removesuffix(MARLIN) for name, method in QUANTIZED.items()} | own
-    if release.has("--quantization", SLIM):
-        found |= {"int8-channel": SLIM, "int4-channel-ascend": SLIM}
-    return found
+    named = dict(QUANTIZED)
+    if scenario.device.type == "npu":
+        named = {name: method.removesuffix(MARLIN) for name, method in QUANTIZED.items()}
+        if release.has("--quantization", SLIM):
+            named |= {"int8-channel": SLIM, "int4-channel-ascend": SLIM}
+        if not compressed(scenario):
+            return named
+    return published.methods(scenario, named, "fp8")
 
 
 def _rounded(scenario: Scenario, release: Release) -> list[Setting]:

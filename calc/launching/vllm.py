@@ -186,9 +186,7 @@ def _methods(scenario: Scenario, release: Release) -> Mapping[str, str]:
         as_published = published_weights(scenario.model) == scenario.precision.weights
         method = COMPRESSED if compressed(scenario) and as_published else ASCEND_METHOD
         return dict.fromkeys(scenario.precision.weights.model_dump().values(), method)
-    if compressed(scenario):  # its checkpoints say fp8, which vLLM takes for this
-        return {**QUANTIZED, **dict.fromkeys(published.EXPERTS, COMPRESSED)}
-    return published.methods(scenario, QUANTIZED)
+    return published.methods(scenario, QUANTIZED, COMPRESSED)
 
 
 def _caches(scenario: Scenario, release: Release, role: str) -> dict[str, str | None]:
