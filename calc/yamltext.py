@@ -12,12 +12,16 @@ class Flow(dict[Any, Any]):
     """A mapping that is written in one line, whatever it contains."""
 
 
-class _Dumper(yaml.SafeDumper):
-    """Items of lists indented below their key; no references."""
+class PlainDumper(yaml.SafeDumper):
+    """YAML without references from one place to another."""
 
     def ignore_aliases(self, data: Any) -> bool:
         """Never write a reference."""
         return True
+
+
+class _Dumper(PlainDumper):
+    """Items of lists indented below their key."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         """Indent lists as mappings."""

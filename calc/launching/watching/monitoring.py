@@ -18,6 +18,7 @@ from calc.launching.watching.healthy import healthy
 from calc.launching.watching.objectives import NAMES, stated
 from calc.launching.watching.predictions import Predicted
 from calc.launching.watching.signals import STEPS, Quantile, Series
+from calc.yamltext import PlainDumper
 from catalogue.entries.entry import MEAN
 from catalogue.entries.profiles import in_order
 from catalogue.reading.amounts import human
@@ -255,17 +256,9 @@ def seconds(text: str) -> float:
     return float(int(match[1]) * SECONDS[match[2]])
 
 
-class _Plain(yaml.SafeDumper):
-    """YAML without references from one place to another."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """Never."""
-        return True
-
-
 def written(data: Any, about: str) -> str:
     """Data as YAML, texts quoted where they need it, below a line that says what it is."""
-    body = yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    body = yaml.dump(data, Dumper=PlainDumper, sort_keys=False, allow_unicode=True, width=100)
     return f"# {about} {MADE}\n{body}"
 
 
