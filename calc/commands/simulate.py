@@ -13,7 +13,7 @@ from rich.table import Table
 from calc.answer.simulated import Lengths, System, saturation, system_of
 from calc.answer.users import SHARES, UserLoad, asked_of, cycle, seen_by_users, workload_of
 from calc.answer.whole import whole_id, whole_title
-from calc.commands.arguments import add_scenario, add_settings
+from calc.commands.arguments import add_scenario, add_settings, quantity
 from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
     OK,
@@ -32,7 +32,6 @@ from calc.serving.requests import Prefixes, Run, in_prefix_cache, poisson
 from calc.serving.simulation import Coordination, simulate
 from catalogue import ParamsError, Scenario, load_deployment
 from catalogue.messages import messages
-from catalogue.reading.units import parse
 
 common = messages("common")
 say = messages("calc/commands/simulate")
@@ -181,15 +180,13 @@ def _prefixes(scenario: Scenario, system: System, given: Mapping[str, Any]) -> P
 
 def _arguments(args: argparse.Namespace) -> dict[str, Any]:
     """Arguments as SI numbers; None where one is not given, infinity for no objective."""
-    def quantity(name: str, unit: str, least: float = 0.0, whole: bool = False) -> Any:
+    def number_of(name: str, unit: str, least: float = 0.0, whole: bool = False) -> Any:
         text = getattr(args, name)
         option = f"--{name.replace('_', '-')} {text}"
         if text is None:
             return None
-        try:
-            number = parse(text, unit) if not _plain(text) or unit == "s" else float(text)
-        except ValueError as error:
-            raise ParamsError(spoken(common("problem", option=option, why=str(error)))) from None
+        number = (quantity(option, text, unit) if not _plain(text) or unit == "s"
+                  else float(text))
         if (not math.isfinite(number) or not least <= number <= LARGEST
                 or (whole and number != int(number))):
             raise ParamsError(spoken(say(
@@ -197,17 +194,17 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
                 above=not number < least, most=f"{LARGEST:g}")))
         return int(number) if whole else float(number)
 
-    arguments = {"rate": quantity("rate", "request/s", 1e-9),
-             "users": quantity("users", "request", 1, whole=True),
-             "duration": quantity("duration", "s"), "requests": quantity(
+    arguments = {"rate": number_of("rate", "request/s", 1e-9),
+             "users": number_of("users", "request", 1, whole=True),
+             "duration": number_of("duration", "s"), "requests": number_of(
                  "requests", "request", 1, whole=True),
-             "think_time": quantity("think_time", "s"), "ramp": quantity("ramp", "s"),
-             "seed": quantity("seed", "1", whole=True),
-             "max_num_seqs": quantity("max_num_seqs", "request", 1, whole=True),
-             "prefix_groups": quantity("prefix_groups", "1", 1, whole=True),
-             "prefix_tokens": quantity("prefix_tokens", "token", 1, whole=True),
-             "turns": quantity("turns", "1", 1, whole=True),
-             "ttft": quantity("ttft", "s"), "tpot": quantity("tpot", "s")}
+             "think_time": number_of("think_time", "s"), "ramp": number_of("ramp", "s"),
+             "seed": number_of("seed", "1", whole=True),
+             "max_num_seqs": number_of("max_num_seqs", "request", 1, whole=True),
+             "prefix_groups": number_of("prefix_groups", "1", 1, whole=True),
+             "prefix_tokens": number_of("prefix_tokens", "token", 1, whole=True),
+             "turns": number_of("turns", "1", 1, whole=True),
+             "ttft": number_of("ttft", "s"), "tpot": number_of("tpot", "s")}
     for name, usual in (("ttft", math.inf), ("tpot", math.inf), ("think_time", 0.0),
                         ("max_num_seqs", MOST_SEQUENCES)):
         if arguments[name] is None:
