@@ -164,7 +164,7 @@ def prepare(pages: int, modules: Iterable[str]) -> None:
 
 
 def firsts() -> Iterator[Callable[[], object]]:
-    """What takes a process long for the first time only: entries, formulas."""
+    """Entries and formulas whose first use in a process is slow."""
     library = sys.modules["catalogue.library"]
     engine = importlib.import_module("catalogue.engines.engine")
     loading = importlib.import_module("catalogue.deployments.loading")

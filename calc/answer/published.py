@@ -18,7 +18,6 @@ from catalogue.entries.models import Checkpoint, Model, PublishedCache
 from catalogue.reading import units
 from catalogue.reading.values import Value
 
-STATE_BLOCKS, BLOCK_SIZE = "state_blocks", "block_size"
 PARAMETERS, BYTES, TOKEN, REQUEST = "parameters", "bytes", "token", "request"
 BARS = {PARAMETERS: 1e-3, BYTES: 1e-2, TOKEN: 1e-3, REQUEST: 2e-2}
 """How far what is counted may lie from what is published, of what is published [1]."""

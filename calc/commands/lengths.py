@@ -48,7 +48,7 @@ def lengths_of(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[st
     settings = [f"workload.length_variation={args.variation}"] if args.variation else []
     if args.lengths is None:
         return [], settings
-    from calc.serving.requests import Distribution  # most are asked for no lengths
+    from calc.serving.requests import Distribution  # few commands need it
 
     if args.lengths in get_args(Distribution):
         return [], [f"workload.length_distribution={args.lengths}", *settings]

@@ -1,4 +1,4 @@
-"""What a deployment costs: tokens, ways of having cards, and one answer with 80% intervals.
+"""Cost of a deployment: per token, by form of ownership, with 80% intervals.
 
 Functions of tokens and ways take arrays as :func:`calc.evaluate` gives them, and plain amounts of
 money; which price holds is for ``calc.costing.ownership`` to say.
@@ -204,7 +204,7 @@ def units_needed(rates: Sequence[float] | np.ndarray, one: float) -> np.ndarray:
 
 
 def utilisation(rates: Sequence[float] | np.ndarray, one: float, units: float) -> float:
-    """Share of what is paid for that a day uses, where so many deployments are paid all day [1].
+    """Mean utilisation over a day of a number of deployments that are paid for all day [1].
 
     >>> utilisation([1.0, 3.0], 4.0, 1)
     0.5

@@ -59,7 +59,7 @@ class Edition:
 
 
 def git(root: Path, *words: str) -> str:
-    """What git says, or nothing where there is no git or no repository."""
+    """Output of git; empty without git or a repository."""
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True,
                               encoding="utf-8", check=False)

@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def stored(made: Written | Discrepancy) -> dict[str, Any]:
-    """What is stored of the estimates, as plain data."""
+    """The estimates as plain data, as their file stores them."""
     data: dict[str, Any] = to_jsonable_python({
         part: getattr(made, part) for part in ("classes", "left_out", "growth", "measured")})
     return data
