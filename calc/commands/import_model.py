@@ -1,4 +1,5 @@
-"""``import-model``: add a model, by a file from the ``config.json`` of a Hugging Face model."""
+"""``import-model``: add a new model, a file as those of ``params/models/``, from the
+``config.json`` of a Hugging Face model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the steps of a steady state are made of: how often they have prompts, how many, how long.
+"""Interference of prefill with decode: chunks of prompts in decode steps (chunked prefill).
+
+How often the steps of a steady state have prompts, how many, and how long they take.
 
 A rank on which u others decode answers of n steps gets u/n prompts a step, whatever the steps
 take; a step takes as long as its fullest rank and the experts of all of them.

@@ -98,6 +98,8 @@ class Price(Entry):
 class Device(Called):
     """One card as the software sees it (a die where a package shows two), or a host processor.
 
+    To add a GPU or an NPU: a file of params/devices/, after params/templates/device.yml.
+
     Attributes:
         like: device whose values hold for whatever this file leaves out.
         type: as its maker calls it, or ``host``; what runs on it, the next two say.
@@ -109,7 +111,7 @@ class Device(Called):
         memory_capacity, memory_bandwidth: of the whole device [B], [B/s].
         system_reserve: what the card's own system keeps of its memory [B].
         hbm_efficiency: prior of the share of the memory bandwidth that weights are streamed at
-            (MBU) [1], of micro-measurements; each card's file has its value, range and source.
+            (MBU) [1], of micro-measurements: value, range and source in params/devices/.
         runtime_reserve: what driver, communication and captured graphs take [B].
         matrix_peak, vector_peak: dense peak of one kind of unit alone [FLOP/s].
         sparse_peak: of the matrix unit with 2:4 structured sparsity [FLOP/s].

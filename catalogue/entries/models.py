@@ -1,4 +1,5 @@
-"""What a file of a model may hold: its shapes, and the totals that its authors print."""
+"""What a file of a model may hold (to add a model: params/models/): its shapes, and the totals
+that its authors print."""
 
 from __future__ import annotations
 

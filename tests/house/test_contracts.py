@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import jupytext
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -96,9 +97,11 @@ def sentence(told: ast.expr | None) -> str:
 
 
 def test_every_assertion_of_a_cell_says_its_law_in_a_sentence():
-    from notebooks.derive.lock import NOTEBOOKS, code
-    mute = [f"{path.name}:{node.lineno}" for path in sorted(NOTEBOOKS.rglob("*.md"))
-            for node in ast.walk(ast.parse(code(path))) if isinstance(node, ast.Assert)
+    from notebooks.derive.lock import NOTEBOOKS
+    cells = [(path.name, cell.source) for path in sorted(NOTEBOOKS.rglob("*.md"))
+             for cell in jupytext.read(path).cells if cell.cell_type == "code"]
+    mute = [f"{name}: {ast.unparse(node)}" for name, source in cells
+            for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assert)
             and not re.fullmatch(r"[A-Z].*[^.]\.", sentence(node.msg))]
     assert not mute
 

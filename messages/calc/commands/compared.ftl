@@ -7,7 +7,7 @@ two-engines =
 
 fits =
     .en = fits
-    .zh = 放得下
+    .zh = 装得下
 
 one-at-a-time =
     .en = { $first } to { $other }: one value at a time

@@ -28,8 +28,8 @@ verdict =
        *[no] short
     }, every request at its longest ({ $tokens } tokens).
     .zh = { $title }：{ $verdict ->
-        [fits] 放得下
-        [short] 放不下
+        [fits] 装得下
+        [short] 装不下
        *[other] 无法照此运行
     }，每卡{ $left ->
         [yes] 余
@@ -48,7 +48,7 @@ queue =
 
 fits-in =
     .en = Over the ranges of all inputs it fits in { $share } of the draws.
-    .zh = 在全部输入的取值范围内抽样，{ $share } 的样本放得下。
+    .zh = 在全部输入的取值范围内抽样，{ $share } 的样本装得下。
 
 load =
     .en = { $load ->
@@ -106,7 +106,7 @@ which-best =
 
 none-fits =
     .en = { $best }: none fits.
-    .zh = { $best }：都放不下。
+    .zh = { $best }：都装不下。
 
 best-is =
     .en = { $best } ({ $precision }): { $rate }{ $prompts ->
@@ -156,7 +156,7 @@ whole =
        *[no] which do not both run as asked
     }.
     .zh = { $title }：{ $cards } 张卡分为两个池，{ $fits ->
-        [yes] 两池都放得下
+        [yes] 两池都装得下
        *[no] 并非两池都能照此运行
     }。
 
@@ -254,7 +254,7 @@ cache =
 
 cache-suffices =
     .en = What is short is room for all requests at their longest at once; in the steady state the cache holds them, except in { $often } of the steps.
-    .zh = 所缺的是全部请求同时达到最长时的空间；稳态下，除{ $often } 的步外，缓存都放得下。
+    .zh = 所缺的是全部请求同时达到最长时的空间；稳态下，除{ $often } 的步外，缓存都装得下。
 
 nearest =
     .en = { $first ->

@@ -32,7 +32,7 @@ listing =
 
 estimate =
     .en = whether a deployment fits, its latency, throughput and what binds them; what would fit
-    .zh = 一个部署是否放得下，其延迟、吞吐与瓶颈；放不下时什么放得下
+    .zh = 一个部署是否装得下，其延迟、吞吐与瓶颈；装不下时什么装得下
 
 cost =
     .en = what a deployment's tokens, energy and years cost, and when it pays

@@ -24,7 +24,7 @@ does-not-start =
         [prefill] （预填充池）
         [decode] （解码池）
        *[none] { "" }
-    }：每个 DP rank 的缓存只有 { $tokens } token（80% 区间 { $low } 至 { $high }），放不下一个 { $length } token 的请求。
+    }：每个 DP rank 的缓存只有 { $tokens } token（80% 区间 { $low } 至 { $high }），装不下一个 { $length } token 的请求。
 
 prompt-blocks =
     .en = While a prompt of that length is computed, windows and states take { $taken } of the cache at { $step } tokens in a step; with { $tokens } they take { $saved } less: max_num_batched_tokens.

@@ -10,7 +10,7 @@ layouts-of-more-than-pipeline =
 
 do-not-fit-memory =
     .en = do not fit the memory
-    .zh = 显存放不下
+    .zh = 显存装不下
 
 decode-steps-alone-slower-than =
     .en = decode steps alone already break a limit

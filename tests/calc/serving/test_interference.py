@@ -1,4 +1,4 @@
-"""Steps with prompts: prompts per step, their chunks, and the time that such steps take."""
+"""Interference: prompts per step, chunked prefill between decode steps, and the time they take."""
 
 from dataclasses import replace
 

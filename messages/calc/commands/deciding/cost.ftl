@@ -136,7 +136,7 @@ no-number =
 
 does-not-fit =
     .en = It does not fit: the times are those of the same cut on cards with enough memory.
-    .zh = 放不下：所列时间按显存足够的卡上的同样切分计算。
+    .zh = 装不下：所列时间按显存足够的卡上的同样切分计算。
 
 utilised =
     .en = { $title }: { $device }, { $share } of the throughput used.

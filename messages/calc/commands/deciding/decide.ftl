@@ -79,7 +79,7 @@ heading =
     }
     .zh = { $label }：{ $quantity } { $value }。{ $fits ->
         [yes] { "" }
-       *[no] 显存放不下；以下均按显存足够的卡上的同样切分计算。
+       *[no] 显存装不下；以下均按显存足够的卡上的同样切分计算。
     }
 
 # number: the step of the input
@@ -217,7 +217,7 @@ now =
 
 does-not-fit =
     .en = { $label } does not fit its memory as it is.
-    .zh = { $label } 现状下显存放不下。
+    .zh = { $label } 现状下显存装不下。
 
 # number: the intervals of all answers
 doubt =

@@ -28,7 +28,7 @@ no-pool-holds =
     .zh = 没有{ $pool ->
         [prefill] 预填充
        *[decode] 解码
-    }池放得下模型及其请求，应增加卡数
+    }池装得下模型及其请求，应增加卡数
 
 smallest-pools =
     .en = the smallest prefill pool takes { $prefill } cards and the smallest decode pool { $decode }, more than the { $most } of the goal
@@ -48,7 +48,7 @@ no-release-known =
 
 no-layout =
     .en = no layout of the cards that are allowed holds the model, divides it and is loaded in one of the precisions, expected more of 'cards', 'space' or 'precisions'
-    .zh = 所允许的卡上没有一种切分既放得下模型、又能整除、又能以某种精度加载，应放宽 'cards'、'space' 或 'precisions'
+    .zh = 所允许的卡上没有一种切分既装得下模型、又能整除、又能以某种精度加载，应放宽 'cards'、'space' 或 'precisions'
 
 # number: layouts
 all-fall-behind =
@@ -56,4 +56,4 @@ all-fall-behind =
         [one] the one layout cannot keep up
        *[other] all { $count } layouts that hold the model cannot keep up
     } with what is asked, expected more of 'cards', or fewer requests in 'demand'
-    .zh = 放得下模型的 { $count } 种切分吞吐都跟不上请求，应放宽 'cards'，或减少 'demand' 中的请求
+    .zh = 装得下模型的 { $count } 种切分吞吐都跟不上请求，应放宽 'cards'，或减少 'demand' 中的请求

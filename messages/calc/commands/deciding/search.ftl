@@ -85,7 +85,7 @@ pools =
 
 two-pools =
     .en = Two pools: { $prefill } that prefill and { $decode } that decode fit; their cards allow { $compared } pairs.
-    .zh = 两个池：放得下的预填充池 { $prefill } 种、解码池 { $decode } 种，卡数允许的组合有 { $compared } 对。
+    .zh = 两个池：装得下的预填充池 { $prefill } 种、解码池 { $decode } 种，卡数允许的组合有 { $compared } 对。
 
 # number: an example
 no-price =

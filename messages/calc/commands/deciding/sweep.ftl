@@ -27,7 +27,7 @@ help-best =
 
 help-all =
     .en = keep every deployment that fits
-    .zh = 保留放得下的全部部署
+    .zh = 保留装得下的全部部署
 
 help-quantity =
     .en = a quantity that is told besides
@@ -82,7 +82,7 @@ chunks =
 
 counted =
     .en = { $count } deployments, { $fit } can be laid out and fit.
-    .zh = { $count } 个部署，{ $fit } 个可行且放得下。
+    .zh = { $count } 个部署，{ $fit } 个可行且装得下。
 
 left-out =
     .en = { " " } left out { $count }: { $reason } (first: { $settings })
@@ -92,7 +92,7 @@ left-out =
 reason =
     .en = { $plain }
     .zh = { $reason ->
-        [large] 显存放不下
+        [large] 显存装不下
         [many] concurrency 超过请求总数
         [long] context_tokens 小于 input_tokens 与 output_tokens 之和
         [beyond] 超过模型的位置数
