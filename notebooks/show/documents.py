@@ -8,7 +8,6 @@ model or an entry of the catalogue, with sourced values in place of what the doc
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping, Sequence
 
 import catalogue
@@ -91,32 +90,6 @@ def document_formulas(chapter: str, only: Sequence[str] = (), folded: Text | Non
     """
     formulas = formulas_of(chapter, only)
     show(*in_dropdown(join(("\n\n",) * 2, map(_block, formulas)), folded))
-
-
-def printed_as(source: str, section: str | None, value: float) -> DocumentFormula | None:
-    """The formula by which a document arrives at a number that it prints in a section.
-
-    Args:
-        source: key of the document.
-        section: of the number, several of them joined by a comma.
-        value: the number [SI].
-    """
-    places = (section or "").split(", ")
-    return next((formula for file in documents() for formula in file.formulas
-                 if formula.source == source and any(
-                     example.section in places and any(
-                         math.isclose(value, end, rel_tol=1e-9) for end in (
-                             example.printed.value, example.printed.low, example.printed.high))
-                     for example in formula.examples)), None)
-
-
-def letters_in(source: str) -> dict[str, Letter]:
-    """The letters of a document's formulas by name, and those of the book that they leave free."""
-    own = {name: letter for file in documents() if file.formulas[0].source == source
-           for name, letter in file.symbols.items()}
-    taken = {letter.latex for letter in own.values()}
-    return {name: symbol for name, symbol in catalogue.symbols().items()
-            if symbol.latex not in taken} | own
 
 
 def sides(formula: DocumentFormula) -> tuple[str, str | None]:

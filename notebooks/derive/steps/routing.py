@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 
-import numpy as np
 import sympy
 from sympy import Expr, Max, Min
 from sympy.logic.boolalg import Boolean
 
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.steps.rows import where
-
-DRAWS = 200
 
 
 @dataclass(frozen=True)
@@ -93,37 +89,3 @@ def of_either(shared: Expr, routed: Expr) -> Expr:
     """What the fullest rank has of shared and routed experts: both, or the more if apart."""
     return sympy.Piecewise((Max(shared, routed), sym.shared_expert_ranks > 0),
                            (shared + routed, True))
-
-
-def drawn_excess(ranks: int, tokens: int, skew: float, spares: int, by_load: int) -> float:
-    """Mean excess of the fullest rank over draws, a share of the mean load [1]; 256 experts, 8 a
-    token, greedy placement, without a residual.
-
-    Args:
-        ranks: that hold the experts, equally many each.
-        tokens: of all ranks.
-        skew: of the popularity of experts, which is gamma-distributed [1].
-        spares: second places of the most loaded experts.
-        by_load: whether experts are placed by load, or as numbered.
-    """
-    draw, experts, chosen = np.random.default_rng(1), 256, 8
-    found = []
-    for _ in range(DRAWS):
-        share = draw.dirichlet(np.full(experts, 1 / skew))
-        copies = np.ones(experts, int)
-        for _ in range(spares):
-            copies[np.argmax(share / copies)] += 1
-        loads = np.repeat(share / copies, copies)
-        each = len(loads) // ranks
-        if by_load:  # to the emptiest of the ranks with room
-            load, emptiest = np.zeros(ranks), [(0.0, rank, each) for rank in range(ranks)]
-            for one in sorted(loads.tolist(), reverse=True):
-                held, at, room = heapq.heappop(emptiest)
-                load[at] = held + one
-                if room > 1:
-                    heapq.heappush(emptiest, (held + one, at, room - 1))
-        else:  # to one rank after the other
-            load = draw.permutation(loads).reshape(ranks, each).cumsum(axis=1)[:, -1]
-        counted = draw.poisson(load * tokens * chosen)
-        found.append(counted.max() / (tokens * chosen / ranks) - 1)
-    return float(np.mean(found))

@@ -6,6 +6,7 @@ ours on sourced inputs, with the 80% interval and the formula. *Measured*, where
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +18,7 @@ from calc.uncertainty import Amount
 from catalogue import Scenario, units
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim, Documented
-from catalogue.entries.formulas import Letter
+from catalogue.entries.formulas import DocumentFormula, Letter
 from catalogue.entries.trees import symbols_of
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.amounts import span
@@ -26,8 +27,8 @@ from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.pages.catalogue.tables.deployments import interval_label, quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.display import formula_link, section
+from notebooks.show.documents import documents, sides
 from notebooks.show.documents import letter_meanings as letters_of
-from notebooks.show.documents import letters_in, printed_as, sides
 from notebooks.show.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
 
 common = messages("common")
@@ -298,7 +299,7 @@ def differing(deployed: Deployed) -> Differing:
     for claim in documented.claims if documented else ():
         if claim.value.kind == "measured" or not claim.comparable:
             continue
-        printed = printed_as(claim.value.source, claim.value.section, claim.value.value)
+        printed = _printed_as(claim.value.source, claim.value.section, claim.value.value)
         if printed is not None and printed.verdict != "right" and printed.id not in found:
             theirs, ours = sides(printed)
             letters |= letters_of(printed)
@@ -342,7 +343,7 @@ def _maths(latex: str | None) -> str:
 
 def _letters(source: str, documented: Documented | None) -> dict[str, Letter]:
     """The letters of a document's own inputs: its file's, else the book's, else their names."""
-    letters = letters_in(source)
+    letters = _letters_in(source)
     names: Iterable[str] = documented.inputs if documented else ()
     return {name: letters.get(name) or Letter(
         latex=rf"\text{{{name.replace('_', ' ')}}}", unit="1", en=name, zh=name)
@@ -356,3 +357,27 @@ def _right(deployed: Deployed, name: str) -> str | None:
     return f"{letter} = {entry.latex}" if len(entry.latex) < LONG else letter
 
 
+def _printed_as(source: str, section: str | None, value: float) -> DocumentFormula | None:
+    """The formula by which a document arrives at a number that it prints in a section.
+
+    Args:
+        source: key of the document.
+        section: of the number, several of them joined by a comma.
+        value: the number [SI].
+    """
+    places = (section or "").split(", ")
+    return next((formula for file in documents() for formula in file.formulas
+                 if formula.source == source and any(
+                     example.section in places and any(
+                         math.isclose(value, end, rel_tol=1e-9) for end in (
+                             example.printed.value, example.printed.low, example.printed.high))
+                     for example in formula.examples)), None)
+
+
+def _letters_in(source: str) -> dict[str, Letter]:
+    """The letters of a document's formulas by name, and those of the book that they leave free."""
+    own = {name: letter for file in documents() if file.formulas[0].source == source
+           for name, letter in file.symbols.items()}
+    taken = {letter.latex for letter in own.values()}
+    return {name: symbol for name, symbol in catalogue.symbols().items()
+            if symbol.latex not in taken} | own

@@ -5,10 +5,12 @@ Expressions are handed in; quantities of a step come from the formulas derived s
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import sympy
 from matplotlib.figure import Figure
 
@@ -23,7 +25,6 @@ from notebooks.derive.formulas.symbols import latex
 from notebooks.derive.formulas.trees import to_tree
 from notebooks.derive.steps.operators import VECTOR, Operator
 from notebooks.derive.steps.phases import CLASSES, PHASES, Composition
-from notebooks.derive.steps.routing import drawn_excess
 from notebooks.show import figures
 from notebooks.show.columns import crossed
 from notebooks.show.display import LANGUAGES, figure, number, numbers, show, source, sourced, table
@@ -49,6 +50,7 @@ CACHED = (0, 32, 256, 131072)  # tokens
 TOKENS = (1, 8, 32, 128, 512)  # that share the experts
 TOKENS_OF_A_RANK = 128
 EXPERTS, CHOSEN = 256, 8  # of a layer, as simulated
+DRAWS = 200
 FEW_EXPERTS = 144, 320  # ranks, each with one or two
 REQUESTS = [2**n for n in range(15)]  # of a replica
 OPERATORS: dict[str, Pair] = {
@@ -257,7 +259,7 @@ def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
     for ranks, spares in ((2, 0), (8, 0), (32, 0), (32, 32), (72, 32), (144, 32), (320, 64)):
         row: dict[str, Any] = {"ranks": ranks, "spares": spares}
         for by_load in (1,) if spares else (0, 1):  # a spare copies only by load
-            for name, each in (("law", imbalance), ("drawn", drawn_excess)):
+            for name, each in (("law", imbalance), ("drawn", _drawn_excess)):
                 row[f"{name}-{by_load}"] = each(ranks, TOKENS_OF_A_RANK * ranks, skew.value, spares,
                                                 by_load)
         left[f"fullest-{ranks}"] = row["law-1"]
@@ -359,3 +361,36 @@ def intensity_of_classes(step: Steps, cards: Sequence[tuple[Device, str]],
         return fig
 
     figure("intensity", picture)
+
+
+def _drawn_excess(ranks: int, tokens: int, skew: float, spares: int, by_load: int) -> float:
+    """Mean excess of the fullest rank over draws, a share of the mean load [1]; 256 experts, 8 a
+    token, greedy placement, without a residual.
+
+    Args:
+        ranks: that hold the experts, equally many each.
+        tokens: of all ranks.
+        skew: of the popularity of experts, which is gamma-distributed [1].
+        spares: second places of the most loaded experts.
+        by_load: whether experts are placed by load, or as numbered.
+    """
+    draw, found = np.random.default_rng(1), []
+    for _ in range(DRAWS):
+        share = draw.dirichlet(np.full(EXPERTS, 1 / skew))
+        copies = np.ones(EXPERTS, int)
+        for _ in range(spares):
+            copies[np.argmax(share / copies)] += 1
+        loads = np.repeat(share / copies, copies)
+        each = len(loads) // ranks
+        if by_load:  # to the emptiest of the ranks with room
+            load, emptiest = np.zeros(ranks), [(0.0, rank, each) for rank in range(ranks)]
+            for one in sorted(loads.tolist(), reverse=True):
+                held, at, room = heapq.heappop(emptiest)
+                load[at] = held + one
+                if room > 1:
+                    heapq.heappush(emptiest, (held + one, at, room - 1))
+        else:  # to one rank after the other
+            load = draw.permutation(loads).reshape(ranks, each).cumsum(axis=1)[:, -1]
+        counted = draw.poisson(load * tokens * CHOSEN)
+        found.append(counted.max() / (tokens * CHOSEN / ranks) - 1)
+    return float(np.mean(found))
