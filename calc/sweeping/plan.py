@@ -12,7 +12,7 @@ import difflib
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -22,8 +22,7 @@ import numpy as np
 
 from calc.answer.steady_state import STEADILY, seen_of_burst
 from calc.serving.evaluate import evaluate
-from calc.sweeping.axes import CUT, PLAIN, WORKLOAD, Axis
-from calc.sweeping.definition import Sweep
+from calc.sweeping.definition import CUT, PLAIN, TOGETHER, WORKLOAD, Axis, Sweep
 from catalogue import LayoutError, ParamsError, load_scenario, symbols
 from catalogue.deployments.admission import (
     CONTEXT,
@@ -122,9 +121,7 @@ class Plan:
 
     def settings(self, row: int) -> dict[str, str]:
         """Path -> value of a row."""
-        places = np.unravel_index(row, self.shape)
-        return {path: text for axis, place in zip(self.axes, places, strict=True)
-                for path, text in axis.settings(int(place)).items()}
+        return _settings(self.axes, np.unravel_index(row, self.shape))
 
 
 def planned(sweep: Sweep) -> Plan:
@@ -132,31 +129,28 @@ def planned(sweep: Sweep) -> Plan:
 
     Raises ParamsError for what no scenario can be; what cannot be laid out is an answer.
     """
-    axes = sorted(sweep.axes, key=_is_inner)
+    axes = sorted(sweep.read_axes(), key=_is_inner)
     outer = sum(not _is_inner(axis) for axis in axes)
     shape = [len(axis.values) for axis in axes]
-    if math.prod(shape) > MOST_ROWS:
-        raise ParamsError(f"the axes have {human(float(math.prod(shape)))} "
-                          f"combinations, expected at most {human(MOST_ROWS)}.")
-    if math.prod(shape[:outer]) > MOST_OUTER:
-        raise ParamsError(f"{', '.join(axis.name for axis in axes[:outer])}: "
-                          f"{math.prod(shape[:outer]):,} combinations of entries to "
-                          f"load, expected at most {MOST_OUTER:,}.")
+    for what, of, most in (("combinations", axes, MOST_ROWS),
+                           ("combinations of entries to load", axes[:outer], MOST_OUTER)):
+        if (size := math.prod(shape[:len(of)])) > most:
+            paths = ", ".join(TOGETHER.join(axis.paths) for axis in of)
+            raise ParamsError(f"{paths}: {human(float(size))} {what}, expected at most "
+                              f"{human(most)}.")
     columns = {_field(path): (place, _numbers(axis, at)) for place, axis in enumerate(axes[outer:])
                for at, path in enumerate(axis.paths)}
     easiest = _easiest(axes[outer:], columns)
-    choices = tuple(_choice(sweep, easiest, columns, {
-        path: text for axis, place in zip(axes, places, strict=False)
-        for path, text in axis.settings(place).items()})
-        for places in product(*map(range, shape[:outer])))
+    choices = tuple(_choice(sweep, easiest, columns, _settings(axes[:outer], places))
+                    for places in product(*map(range, shape[:outer])))
     usual, seen = (BURST, {}) if any(choice.burst for choice in choices) else (STEADY, SEEN)
     objectives = {seen.get(name, name): sign for name, sign in (
-        sweep.objectives or (usual if not sweep.every else {})).items()}
+        sweep.objectives or (usual if not sweep.all else {})).items()}
     names = tuple(dict.fromkeys((
         *objectives, *(seen.get(name, name) for name in sweep.quantities),
-        *(usual if sweep.every and not sweep.quantities else ()))))
+        *(usual if sweep.all and not sweep.quantities else ()))))
     _check_names(names, choices, columns)
-    plan = Plan(tuple(axes), outer, choices, columns, objectives, sweep.best, sweep.every, names,
+    plan = Plan(tuple(axes), outer, choices, columns, objectives, sweep.best, sweep.all, names,
                 sweep.chunk)
     data = json.dumps(vars(plan) | {"program": program()}, default=_plain, sort_keys=True)
     return replace(plan, key=hashlib.sha256(data.encode()).hexdigest()[:16])
@@ -174,6 +168,12 @@ def program() -> str:
 def _plain(item: Any) -> Any:
     """An array, an axis wherever it was given, or a choice as plain data."""
     return item.tolist() if isinstance(item, np.ndarray) else vars(item) | {"origin": ""}
+
+
+def _settings(axes: Sequence[Axis], places: Sequence[Any]) -> dict[str, str]:
+    """Path -> value at a place on each axis."""
+    return {path: text for axis, place in zip(axes, places, strict=True)
+            for path, text in zip(axis.paths, axis.values[int(place)], strict=True)}
 
 
 def _is_inner(axis: Axis) -> bool:

@@ -24,11 +24,18 @@ from calc.commands.printing import (
     tell,
 )
 from calc.commands.progress import progress
-from calc.sweeping.axes import axis
-from calc.sweeping.chunks import BEYOND, ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY
-from calc.sweeping.definition import CHUNK, Sweep, is_sweep, read
+from calc.sweeping.definition import CHUNK, Sweep, read
 from calc.sweeping.plan import PER_DEVICE
-from calc.sweeping.running import Result, swept
+from calc.sweeping.run import (
+    BEYOND,
+    ENDLESS,
+    ROW,
+    TOO_LARGE,
+    TOO_LONG,
+    TOO_MANY,
+    Result,
+    swept,
+)
 from catalogue import ParamsError, symbols
 from catalogue.messages import messages
 
@@ -66,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a sweep that cannot be.
     """
     sweep = _asked(args)
-    if sweep.every and args.out is None:
+    if sweep.all and args.out is None:
         raise ParamsError(spoken(say("all-needs-files")))
     if args.workers is not None and args.workers < 1:
         raise ParamsError(spoken(say("workers", count=args.workers)))
@@ -86,32 +93,27 @@ def run(args: argparse.Namespace) -> int:
 
 def _asked(args: argparse.Namespace) -> Sweep:
     """The sweep of a file with what the flags say in place of it, or of flags alone."""
-    axes = []
-    for text in args.axes:
-        name, equals, values = text.partition("=")
-        if not equals or not name.strip():
-            raise ParamsError(spoken(say("expected-values", text=text[:60])))
-        axes.append(axis(name.strip(), values, f"--axis {name.strip()[:60]}"))
+    pairs = {name: [text.partition("=") for text in texts]
+             for name, texts in (("axes", args.axes), ("set", args.settings))}
+    for path, equals, _ in pairs["axes"]:
+        if not equals or not path.strip():
+            raise ParamsError(spoken(say("expected-values", text=f"{path}{equals}"[:60])))
     if twice := sorted(set(args.min) & set(args.max)):
         raise ParamsError(spoken(say("opposite", name=twice[0])))
-    flags = {"axes": tuple(axes), "settings": tuple(args.settings),
-             "objectives": dict.fromkeys(args.min, -1) | dict.fromkeys(args.max, +1),
-             "best": args.best, "every": args.all, "quantities": tuple(args.quantities),
-             "chunk": args.chunk}
-    given = {name: value for name, value in flags.items() if value not in ((), {}, None)}
-    if not args.all:
-        del given["every"]
-    if is_sweep(args.scenario):
-        return read(Path(args.scenario), **given)
-    return Sweep(args.scenario, given.pop("axes", ()), **given)
+    flags = {name: {path.strip(): value for path, _, value in listed}
+             for name, listed in pairs.items()} | {
+        "minimise": args.min, "maximise": args.max, "best": args.best, "all": args.all,
+        "quantities": args.quantities, "chunk": args.chunk}
+    return read(args.scenario, {name: value for name, value in flags.items()
+                                if value not in ([], {}, None) and value is not False})
 
 
 def _print(result: Result) -> None:
     """How many there were, what was left out, and a table of what is kept."""
-    screen, plan, counted = console(), result.plan, result.counted
-    out = sum(count for count, _ in counted.left.values())
-    tell(screen, spoken(say("counted", count=f"{counted.rows:,}", fit=f"{counted.rows - out:,}")))
-    for reason, (count, first) in sorted(counted.left.items(), key=lambda item: -item[1][0]):
+    screen, plan = console(), result.plan
+    out = sum(count for count, _ in result.left.values())
+    tell(screen, spoken(say("counted", count=f"{plan.count:,}", fit=f"{plan.count - out:,}")))
+    for reason, (count, first) in sorted(result.left.items(), key=lambda item: -item[1][0]):
         settings = " ".join(f"{path}={text}" for path, text in plan.settings(first).items())
         tell(screen, spoken(say(
             "left-out", count=f"{count:,}", settings=settings, reason=say(
@@ -121,7 +123,7 @@ def _print(result: Result) -> None:
                                 folder=str(result.folder))))
     if plan.every:
         return
-    paths = [path for along in plan.axes if len(along.values) > 1 for path in along.paths]
+    paths = [path for axis in plan.axes if len(axis.values) > 1 for path in axis.paths]
     kept = len(result.rows.get(ROW, ()))
     wanted = listing(spoken(say("wanted", name=_in_text(name), large=sign > 0))
                      for name, sign in plan.objectives.items())

@@ -24,7 +24,6 @@ from calc.layouts.feasible import (
 )
 from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
-from calc.sweeping.axes import axis
 from calc.sweeping.definition import Sweep
 from calc.sweeping.plan import planned
 from catalogue import LayoutError
@@ -79,8 +78,9 @@ def test_every_caller_gets_the_same_verdict(seed):
     assert (cut.degrees in tried) == (not kinds and known_to_run(subject))
     assert (cut.degrees in layouts(scenario, cards)) == (not kinds - set(OF_PRECISION))
     kept = tuple(text for text in settings if "data_parallel" not in text)
-    along = axis("parallelism.data_parallel", str(cut.data), "--axis")
-    swept, = planned(Sweep(BASE, (along,), kept, quantities=("tpot",))).choices
+    swept, = planned(Sweep(
+        scenario=BASE, set=dict(text.split("=", 1) for text in kept), quantities=["tpot"],
+        axes={"parallelism.data_parallel": str(cut.data)})).choices
     assert (swept.problem is not None) == bool(kinds)
     sizes = cut.tensor, min(cut.tensor, cut.expert)  # of more ranks each expert is whole
     if "division" not in kinds and {*sizes} <= set(SIZES) and scenario.precision.id != "q4-k-m-kt":

@@ -1,6 +1,5 @@
-"""Many deployments at once: equal to one at a time, slopes, intervals, streams."""
+"""Many deployments at once: equal to one at a time, slopes, intervals."""
 
-import weakref
 from functools import cache
 
 import numpy as np
@@ -8,8 +7,6 @@ import pytest
 
 import calc
 import catalogue
-from calc.many.fronts import Best
-from calc.many.streams import grid, sampled, stream
 from calc.many.sweeps import CHUNK
 from calc.serving.evaluate import DECODE_NAMES, FAST, PACE, SERVED_NAMES, STEADY_NAMES
 from calc.uncertainty import slopes, traced
@@ -53,9 +50,6 @@ def mixed(rng, count):
         "expert_parallel": np.where(rng.random(count) < 0.5, 1, tensor * data),
         **{name: rng.choice(values, count) for name, values in DRAWN.items()}}
 
-
-AXES = {"concurrency": [1, 16, 64, 256], "pipeline_parallel": [1, 2],
-        "input_tokens": [128, 4096, 32_768]}
 
 
 def row(inputs, i):
@@ -160,26 +154,3 @@ class TestSlopes:
                     strict=True):
                 assert float(slope * value / end) == pytest.approx(wanted, abs=2e-6), (
                     quantity, knob.name)
-
-
-class TestStreams:
-    """Any number of deployments, batch by batch."""
-
-    def test_the_best_equal_those_of_all_at_once(self):
-        every, = grid(cards()[0], AXES)
-        values = calc.decode_sweep(every, "mla")[FAST]
-        best = Best(FAST, 5)
-        for batch, some in stream(grid(cards()[0], AXES, size=7), "mla"):
-            best.add({name: batch[name] for name in AXES} | some)
-        order = np.argsort(values, kind="stable")[:5]
-        np.testing.assert_array_equal(best.rows[FAST], values[order])
-        for name in AXES:
-            np.testing.assert_array_equal(best.rows[name], every[name][order])
-
-    def test_batches_are_released(self):
-        """Memory does not grow with the number of batches."""
-        alive = []
-        for _, some in stream(sampled(mixed, 60, size=10), "mla"):
-            assert sum(reference() is not None for reference in alive) <= 1
-            alive.append(weakref.ref(some[FAST].base))
-        assert len(alive) == 6

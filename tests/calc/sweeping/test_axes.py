@@ -2,7 +2,7 @@
 
 import pytest
 
-from calc.sweeping.axes import axis
+from calc.sweeping.definition import axis
 from catalogue import ParamsError
 
 
@@ -33,8 +33,6 @@ def test_ranges_that_end_nowhere(written):
 def test_several_paths_move_together():
     pair = axis("device + cluster.node", " a+b , c..d + e", "--axis")
     assert (pair.paths, pair.values) == (("device", "cluster.node"), (("a", "b"), ("c..d", "e")))
-    assert pair.name == "device+cluster.node"
-    assert pair.settings(1) == {"device": "c..d", "cluster.node": "e"}
     for written in ("a", "a+b+c", "a+", "+b", "a+b, c"):
         with pytest.raises(ParamsError, match=r"is no value of .*, expected VALUE\+VALUE\."):
             axis("device+cluster.node", written, "--axis")

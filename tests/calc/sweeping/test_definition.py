@@ -5,8 +5,7 @@ import json
 import pytest
 
 import catalogue
-from calc.sweeping.axes import axis
-from calc.sweeping.definition import Sweep, is_sweep, overlaid, read
+from calc.sweeping.definition import is_sweep, read
 
 SCENARIO = "h200-r1-vllm-tp8"
 FILE = """
@@ -82,21 +81,20 @@ def test_a_file_with_a_scenario_beside_it(tmp_path):
                     + "quantities: tpot\nchunk: 99\n")
     (tmp_path / "mine.yml").write_text(
         (catalogue.ROOT / "scenarios" / f"{SCENARIO}.yml").read_text())
-    sweep = read(path)
-    assert sweep == Sweep(
-        str(tmp_path / "mine.yml"), sweep.axes, ("precision=w4a16-awq",),
-        {"output_throughput": 1}, 7, False, ("tpot",), 99)
-    assert [each.name for each in sweep.axes] == ["workload.concurrency", "workload.input_tokens"]
+    sweep = read(str(path), {})
+    assert sweep.scenario == str(tmp_path / "mine.yml")
+    assert (sweep.settings, sweep.objectives) == (["precision=w4a16-awq"], {"output_throughput": 1})
+    assert (sweep.best, sweep.all, sweep.quantities, sweep.chunk) == (7, False, ["tpot"], 99)
+    assert [*sweep.axes] == ["workload.concurrency", "workload.input_tokens"]
     assert [is_sweep(str(each)) for each in (path, SCENARIO, tmp_path / "mine.yml")] == [
         True, False, False]
 
 
-def test_a_flag_replaces_what_a_file_states_of_the_same_path():
-    a, b, c = (axis(name, "1,2", f"--axis {name}") for name in "abc")
-    file = Sweep("s", (a, b), ("c=1", "d=2"), every=True)
-    assert overlaid(file, {}) == file
-    moved = overlaid(file, {"axes": (c,)})
-    assert (moved.axes, moved.settings) == ((a, b, c), ("d=2",))
-    fixed = overlaid(file, {"settings": ("b = 3", "c=4")})
-    assert (fixed.axes, fixed.settings) == ((a,), ("d=2", "b = 3", "c=4"))
-    assert overlaid(file, {"objectives": {"tpot": -1}}).every is False
+def test_a_flag_replaces_what_a_file_states_of_the_same_path(tmp_path):
+    path = tmp_path / "sweep.yml"
+    path.write_text("scenario: s\nset: {c: 1, d: 2}\naxes: {a: '1,2', b: '1,2'}\nall: true\n")
+    moved = read(str(path), {"axes": {"c": "1,2"}})
+    assert ([*moved.axes], moved.settings) == (["a", "b", "c"], ["d=2"])
+    fixed = read(str(path), {"set": {"b": "3", "c": "4"}})
+    assert ([*fixed.axes], fixed.settings) == (["a"], ["d=2", "b=3", "c=4"])
+    assert read(str(path), {"minimise": ["tpot"]}).all is False

@@ -1,18 +1,16 @@
 """What a plan computes: layouts that are none, rows by number, keys of parts."""
 
 
-from calc.sweeping.axes import axis
 from calc.sweeping.definition import Sweep
 from calc.sweeping.plan import OTHER_DEVICES, planned
 
 SCENARIO = "h200-r1-vllm-tp8"
-NARROW = ("parallelism.expert_parallel=1",)
+NARROW = {"parallelism.expert_parallel": 1}
 
 
-def plan_of(*axes, settings=(), **more):
-    return planned(Sweep(SCENARIO, tuple(axis(name, values, f"--axis {name}")
-                                         for name, values in axes),
-                         settings, **{"quantities": ("tpot",)} | more))
+def plan_of(*axes, settings=None, **more):
+    return planned(Sweep(scenario=SCENARIO, axes=dict(axes), set=settings or {},
+                         **{"quantities": ["tpot"]} | more))
 
 
 def test_rows_are_numbered_with_the_last_axis_fastest():
@@ -37,7 +35,7 @@ def test_a_layout_keeps_the_cards_of_the_cluster():
 def test_the_key_is_of_all_that_determines_the_numbers():
     base = {"axes": [("precision", "fp8-block, w4a16-awq"), ("concurrency", "1..4")]}
     keys = [plan_of(*(each := base | changed).pop("axes"), **each).key for changed in (
-        {}, {"chunk": 99}, {"quantities": ("e2e",)}, {"axes": base["axes"][1:]}, {"every": True},
-        {"objectives": {"tpot": -1}}, {"settings": ("device.memory_bandwidth=4 TB/s",)})]
+        {}, {"chunk": 99}, {"quantities": ["e2e"]}, {"axes": base["axes"][1:]}, {"all": True},
+        {"minimise": ["tpot"]}, {"settings": {"device.memory_bandwidth": "4 TB/s"}})]
     assert len(set(keys)) == len(keys)
     assert plan_of(base["axes"][0], ("workload.concurrency", [1, "2..4"])).key == keys[0]

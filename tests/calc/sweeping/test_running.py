@@ -11,32 +11,30 @@ from pyarrow import parquet
 import calc
 import catalogue
 from calc.many.fronts import front
-from calc.sweeping.axes import axis
-from calc.sweeping.chunks import ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY, computed
 from calc.sweeping.definition import Sweep
 from calc.sweeping.plan import PER_DEVICE, planned
-from calc.sweeping.running import swept
+from calc.sweeping.run import ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY, computed, swept
 
 SCENARIO = "h200-r1-vllm-tp8"
-CARDS = ("device+cluster.node+engine", "nvidia-h200-sxm+hgx-h200+vllm@0.11.0, "
-         "nvidia-h20+hgx-h20+vllm@0.11.0, ascend-910b2+atlas-800i-a2+vllm@0.11.0")
+CARDS = {"device+cluster.node+engine": ("nvidia-h200-sxm+hgx-h200+vllm@0.11.0, "
+         "nvidia-h20+hgx-h20+vllm@0.11.0, ascend-910b2+atlas-800i-a2+vllm@0.11.0")}
 
 
 def axes(**named):
-    return tuple(axis(name.replace("__", "."), values, f"--axis {name}")
-                 for name, values in named.items())
+    return {name.replace("__", "."): values for name, values in named.items()}
 
 
-def grid(quantities, *fixed, scenario=SCENARIO, cards=(), **named):
-    return Sweep(scenario, (*cards, *axes(**named)), fixed, quantities=tuple(quantities.split()))
+def grid(quantities, fixed=None, scenario=SCENARIO, cards=None, **named):
+    return Sweep(scenario=scenario, axes=(cards or {}) | axes(**named), set=fixed or {},
+                 quantities=quantities.split())
 
 
 GRIDS = {
     "cards": grid(
-        "tpot ttft max_concurrency steady_throughput_per_device", cards=(axis(*CARDS, ""),),
+        "tpot ttft max_concurrency steady_throughput_per_device", cards=CARDS,
         precision="fp8-block, w4a16-awq, w8a8-int8", concurrency="1, 1024", input_tokens="219"),
     "layouts": grid(
-        "tpot steady_ttft headroom_per_device", "precision=w4a16-awq",
+        "tpot steady_ttft headroom_per_device", {"precision": "w4a16-awq"},
         parallelism__tensor_parallel="1, 3, 8, 16", parallelism__data_parallel="1, 2",
         parallelism__expert_parallel="1, 32", cluster__nodes="1, 2",
         parallelism__pipeline_parallel="1, 2"),
@@ -54,8 +52,8 @@ GRIDS = {
 @pytest.mark.parametrize("name", GRIDS)
 def test_each_row_equals_its_deployment_by_itself(name):
     sweep = GRIDS[name]
-    plan = planned(Sweep(**vars(sweep) | {"every": True}))
-    rows, counts = computed(plan, 0)
+    plan = planned(sweep.model_copy(update={"all": True}))
+    _, rows, left = computed(plan, 0)
     quantities, out = {}, set()
     for row in range(plan.count):
         try:
@@ -71,17 +69,17 @@ def test_each_row_equals_its_deployment_by_itself(name):
         quantities[row] = [float(alone[PER_DEVICE.get(each, each)])
                            / (scenario.devices if each in PER_DEVICE else 1) for each in plan.names]
     assert rows[ROW].tolist() == sorted(quantities)
-    assert sum(count for count, _ in counts.left.values()) == len(out)
-    assert {first for _, first in counts.left.values()} <= out
+    assert sum(count for _, count, _ in left) == len(out)
+    assert {first for *_, first in left} <= out
     for i, row in enumerate(rows[ROW]):
         assert [rows[each][i] for each in plan.names] == pytest.approx(
             quantities[int(row)], rel=1e-12)
 
 
 def test_an_input_symbol_moves_alone():
-    sweep = Sweep(SCENARIO, axes(hbm_efficiency="0.5, 1"), every=True,
-                  quantities=("tpot", "devices"))
-    rows, _ = computed(planned(sweep), 0)
+    sweep = Sweep(scenario=SCENARIO, axes=axes(hbm_efficiency="0.5, 1"), all=True,
+                  quantities=["tpot", "devices"])
+    _, rows, _ = computed(planned(sweep), 0)
     inputs = catalogue.load_scenario(SCENARIO).inputs()
     expected = [calc.evaluate(inputs | {"hbm_efficiency": share}, "mla")["steady_tpot"]
                 for share in (0.5, 1)]
@@ -90,22 +88,22 @@ def test_an_input_symbol_moves_alone():
 
 
 def test_rows_left_out_by_reason():
-    sweep = Sweep(SCENARIO, axes(
+    sweep = Sweep(scenario=SCENARIO, axes=axes(
         workload__concurrency="1, 2000", workload__input_tokens="10, 30000",
-        workload__context_tokens="1000, 100000"), every=True, quantities=("tpot",))
-    _, counts = computed(planned(sweep), 0)
-    assert counts.left.keys() <= {TOO_LONG, TOO_MANY, TOO_LARGE, ENDLESS}
-    assert (counts.left[TOO_MANY], counts.left[TOO_LONG]) == ((4, 4), (1, 2))
+        workload__context_tokens="1000, 100000"), all=True, quantities=["tpot"])
+    left = {reason: numbers for reason, *numbers in computed(planned(sweep), 0)[2]}
+    assert left.keys() <= {TOO_LONG, TOO_MANY, TOO_LARGE, ENDLESS}
+    assert (left[TOO_MANY], left[TOO_LONG]) == ([4, 4], [1, 2])
 
 
 WIDE = axes(precision="fp8-block, w4a16-awq", workload__concurrency="1..64:x2",
             workload__input_tokens="128..1024:+128", workload__output_tokens="64, 512",
             hbm_efficiency="0.6, 0.8")  # 448 rows
-ALL = Sweep(SCENARIO, WIDE, every=True, chunk=50, quantities=("tpot", "ttft"))
+ALL = Sweep(scenario=SCENARIO, axes=WIDE, all=True, chunk=50, quantities=["tpot", "ttft"])
 
 
 def stored(result):
-    return {name: column.tobytes() for name, column in result.rows.items()}, vars(result.counted)
+    return {name: column.tobytes() for name, column in result.rows.items()}, result.left
 
 
 def contents(folder):
@@ -121,8 +119,8 @@ def complete(tmp_path_factory):
 
 class TestReduced:
     def test_the_front_is_that_of_all_rows(self):
-        every, _ = computed(planned(Sweep(SCENARIO, WIDE, every=True)), 0)
-        result = swept(Sweep(SCENARIO, WIDE), workers=1)
+        _, every, _ = computed(planned(Sweep(scenario=SCENARIO, axes=WIDE, all=True)), 0)
+        result = swept(Sweep(scenario=SCENARIO, axes=WIDE), workers=1)
         names = result.plan.objectives
         assert sorted(result.rows[ROW]) == every[ROW][front(every, names)].tolist()
         answer = result.as_json()
@@ -130,27 +128,24 @@ class TestReduced:
         assert answer["deployments"][0] == {"settings": result.settings(0), **{
             name: column[0] for name, column in result.rows.items() if name != ROW}}
 
-    @pytest.mark.parametrize("kept", [{}, {"best": 7, "objectives": {"ttft": -1}},
-                                      {"best": 9, "objectives": {"output_throughput": 1}}])
+    @pytest.mark.parametrize("kept", [{}, {"best": 7, "minimise": ["ttft"]},
+                                      {"best": 9, "maximise": ["output_throughput"]}])
     def test_the_same_whatever_the_size_of_a_chunk(self, kept):
-        one = swept(Sweep(SCENARIO, WIDE, **kept), workers=1)
+        one = swept(Sweep(scenario=SCENARIO, axes=WIDE, **kept), workers=1)
         assert len(one.rows[ROW]) == kept.get("best", len(one.rows[ROW]))
         for chunk in (37, 447):
             assert stored(one) == stored(
-                swept(Sweep(SCENARIO, WIDE, chunk=chunk, **kept), workers=1))
+                swept(Sweep(scenario=SCENARIO, axes=WIDE, chunk=chunk, **kept), workers=1))
 
     def test_a_killed_process_costs_no_row(self, tmp_path, complete):
-        """Parts are the same by one process, by two, and by those that go on from a killed one."""
+        """Parts are the same by one process, by two, and where one of these is killed."""
         from multiprocessing import active_children
 
         def kill(done, _):
             if done == 2:
                 active_children()[0].kill()
 
-        with pytest.raises(catalogue.ParamsError, match=r"was killed, .*; with a folder"):
-            swept(ALL, tmp_path, workers=2, progress=kill)
-        assert len(contents(tmp_path)) >= 2
-        result = swept(ALL, tmp_path, workers=2)
+        result = swept(ALL, tmp_path, workers=2, progress=kill)
         assert (contents(tmp_path), stored(result)) == complete
 
 
@@ -159,13 +154,13 @@ class TestParts:
         result = swept(ALL, tmp_path, workers=1)
         table = pyarrow.concat_tables(parquet.read_table(path) for path in sorted(
             tmp_path.iterdir())).to_pydict()
-        rows, counts = computed(planned(Sweep(**vars(ALL) | {"chunk": 1000})), 0)
+        _, rows, left = computed(planned(ALL.model_copy(update={"chunk": 1000})), 0)
         assert table[ROW] == rows[ROW].tolist()
         assert table["steady_ttft"] == rows["steady_ttft"].tolist()
         settings = result.plan.settings(table[ROW][100])
         assert table["precision"][100] == settings["precision"]
         assert table["workload.concurrency"][100] == float(settings["workload.concurrency"])
-        assert vars(result.counted) == vars(counts)
+        assert result.left == {reason: tuple(numbers) for reason, *numbers in left}
 
     def test_interrupted_and_resumed_parts_are_the_same(self, tmp_path, complete):
         def interrupt(done, _):

@@ -4,13 +4,11 @@ import distributed
 import pytest
 
 import catalogue
-from calc.sweeping.axes import axis
 from calc.sweeping.definition import Sweep
-from calc.sweeping.running import swept
+from calc.sweeping.run import swept
 
-SWEEP = Sweep("h200-r1-vllm-tp8", (
-    axis("precision", "fp8-block, w4a16-awq", ""), axis("workload.concurrency", "1..40", "")),
-    chunk=5)
+SWEEP = Sweep(scenario="h200-r1-vllm-tp8", chunk=5, axes={
+    "precision": "fp8-block, w4a16-awq", "workload.concurrency": "1..40"})
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
@@ -19,7 +17,7 @@ def contents(folder):
 
 
 def stored(result):
-    return {name: column.tobytes() for name, column in result.rows.items()}, vars(result.counted)
+    return {name: column.tobytes() for name, column in result.rows.items()}, result.left
 
 
 def test_a_cluster_gives_the_same_and_may_go_away(tmp_path):
