@@ -17,6 +17,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -298,14 +299,18 @@ def _by_workers(plan: Plan, numbers: list[int], workers: int, scheduler: str | N
 
     Raises ParamsError for a scheduler that does not answer, has no workers, or goes away.
     """
+    import dask.config
     from distributed import Client, LocalCluster, as_completed
 
     client, ahead = None, iter(numbers)
     logging.disable()  # what Dask logs is told in a sentence
     try:
         with contextlib.ExitStack() as opened:
+            scratch = opened.enter_context(TemporaryDirectory())
+            opened.enter_context(dask.config.set({"temporary-directory": scratch}))
             address = scheduler or opened.enter_context(LocalCluster(
-                workers, threads_per_worker=1, memory_limit=0, dashboard_address=None))
+                workers, threads_per_worker=1, memory_limit=0, dashboard_address=None,
+                silence_logs=logging.CRITICAL))
             client = opened.enter_context(Client(address, timeout=ANSWER, set_as_default=False))
             client.wait_for_workers(1, timeout=JOINING)
             shared, state = client.scatter(plan, broadcast=True, hash=False), program()
