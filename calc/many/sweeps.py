@@ -27,7 +27,6 @@ from calc.serving.evaluate import (
     latencies,
     needs_prefill,
 )
-from calc.uncertainty import Traced
 
 DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)
                               for phase, names in WANTED.items())
@@ -124,7 +123,7 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     0.0797
 
     Args:
-        inputs: input symbols in SI units; those that ``uncertainty.gradient`` traces give slopes.
+        inputs: input symbols in SI units.
         attention: ``mla`` or ``gqa``.
         names: quantities to keep.
 
@@ -133,8 +132,7 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     names = list(names)
     check_names(inputs)
     quantities = latencies(attention, Inputs({
-        name: value if isinstance(value, Traced) else double(value)
-        for name, value in inputs.items()}), names)
+        name: double(value) for name, value in inputs.items()}), names)
     return {name: quantities[name] for name in names}
 
 

@@ -75,7 +75,7 @@ def either(condition: Number, yes: Callable[[], Number], no: Callable[[], Number
     2.0
 
     Args:
-        condition: booleans, never traced.
+        condition: booleans.
         yes, no: functions that return numbers of one unit [any].
 
     Source: definition, as :func:`select`.
@@ -110,7 +110,7 @@ def anywhere(condition: Number) -> bool:
     """Whether a condition holds for at least one deployment.
 
     Args:
-        condition: booleans, never traced.
+        condition: booleans.
 
     Source: definition; ``numpy.any``, of a scalar without its cost.
     """
@@ -275,7 +275,7 @@ def both(condition: Number, yes: Callable[[], tuple[Number, ...]],
     """Return the tuple ``yes()`` where the condition holds, else ``no()``; as :func:`either`.
 
     Args:
-        condition: booleans, never traced.
+        condition: booleans.
         yes, no: functions that return as many numbers [any].
 
     Source: definition, as :func:`select`.

@@ -1,4 +1,4 @@
-"""How a quantity answers to each input: elasticities from slopes, arcs of counts.
+"""How a quantity answers to each input: elasticities, and arcs of counts.
 
 An elasticity is d ln(quantity) / d ln(input), the change in per cent per per cent. It is of the
 piece of the formulas that holds: a ceiling stands still, of a maximum the larger side counts. So a
@@ -16,18 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from calc.many.sweeps import latency
 from calc.sensitivity.paths import CONTINUOUS, GROUPS, WHOLE, path_of
 from calc.sensitivity.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, signed
-from calc.serving.evaluate import SERVED_NAMES, evaluate
-from calc.uncertainty import slopes, traced
+from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, symbols
 from catalogue.deployments.physics_inputs import SCALARS, Knob
 from catalogue.entries.formulas import input_symbols
 from catalogue.reading import units
 
-TIED = 9  # digits to which equal elasticities are equal
-STEP = 1e-3  # relative move of an input to either side
+TIED = 6  # digits to which equal elasticities are equal
+STEP = 1e-5  # relative move of an input to either side
 SHARES = ("_efficiency", "_overlap", "_hit_share", "_traffic")
 PLAIN = frozenset({*SCALARS, *CONTINUOUS})  # of no unit, and no count unless they are whole
 DEFINED = "multiply_add_flops"  # what nobody can change
@@ -79,34 +77,14 @@ def elasticities(inputs: Mapping[str, Any], attention: str,
     >>> round(elasticities(inputs, "mla", ["tpot"])["tpot"]["l2_bandwidth"], 4)
     -0.4616
 
-    Of a step or a burst they come from traced slopes; of memory, whose formulas are linear in each
-    such input, and of a steady state from a small move to either side.
+    Each comes from a small move to either side.
 
     Args:
         inputs: input symbols in SI units, scalars.
         attention: ``mla`` or ``gqa``.
-        names: quantities of ``calc.latency``, or of memory; what may be negative gets
-            d quantity / d ln(input), in its unit.
+        names: quantities; what may be negative gets d quantity / d ln(input), in its unit.
     """
     at = continuous(inputs)
-    timed = [name for name in names if name in SERVED_NAMES]
-    moved_little = [name for name in names if name not in timed]
-    found: dict[str, dict[str, float]] = {}
-    if timed:
-        moved = traced([float(inputs[name]) for name in at])
-        answers = latency({**inputs, **dict(zip(at, moved, strict=True))}, attention, timed)
-        for name in timed:
-            answer: Any = answers[name]
-            value = float(getattr(answer, "value", answer))
-            found[name] = {key: float(slope) * float(inputs[key]) / value for key, slope
-                           in zip(at, slopes(answer, moved), strict=True)}
-    if moved_little:
-        found |= _by_differences(inputs, attention, moved_little, at)
-    return found
-
-
-def _by_differences(inputs: Mapping[str, Any], attention: str, names: Sequence[str],
-               at: Sequence[str]) -> dict[str, dict[str, float]]:
     count, decode = len(at), not {*names} <= {*MEMORY_NAMES}
     columns: dict[str, Any] = dict(inputs)
     for place, name in enumerate(at):

@@ -1,4 +1,4 @@
-"""Amounts, slopes, intervals and the draws behind them."""
+"""Amounts, intervals and the draws behind them."""
 
 import math
 
@@ -12,74 +12,15 @@ import calc
 import catalogue
 from calc.uncertainty import (
     Amount,
-    Traced,
     interval_score,
     normal_interval,
     propagate_uncertainty,
     quantiles,
-    slopes,
-    traced,
     width,
 )
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 from catalogue.reading.values import Value
 
-X, Y, STEP = 1.7, 0.6, 1e-6
-FORMULAS = {
-    "sum": lambda x, y: x + 3 * y, "difference": lambda x, y: x - 2 * y,
-    "from a number": lambda x, y: 5 - x * y, "product": lambda x, y: x * y * x,
-    "quotient": lambda x, y: x / y, "number over": lambda x, y: 7 / (x + y),
-    "power": lambda x, y: x ** y, "cube": lambda x, y: x ** 3 + y, "base": lambda x, y: 2.5 ** x,
-    "negative": lambda x, y: -x + y, "logarithm": lambda x, y: np.log2(x) * y,
-    "exponential": lambda x, y: np.expm1(x * y), "larger": lambda x, y: np.maximum(2 * x, 3 * y),
-    "larger second": lambda x, y: np.maximum(y, 3 * x * y),
-    "smaller": lambda x, y: np.minimum(2 * x, 3 * y), "smaller first": lambda x, y: np.minimum(
-        y, 3 * x), "clipped below": lambda x, y: np.clip(x * y, 2.0, 9.0),
-    "clipped above": lambda x, y: np.clip(x * y, 0.1, 0.5), "clipped": lambda x, y: np.clip(
-        x * y, y, 9.0 * x),
-    "one way": lambda x, y: np.where(x > y, x * y, x - y),
-    "other way": lambda x, y: np.where(x < y, x * y, x - 3 * y),
-    "steps": lambda x, y: np.ceil(x) * y + np.floor(y) * x + x // y + (x % 7 > 1) * x,
-    "used twice": lambda x, y: (x + y) * (x + y) / x,
-}
-
-
-@pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS)
-def test_a_slope_is_what_a_small_step_changes(formula):
-    found = slopes(formula(*(inputs := traced([X, Y]))), inputs)
-    by_step = ((formula(X + STEP, Y) - formula(X - STEP, Y)) / (2 * STEP),
-               (formula(X, Y + STEP) - formula(X, Y - STEP)) / (2 * STEP))
-    assert [float(slope) for slope in found] == pytest.approx(by_step, rel=1e-6, abs=1e-8)
-
-
-def test_each_deployment_of_an_array_has_a_slope_of_its_own():
-    x, y = traced([np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0])])
-    found = slopes(np.where(np.array([True, False, True]), x * y, y * y), [x, y])
-    assert [slope.tolist() for slope in found] == [[2, 0, 2], [1, 4, 3]]
-
-
-def test_at_a_kink_the_side_of_the_first_argument_holds():
-    x, y = traced([2.0, 2.0])
-    assert slopes(np.maximum(3 * x, 3 * y), [x, y]) == [3, 0]
-    assert slopes(np.minimum(3 * x, 3 * y), [x, y]) == [3, 0]
-
-
-def test_what_nothing_followed_made_hangs_on_nothing():
-    x, y = traced([2.0, 3.0])
-    assert slopes(5.0, [x, y]) == [0, 0]
-    assert slopes(x, [x, y]) == [1, 0]
-    assert not isinstance(np.floor(x), Traced)
-    assert not isinstance(x > y, Traced)
-
-
-@pytest.mark.parametrize("unknown", [np.sin, np.cumsum, np.add.reduce, lambda x: np.add(
-    x, x, dtype=float), lambda x: np.clip(x, 0, 1, casting="safe")])
-def test_an_operation_without_a_rule_is_refused(unknown):
-    with pytest.raises(TypeError):
-        unknown(traced([np.array([1.0, 2.0])])[0])
-
-
-# --- amounts ------------------------------------------------------------------------------------
 PACE = Amount(3.0, 2.0, 7.0, "s", source="somebody")
 
 

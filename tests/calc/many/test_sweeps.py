@@ -1,4 +1,4 @@
-"""Many deployments at once: equal to one at a time, slopes, intervals."""
+"""Many deployments at once: equal to one at a time, intervals."""
 
 from functools import cache
 
@@ -9,7 +9,6 @@ import calc
 import catalogue
 from calc.many.sweeps import CHUNK
 from calc.serving.evaluate import DECODE_NAMES, FAST, PACE, SERVED_NAMES, STEADY_NAMES
-from calc.uncertainty import slopes, traced
 from notebooks.derive.crosscheck import DIFFERENCES
 
 # both kinds of attention, drafts, pools, pipelines, offloaded experts, host launches, V4
@@ -123,34 +122,3 @@ MISUSE = [
 def test_misuse(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-class TestSlopes:
-    """Exact derivatives of the formulas as they are."""
-
-    @pytest.mark.parametrize("name", SCENARIOS)
-    def test_slopes_equal_finite_differences(self, name):
-        """Every mechanism of a scenario, beside what a small move of it does."""
-        scenario = load(name)
-        inputs, attention = scenario.inputs(), scenario.model.attention
-        knobs, quantities = scenario.knobs(), (FAST, "tpot", "ttft", "output_throughput")
-        # off the values of the files, where a formula may have a kink
-        middles = np.array([knob.at(0.0012345679) for knob in knobs])
-        followed = traced(middles.tolist())
-        result = calc.latency(inputs | {
-            symbol: value for knob, value in zip(knobs, followed, strict=True)
-            for symbol in knob.symbols}, attention, quantities)
-        steps = 1e-6 * np.maximum(middles, 1e-9)
-        # one row per end of each knob's move, all other knobs where they are
-        moved = np.tile(middles, (2, len(knobs), 1)) + np.stack([-np.diag(steps), np.diag(steps)])
-        ends = calc.latency(inputs | {
-            symbol: moved[..., number].ravel() for number, knob in enumerate(knobs)
-            for symbol in knob.symbols}, attention, quantities)
-        for quantity in quantities:
-            low, high = np.broadcast_to(ends[quantity], 2 * len(knobs)).reshape(2, -1)
-            expected = (high - low) / (2 * steps) * middles / high
-            for knob, value, slope, end, wanted in zip(
-                    knobs, middles, slopes(result[quantity], followed), high, expected,
-                    strict=True):
-                assert float(slope * value / end) == pytest.approx(wanted, abs=2e-6), (
-                    quantity, knob.name)

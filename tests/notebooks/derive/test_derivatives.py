@@ -7,13 +7,14 @@ import pytest
 import calc
 import catalogue
 from catalogue.reading import units
-from notebooks.derive.crosscheck import DIFFERENCES, TOLERANCE
+from notebooks.derive.crosscheck import DIFFERENCES
 from notebooks.derive.formulas.exported import load_formulas, select
 from reference.slopes import gradient
 
 QUANTITIES = ("tpot", "ttft", "output_throughput", "memory_per_device", "headroom_per_device")
 SAMPLE = ("h200-v32-vllm-dp8", "s3-hybrid-910b4", "wide-lmsys-decode-mtp")
-ASIDE = 1e-7  # relative, to either side of a kink
+ASIDE = 1e-4  # relative, to either side of a kink: beyond the move of the runtime
+TOLERANCE = 1e-6
 
 
 @cache
@@ -68,4 +69,4 @@ def test_elasticities_sum_to_the_dimension_of_the_quantity(name, quantity, unit)
     for dimension in ("time", "information", "operation"):
         total = sum(units.dimensions(known[key].unit).get(dimension, 0) * value
                     for key, value in elasticities.items())
-        assert total == pytest.approx(units.dimensions(unit).get(dimension, 0), abs=1e-9)
+        assert total == pytest.approx(units.dimensions(unit).get(dimension, 0), abs=1e-7)
