@@ -234,7 +234,7 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
     delay = scenario.file.prefill_delay_steps
     ranks = ranks_in_step(inputs)
     return Pool(limits, clock, float(inputs["host_gap_per_step"]), ranks=ranks,
-                group_time=clock.together, coming=clock.coming,
+                group_time=clock.together,
                 replicas=int(inputs["data_parallel"] * inputs["pipeline_parallel"]),
                 coordination=coordination or scenario.file.prefill_coordination,
                 delay_steps=int(DELAY_STEPS if delay is None else delay.value),

@@ -418,7 +418,7 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Le
                 for number, (prompt, answer) in enumerate(zip(*drawn, strict=True))]
     outcomes = simulate(requests, Pool(
         limits, clock, inputs["host_gap_per_step"], replicas=ranks, ranks=ranks,
-        group_time=clock.together, coordination=coordination, coming=clock.coming)).outcomes
+        group_time=clock.together, coordination=coordination)).outcomes
     later = [outcome.tpot for outcome in outcomes if outcome.output_tokens > 1]
     since = [0.0 if queued else outcome.started for outcome in outcomes]
     first = [outcome.first_token - begun

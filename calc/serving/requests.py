@@ -31,35 +31,28 @@ class Contexts(Sequence[int]):
     (True, 10)
     """
 
-    __slots__ = ("_first", "_further", "total")
+    __slots__ = ("_first", "_further", "_start", "_steps", "_sum", "total")
 
-    def __init__(self, first: tuple[int, ...], further: float = 0) -> None:
-        """Contexts at some step, and the tokens added to each of them since."""
-        self._first, self._further = first, further
-        self.total: float = sum(first) + further * len(first)
+    def __init__(self, first: tuple[int, ...], start: float = 0, steps: int = 0,
+                 tokens: float = 1, sum_of_first: int | None = None) -> None:
+        """Contexts at some step, with tokens added to each at once, and in so many steps since."""
+        self._first, self._start, self._steps = first, start, steps
+        self._sum = sum(first) if sum_of_first is None else sum_of_first
+        self._further = start + steps * tokens  # a product: sums of tokens would round
+        self.total: float = self._sum + self._further * len(first)
 
     def next(self, tokens: float = 1) -> Contexts:
-        """Contexts once every request has gained a token, or this many on average."""
-        later = Contexts.__new__(Contexts)
-        later._first, later._further = self._first, self._further + tokens
-        later.total = self.total + tokens * len(self._first)
-        return later
+        """Contexts once every request has gained a token, or this many on average in all steps."""
+        return Contexts(self._first, self._start, self._steps + 1, tokens, self._sum)
 
     def __len__(self) -> int:
         return len(self._first)
 
     def __getitem__(self, index: Any) -> Any:
-        return tuple(self)[index] if isinstance(index, slice) else (
-            self._first[index] + int(self._further))
+        return self._first[index] + int(self._further)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
 
 
 class Step(NamedTuple):

@@ -214,11 +214,6 @@ class Engine:
         return len(self.waiting) + len(self.running) + len(self.arrived)
 
     @property
-    def still(self) -> int:
-        """Steps to come that take each request in work a token further [1]."""
-        return self.lasting if self.going == len(self.running) else 0
-
-    @property
     def idle(self) -> bool:
         """Whether there is nothing to work on of what it has looked for."""
         return not (self.running or self.waiting)
@@ -257,7 +252,10 @@ class Engine:
         """
         self.ahead = self.going if self.lasting else 0
         if self.ahead:
-            self.repeat(1)
+            self.decoded += 1
+            self.lasting -= 1
+            self.passed += 1
+            self.contexts = self.contexts.next(self.limits.tokens_per_step)
             if self.ahead == len(self.running) and (self.tried or not self.waiting):
                 return Step((), self.contexts)
         if not (self.ahead and self._suffices()):
@@ -282,14 +280,6 @@ class Engine:
         self.tried = prompts and self.admits and not prefill
         self.decoded = 0 if prefill else self.decoded + (not self.ahead)
         return Step(tuple(prefill), self.contexts)
-
-    def repeat(self, steps: int) -> None:
-        """Take so many of the steps that take every request in work a token further."""
-        self.decoded += steps
-        if self.running:
-            self.lasting -= steps
-            self.passed += steps
-            self.contexts = self.contexts.next(steps * self.limits.tokens_per_step)
 
     def complete(self, now: float) -> list[Job]:
         """Book the planned step, which ends at ``now`` [s]; returns the requests it finishes."""

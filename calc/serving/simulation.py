@@ -27,10 +27,8 @@ replicas that fail, and blocks of a prefill replica that stay taken until their 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
@@ -57,9 +55,6 @@ Routing = Literal["round-robin", "least-loaded"]
 Coordination = Literal["eager", "delay", "balance"]
 IDLE = Step((), ())
 AFTER_ALL = EventPriority(2)  # SimPy's own are 0 and 1
-AT_ONCE = 16  # steps that are taken at once, at most
-NO_TIME = 1e-9  # of a step, where it divides [s]
-UNDISTURBED = 256  # the same until the next event, where every event is a request to the group
 Events = Generator[simpy.Event, Any, None]
 
 
@@ -70,9 +65,6 @@ class Pool:
     Attributes:
         limits: of each engine, and its policy.
         step_time: time of a step [s].
-        coming: of a step, a rank's part each, that brings every request a token further, the times
-            of so many of those after it [s], which are then taken at once; None to take all steps
-            one by one.
         gap: of the host before every step [s].
         replicas: engines.
         routing: ``round-robin``, or ``least-loaded``: to the replica with the fewest requests, of
@@ -102,7 +94,6 @@ class Pool:
     coordination: Coordination = "eager"
     delay_steps: int = DELAY_STEPS
     awaited: float = 0.0
-    coming: Callable[[Sequence[Step], int], Sequence[float]] | None = None
 
 
 def _until(env: simpy.Environment, time: float) -> Events:
@@ -124,22 +115,18 @@ class _AfterAll(simpy.Event):
 class _Group:
     """Engines that take their steps together, on the clock of the simulation; usually one."""
 
-    def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None],
-                 only: bool) -> None:
+    def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None]) -> None:
         self.env, self.pool, self.done = env, pool, done
-        self.only = only  # whether everything else that happens leads to a request to this group
         self.engines = [Engine(pool.limits) for _ in range(pool.ranks)]
         self.begins: list[float] = []  # of every step [s]
         self.ends: list[float] = []
         self.delayed = 0  # steps in a row for which prompts were held back
         self.planned = (0.0, 0.0)  # begin and end of the step on its way [s]
-        self.later: Sequence[float] = ()  # times of the steps after it if nobody asks [s]
         self.busy = False  # whether a step is on its way, or the next one already decided on
         self.wake = env.event()
         env.process(self._serve())
 
     def submit(self, engine: Engine, job: Job) -> None:
-        self._catch_up()
         engine.submit(job, self.busy)
         if not self.wake.triggered:
             self.wake.succeed()
@@ -155,12 +142,9 @@ class _Group:
                 yield _AfterAll(env)
             finished, others = list[Job](), env.peek()  # nobody else does anything meanwhile
             self.busy = True
-            self._plan(env.now, others)
+            self._plan(env.now)
             while self.planned[1] < others and not (finished := self._complete()):
-                self._plan(self.planned[1], others)
-            if self.later and not self.only:
-                yield from self._pass()
-            self._catch_up()
+                self._plan(self.planned[1])
             yield from _until(env, self.planned[1])
             for job in finished or self._complete():
                 self.done(job)
@@ -174,33 +158,8 @@ class _Group:
             return self.engines[0].complete(end)
         return [job for engine in self.engines for job in engine.complete(end)]
 
-    def _pass(self) -> Events:
-        """Wait for the end of the last of the steps that are known, until someone asks."""
-        env, last = self.env, sum(self.later, self.planned[1])
-        if last <= 2 * env.now:  # so that the difference does not round
-            self.wake = env.event()
-            yield env.timeout(last - env.now) | self.wake
-
-    def _catch_up(self) -> None:
-        """Take the steps after the planned one that are over, and plan no further ones."""
-        if self.later:
-            self._take(self.env.now)
-            self.later = ()
-
-    def _take(self, until: float) -> None:
-        """Take the steps after the planned one as far as those before them end before a time."""
-        ends = [*accumulate(self.later, initial=self.planned[1])]
-        steps = bisect_left(ends, until, hi=len(self.later))
-        if steps:
-            self.begins += self.planned[0], *ends[:steps - 1]
-            self.ends += ends[:steps]
-            for engine in self.engines:
-                engine.repeat(steps)
-            self.planned, self.later = (ends[steps - 1], ends[steps]), self.later[steps:]
-
-    def _plan(self, start: float, others: float) -> None:
-        """Plan the next step of all ranks; those of answers that are over before ``others`` act are
-        taken."""
+    def _plan(self, start: float) -> None:
+        """Plan the next step of all ranks."""
         engines, pool = self.engines, self.pool
         if any(engine.arrived for engine in engines):
             idle = all(engine.idle for engine in engines)
@@ -219,19 +178,6 @@ class _Group:
             taken = pool.group_time(steps) if pool.group_time else max(
                 pool.step_time(step) for step in steps if step != IDLE)
         self.planned = start, start + duration(steps, pool.gap + taken)
-        going = [engine for engine in engines if engine.load]
-        most = min([engine.still for engine in going])
-        if (most and pool.coming and not self.delayed  # and nobody but those who go on
-                and not any(engine.planned or engine.arrived for engine in going)):
-            if self.only:  # few later steps are shorter than this one
-                at_most = min(UNDISTURBED, (others - self.planned[1]) / max(
-                    self.planned[1] - start, NO_TIME) + 1)
-            else:
-                at_most = AT_ONCE
-            if at_most >= 1:
-                self.later = [pool.gap + later for later in pool.coming(
-                    steps, min(most, int(at_most)))]
-                self._take(others)
 
     def _may_prefill(self) -> bool:
         """Whether prompts are worked on now, or held back: for those of the other ranks, or by a
@@ -259,11 +205,10 @@ class _Group:
 class _Router:
     """The replicas of a pool and who of them is next."""
 
-    def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None],
-                 only: bool) -> None:
+    def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None]) -> None:
         self.routing, self.turn = pool.routing, 0
         groups = pool.replicas // pool.ranks
-        self.groups = [_Group(env, pool, done, only and groups == 1) for _ in range(groups)]
+        self.groups = [_Group(env, pool, done) for _ in range(groups)]
         self.places = [(group, engine) for group in self.groups for engine in group.engines]
 
     def submit(self, job: Job) -> None:
@@ -285,9 +230,8 @@ class _System:
     def __init__(self, pool: Pool, decode: Pool | None, transfer: float,
                  front_end_rate: float) -> None:
         self.env = env = simpy.Environment()
-        self.first = _Router(env, pool, self._served if decode is None else self._prefilled,
-                             only=decode is None)
-        self.second = None if decode is None else _Router(env, decode, self._served, only=False)
+        self.first = _Router(env, pool, self._served if decode is None else self._prefilled)
+        self.second = None if decode is None else _Router(env, decode, self._served)
         self.transfer = transfer
         self.between, self.next_in = 1 / front_end_rate, 0.0
         self.outcomes: dict[int, Outcome] = {}

@@ -139,31 +139,6 @@ class Clock:
         own, riding = _part_of(self._prompt(step)), Busy(*self._riding(step))
         return float(self._joined(own, riding, decoding=False))
 
-    def coming(self, steps: Sequence[Step], count: int) -> Sequence[float]:
-        """Times of so many steps after one of answers alone, which go on as it does [s].
-
-        Args:
-            steps: that one: of one replica, or what each rank computes that steps together.
-            count: of the steps [1].
-        """
-        going = [step.decode for step in steps if step.decode]
-        each = np.array([[len(contexts)] for contexts in going])
-        total = np.array([[_total(contexts)] for contexts in going])
-        further = each * self.tokens_per_step * np.arange(1, count + 1)
-        blocks = _rung(np.ceil((total + further) / (each * ROUNDING)))
-        if len(steps) == 1:
-            alike = zip(*np.unique(blocks[0], return_counts=True), strict=True)
-            return [time for block, times in alike for time in int(times) * self._answer(
-                ALONE, len(going[0]), int(block))]
-        rows: list[Sequence[float]] = []
-        for contexts, row in zip(going, blocks, strict=True):
-            first = int(row[0])
-            own = [self._answer(OWN, len(contexts), block)
-                   for block in range(first, int(row[-1]) + 1)]
-            row += len(rows) - first
-            rows += own
-        return self._slowest(np.moveaxis(np.array(rows)[blocks], -1, 0), decoding=True).tolist()
-
     def together(self, steps: Sequence[Step]) -> float:
         """Time of a step that ranks with shared experts take together, without the gap [s].
 

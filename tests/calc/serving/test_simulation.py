@@ -11,7 +11,6 @@ from _engines import (
     affine,
     engines_of_any_kind,
     limits,
-    long_answers,
     requests_of_any_kind,
     tokens,
 )
@@ -22,9 +21,7 @@ from hypothesis import strategies as st
 from calc.serving.metrics import summarise
 from calc.serving.requests import (
     ClosedLoop,
-    Contexts,
     Request,
-    Step,
     modulated,
     poisson,
     shapes_of,
@@ -145,31 +142,6 @@ class TestLaws:
         alone = schedule(requests, engine, affine(t0, t1), gap)
         assert run.outcomes == alone.outcomes
         assert run.steps["serve"][0].tolist() == [[s.start, s.end] for s in alone.steps]
-
-    @settings(max_examples=40)
-    @given(long_answers, engines_of_any_kind, st.sampled_from([(1, 1), (3, 1), (4, 2)]),
-           st.sampled_from([0.0, 0.02]), st.sampled_from(["eager", "delay", "balance"]))
-    def test_steps_whose_times_are_known_may_be_taken_at_once(
-            self, requests, engine, replicas, gap, coordination):
-        """Where the time depends on the longest context, in blocks of eight tokens."""
-        def step_time(step):
-            new = sum(new for new, cached in step.prefill)
-            return 0.05 + 0.01 * new + 0.003 * -(-max(step.decode, default=0) // 8)
-
-        def coming(steps, count):
-            further = [[Step((), Contexts(tuple(step.decode)).next(later)) for step in steps]
-                       for later in range(1, count + 1)]
-            return [max(map(step_time, each)) for each in further]
-
-        if engine.kv_blocks is not None:  # that holds the longest request
-            engine = replace(engine, kv_blocks=max(engine.kv_blocks, engine.blocks(60)))
-        pool = Pool(engine, step_time, gap, replicas[0], ranks=replicas[1],
-                    coordination=coordination, delay_steps=3)
-        at_once, one_by_one = (simulate(requests, each)
-                               for each in (replace(pool, coming=coming), pool))
-        assert at_once.outcomes == one_by_one.outcomes
-        for some, others in zip(at_once.steps["serve"], one_by_one.steps["serve"], strict=True):
-            np.testing.assert_array_equal(some, others)
 
     def test_replicas_in_turn_and_the_least_loaded_one(self):
         requests = poisson(6.0, 1000, ONE_TOKEN, seed=2)

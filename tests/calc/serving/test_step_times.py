@@ -9,8 +9,6 @@ import pytest
 from _fleet import ATTENTIONS, one
 from _fleet import alike as sampled
 from _fleet import fleet_alike as fleet
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import catalogue
 from calc.serving.evaluate import evaluate
@@ -109,16 +107,6 @@ class TestAnswers:
         passes = np.ceil(drafts / without.inputs["draft_block"])
         assert drafting(step) - without(step) == pytest.approx(
             passes * found.draft_pass_time, rel=1e-6)
-
-    @given(st.lists(st.lists(st.integers(1, 9000), min_size=1, max_size=9), min_size=1,
-                    max_size=3), st.integers(1, 40))
-    @settings(max_examples=50)
-    def test_coming_steps_are_those_of_longer_contexts(self, contexts, count):
-        taken = clock(ALONE)
-        time = taken.together if len(contexts) > 1 else lambda steps: taken(*steps)
-        assert taken.coming([Step((), tuple(each)) for each in contexts], count) == [
-            time([Step((), Contexts(tuple(each)).next(later)) for each in contexts])
-            for later in range(1, count + 1)]
 
 
 class TestPrompts:
