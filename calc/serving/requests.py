@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from calc.physics.inputs import Number
 
-Span = tuple[Hashable, int, int]
+Block = tuple[Hashable, int]
 
 Policy = Literal["mixed", "prefill-first"]
 
@@ -165,15 +165,12 @@ class Limits:
         """
         return max(0, (self.kv_blocks or 0) - self.state_blocks_per_request) * self.block_size
 
-    def spans(self, texts: Sequence[tuple[Hashable, int]]) -> tuple[Span, ...]:
-        """Whole blocks of each text of a request: which, from the first to before the second."""
-        spans, begin = [], 0
+    def shareable(self, texts: Sequence[tuple[Hashable, int]]) -> list[Block]:
+        """Whole blocks of each text of a request, from the first to before the second."""
+        blocks: list[Block] = []
         for name, tokens in texts:
-            end = tokens // self.block_size
-            if end > begin:
-                spans.append((name, begin, end))
-                begin = end
-        return tuple(spans)
+            blocks += [(name, block) for block in range(len(blocks), tokens // self.block_size)]
+        return blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +248,7 @@ class Job:
 
     __slots__ = ("base", "blocks", "computed", "evicted", "finished", "first_token", "generated",
                  "held", "hit_tokens", "known", "last", "number", "preemptions", "request", "room",
-                 "spans", "spared", "started", "steps")
+                 "shareable", "spared", "started", "steps")
 
     def __init__(self, number: int, request: Request, prefilled: bool = False) -> None:
         """Before any work; ``prefilled``: the prompt's cache and the first token come with it."""
@@ -263,7 +260,7 @@ class Job:
         self.blocks = self.room = self.held = self.spared = self.preemptions = self.evicted = 0
         self.steps = self.last = 0
         self.hit_tokens = request.cached_tokens
-        self.spans: tuple[Span, ...] = ()
+        self.shareable: list[Block] = []
         self.started = self.first_token = self.finished = math.nan
 
     @property

@@ -38,113 +38,57 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict, deque
-from collections.abc import Hashable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from itertools import islice, takewhile
 from typing import Any
 
-from calc.serving.requests import Contexts, Job, Limits, Span, Step
-
-
-class _Text:
-    """Cached blocks of a text: users of each block, never more than of the one before.
-
-    ``held`` blocks somebody has, the others nobody.
-    """
-
-    __slots__ = ("held", "key", "users")
-
-    def __init__(self, key: Hashable) -> None:
-        self.key = key
-        self.users: list[int] = []
-        self.held = 0
+from calc.serving.requests import Block, Contexts, Job, Limits, Step
 
 
 class PrefixCache:
-    """Whole blocks of texts in the cache, and the number of requests that use them."""
+    """Whole blocks of texts in the cache, and the number of requests that use them.
+
+    Attributes:
+        idle: blocks that are kept though nobody in work has them, the least recently used first.
+    """
 
     def __init__(self) -> None:
-        self._texts: dict[Hashable, _Text] = {}
-        self._idle: OrderedDict[tuple[_Text, int], None] = OrderedDict()
+        self._users: dict[Block, int] = {}
+        self.idle: OrderedDict[Block, None] = OrderedDict()
 
-    @property
-    def idle(self) -> int:
-        """Blocks that are kept though nobody in work has them [block]."""
-        return len(self._idle)
-
-    def find(self, spans: tuple[Span, ...], most: int) -> tuple[int, int]:
+    def find(self, blocks: Sequence[Block]) -> tuple[int, int]:
         """Blocks that a request finds at its beginning, and how many of these others have [block].
-
-        Args:
-            spans: its texts.
-            most: that it may use [block].
         """
-        found = shared = 0
-        for name, begin, end in spans:
-            end = min(end, most)
-            if begin >= end:
-                continue
-            text = self._texts.get((name, begin))
-            if text is None:
-                break
-            here = min(len(text.users), end - begin)
-            found += here
-            shared += min(here, text.held)
-            if here < end - begin:
-                break
-        return found, shared
+        found = [*takewhile(self._users.__contains__, blocks)]
+        return len(found), sum(self._users[block] > 0 for block in found)
 
-    def hold(self, spans: tuple[Span, ...], begin: int, end: int) -> int:
-        """A request gets its blocks from ``begin`` to before ``end``, those found and those filled.
+    def hold(self, blocks: Sequence[Block]) -> int:
+        """A request gets blocks, those found and those filled.
 
-        Returns how many of them others have already, so that no space of its own is needed.
+        Returns how many of them others have too [block].
         """
         shared = 0
-        for text, first, last in self._parts(spans, begin, end):
-            users = text.users
-            for block in range(first, last):
-                if block == len(users):
-                    users.append(0)
-                elif users[block]:
-                    shared += 1
-                else:
-                    del self._idle[text, block]
-                users[block] += 1
-            text.held = max(text.held, last)
+        for block in blocks:
+            self._users[block] = users = self._users.get(block, 0) + 1
+            shared += users > 1
+            self.idle.pop(block, None)
         return shared
 
-    def drop(self, spans: tuple[Span, ...], end: int) -> int:
-        """A request leaves its blocks before ``end``; returns how many of them others have."""
+    def drop(self, blocks: Sequence[Block]) -> int:
+        """A request leaves its blocks; returns how many of them others have [block]."""
         shared = 0
-        for text, first, last in reversed(list(self._parts(spans, 0, end))):
-            users = text.users
-            for block in range(last - 1, first - 1, -1):
-                users[block] -= 1
-                if users[block]:
-                    shared += 1
-                else:
-                    self._idle[text, block] = None
-                    text.held = block
+        for block in reversed(blocks):
+            self._users[block] -= 1
+            if self._users[block]:
+                shared += 1
+            else:
+                self.idle[block] = None
         return shared
 
     def evict(self, count: int) -> None:
         """Forget so many blocks, of those that nobody has."""
         for _ in range(count):
-            (text, _), _ = self._idle.popitem(last=False)
-            text.users.pop()
-            if not text.users:
-                del self._texts[text.key]
-
-    def _parts(self, spans: tuple[Span, ...], begin: int, end: int
-               ) -> Iterator[tuple[_Text, int, int]]:
-        """By text, the blocks between two of a request's, counted from where the text begins."""
-        for name, start, stop in spans:
-            first, last = max(begin, start), min(end, stop)
-            if first < last:
-                key = (name, start)
-                text = self._texts.get(key)
-                if text is None:
-                    text = self._texts[key] = _Text(key)
-                yield text, first - start, last - start
+            del self._users[self.idle.popitem(last=False)[0]]
 
 
 class Engine:
@@ -180,9 +124,9 @@ class Engine:
             raise ValueError(f"a request of {job.request.input_tokens} + "
                              f"{job.request.output_tokens} tokens needs {needed} blocks, the cache "
                              f"has {self.limits.kv_blocks}.")
-        job.spans = self.limits.spans(job.request.texts)
+        job.shareable = self.limits.shareable(job.request.texts)
         job.last = self.limits.steps(job.request.output_tokens - 1)
-        self.shared = self.shared or bool(job.spans)
+        self.shared = self.shared or bool(job.shareable)
         if busy and (self.limits.recv_interval > 1 or self.limits.steps_ahead):
             self.arrived.append([job, self.limits.steps_ahead])
             return
@@ -436,9 +380,10 @@ class Engine:
     def _first(self) -> Job:
         """The first of the queue, with what it finds in the cache; its last token is computed."""
         job = self.waiting[0]
-        if job.spans:
+        if job.shareable:
             size = self.limits.block_size
-            found, job.spared = self.prefix_cache.find(job.spans, (job.known - 1) // size)
+            found, job.spared = self.prefix_cache.find(
+                job.shareable[:(job.known - 1) // size])
             job.computed = found * size
             if not job.preemptions:
                 job.hit_tokens = job.computed
@@ -461,20 +406,20 @@ class Engine:
             self.free -= more + state
             job.blocks += more
             job.room = job.blocks * self.limits.block_size
-            if job.spans:
+            if job.shareable:
                 full = tokens // self.limits.block_size
-                self.free += self.prefix_cache.hold(job.spans, job.held, full)
+                self.free += self.prefix_cache.hold(job.shareable[job.held:full])
                 job.held, job.spared = full, 0
                 job.room -= 1  # the token that fills a block is not passed over
-            if self.shared and (lacking := self.prefix_cache.idle - self.free) > 0:
+            if self.shared and (lacking := len(self.prefix_cache.idle) - self.free) > 0:
                 self.prefix_cache.evict(int(lacking))
                 job.evicted += int(lacking)
         return True
 
     def _release(self, job: Job) -> None:
         self.free += job.blocks + self.limits.state_blocks_per_request
-        if job.spans:
-            self.free -= self.prefix_cache.drop(job.spans, job.held)
+        if job.shareable:
+            self.free -= self.prefix_cache.drop(job.shareable[:job.held])
         self.most -= self.limits.with_state(job.request.most_cached)
         job.blocks = job.room = job.held = 0
 

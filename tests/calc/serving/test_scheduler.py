@@ -328,9 +328,10 @@ def test_blocks_of_tokens_states_and_shared_texts():
     assert some.longest == 7 * 16
     assert Limits(64, 1, kv_blocks=2, block_size=16, state_blocks_per_request=3).longest == 0
     texts = Limits(64, 1, block_size=4)
-    assert texts.spans((("a", 9), ("b", 11), ("c", 22))) == (("a", 0, 2), ("c", 2, 5))
-    assert texts.spans((("a", 4), ("b", 8))) == (("a", 0, 1), ("b", 1, 2))
-    assert texts.spans((("a", 3),)) == ()
+    assert texts.shareable((("a", 9), ("b", 11), ("c", 22))) == [
+        ("a", 0), ("a", 1), ("c", 2), ("c", 3), ("c", 4)]
+    assert texts.shareable((("a", 4), ("b", 8))) == [("a", 0), ("b", 1)]
+    assert texts.shareable((("a", 3),)) == []
 
 
 @pytest.mark.parametrize(("make", "message"), [
