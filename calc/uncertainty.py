@@ -216,21 +216,13 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
             knob.value.low, knob.value.value, knob.value.high)))[:, np.newaxis]
         points |= dict.fromkeys(knob.symbols, column)
     quantities = _quantities(points, attention, names)
-    found = [np.broadcast_to(each, (count, each.shape[-1])) for each in (
-        np.atleast_1d(np.asarray(quantities[name], float)) for name in names)]
-    own_sides = [(*(own or {}).get(name, NONE), *NONE)[:len(NONE) * 2] for name in names]
-    widths = [each.shape[1] for each in found]
-    errors = [[np.broadcast_to(side, width) for side in sides]
-              for sides, width in zip(own_sides, widths, strict=True)]
-    columns = zip(*(np.split(column, np.cumsum(widths)[:-1]) for column in ends_of(
-        np.concatenate(found, axis=1), np.repeat([(each[:alone] > 0).all() for each in found],
-                                                   widths),
-        np.concatenate(errors, axis=1))), strict=True)
+    found = {name: np.atleast_1d(np.asarray(quantities[name], float)) for name in names}
+    found = {name: np.broadcast_to(each, (count, each.shape[-1])) for name, each in found.items()}
     scalar = not any(np.ndim(value) for value in inputs.values() if not isinstance(value, SCALAR))
     known = symbols()
     result = {}
-    for name, points_, column in zip(names, found, columns, strict=True):
-        low, high, value = (float(one[0]) if scalar else one for one in (*column, points_[0]))
+    for name, ends in _combined(found, own).items():
+        value, low, high = (float(one[0]) if scalar else one for one in (found[name][0], *ends))
         result[name] = Amount(value, low, high, known[name].unit if name in known else "1",
                               name=name)
     return result
@@ -434,7 +426,7 @@ def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any]
     if not unsure:
         return {name: Amount.exactly(result[0], unit[name]) for name, result in results.items()}
     return {name: Amount(results[name][0], low, high, unit[name])
-            for name, (low, high) in _combined(results, len(points)).items()}
+            for name, (low, high) in _combined(results).items()}
 
 
 def _draws(name: str, one: Amount) -> np.ndarray:
@@ -445,17 +437,20 @@ def _draws(name: str, one: Amount) -> np.ndarray:
                      for value, low, high in rows], axis=1).reshape(JOINT, *shape)
 
 
-def _combined(results: Mapping[str, np.ndarray], count: int) -> dict[str, tuple[Any, Any]]:
+def _combined(results: Mapping[str, np.ndarray], own: Mapping[str, Parts] | None = None
+              ) -> dict[str, tuple[Any, Any]]:
     """Ends of results as given, then moved to either end of each input in turn, then in joint
-    draws: ``count`` points, the first axis of each result."""
-    if count == ALONE:
+    draws, the first axis of each result; ``own``: the formulas' own errors, by name."""
+    if all(len(points) == ALONE for points in results.values()):
         return {name: (points.min(axis=0), points.max(axis=0))
                 for name, points in results.items()}
-    flat = [points.reshape(count, -1).astype(float) for points in results.values()]
+    flat = [points.reshape(len(points), -1).astype(float) for points in results.values()]
     widths = [each.shape[1] for each in flat]
     in_log = np.repeat([bool((each[:-JOINT] > 0).all()) for each in flat], widths)
-    ends = np.stack(ends_of(np.concatenate(flat, axis=1), in_log,
-                            np.zeros((2 * len(NONE), sum(widths)))))
+    sides = [(*(own or {}).get(name, NONE), *NONE)[:2 * len(NONE)] for name in results]
+    errors = [[np.broadcast_to(side, width) for side in several]
+              for several, width in zip(sides, widths, strict=True)]
+    ends = np.stack(ends_of(np.concatenate(flat, axis=1), in_log, np.concatenate(errors, axis=1)))
     apart = np.split(ends, np.cumsum(widths)[:-1], axis=1)
     return {name: (low, high) for (name, points), each in zip(
         results.items(), apart, strict=True) for low, high in [each.reshape(2, *points.shape[1:])]}
