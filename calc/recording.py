@@ -166,8 +166,7 @@ class Repeated:
                          if not isinstance(found, Recorded)}
         self._results = {name: found.place for name, found in results.items()
                          if isinstance(found, Recorded)}
-        first = self._needed(recording.most)
-        order = [*sorted(first), *sorted(self._needed(self._results.values()) - first)]
+        order = sorted(self._needed([*recording.most, *self._results.values()]))
         last = {read: place for place in order for read in recording.operations[place][1]}
         kept = {*recording.constants, *recording.most, *self._results.values()}
         self._inputs = {name: place for name, place in recording.inputs.items()
@@ -176,8 +175,7 @@ class Repeated:
         for read, place in last.items():
             if read not in kept:
                 done[place].append(read)
-        steps = [self._step(place, done[place]) for place in order]
-        self._before, self._after = steps[:len(first)], steps[len(first):]
+        self._steps = [self._step(place, done[place]) for place in order]
         self._there: list[Any] = [recording.constants.get(place) for place in range(recording.size)]
 
     def _needed(self, places: Iterable[int]) -> set[int]:
@@ -209,26 +207,20 @@ class Repeated:
         there = self._there.copy()
         for name, place in self._inputs.items():
             there[place] = columns[name].astype(float, copy=False)
-        _take(self._before, there)
+        for function, taken, place, over, done in self._steps:
+            if over is None:
+                there[place] = function(*taken(there))
+            else:
+                there[place] = function(*taken(there), out=there[over])
+            for gone in done:
+                there[gone] = None
         if not all(there[place].max() <= most for place, most in self._recording.most.items()):
             return False
-        _take(self._after, there)
         for name, place in self._results.items():
             into[name][:] = there[place]
         for name, number in self._numbers.items():
             into[name][:] = number
         return True
-
-
-def _take(steps: Sequence[_Step], there: list[Any]) -> None:
-    """One operation after another, of what is at its places."""
-    for function, taken, place, over, done in steps:
-        if over is None:
-            there[place] = function(*taken(there))
-        else:
-            there[place] = function(*taken(there), out=there[over])
-        for gone in done:
-            there[gone] = None
 
 
 class Repeating:

@@ -42,6 +42,7 @@ from calc.physics.parameters import Parameters, count_parameters
 from calc.physics.step import STEP_NAMES, Step, step
 from calc.physics.work import distances
 from calc.serving.burst import (
+    Loads,
     Prompts,
     Serving,
     chunk,
@@ -378,20 +379,16 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     floor = decode_floor(q, counted, stored, cached, batch)
     compositions = (decode_step(q, batch), *(
         chunk(q, cut, tokens) for tokens in (cut.prefill_tokens, cut.burst_tokens)))
-    decoding, alone, rest = steps = [step(attention, q, counted, stored, cached, composition)
+    steps = [step(attention, q, counted, stored, cached, composition)
                                      for composition in compositions]
-    (through_ports, transfer), loaded = transfer_time(q, cached), loads(q, cached, alone)
-    ratio = pool_ratio(q, batch.decode_batch, cut, decoding, alone)
-    lasting = steady(q, cut, requests, waiting, decoding, alone, rest, transfer, ratio, loaded)
-    served = serving(q, cut, requests, waiting, lasting.prompt_work, lasting.steady_pace,
-                     decoding, alone, rest, transfer, loaded.admission_time)
-    planned = planning(q, counted, stored, memory, cut, ratio, served, through_ports, transfer)
+    loaded, ratio, lasting, served, bench = _served(q, cut, requests, waiting, cached, *steps)
+    planned = planning(q, counted, stored, memory, cut, ratio, served, *transfer_time(q, cached))
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
-                   "fullest_cache": fullest_cache(q, batch), "expert_fixed_time":
-                   expert_fixed_time(q), "prefill_throughput": prefill_throughput(q, cut, rest)}
+                   "fullest_cache": fullest_cache(q, batch),
+                   "expert_fixed_time": expert_fixed_time(q),
+                   "prefill_throughput": prefill_throughput(q, cut, steps[-1])}
     quantities |= {f"{phase}_{name}": value for phase, done in zip(PHASES, steps, strict=True)
                    for name, value in _named(done).items()}
-    bench = benched(q, cut, waiting, served, lasting, decoding, rest)
     return quantities | _named(batch, floor, cut, loaded, served, bench, distances(q, counted),
                                token_fanout(q, group(q, q.expert_parallel)), planned, lasting,
                                occupancy(q, memory, batch, lasting))
@@ -417,12 +414,10 @@ WANTED = {phase: tuple(dict.fromkeys(names)) for phase, names in {
                *_OF_ANY, *_HIDING),
     "prefill": (*_OF_CHUNK, *_OF_ANY, *_HIDING),
     "burst": (*_OF_CHUNK, "host_time", *_HIDING)}.items()}
-_OF_STEADY = frozenset(entry.name for entry in fields(Steady))
-BENCH_NAMES = frozenset(entry.name for entry in fields(Benched))
-STEADY_NAMES = _OF_STEADY | BENCH_NAMES
+STEADY_NAMES = frozenset(entry.name for part in (Steady, Benched) for entry in fields(part))
 _OF_PHASE = {phase: frozenset(f"{phase}_{name}" for name in STEP_NAMES) for phase in PHASES}
-_OF_WAVE = frozenset(entry.name for entry in fields(Serving))
-SERVED_NAMES = _OF_WAVE.union({"prefill_throughput"}, DECODE_NAMES, *_OF_PHASE.values())
+SERVED_NAMES = frozenset({"prefill_throughput", *(entry.name for entry in fields(Serving))}).union(
+    DECODE_NAMES, *_OF_PHASE.values())
 
 
 def waits_for_places(inputs: Mapping[str, Number], attention: str) -> bool:
@@ -500,30 +495,20 @@ def latencies(attention: str, q: Inputs, names: Collection[str],
         if of_all or not _OF_PHASE[phase].isdisjoint(wanted)}
     for phase, done in steps.items():
         quantities |= {f"{phase}_{name}": value for name, value in vars(done).items()}
-    return quantities | (_served(q, wanted, cut, requests, cached, decode, **steps)
-                         if of_all else {})
-
-
-def _served(q: Inputs, names: frozenset[str], cut: Prompts, requests: Number, cached: Cache,
-            decode: Step, prefill: Step, burst: Step) -> dict[str, Number]:
-    """Requested quantities of a wave and of a steady state."""
-    quantities = {"prefill_throughput": prefill_throughput(q, cut, burst)}
-    _, transfer = transfer_time(q, cached)
-    if names.isdisjoint(_OF_WAVE | STEADY_NAMES):
+    if not of_all:
         return quantities
-    loaded = loads(q, cached, prefill)
-    # of ranks that step together a burst takes the work of a prompt on one of them, too
-    if not names.isdisjoint(STEADY_NAMES) or np.any(ranks_in_step(q) > 1):
-        ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
-        lasting = steady(q, cut, requests, NOBODY, decode, prefill, burst, transfer, ratio, loaded)
-        quantities |= vars(lasting)
-        work, pace = lasting.prompt_work, lasting.steady_pace
-    else:
-        work, pace = NOBODY, steady_pace(q, requests, decode)
-    bench = not BENCH_NAMES.isdisjoint(names)
-    if bench or not _OF_WAVE.isdisjoint(names):
-        wave = serving(q, cut, requests, NOBODY, work, pace, decode, prefill, burst, transfer,
-                       loaded.admission_time)
-        quantities |= vars(wave)
-    return quantities | (vars(benched(
-        q, cut, NOBODY, wave, lasting, decode, burst)) if bench else {})
+    _, _, *parts = _served(q, cut, requests, NOBODY, cached, decode, **steps)
+    return quantities | _named(*parts) | {
+        "prefill_throughput": prefill_throughput(q, cut, steps["burst"])}
+
+
+def _served(q: Inputs, cut: Prompts, requests: Number, waiting: Number, cached: Cache,
+            decode: Step, prefill: Step, burst: Step
+            ) -> tuple[Loads, Number, Steady, Serving, Benched]:
+    """Loads of caches, balance of two pools, steady state, wave and benchmark of a deployment."""
+    (_, transfer), loaded = transfer_time(q, cached), loads(q, cached, prefill)
+    ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
+    lasting = steady(q, cut, requests, waiting, decode, prefill, burst, transfer, ratio, loaded)
+    wave = serving(q, cut, requests, waiting, lasting.prompt_work, lasting.steady_pace,
+                   decode, prefill, burst, transfer, loaded.admission_time)
+    return loaded, ratio, lasting, wave, benched(q, cut, waiting, wave, lasting, decode, burst)

@@ -524,7 +524,8 @@ class TestLawsOfBlocks:
         while engine.load:
             engine.receive(engine.idle)
             engine.plan(clock)
-            assert engine.free >= len(engine.prefix_cache.idle)  # so that those in use are not evicted
+            # so that those in use are not evicted
+            assert engine.free >= len(engine.prefix_cache.idle)
             assert engine.free + in_use() == everything
             assert all(job.blocks * engine_limits.block_size >= job.computed + new
                        for job, new in engine.planned)
