@@ -2,7 +2,7 @@
 
 >>> from catalogue import load_scenario
 >>> seen = users_see(load_scenario("s2-910b1-awq"), UserLoad(users=16))
->>> seen.summary.steady, seen.ttft.at(0.9).low < seen.ttft.p90 < seen.ttft.at(0.9).high
+>>> seen.summary.steady, seen.ttft.at(0.9).low < seen.ttft.at(0.9).value < seen.ttft.at(0.9).high
 (True, True)
 """
 

@@ -327,7 +327,7 @@ def _print(pools: Sequence[Scenario], answer: Mapping[str, Any], summary: Summar
             unequal = times.half_width > NOTHING * times.mean
             half = f"± {amount(times.half_width, 's')}" if unequal else ""
             table.add_row(spoken(say("time", name=name)), amount(times.mean, "s"), half,
-                          *(amount(each, "s") for each in (times.p50, times.p90, times.p99)))
+                          *(amount(times.at(share).value, "s") for share in SHARES))
     screen.print(table)
     for line in [*_numbers(answer, summary), *_doubts(answer, summary)]:
         tell(screen, line)

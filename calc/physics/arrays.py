@@ -68,7 +68,7 @@ def select(condition: Number, yes: Number, no: Number) -> Number:
     return np.where(condition, yes, no)
 
 
-def either(condition: Number, yes: Callable[[], Number], no: Callable[[], Number]) -> Number:
+def either(condition: Number, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
     """Return ``yes()`` where the condition holds, else ``no()``; compute only what is needed.
 
     >>> float(either(np.float64(1) > 0, lambda: 2.0, lambda: 1 / 0))
@@ -76,23 +76,20 @@ def either(condition: Number, yes: Callable[[], Number], no: Callable[[], Number
 
     Args:
         condition: booleans.
-        yes, no: functions that return numbers of one unit [any].
+        yes, no: functions that return numbers, or tuples of as many numbers, of one unit each.
 
     Source: definition, as :func:`select`.
     """
-    alike = _alike(condition)
-    if alike is None:
-        return np.where(condition, yes(), no())
-    return yes() if alike else no()
-
-
-def _alike(condition: Number) -> bool | None:
-    """The truth of a condition that is the same in every row; None where rows differ."""
     if getattr(condition, "ndim", 0) == 0:
-        return bool(condition)
+        return yes() if condition else no()
     if condition.all():
-        return True
-    return None if condition.any() else False
+        return yes()
+    if not condition.any():
+        return no()
+    first, second = yes(), no()
+    if isinstance(first, tuple):
+        return tuple(np.where(condition, *pair) for pair in zip(first, second, strict=True))
+    return np.where(condition, first, second)
 
 
 def largest(number: Number) -> Number:
@@ -268,22 +265,6 @@ def floor_div(whole: Number, part: Number) -> Number:
     Source: definition of the floor function.
     """
     return np.floor(whole / part)
-
-
-def both(condition: Number, yes: Callable[[], tuple[Number, ...]],
-         no: Callable[[], tuple[Number, ...]]) -> tuple[Number, ...]:
-    """Return the tuple ``yes()`` where the condition holds, else ``no()``; as :func:`either`.
-
-    Args:
-        condition: booleans.
-        yes, no: functions that return as many numbers [any].
-
-    Source: definition, as :func:`select`.
-    """
-    alike = _alike(condition)
-    if alike is None:
-        return tuple(np.where(condition, *pair) for pair in zip(yes(), no(), strict=True))
-    return yes() if alike else no()
 
 
 def ceil_div(whole: Number, part: Number) -> Number:

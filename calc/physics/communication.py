@@ -16,7 +16,6 @@ import numpy as np
 from calc.physics.arrays import (
     SCALAR,
     anywhere,
-    both,
     ceil_div,
     either,
     largest,
@@ -468,7 +467,7 @@ def there_and_back(q: Inputs, g: Group, tokens: Number, widths: tuple[Number, Nu
         return dispatch, dispatch if alike else reduce_scatter(
             q, g, scaled(tokens * back, most))
 
-    return both((q.exchange_gathered > 0) | (expert_slices(q) > 1), gathered, sent)
+    return either((q.exchange_gathered > 0) | (expert_slices(q) > 1), gathered, sent)
 
 
 @dataclass(frozen=True)
@@ -578,7 +577,7 @@ def _all_to_all(q: Inputs, g: Group, tokens: Number, rank_load: Number, node_loa
     several = g.ranks > 1
     if not anywhere(several):
         return 0.0, 0.0
-    over_network, over_links = both(q.exchange_normal > 0, forwarded, copied)
+    over_network, over_links = either(q.exchange_normal > 0, forwarded, copied)
     start = q.exchange_alpha + q.exchange_network_alpha + (
         q.n_routed_experts * q.exchange_expert_time)
     if anywhere(q.exchange_token_time > 0):

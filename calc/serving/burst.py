@@ -14,7 +14,6 @@ import numpy as np
 
 from calc.physics.arrays import (
     anywhere,
-    both,
     ceil_div,
     either,
     maximum,
@@ -125,7 +124,7 @@ def chunk(q: Inputs, p: Prompts, tokens: Number) -> Composition:
     absorbed = either((q.absorbed_prefix_tokens > 0) & (q.index_topk <= 0), lambda: maximum(
         p.prefill_absorbed, select(p.prompt_chunks > 1, _few_found(q, p), select(
             few_cached(q, cached) & (p.cached_tokens > 0), 1, 0))), lambda: p.prefill_absorbed)
-    positions, passed = both(absorbed > 0, lambda: (
+    positions, passed = either(absorbed > 0, lambda: (
         absorbed * p.prefill_context_tokens * tokens, absorbed * cached), lambda: (0.0, 0.0))
     rows = minimum(p.new_tokens, tokens)  # of a prompt in the chunk
     missing = either(q.prefill_tile_rows > rows, lambda: tokens * (q.prefill_tile_rows / rows - 1),

@@ -14,7 +14,6 @@ import numpy as np
 
 from calc.physics.arrays import (
     anywhere,
-    both,
     ceil_div,
     clip,
     either,
@@ -250,7 +249,7 @@ def pieces(q: Inputs, p: Prompts, c: Number, u: Number, decode: Step, prefill: S
     shared, halves, batch = ranks > 1, q.micro_batches, ceil_div(c, q.pipeline_parallel)
     exchange = scaled(prefill.exchange_time, halves)
     fullest = minimum(ranks, 1 + prefill.rank_imbalance)  # no more than all ranks send
-    more, exposed = both(shared, lambda: _of_others(q, prefill, fullest, (
+    more, exposed = either(shared, lambda: _of_others(q, prefill, fullest, (
         prefill.routed_expert_time - experts_of_one(
             q, ranks, minimum(1, u / batch), decode, prefill))), lambda: (0.0, 1.0))
     alone = either(shared, lambda: maximum(
@@ -545,7 +544,7 @@ def rates_of(q: Inputs, p: Prompts, s: Pieces, u: Number, span: Number, often: N
         spanned, per(soft_minimum(scaled(pieces_come, looks), power), looks))),
         lambda: between / (1 + between))
     hold, held = _held(q, p, s, u, arrivals, often)
-    busy, group, prompts, releases = both(
+    busy, group, prompts, releases = either(
         hold > 0, lambda: _released(q, p, s, hold, arrivals, chunks, span),
         lambda: (rank, _busy_joined(s, rank, pieces_come, looks), prompts, 1.0))
     return Rates(chunks, filled, between, unheld, coming, arrivals, prompts, busy, hold, held,

@@ -61,15 +61,11 @@ class Latency:
         mean: over the requests.
         half_width: of the confidence interval of the mean, by batch means; not a number with fewer
             requests than two per batch.
-        p50, p90, p99: percentiles.
         values: of the requests, in the order of time.
     """
 
     mean: float
     half_width: float
-    p50: float
-    p90: float
-    p99: float
     values: Array = field(repr=False, compare=False, default_factory=lambda: np.empty(0))
 
     def at(self, share: float) -> Quantile:
@@ -92,8 +88,7 @@ class Latency:
 
     def later(self, by: float) -> Latency:
         """Latencies shifted by a constant [s]."""
-        return replace(self, mean=self.mean + by, p50=self.p50 + by, p90=self.p90 + by,
-                       p99=self.p99 + by, values=self.values + by)
+        return replace(self, mean=self.mean + by, values=self.values + by)
 
 
 @dataclass(frozen=True)
@@ -197,10 +192,9 @@ def batch_means(values: Sequence[float] | Array, batches: int = BATCHES) -> floa
 def _latency(values: Array) -> Latency:
     values = values[~np.isnan(values)]
     if not values.size:
-        return Latency(math.nan, math.nan, math.nan, math.nan, math.nan)
+        return Latency(math.nan, math.nan)
     half = batch_means(values) if len(values) >= 2 * BATCHES else math.nan
-    p50, p90, p99 = np.quantile(values, [0.5, 0.9, 0.99]).tolist()
-    return Latency(float(values.mean()), half, p50, p90, p99, values)
+    return Latency(float(values.mean()), half, values)
 
 
 def covered(starts: Array, ends: Array, begin: float, end: float) -> float:

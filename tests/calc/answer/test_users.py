@@ -45,7 +45,6 @@ def test_littles_law_and_percentiles():
     assert found.summary.request_throughput * (found.e2e.mean + 2.0) == pytest.approx(16, rel=0.05)
     for times in (found.ttft, found.tpot, found.e2e):
         points = [times.at(share) for share in SHARES]
-        assert [each.value for each in points] == [times.p50, times.p90, times.p99]
         assert all(each.low <= each.value <= each.high for each in points)
     later = seen_by_users(found.summary, 0.5)  # with the time before the scheduler
     assert later.ttft.mean == pytest.approx(found.ttft.mean + 0.5)
@@ -70,11 +69,11 @@ def test_seed_repeats_a_run_and_another_one_agrees():
 
 def test_more_users_wait_longer():
     few, some, many = (seen(UserLoad(users=users)) for users in (4, 16, 64))
-    assert few.ttft.p90 < some.ttft.p90 < many.ttft.p90
+    assert few.ttft.at(0.9).value < some.ttft.at(0.9).value < many.ttft.at(0.9).value
     assert few.tpot.mean < some.tpot.mean < many.tpot.mean
     burst = users_see(loaded(), UserLoad(30, together=True, requests=30))
     assert (burst.summary.requests, burst.summary.steady) == (30, False)
-    assert burst.ttft.p99 > 2 * some.ttft.p50
+    assert burst.ttft.at(0.99).value > 2 * some.ttft.at(0.5).value
 
 
 @pytest.mark.parametrize(("rate", "keeps_up"), [(0.5, True), (30.0, False)])
