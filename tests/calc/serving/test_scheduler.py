@@ -513,13 +513,12 @@ class TestLawsOfBlocks:
         clock, everything = 0.0, math.inf if blocks is None else blocks
 
         def in_use():
-            own = sum(job.blocks + state - sum(max(0, min(end, job.held) - begin)
-                                               for _, begin, end in job.spans)
+            own = sum(job.blocks + state - len(job.shareable[:job.held])
                       for job in engine.running if job.blocks)
             return own + shared()
 
         def shared():
-            return sum(text.held for text in engine.prefix_cache._texts.values())
+            return sum(users > 0 for users in engine.prefix_cache._users.values())
 
         while engine.load:
             engine.receive(engine.idle)
