@@ -22,10 +22,9 @@ from catalogue.deployments.physics_inputs import drafter_problem, peak_problem
 from catalogue.deployments.profiles import launched, refuse_host, running_engine, underlaid
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Documented, ScenarioFile
-from catalogue.entries.formulas import symbols
 from catalogue.entries.hardware import Device
 from catalogue.library import Override
-from catalogue.reading import units, yamlfile
+from catalogue.reading import yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
 from catalogue.reading.values import Text, both_languages, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
@@ -182,7 +181,6 @@ def _family(path: Path, device: str | Path | None = None) -> Family:
     engine = running_engine(whole)
     shared: ScenarioFile = library.load("scenarios", path,
                                         file=underlaid(whole, engine) if engine else whole)
-    _check_claims(shared, lambda *at: whole.where(at))
     of = {key: load_scenario(f"{path}{SEPARATOR}{key}", device) for key in keys}
     return Family(shared.id, shared.title, shared.note, shared.section, tuple(of.values()),
                   load_pools(path, device), shared.documented)
@@ -347,7 +345,6 @@ def overridden_scenario(raw: YamlFile, overrides: dict[str, Override],
         family=family, by_engine=engine.mechanisms if engine else {}, running=engine,
         stated_workload=frozenset(stated))
     scenario = replace(scenario, host=_host(scenario, where))
-    _check_claims(file, where)
     _check_hardware(scenario, where)
     if cut:
         _check_layout(scenario, where)
@@ -414,25 +411,6 @@ def _sections() -> dict[str, Collection[str]]:
     return {"mechanisms": layout.mechanism_units(), **{
         root: library.fields_at(ScenarioFile, (root,))
         for root in ("limits", "cluster", "parallelism", "workload")}}
-
-
-def _check_claims(file: ScenarioFile, where: Callable[..., str]) -> None:
-    """Refuse a claim about an unknown quantity, in another unit, or with a formula that fails."""
-    known = symbols()
-    for number, claim in enumerate(file.documented.claims if file.documented else ()):
-        at = ("documented", "claims", number)
-        if claim.quantity not in known:
-            raise ParamsError(f"{where(*at, 'quantity')}: '{claim.quantity}' is not a quantity of "
-                              "params/symbols.yml.")
-        expected = known[claim.quantity].unit
-        if units.uncounted(units.dimensions(claim.value.unit)) != units.uncounted(
-                units.dimensions(expected)):
-            raise ParamsError(f"{where(*at, 'value')}: '{claim.value.written}' has the wrong unit "
-                              f"for '{claim.quantity}', expected a quantity in {expected}.")
-        try:
-            file.documented.recomputed(claim)  # type: ignore[union-attr]
-        except ValueError as error:
-            raise ParamsError(f"{where(*at, 'formula')}: {error}.") from None
 
 
 def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:

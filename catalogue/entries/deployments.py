@@ -37,7 +37,7 @@ from catalogue.entries.entry import (
     Titled,
     together,
 )
-from catalogue.entries.formulas import Inputs, Tree
+from catalogue.entries.formulas import Inputs, Tree, symbols
 from catalogue.entries.hardware import Dtype
 from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
 from catalogue.entries.models import Checkpoint, DraftMethod, TextKind
@@ -561,6 +561,23 @@ class Documented(Inputs):
 
     model: ModelName | None = None
     claims: list[Claim] = []
+
+    def violations(self) -> Iterator[Problem]:
+        """Claims are of known quantities in their units, by formulas that can be computed."""
+        known = symbols()
+        for number, claim in enumerate(self.claims):
+            at, symbol = ("claims", number), known.get(claim.quantity)
+            if symbol is None:
+                yield (f"'{claim.quantity}' is not a quantity of params/symbols.yml", *at,
+                       "quantity")
+            elif units.uncounted(units.dimensions(claim.value.unit)) != units.uncounted(
+                    units.dimensions(symbol.unit)):
+                yield (f"'{claim.value.written}' has the wrong unit for '{claim.quantity}', "
+                       f"expected a quantity in {symbol.unit}", *at, "value")
+            try:
+                self.recomputed(claim)
+            except ValueError as error:
+                yield str(error), *at, "formula"
 
     def recomputed(self, claim: Claim) -> float | int | None:
         """What the document's own formula gives on its own inputs (SI); None without formula.
