@@ -17,7 +17,7 @@ from calc.serving.simulation import Pool
 from calc.serving.step_times import Clock, ranks_in_step
 from catalogue import ParamsError, Scenario, load
 from catalogue.deployments.admission import positions
-from catalogue.deployments.resolved import DELAY_STEPS
+from catalogue.deployments.layout import DELAY_STEPS
 from catalogue.reading.amounts import plain
 
 SATURATION_TOKENS = 2_000_000  # of the run that finds the saturation

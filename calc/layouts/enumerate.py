@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from calc.physics.inputs import Number
+from catalogue.deployments.layout import leaves_replica
 from catalogue.deployments.physics_inputs import scale_up_domain
-from catalogue.deployments.resolved import leaves_replica
 from catalogue.entries.hardware import Node
 
 AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "context")

@@ -38,8 +38,8 @@ from catalogue.deployments.admission import (
     problems,
 )
 from catalogue.deployments.cuts import Cut, Subject
+from catalogue.deployments.layout import joined_replicas, leaves_replica
 from catalogue.deployments.physics_inputs import scale_up_domain
-from catalogue.deployments.resolved import joined_replicas, leaves_replica
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node

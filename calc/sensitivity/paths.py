@@ -11,7 +11,7 @@ import numpy as np
 from calc.sensitivity.plans import Plan
 from catalogue import ParamsError, symbols
 from catalogue.deployments.loading import ROOTS
-from catalogue.entries.formulas import input_symbols, switches
+from catalogue.entries.formulas import input_symbols, inputs_of
 from catalogue.reading import units
 
 # several inputs that are one thing, moved in proportion; the first is what is told
@@ -132,7 +132,7 @@ def _movable(name: str, knobs: Mapping[str, object]) -> bool:
     """Whether an input takes values in between: a rate, a time, a share, a count of requests."""
     unit = symbols()[name].unit
     return (name in (*WHOLE, *CONTINUOUS) or unit not in (*units.COUNTING, units.DIMENSIONLESS)
-            or (name in knobs and name not in (*LAID_OUT, *switches())))
+            or (name in knobs and name not in (*LAID_OUT, *inputs_of("switch"))))
 
 
 def _given(path: Path, between: str) -> tuple[float, float]:

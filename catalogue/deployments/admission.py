@@ -20,11 +20,10 @@ from catalogue.deployments.cuts import (
     cut_problem,
     told,
 )
-from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES
+from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES, joined_replicas
 from catalogue.deployments.physics_inputs import mechanisms_name
 from catalogue.deployments.precisions import missing_dtypes, nearest, on_card
 from catalogue.deployments.profiles import Starts
-from catalogue.deployments.resolved import joined_replicas
 from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engines.released import engine_meant, fitting, has_profile
 from catalogue.entries.deployments import Precision
@@ -226,18 +225,7 @@ def class_words() -> dict[str, Pair]:
 @cache
 def kind_words() -> dict[str, Pair]:
     """Of ``KINDS``, what is left out so."""
-    return {
-        HOST_FORMAT: say("precisions-made-for-experts-on"),
-        KERNEL: say("precisions-that-engines-refuse"),
-        CONTEXT: say("requests-longer-than-model-takes"),
-        "division": say("layouts-that-divide-neither-model"),
-        "dealt": say("layouts-that-deal-cache-over"),
-        "blocks": say("layouts-that-cut-block-of"),
-        "servers": say("layouts-whose-servers-do-not"),
-        "engine": say("layouts-that-no-engine-starts"),
-        STAGES: say("layouts-with-pipeline-stages-of"),
-        "drafts": say("layouts-tried-without-drafts-in"),
-    }
+    return {kind: say("kind", name=kind) for kind in KINDS}
 
 
 def lacking_words(subject: Subject) -> Pair | None:

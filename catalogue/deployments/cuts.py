@@ -14,9 +14,14 @@ from functools import cached_property
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES, expert_slices
+from catalogue.deployments.layout import (
+    SHARED_CACHE,
+    SHARED_RANKS,
+    SLICES,
+    expert_slices,
+    joined_replicas,
+)
 from catalogue.deployments.profiles import Starts, drafts_in_stages, starting
-from catalogue.deployments.resolved import joined_replicas
 from catalogue.engines.released import fitting
 from catalogue.entries.deployments import Format, Offload, Precision
 from catalogue.entries.hardware import Device, Node

@@ -10,10 +10,9 @@ import difflib
 import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from catalogue.deployments.physics_inputs import IF_KNOWN, LATENCIES, SCALARS, TRAFFIC
-from catalogue.deployments.resolved import ACCEPTED
 from catalogue.entries.entry import Entry
 from catalogue.entries.formulas import symbols
 from catalogue.entries.mechanisms import BytesByDtype, Mechanisms, ShareByDtype, TimeByDtype
@@ -29,6 +28,36 @@ BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency", "sliced_gemm_efficienc
 SHARED_RANKS, SLICES = "shared_expert_ranks", "expert_tensor_parallel"
 SHARED_CACHE = "decode_context_parallel"
 DEGREES = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel")
+
+# of the layer that drafts, what its table is asked for, where no text is stated
+ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}
+DELAY_STEPS = 30  # SGLang's prefill_delayer_max_delay_passes
+GATHERED = "exchange_gathered"  # the mechanism that says that ranks gather all tokens
+NORMAL = "exchange_normal"  # the mechanism that says that a token goes once to each node
+USUAL_DRAFTS = "next-token-layer"  # of a model that names none
+
+
+def leaves_replica(tensor: Any, expert: Any, slices: Any) -> Any:
+    """Whether more ranks share experts than a replica has: its tokens go beyond it.
+
+    Args:
+        tensor, expert: parallel sizes, numbers or arrays [1].
+        slices: of each routed expert; 0 is what tensor parallelism leaves.
+    """
+    return expert * (slices + (slices == 0)) > tensor
+
+
+def joined_replicas(tensor: Any, expert: Any, slices: Any) -> Any:
+    """Replicas of attention that share experts, and are one server [1].
+
+    >>> joined_replicas(8, 32, 0), joined_replicas(8, 4, 0), joined_replicas(8, 4, 8)
+    (4, 1, 4)
+
+    Args:
+        tensor, expert, slices: as of :func:`leaves_replica`.
+    """
+    replicas = expert * (slices + (slices == 0)) // tensor
+    return replicas + (replicas < 1)
 
 
 def expert_slices(numbers: Mapping[str, float], tensor: int, expert: int) -> int:

@@ -21,14 +21,14 @@ from catalogue.deployments.precisions import (
     widened,
     widened_experts,
 )
-from catalogue.deployments.resolved import Resolved
-from catalogue.entries.formulas import neutral, switches
+from catalogue.entries.formulas import inputs_of, neutral
 from catalogue.entries.hardware import WIDE, Device, Link, Node
 from catalogue.entries.mechanisms import IfKnown, Levels, OfEvery
 from catalogue.entries.models import CSA
 from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
+    from catalogue.deployments.scenario import Scenario
     from catalogue.entries.deployments import Offload
     from catalogue.entries.hardware import Device
     from catalogue.entries.models import Model
@@ -86,7 +86,7 @@ def link_inputs(node: Node, nodes: float) -> dict[str, float]:
     }
 
 
-def exchange_latencies(scenario: Resolved, exchange: Levels, mode: str, experts: float
+def exchange_latencies(scenario: Scenario, exchange: Levels, mode: str, experts: float
                        ) -> dict[str, Value]:
     """The latency of an exchange: of the card, and of the fabric that its slowest messages cross.
 
@@ -166,7 +166,7 @@ def moved(low: float, median: float, high: float, score: Any) -> Any:
     return (stretched + abs(stretched)) / 2
 
 
-def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
+def by_dtype(scenario: Scenario, priors: Any) -> list[Knob]:
     """What matmuls reach and take: one knob per dtype, which moves all classes that multiply it.
 
     Args:
@@ -255,7 +255,7 @@ def priors_of(device: Device) -> Any:
     return library.load("mechanisms", mechanisms_name(device))
 
 
-def knobs(scenario: Resolved) -> list[Knob]:
+def knobs(scenario: Scenario) -> list[Knob]:
     """The mechanisms of a deployment: of its device, of its host where experts run on it.
 
     What the scenario states of one takes the place of the prior; what it states of whole experts
@@ -276,7 +276,7 @@ def knobs(scenario: Resolved) -> list[Knob]:
                  symbols + follow.get(name, ())) for name, value, symbols in found]
 
 
-def unstated(scenario: Resolved) -> dict[str, tuple[str, ...]]:
+def unstated(scenario: Scenario) -> dict[str, tuple[str, ...]]:
     """Symbols of mechanisms that may have no value unless a deployment states one, by name."""
     dtypes = scenario.multiplied
     return {name: (name,) for name in (*_if_stated(scenario.model), *EXCHANGE_TIMES)} | {
@@ -307,7 +307,7 @@ def _else(name: str) -> str:
     return ".".join([ELSE.get(table, table), *dtype])
 
 
-def _priors(scenario: Resolved) -> list[Knob]:
+def _priors(scenario: Scenario) -> list[Knob]:
     """The mechanisms of a deployment with the values of its device and host."""
     model, cut, offload = scenario.model, scenario.file.parallelism, scenario.file.offload
     priors = priors_of(scenario.device)
@@ -356,13 +356,13 @@ def _alone(values: Mapping[str, Value | None]) -> list[Knob]:
     return [Knob(name, value, (name,)) for name, value in values.items() if value is not None]
 
 
-def _switched(scenario: Resolved, name: str) -> bool:
-    """Whether a deployment states one of ``switches()`` and does not set it to 0."""
+def _switched(scenario: Scenario, name: str) -> bool:
+    """Whether a deployment states one of the switches and does not set it to 0."""
     switch = scenario.mechanisms.get(name)
     return switch is not None and bool(switch.value)
 
 
-def _fetching(scenario: Resolved) -> list[Knob]:
+def _fetching(scenario: Scenario) -> list[Knob]:
     """Where a chosen expert is found, for experts that are fetched: at random, unless stated."""
     offload = scenario.file.offload
     if offload is None or not offload.fetched:
@@ -391,7 +391,7 @@ def _found(kept: float) -> Value:
     return Value(kept, "1", f"{kept:.4g}", "arithmetic", "assumed", kept, most)
 
 
-def _operators(scenario: Resolved, mechanisms: Collection[Knob]) -> dict[str, float]:
+def _operators(scenario: Scenario, mechanisms: Collection[Knob]) -> dict[str, float]:
     """Kernels of the parts of a layer, those of them that laws time, and the kernels of the layer
     that ``operators_per_layer`` is of [1]."""
     counted = priors_of(scenario.device).operators
@@ -410,7 +410,7 @@ def _operators(scenario: Resolved, mechanisms: Collection[Knob]) -> dict[str, fl
     return found
 
 
-def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
+def peak_problem(scenario: Scenario) -> tuple[str, str] | None:
     """Why no time can be told, if a peak is not stated: key of the deployment, and a clause."""
     device, host, offload = scenario.device, scenario.host, scenario.file.offload
     if any(device.peak(dtype) is None for dtype in scenario.multiplied.values()):
@@ -422,7 +422,7 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     return None
 
 
-def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str, float]:
+def physics_inputs(scenario: Scenario, mechanisms: tuple[Knob, ...]) -> dict[str, float]:
     """Inputs of the physics that are not of model, precision, parallelism or workload (SI)."""
     file, workload = scenario.file, scenario.file.workload
     nodes = file.cluster.nodes.value
@@ -432,7 +432,7 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
     for knob in mechanisms:
         for name in knob.symbols:
             found[name] = knob.value.value
-    known = switches()
+    known = inputs_of("switch")
     found |= {name: value.value for name, value in scenario.mechanisms.items() if name in known}
     found |= {"balanced_placement": int(file.parallelism.balancing == "periodic"),
               "even_routing": int(file.parallelism.balancing == "ideal")}
@@ -451,7 +451,7 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
     return found
 
 
-def drafter_inputs(scenario: Resolved) -> dict[str, float]:
+def drafter_inputs(scenario: Scenario) -> dict[str, float]:
     """Shapes of the drafter that a deployment names, and its block; nothing of none [1]."""
     drafter = scenario.drafter
     if drafter is None:
@@ -466,7 +466,7 @@ def drafter_inputs(scenario: Resolved) -> dict[str, float]:
     return found | {"drafter_head_parameters": head}
 
 
-def drafter_problem(scenario: Resolved) -> str | None:
+def drafter_problem(scenario: Scenario) -> str | None:
     """Why a deployment cannot draft as it says, a clause; None where it can."""
     method, drafters = scenario.file.workload.draft_method, scenario.model.drafters
     if method is None or method in drafters:
@@ -476,7 +476,7 @@ def drafter_problem(scenario: Resolved) -> str | None:
             + " for its own layer")
 
 
-def _compute(scenario: Resolved) -> dict[str, float]:
+def _compute(scenario: Scenario) -> dict[str, float]:
     device, dtypes = scenario.device, scenario.multiplied
     found = {f"{name}_peak": getattr(device.matrix_peak, dtype).value
              for name, dtype in dtypes.items()}
@@ -500,7 +500,7 @@ def _compute(scenario: Resolved) -> dict[str, float]:
     }
 
 
-def _host(scenario: Resolved) -> dict[str, float]:
+def _host(scenario: Scenario) -> dict[str, float]:
     offload, host = scenario.file.offload, scenario.host
     if offload is None or host is None:
         return {}

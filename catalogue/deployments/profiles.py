@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.layout import mechanism_problems
+from catalogue.deployments.layout import joined_replicas, mechanism_problems
 from catalogue.deployments.physics_inputs import mechanisms_name
-from catalogue.deployments.resolved import joined_replicas
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, release_of
 from catalogue.entries.deployments import Precision, ScenarioFile

@@ -4,51 +4,44 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from catalogue import library
+from catalogue.deployments.layout import (
+    ACCEPTED,
+    DELAY_STEPS,
+    GATHERED,
+    NORMAL,
+    USUAL_DRAFTS,
+    leaves_replica,
+)
 from catalogue.deployments.physics_inputs import Knob, physics_inputs
 from catalogue.deployments.physics_inputs import knobs as mechanisms
+from catalogue.deployments.precisions import on_card
 from catalogue.deployments.profiles import Running, following, running
-from catalogue.deployments.resolved import Resolved
 from catalogue.entries.deployments import Documented, Precision, ScenarioFile
-from catalogue.entries.hardware import Device
-from catalogue.entries.models import CSA, GROUPS, WINDOW_HEADS, Model
+from catalogue.entries.formulas import inputs_of, symbols
+from catalogue.entries.hardware import Device, Node
+from catalogue.entries.measurements import Measurements
+from catalogue.entries.models import CSA, GROUPS, WINDOW_HEADS, Drafter, Model
 from catalogue.entries.profiles import Reserve, Way
+from catalogue.kernels.releases import multiplied
 from catalogue.messages import by_language, messages
 from catalogue.reading.units import factor
 from catalogue.reading.values import Text, Value
 
 say = messages("catalogue/deployments/scenario")
 
-MODEL_COUNTS = (
-    "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
-    "num_key_value_heads", "head_dim", "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim",
-    "qk_rope_head_dim", "v_head_dim", "intermediate_size", "moe_intermediate_size",
-    "n_routed_experts", "n_shared_experts", "num_experts_per_tok", "first_k_dense_replace",
-    "index_n_heads", "index_head_dim", "index_topk", "indexer_layers", "sliding_window",
-    "full_attention_layers", "compressed_layers", "heavy_layers", "o_groups", "o_lora_rank",
-    "sparse_layers", "linear_layers", "linear_num_key_heads", "linear_num_value_heads",
-    "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim", "linear_decay_rank",
-    "linear_gate_rank", "routed_expert_hidden_size", "vision_parameters",
-    "vision_whole_parameters", "vision_heads", "layers_without_mlp", "mlp_matrices",
-    *WINDOW_HEADS,
-)
-_MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
-                   "qk_norm", "attention_sinks", "attention_output_gate", "linear_mamba",
-                   "value_from_key")
 SHARE = "memory_utilization"  # of the memory, that an engine may use
 GATED = 3  # matrices of a feed-forward network: gate, up, down
-# 1 where a model does not have it
-_ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio", "num_nextn_predict_layers")
-# no formula's, or set by the physics
-_NOT_INPUTS = ("requests", "draft_tokens", "draft_method", "text", "accepted_length", "acceptance",
-               "balancing", "length_distribution", "length_variation", "arrivals", "arrival_rate",
-               "agent", "host_cache")
-CUT_OF_SHARE = ("tensor_parallel", "pipeline_parallel", "expert_parallel",
-                "expert_tensor_parallel")
-WORKLOAD_OF_SHARE = ("max_num_batched_tokens", "max_num_seqs", "draft_tokens")
+# of the model, where it does not say; else 0
+_UNSAID = {"mlp_matrices": GATED, **dict.fromkeys((*GROUPS, "hc_mult", "compress_ratio",
+                                                   "heavy_compress_ratio",
+                                                   "num_nextn_predict_layers"), 1)}
+_OF_DRAFTS = ("draft_tokens", "accepted_length")  # set by the physics
+_UNSAID_OF_SHARE = ("expert_tensor_parallel", "max_num_seqs", "draft_tokens")  # 0 unless stated
 MEBI = factor("MiB")
 WIDEST = "fp32"  # of what checkpoints and engines keep undivided
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
@@ -80,13 +73,12 @@ def model_inputs(model: Model) -> dict[str, int | float]:
     leading dense layers. Without a window all its layers attend to the whole context; with one,
     those that are stated, and the others have the same heads unless theirs are stated.
     """
-    counts = {name: getattr(model, name) for name in MODEL_COUNTS}
-    numbers = {name: value.value if value else 0 for name, value in counts.items()}
+    values = {name: getattr(model, name, None) for name in inputs_of("model")}
+    numbers = {name: _UNSAID.get(name, 0) if value is None else _number(value)
+               for name, value in values.items()}
     if not model.is_moe:
         numbers["first_k_dense_replace"] = (
             numbers["num_hidden_layers"] - numbers["layers_without_mlp"])
-    if model.mlp_matrices is None:
-        numbers["mlp_matrices"] = GATED
     if model.attention == "gqa" and model.v_head_dim is None:
         numbers["v_head_dim"] = numbers["head_dim"]
     numbers |= {name: numbers[name.removeprefix("window_")] for name in WINDOW_HEADS
@@ -102,12 +94,12 @@ def model_inputs(model: Model) -> dict[str, int | float]:
         numbers["sparse_layers"] = numbers["full_attention_layers"]
     if model.routed_expert_hidden_size is None:
         numbers["routed_expert_hidden_size"] = numbers["hidden_size"]
-    numbers |= {name: value.value if (value := getattr(model, name)) else 1 for name in _ONE}
-    numbers |= {name: int(getattr(model, name)) for name in _MODEL_SWITCHES}
-    # a router that knows no groups picks the one that there is
-    numbers |= {name: value.value if (value := getattr(model, name)) else 1 for name in GROUPS}
     numbers["separate_head"] = int(not model.tie_word_embeddings)
     return numbers
+
+
+def _number(value: Value | bool) -> int | float:
+    return int(value) if isinstance(value, bool) else value.value
 
 
 def precision_inputs(precision: Precision) -> dict[str, int | float]:
@@ -132,15 +124,30 @@ def device_inputs(device: Device) -> dict[str, int | float]:
 
 
 @dataclass(frozen=True)
-class Scenario(Resolved):
+class Scenario:
     """A deployment with everything it names, its layout and its inputs.
 
     Attributes:
+        by_engine: mechanisms that its engine gives, by how ranks come by tokens and by name;
+            nothing without an engine.
+        variations: of the lengths of prompts and of answers, standard deviation over mean, where
+            requests are listed [1]; None for what the workload says.
         running: the engine that it names, in its release; None if it names none.
         stated_workload: keys of the workload that it states itself; the others are its engine's
             defaults.
     """
 
+    file: ScenarioFile
+    path: Path
+    model: Model
+    device: Device
+    node: Node
+    precision: Precision
+    measured: Measurements | None
+    host: Device | None = None
+    family: Text | None = None
+    by_engine: Mapping[Way, Mapping[str, Value]] = field(default_factory=dict)
+    variations: tuple[float, float] | None = None
     running: Running | None = None
     stated_workload: frozenset[str] = frozenset((SHARE,))
 
@@ -153,6 +160,63 @@ class Scenario(Resolved):
     def asked_engine(self) -> str | None:
         """The same as it is written: a release that is not known is not another one's."""
         return self.running.stated if self.running else None
+
+    @functools.cached_property
+    def multiplied(self) -> dict[str, str]:
+        """Class of tensors -> dtype that its device multiplies for it, by its engine's kernels."""
+        return multiplied(self.precision, self.device, self.asked_engine, self.model,
+                          on_card(self.precision, self.file.offload))
+
+    @property
+    def way(self) -> Way:
+        """How a rank comes by the tokens of its experts: of one replica, gathered, or sent."""
+        cut = self.file.parallelism
+        slices = cut.expert_tensor_parallel
+        if not leaves_replica(cut.tensor_parallel.value, cut.expert_parallel.value,
+                              slices.value if slices else 0):
+            return "own"
+        return self.joined_way
+
+    @property
+    def joined_way(self) -> Way:
+        """How ranks that share experts come by the tokens of theirs: gathered, or sent."""
+        given = self.by_engine.get("low_latency", {}).get(GATHERED)
+        gathers = self.file.mechanisms.get(GATHERED, given)
+        normal = self.file.mechanisms.get(NORMAL)
+        if gathers and gathers.value:
+            return "gathered"
+        return "normal" if normal and normal.value else "low_latency"
+
+    @property
+    def given(self) -> Mapping[str, Value]:
+        """Mechanisms that its engine gives, by name."""
+        return self.by_engine.get(self.way, {})
+
+    @property
+    def mechanisms(self) -> dict[str, Value]:
+        """Mechanisms that the deployment states, and those of its engine where it states none."""
+        return {**self.given, **self.file.mechanisms}
+
+    @property
+    def delay_steps(self) -> float:
+        """Steps for which ranks that share experts hold prompts back at most, 0 if they do not."""
+        stated = self.file.prefill_delay_steps
+        if self.file.prefill_coordination != "delay":
+            return 0.0
+        return float(DELAY_STEPS if stated is None else stated.value)
+
+    @property
+    def drafter(self) -> Drafter | None:
+        """The drafter that it names; None where the model's own layer drafts."""
+        return self.model.drafter(self.file.workload.draft_method)
+
+    @property
+    def acceptance(self) -> dict[str, Value]:
+        """How often drafts are right: of the layer or the drafter, in the text stated [1]."""
+        table = library.load("acceptances", self.drafter.acceptance if self.drafter
+                             else self.model.draft_acceptance or USUAL_DRAFTS)
+        asked = ACCEPTED | {"mtp_acceptance": self.file.workload.text or "any"}
+        return {name: getattr(table, key) for name, key in asked.items()}
 
     def in_precision(self, precision: Precision) -> Scenario:
         """The deployment in another precision, with what its engine's kernels reach in that."""
@@ -212,11 +276,11 @@ class Scenario(Resolved):
 
     def values(self) -> dict[str, Value]:
         """Inputs that carry a provenance of their own, by symbol."""
-        fields = {name: getattr(self.model, name) for name in (*MODEL_COUNTS, *GROUPS)}
+        fields: dict[str, Value | None] = {
+            name: value for name in inputs_of("model")
+            if isinstance(value := getattr(self.model, name, None), Value)}
         fields |= {name: getattr(self.device, name) for name in _DEVICE_INPUTS}
-        for part in (self.file.parallelism, self.file.workload):
-            fields |= {name: getattr(part, name) for name in type(part).model_fields
-                      if name not in _NOT_INPUTS}
+        fields |= {name: value for name, value in self._said.items() if name not in _OF_DRAFTS}
         fields["accepted_length"] = self.file.workload.length_accepted
         if self.drafter is not None:
             fields |= {f"drafter_{name}": getattr(self.drafter, name)
@@ -226,10 +290,15 @@ class Scenario(Resolved):
 
     def stated(self) -> dict[str, int | float]:
         """Input symbols of parallelism and workload with their SI numbers, where stated."""
-        return {name: value.value for part in (self.file.parallelism, self.file.workload)
-                for name in type(part).model_fields
-                if name not in _NOT_INPUTS and (value := getattr(part, name))
+        return {name: value.value for name, value in self._said.items() if name not in _OF_DRAFTS
                 } | {"memory_utilization": self.share.value}
+
+    @property
+    def _said(self) -> dict[str, Value]:
+        """Input symbols of parallelism and workload that its file states."""
+        return {name: value for part in (self.file.parallelism, self.file.workload)
+                for name in type(part).model_fields
+                if name in symbols() and (value := getattr(part, name)) is not None}
 
     @functools.cached_property
     def share(self) -> Value:
@@ -273,11 +342,9 @@ class Scenario(Resolved):
     @property
     def _for_share(self) -> dict[str, int | float]:
         """Its inputs on which the share depends."""
-        cut, workload = self.file.parallelism, self.file.workload
-        stated = {name: getattr(part, name) for part, names in (
-            (cut, CUT_OF_SHARE), (workload, WORKLOAD_OF_SHARE)) for name in names}
-        return {name: value.value if value else 0 for name, value in stated.items()
-                } | {"memory_capacity": device_inputs(self.device)["memory_capacity"]}
+        return dict.fromkeys(_UNSAID_OF_SHARE, 0) | {
+            name: value.value for name, value in self._said.items()
+            } | {"memory_capacity": device_inputs(self.device)["memory_capacity"]}
 
     def inputs(self) -> dict[str, int | float]:
         """Every input symbol of the formulas with its SI number."""

@@ -116,10 +116,10 @@ def input_symbols() -> frozenset[str]:
         name for name, symbol in symbols().items() if symbol.kind))
 
 
-def switches() -> tuple[str, ...]:
-    """How an engine works: what a scenario may set besides the mechanisms of its card."""
-    return yamlfile.remembered("switches", SYMBOLS, lambda: tuple(
-        name for name, symbol in symbols().items() if symbol.kind == "switch"))
+def inputs_of(kind: Kind) -> tuple[str, ...]:
+    """Input symbols of one kind, in their order; switches are how an engine works."""
+    return yamlfile.remembered(f"inputs of {kind}", SYMBOLS, lambda: tuple(
+        name for name, symbol in symbols().items() if symbol.kind == kind))
 
 
 def neutral() -> Mapping[str, Number]:

@@ -66,45 +66,32 @@ scores-of-indexer =
     .en = scores of the indexer
     .zh = 索引器打分
 
-precisions-made-for-experts-on =
-    .en = precisions made for experts on processors
-    .zh = 为 CPU 上的专家而制的精度
-
-precisions-that-engines-refuse =
-    .en = precisions that engines refuse on the card
-    .zh = 引擎在该卡上拒绝运行的精度
-
-requests-longer-than-model-takes =
-    .en = requests longer than the model takes
-    .zh = 请求超过模型的最大长度
-
-layouts-that-divide-neither-model =
-    .en = layouts that do not divide the model or the cards evenly
-    .zh = 无法整除模型或卡数的切分
-
-layouts-that-deal-cache-over =
-    .en = layouts that divide a cache among ranks that hold no copy of it
-    .zh = 把缓存分摊到本来不存这份缓存的 rank 上的切分
-
-layouts-that-cut-block-of =
-    .en = layouts that cut a block of scales
-    .zh = 切开量化块、引擎不加载的切分
-
-layouts-whose-servers-do-not =
-    .en = layouts over several instances or nodes that leave cards of a node unused
-    .zh = 由多个实例或多台服务器组成、却有一台占不满的切分
-
-layouts-that-no-engine-starts =
-    .en = layouts that no engine starts
-    .zh = 没有引擎能启动的切分
-
-layouts-with-pipeline-stages-of =
-    .en = layouts with pipeline stages whose data-parallel ranks divide the experts (EP above TP): the closed form does not hold
-    .zh = 分成流水线级、每级的专家又由几个数据并行 rank 分摊（EP 大于 TP）的切分：闭式解不成立
-
-layouts-tried-without-drafts-in =
-    .en = layouts not tried with MTP drafts: not every engine of the card drafts across pipeline stages, or the model has no MTP layer
-    .zh = 不与 MTP 投机组合的切分：该卡的引擎不都支持跨流水线级投机，或模型没有 MTP 层
+# why nothing loads a deployment, by kind
+kind =
+    .en = { $name ->
+        [host_format] precisions made for experts on processors
+        [kernel] precisions that engines refuse on the card
+        [context] requests longer than the model takes
+        [division] layouts that do not divide the model or the cards evenly
+        [dealt] layouts that divide a cache among ranks that hold no copy of it
+        [blocks] layouts that cut a block of scales
+        [servers] layouts over several instances or nodes that leave cards of a node unused
+        [engine] layouts that no engine starts
+        [stages] layouts with pipeline stages whose data-parallel ranks divide the experts (EP above TP): the closed form does not hold
+       *[drafts] layouts not tried with MTP drafts: not every engine of the card drafts across pipeline stages, or the model has no MTP layer
+    }
+    .zh = { $name ->
+        [host_format] 为 CPU 上的专家而制的精度
+        [kernel] 引擎在该卡上拒绝运行的精度
+        [context] 请求超过模型的最大长度
+        [division] 无法整除模型或卡数的切分
+        [dealt] 把缓存分摊到本来不存这份缓存的 rank 上的切分
+        [blocks] 切开量化块、引擎不加载的切分
+        [servers] 由多个实例或多台服务器组成、却有一台占不满的切分
+        [engine] 没有引擎能启动的切分
+        [stages] 分成流水线级、每级的专家又由几个数据并行 rank 分摊（EP 大于 TP）的切分：闭式解不成立
+       *[drafts] 不与 MTP 投机组合的切分：该卡的引擎不都支持跨流水线级投机，或模型没有 MTP 层
+    }
 
 # number: bits of a format
 has-no-matrix-unit-for =

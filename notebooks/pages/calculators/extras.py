@@ -20,7 +20,7 @@ from catalogue.deployments.physics_inputs import (
     STATED,
 )
 from catalogue.entries.deployments import Parallelism
-from catalogue.entries.formulas import switches
+from catalogue.entries.formulas import inputs_of
 from catalogue.messages import Pair, by_language, messages
 from catalogue.reading.values import Unit
 from catalogue.reading.yamlfile import scalar
@@ -101,7 +101,8 @@ def extras() -> dict[str, Extra]:
              for name, (section, ways) in WAYS.items()}
     found |= {name: Extra(PARALLELISM, _words(name), rule_of(Parallelism, name))
               for name in (COPIES, APART)}
-    return found | {name: Extra(MECHANISMS, _words(name), rule, knob=name not in switches())
+    switches = inputs_of("switch")
+    return found | {name: Extra(MECHANISMS, _words(name), rule, knob=name not in switches)
                     for name, rule in mechanism_units().items()
                     if name not in found and name not in _LEFT_OUT}
 

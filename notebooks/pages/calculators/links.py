@@ -12,7 +12,7 @@ from calc.physics.experts import ranks_in_step
 from calc.physics.inputs import Inputs
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.precisions import nearest
-from catalogue.entries.formulas import switches
+from catalogue.entries.formulas import inputs_of
 from catalogue.kernels.releases import runs_experts
 from catalogue.messages import Pair, messages
 from notebooks.pages.calculators.extras import (
@@ -204,7 +204,7 @@ def _moved(same: Scenario, scenario: Scenario) -> Iterator[tuple[str, Triple | s
     if same.file.graphs != scenario.file.graphs:
         yield "graphs", str(scenario.file.graphs).lower()
     known, old, new = extras(), same.inputs(), scenario.inputs()
-    for name in switches():
+    for name in inputs_of("switch"):
         if name in known and known[name].rule and not math.isclose(old[name], new[name]):
             yield name, (new[name],) * 3
     before, after = ({knob.name: knob for knob in each.mechanism_knobs if knob.name in known}

@@ -13,7 +13,7 @@ from catalogue.deployments.profiles import (
 )
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, releases
-from catalogue.entries.formulas import switches
+from catalogue.entries.formulas import inputs_of
 from catalogue.entries.profiles import in_order
 
 NAMES = catalogue.names("profiles")
@@ -134,7 +134,7 @@ def test_profile_is_valid(name):
     finals = [version for version in known if "rc" not in version]
     assert load(f"engine={name}", name=server).engine == f"{name}{AT}{finals[-1]}"
     assert not [path for path, value in values(library.load("profiles", name))
-                if ".mechanisms." in path and path.rpartition(".")[2] not in switches()
+                if ".mechanisms." in path and path.rpartition(".")[2] not in inputs_of("switch")
                 and (value.note is None or not value.low < value.value < value.high)]
     assert not [key for statement in profile.statements for key in statement.mechanisms
                 if key.endswith("gemm_efficiency") and not statement.experts]

@@ -7,7 +7,7 @@ from _door import DEVICE, spoilt
 
 import calc
 import catalogue
-from catalogue.deployments.resolved import leaves_replica
+from catalogue.deployments.layout import leaves_replica
 from catalogue.deployments.scenario import (
     FIRST,
     FURTHER,

@@ -8,7 +8,7 @@ from typing import Any
 
 import catalogue
 from catalogue.deployments.scenario import Scenario, unasked
-from catalogue.entries.formulas import switches
+from catalogue.entries.formulas import inputs_of
 from catalogue.messages import Pair, messages
 from catalogue.reading import amounts
 from catalogue.reading.values import Value
@@ -192,7 +192,7 @@ def settings(deployment: Scenario) -> list[tuple[Pair, Value]]:
                   (say("hosts-that-compute-experts"), offload.hosts)]
     stated = deployment.mechanisms
     values += [((known[name].en, known[name].zh), stated[name])
-              for name in switches() if name in stated]
+              for name in inputs_of("switch") if name in stated]
     return [(label, value) for label, value in values if value is not None]
 
 
