@@ -13,7 +13,7 @@ from calc.commands.arguments import refuse_too_long
 from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ROOT, ParamsError, load, load_family, load_model, names, sources, symbols
 from catalogue.deployments.admission import longest_request
-from catalogue.deployments.physics_inputs import SCALARS, USUAL
+from catalogue.deployments.physics_inputs import USUAL
 from catalogue.deployments.precisions import lacking
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.engines.assertions import asserting, assertions, unread
@@ -26,6 +26,7 @@ from catalogue.engines.engine import (
     thresholds_of,
 )
 from catalogue.engines.released import TOOLS, successors, successors_of
+from catalogue.entries.mechanisms import OF_EVERY
 from catalogue.library import KINDS, folder_of, locate
 from catalogue.messages import messages
 from catalogue.models.fields import configurations
@@ -42,7 +43,7 @@ SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml",
           "configurations.yml", *OF_TEXTS)  # in no folder of a kind
 _TELLING_KEYS = {
     "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "formulas": ("formulas",),
-    "mechanisms": (*SCALARS, "gemm_efficiency", "grouped_gemm_efficiency", "all_to_all",
+    "mechanisms": (*OF_EVERY, "gemm_efficiency", "grouped_gemm_efficiency", "all_to_all",
                    "host_stream_efficiency", "host_sync"),
     "scenarios": ("parallelism",), "models": ("attention",),
     "nodes": ("devices_per_node", "device_link", "network_link", "ports_per_node", "host_memory"),

@@ -20,14 +20,15 @@ from calc.sensitivity.paths import CONTINUOUS, GROUPS, WHOLE, path_of
 from calc.sensitivity.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, signed
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, symbols
-from catalogue.deployments.physics_inputs import SCALARS, Knob
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.entries.formulas import input_symbols
+from catalogue.entries.mechanisms import OF_EVERY
 from catalogue.reading import units
 
 TIED = 6  # digits to which equal elasticities are equal
 STEP = 1e-5  # relative move of an input to either side
 SHARES = ("_efficiency", "_overlap", "_hit_share", "_traffic")
-PLAIN = frozenset({*SCALARS, *CONTINUOUS})  # of no unit, and no count unless they are whole
+PLAIN = frozenset({*OF_EVERY, *CONTINUOUS})  # of no unit, and no count unless they are whole
 DEFINED = "multiply_add_flops"  # what nobody can change
 COUNTED = ("concurrency", "input_tokens", "output_tokens", "max_num_batched_tokens")
 

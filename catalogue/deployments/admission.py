@@ -10,6 +10,7 @@ from typing import Any
 
 from catalogue.deployments.cuts import (
     EXPERTS,
+    SYMBOLS,
     TENSOR,
     Cut,
     Problem,
@@ -470,13 +471,6 @@ def longest_request(scenario: Scenario) -> float | None:
 
 def cut_of(scenario: Scenario) -> Cut:
     """How a deployment is cut."""
-    spread, workload = scenario.file.parallelism, scenario.file.workload
-    stated = {
-        "tensor": spread.tensor_parallel, "pipeline": spread.pipeline_parallel,
-        "data": spread.data_parallel, "expert": spread.expert_parallel,
-        "slices": spread.expert_tensor_parallel, "spares": spread.redundant_experts,
-        "shared_ranks": spread.shared_expert_ranks, "context": spread.decode_context_parallel,
-        "drafts": workload.draft_tokens}
-    method = workload.draft_method
-    return Cut(**{name: int(value.value) for name, value in stated.items() if value},
-               drafter=DRAFTERS.index(method) if method else 0)
+    stated, method = scenario.stated_values, scenario.file.workload.draft_method
+    return Cut(**{name: int(stated[symbol].value) for name, symbol in SYMBOLS.items()
+                  if symbol in stated}, drafter=DRAFTERS.index(method) if method else 0)

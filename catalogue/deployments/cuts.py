@@ -34,6 +34,14 @@ say = messages("catalogue/deployments/cuts")
 Text = dict[str, str]
 
 
+SYMBOLS = {
+    "tensor": "tensor_parallel", "pipeline": "pipeline_parallel", "data": "data_parallel",
+    "expert": "expert_parallel", "slices": "expert_tensor_parallel",
+    "spares": "redundant_experts", "shared_ranks": "shared_expert_ranks",
+    "context": "decode_context_parallel", "drafts": "draft_tokens"}
+"""Attributes of a cut and the input symbols that they are."""
+
+
 @dataclass(frozen=True)
 class Cut:
     """How a model is cut, and what depends on it [1].

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from catalogue.deployments.physics_inputs import IF_KNOWN, LATENCIES, SCALARS, TRAFFIC
+from catalogue.deployments.physics_inputs import LATENCIES, TRAFFIC
 from catalogue.entries.entry import Entry
 from catalogue.entries.formulas import symbols
 from catalogue.entries.mechanisms import BytesByDtype, Mechanisms, ShareByDtype, TimeByDtype
@@ -97,8 +97,7 @@ def link_problem(node: Node, link: Link) -> str | None:
 @functools.cache
 def mechanism_units() -> dict[str, Unit]:
     """Every name that a scenario's ``mechanisms`` may have, and what its value may be."""
-    rules = {name: rule_of(Mechanisms, name) for name in (*SCALARS, *IF_KNOWN)}
-    rules |= {name: rule_of(Acceptance, field) for name, field in ACCEPTED.items()}
+    rules = {name: rule_of(Acceptance, field) for name, field in ACCEPTED.items()}
     for tables, kind in ((BY_DTYPE, ShareByDtype), (LATENCIES, TimeByDtype),
                          (TRAFFIC, BytesByDtype)):
         rules |= {f"{table}.{dtype}": rule_of(kind, dtype)

@@ -23,7 +23,7 @@ from catalogue.deployments.precisions import (
 )
 from catalogue.entries.formulas import inputs_of, neutral
 from catalogue.entries.hardware import WIDE, Device, Link, Node
-from catalogue.entries.mechanisms import IfKnown, Levels, OfEvery
+from catalogue.entries.mechanisms import IF_KNOWN, OF_EVERY, Levels
 from catalogue.entries.models import CSA
 from catalogue.reading.values import Value
 
@@ -219,7 +219,6 @@ ALL_ALIKE = {"second_round_alpha": "collective_alpha", "gather_alpha": "collecti
              "gather_efficiency": "collective_efficiency"}
 # of which other mechanism one takes the value, where it has none: prompts of sparse attention too
 FOLLOWING = ALL_ALIKE | {SPARSE_PREFILL: SPARSE_SHARE}
-SCALARS, IF_KNOWN = tuple(OfEvery.model_fields), tuple(IfKnown.model_fields)
 EXCHANGE_TIMES = ("exchange_expert_time", "exchange_token_time")
 OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of MLA's decode core
 SPARSE_FILL = "sparse_core_fill"  # of compressed entries: elsewhere fitted with the rest
@@ -321,7 +320,7 @@ def _priors(scenario: Scenario) -> list[Knob]:
     narrow = widened_experts(priors, scenario.precision, scenario.multiplied)
     of: dict[str, Value | None] = {
         key: narrow.get(key) or getattr(priors, key) or getattr(priors, ELSE[key])
-        for key in (*SCALARS, *narrow) if key not in without}
+        for key in (*OF_EVERY, *narrow) if key not in without}
     of |= {key: getattr(priors, key) or getattr(priors, ELSE.get(key, key))
            for key in IF_KNOWN if key not in without and key not in narrow}
     of |= scenario.acceptance
@@ -436,8 +435,7 @@ def physics_inputs(scenario: Scenario, mechanisms: tuple[Knob, ...]) -> dict[str
     found |= {name: value.value for name, value in scenario.mechanisms.items() if name in known}
     found |= {"balanced_placement": int(file.parallelism.balancing == "periodic"),
               "even_routing": int(file.parallelism.balancing == "ideal")}
-    stated = {"bench_requests": workload.requests, "draft_tokens": workload.draft_tokens,
-              "accepted_length": workload.length_accepted}
+    stated = {"bench_requests": workload.requests, "accepted_length": workload.length_accepted}
     found |= {name: value.value for name, value in stated.items() if value}
     found |= drafter_inputs(scenario)
     if workload.host_cache:

@@ -40,7 +40,6 @@ GATED = 3  # matrices of a feed-forward network: gate, up, down
 _UNSAID = {"mlp_matrices": GATED, **dict.fromkeys((*GROUPS, "hc_mult", "compress_ratio",
                                                    "heavy_compress_ratio",
                                                    "num_nextn_predict_layers"), 1)}
-_OF_DRAFTS = ("draft_tokens", "accepted_length")  # set by the physics
 _UNSAID_OF_SHARE = ("expert_tensor_parallel", "max_num_seqs", "draft_tokens")  # 0 unless stated
 MEBI = factor("MiB")
 WIDEST = "fp32"  # of what checkpoints and engines keep undivided
@@ -280,7 +279,7 @@ class Scenario:
             name: value for name in inputs_of("model")
             if isinstance(value := getattr(self.model, name, None), Value)}
         fields |= {name: getattr(self.device, name) for name in _DEVICE_INPUTS}
-        fields |= {name: value for name, value in self._said.items() if name not in _OF_DRAFTS}
+        fields |= self.stated_values
         fields["accepted_length"] = self.file.workload.length_accepted
         if self.drafter is not None:
             fields |= {f"drafter_{name}": getattr(self.drafter, name)
@@ -290,11 +289,11 @@ class Scenario:
 
     def stated(self) -> dict[str, int | float]:
         """Input symbols of parallelism and workload with their SI numbers, where stated."""
-        return {name: value.value for name, value in self._said.items() if name not in _OF_DRAFTS
-                } | {"memory_utilization": self.share.value}
+        return {name: value.value for name, value in self.stated_values.items()
+                } | {SHARE: self.share.value}
 
     @property
-    def _said(self) -> dict[str, Value]:
+    def stated_values(self) -> dict[str, Value]:
         """Input symbols of parallelism and workload that its file states."""
         return {name: value for part in (self.file.parallelism, self.file.workload)
                 for name in type(part).model_fields
@@ -343,7 +342,7 @@ class Scenario:
     def _for_share(self) -> dict[str, int | float]:
         """Its inputs on which the share depends."""
         return dict.fromkeys(_UNSAID_OF_SHARE, 0) | {
-            name: value.value for name, value in self._said.items()
+            name: value.value for name, value in self.stated_values.items()
             } | {"memory_capacity": device_inputs(self.device)["memory_capacity"]}
 
     def inputs(self) -> dict[str, int | float]:

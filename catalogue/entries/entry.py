@@ -141,22 +141,25 @@ class Sourced(Entry):
     note: Text | None = None
 
 
-class CatalogueEntry(Entry):
-    """A catalogue entry; ``id`` is its file's name, ``defaults`` the provenance of bare numbers."""
+class FileEntry(Entry):
+    """An entry in a file of its own: ``id`` is the file's name, ``defaults`` the provenance of bare
+    numbers."""
 
     id: Identifier
-    name: Text
     note: Text | None = None
     defaults: dict[str, Any] | None = None
 
 
-class Titled(Entry):
+class CatalogueEntry(FileEntry):
+    """An entry with a name."""
+
+    name: Text
+
+
+class Titled(FileEntry):
     """An entry with a title: a sentence or a question, in both languages."""
 
-    id: Identifier
     title: Text
-    note: Text | None = None
-    defaults: dict[str, Any] | None = None
 
 
 class Called(CatalogueEntry):

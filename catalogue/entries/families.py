@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from catalogue.entries.entry import Entry, ModelName, Problem
+from catalogue.entries.entry import Entry, FileEntry, Problem
 from catalogue.entries.models import CSA, LINEAR, NETWORK_KINDS, OF_MODEL, RECURRENT, Model
-from catalogue.reading.values import Date, Identifier, SourceKey, Text, Words
+from catalogue.reading.values import Date, SourceKey, Text, Words
 
 LayerKind = Literal["full", "window", "mla", "sparse", "shared", "compressed", "heavy", "linear",
                     "mamba", "dense", "experts", "none"]
@@ -143,21 +143,7 @@ class Lacking(Entry):
     text: Text
 
 
-class Unmodelled(Entry):
-    """A family that is known and not modelled.
-
-    Attributes:
-        fields: that say what is new; the first one present is named.
-        what: is new.
-        counted: the model of the catalogue that has the rest of it.
-    """
-
-    fields: Names
-    what: Words
-    counted: ModelName
-
-
-class Family(Entry):
+class Family(FileEntry):
     """How one ``model_type`` names what a model file holds.
 
     Attributes:
@@ -190,12 +176,9 @@ class Family(Entry):
         window: what says how far back a window looks.
         rules: what takes code, by its name.
         missing: what no formula has.
-        unmodelled: why the family is refused.
     """
 
-    id: Identifier
     like: FieldName | None = None
-    defaults: dict[str, Any] | None = None
     also: list[FieldName] = []
     source: SourceKey
     date: Date | None = None
@@ -222,7 +205,6 @@ class Family(Entry):
     window: WindowOf | None = None
     rules: list[Rule] = []
     missing: list[Lacking] = []
-    unmodelled: Unmodelled | None = None
 
     def violations(self) -> Iterator[Problem]:
         """Fields without which no model file can be written, and kinds of layers of the model."""

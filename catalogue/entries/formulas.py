@@ -13,14 +13,21 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from catalogue.entries import trees
-from catalogue.entries.entry import Entry, ModelName, Problem, ScenarioName, Titled, just_one
+from catalogue.entries.entry import (
+    Entry,
+    FileEntry,
+    ModelName,
+    Problem,
+    ScenarioName,
+    Titled,
+    just_one,
+)
 from catalogue.reading import units, yamlfile
 from catalogue.reading.files import ROOT
 from catalogue.reading.printed import of_value
 from catalogue.reading.values import (
     AnyQuantity,
     Flag,
-    Identifier,
     SourceKey,
     Text,
     Unit,
@@ -100,7 +107,8 @@ class Symbol(Letter):
         """What a deployment may state of it."""
         return Unit(self.unit.removesuffix("/request"), minimum=self.least or 0.0,
                     exclusive=self.sign == "positive" and self.least is None,
-                    maximum=self.most, integer=self.whole)
+                    maximum=self.most, integer=self.whole,
+                    spread=not self.whole or self.unit != units.DIMENSIONLESS)
 
 
 def symbols() -> dict[str, Symbol]:
@@ -234,16 +242,13 @@ class DocumentFormulas(Titled):
                     yield str(error), "formulas", number, "examples", place, "inputs"
 
 
-class Calculator(Entry):
+class Calculator(FileEntry):
     """A public calculator: the formula that it publishes, in SI units, as ``symbols.yml`` has them.
 
     Attributes:
         of: ``memory`` of all cards together [B], or ``pace``: a token of one request [s].
     """
 
-    id: Identifier
-    note: Text | None = None
-    defaults: dict[str, Any] | None = None
     source: SourceKey
     of: Literal["memory", "pace"]
     formula: Tree

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -249,8 +249,6 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     whole = unwrap(raw)
     file = whole.file
     means = _family(file) if family is None else load_family(family)
-    if means.unmodelled:
-        _refuse_unmodelled(file, means)
     reader = _Reader(file, means)
     model_type = str(file.data.get("model_type", means.id))
     reader.read()
@@ -305,17 +303,6 @@ def _family(file: JsonFile) -> Family:
     near = f", {nearest(model_type)}" if isinstance(model_type, str) else ""
     raise ParamsError(f"{file.where('model_type')}: 'model_type' is {json_excerpt(model_type)}, "
                       f"expected one of params/families/{near}; {takes}.")
-
-
-def _refuse_unmodelled(file: JsonFile, family: Family) -> NoReturn:
-    """Raise ParamsError: what is new in a family that is known and not modelled."""
-    new = family.unmodelled
-    assert new is not None
-    key = next((key for key in new.fields if file.data.get(key)), "model_type")
-    raise ParamsError(
-        f"{file.where(key)}: '{key}' is {json_excerpt(file.data.get(key))}, which in {family.id} "
-        f"means {new.what} and has no formula, expected a model without it ('{new.counted}' of the "
-        "catalogue has the rest).")
 
 
 def _printable(option: str, text: str) -> str:

@@ -241,7 +241,6 @@ def test_engine_behaviour_as_numbers(changes, name, value):
 
 @pytest.mark.parametrize(("workload", "name", "value"), [
     ({"requests": number(70)}, "bench_requests", 70),
-    ({"draft_tokens": number(3)}, "draft_tokens", 3),
     ({"accepted_length": number(2.5)}, "accepted_length", 2.5),
     ({"arrivals": "poisson"}, "open_arrivals", 1), ({"arrivals": "burst"}, "open_arrivals", 0),
     ({"length_distribution": "exponential"}, "prompt_variation", 1),
