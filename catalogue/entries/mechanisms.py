@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import ConfigDict, Field
 
 from catalogue.entries.entry import CatalogueEntry, Entry, MechanismsName, Problem, given
-from catalogue.entries.formulas import symbols
-from catalogue.reading.values import BytesOrZero, Share, Time, Tokens, Unit, Value
+from catalogue.reading.values import BytesOrZero, Count, Share, Time, Tokens, Unit, Value
 
 Number = Annotated[Value, Unit("1")]
 NumberOrZero = Annotated[Value, Unit("1", exclusive=False)]
@@ -227,45 +226,8 @@ class Grouped(CatalogueEntry):
     operators: Operators | None = None
 
 
-# numbers that a prediction needs of every card; draws of ranges follow their order
-OF_EVERY = ("gemm_tile_rows", "expert_tile_rows", "load_overlap", "expert_load_overlap",
-            "clock_factor", "clock_spread", "expert_streaming_efficiency",
-            "sliced_streaming_efficiency", "mla_efficiency", "mla_compute_efficiency",
-            "attention_efficiency", "core_tile_rows", "sparse_tile_rows", "index_efficiency",
-            "selection_traffic", "dequantisation_traffic", "prefill_dequantisation_traffic",
-            "kernel_boundary", "operators_per_layer", "host_time_per_operator", "host_gap_per_step",
-            "host_gap_per_draft", "single_token_path", "placement_residual", "routing_skew",
-            "kv_imbalance", "overlap_efficiency", "collective_alpha", "collective_efficiency",
-            "network_alpha", "network_efficiency", "request_overhead", "absorbed_copies",
-            "front_end_rate")
-# numbers that hold where they are known of a card or an engine; else what they stand beside holds,
-# or what ``params/symbols.yml`` calls neutral; draws of ranges follow their order
-IF_KNOWN = ("latent_core_latency", "latent_core_fill", "routed_expert_latency",
-            "sliced_expert_latency", "expert_row_traffic", "sliced_row_traffic",
-            "gathered_row_traffic", "expert_tile_growth", "sliced_tile_growth",
-            "largest_expert_tile", "largest_sliced_tile", "prefill_core_latency",
-            "core_row_traffic", "prefill_tile_rows", "pipelined_alpha", "pipelined_efficiency",
-            "gather_step_alpha", "gather_bulk_alpha", "gather_bulk_efficiency",
-            "second_round_alpha", "gather_alpha", "gather_efficiency", "sparse_prefill_efficiency",
-            "sparse_core_fill", "linear_chunk_tokens", "hyper_operators", "loading_overhead",
-            "communicator_reserve", "workspace_reserve", "parallel_reserve", "graph_layer_memory",
-            "sampler_bytes", "index_workspace_rows")
-
-OPTIONAL = {  # what a file need not say: of whole experts, of dense matmuls, of any layer holds
-    *IF_KNOWN, "expert_tile_rows", "expert_load_overlap", "activation_traffic",
-    "sliced_gemm_efficiency", "sliced_streaming_efficiency", "narrow_streaming_efficiency",
-    "sliced_narrow_streaming_efficiency", "narrow_expert_latency", "operators",
-    "host_vector_efficiency"}
-
-
-# what a file may hold of each follows from its unit and sign in ``params/symbols.yml``
-_SCALARS: dict[str, Any] = {name: (Annotated[Value, symbols()[name].rule] | None, None)
-                            for name in (*OF_EVERY, *IF_KNOWN)}
-_WithScalars: Any = create_model("_WithScalars", __base__=Grouped, **_SCALARS)
-
-
-class Mechanisms(_WithScalars):
-    """Priors of one class of devices, or of the host processors that compute experts.
+class OfEvery(Entry):
+    """Numbers that a prediction needs of every card; draws of ranges follow their order.
 
     Attributes:
         gemm_tile_rows: rows that a matmul multiplies at least [1].
@@ -308,6 +270,49 @@ class Mechanisms(_WithScalars):
             what was loaded [1].
         front_end_rate: at which the front end of a server lets requests in, one after another
             [request/s].
+    """
+
+    gemm_tile_rows: Number | None = None
+    expert_tile_rows: Number | None = None
+    load_overlap: ShareOrZero | None = None
+    expert_load_overlap: ShareOrZero | None = None
+    clock_factor: Share | None = None
+    clock_spread: ShareOrZero | None = None
+    expert_streaming_efficiency: Share | None = None
+    sliced_streaming_efficiency: Share | None = None
+    mla_efficiency: Share | None = None
+    mla_compute_efficiency: Share | None = None
+    attention_efficiency: Share | None = None
+    core_tile_rows: Count | None = None
+    sparse_tile_rows: Count | None = None
+    index_efficiency: Share | None = None
+    selection_traffic: BytesOrZero | None = None
+    dequantisation_traffic: BytesOrZero | None = None
+    prefill_dequantisation_traffic: BytesOrZero | None = None
+    kernel_boundary: Time | None = None
+    operators_per_layer: Number | None = None
+    host_time_per_operator: Time | None = None
+    host_gap_per_step: Time | None = None
+    host_gap_per_draft: TimeOrZero | None = None
+    single_token_path: TimeOrZero | None = None
+    placement_residual: NumberOrZero | None = None
+    routing_skew: NumberOrZero | None = None
+    kv_imbalance: Number | None = None
+    overlap_efficiency: Share | None = None
+    collective_alpha: Time | None = None
+    collective_efficiency: Share | None = None
+    network_alpha: Time | None = None
+    network_efficiency: Share | None = None
+    request_overhead: Time | None = None
+    absorbed_copies: ShareOrZero | None = None
+    front_end_rate: RequestRate | None = None
+
+
+class IfKnown(Entry):
+    """Numbers that hold where they are known of a card or an engine; else what they stand beside
+    holds, or what ``params/symbols.yml`` calls neutral. Draws of ranges follow their order.
+
+    Attributes:
         latent_core_latency: of a layer's decode core of MLA, its splits joined, however few the
             positions [s].
         latent_core_fill: of it, filling and draining its pipeline for one request [s].
@@ -340,6 +345,52 @@ class Mechanisms(_WithScalars):
         sampler_bytes: of a logit, all tensors of sampling that are alive at once [B].
         index_workspace_rows: index keys of a workspace, per position of the longest request [1].
     """
+
+    latent_core_latency: TimeOrZero | None = None
+    latent_core_fill: TimeOrZero | None = None
+    routed_expert_latency: TimeOrZero | None = None
+    sliced_expert_latency: TimeOrZero | None = None
+    expert_row_traffic: NumberOrZero | None = None
+    sliced_row_traffic: NumberOrZero | None = None
+    gathered_row_traffic: NumberOrZero | None = None
+    expert_tile_growth: NumberOrZero | None = None
+    sliced_tile_growth: NumberOrZero | None = None
+    largest_expert_tile: NumberOrZero | None = None
+    largest_sliced_tile: NumberOrZero | None = None
+    prefill_core_latency: TimeOrZero | None = None
+    core_row_traffic: NumberOrZero | None = None
+    prefill_tile_rows: Count | None = None
+    pipelined_alpha: Time | None = None
+    pipelined_efficiency: Share | None = None
+    gather_step_alpha: TimeOrZero | None = None
+    gather_bulk_alpha: Time | None = None
+    gather_bulk_efficiency: Share | None = None
+    second_round_alpha: Time | None = None
+    gather_alpha: Time | None = None
+    gather_efficiency: Share | None = None
+    sparse_prefill_efficiency: Share | None = None
+    sparse_core_fill: TimeOrZero | None = None
+    linear_chunk_tokens: Tokens | None = None
+    hyper_operators: NumberOrZero | None = None
+    loading_overhead: NumberOrZero | None = None
+    communicator_reserve: BytesOrZero | None = None
+    workspace_reserve: BytesOrZero | None = None
+    parallel_reserve: BytesOrZero | None = None
+    graph_layer_memory: BytesOrZero | None = None
+    sampler_bytes: BytesOrZero | None = None
+    index_workspace_rows: NumberOrZero | None = None
+
+
+OF_EVERY, IF_KNOWN = tuple(OfEvery.model_fields), tuple(IfKnown.model_fields)
+OPTIONAL = {  # what a file need not say: of whole experts, of dense matmuls, of any layer holds
+    *IF_KNOWN, "expert_tile_rows", "expert_load_overlap", "activation_traffic",
+    "sliced_gemm_efficiency", "sliced_streaming_efficiency", "narrow_streaming_efficiency",
+    "sliced_narrow_streaming_efficiency", "narrow_expert_latency", "operators",
+    "host_vector_efficiency"}
+
+
+class Mechanisms(IfKnown, OfEvery, Grouped):
+    """Priors of one class of devices, or of the host processors that compute experts."""
 
     @property
     def is_host(self) -> bool:

@@ -41,7 +41,7 @@ def of_card(device: Device, priors: Mechanisms, dtype: str, stored: float
     return values | {
         "peak": peak.value, "bandwidth": device.memory_bandwidth.value, "weight_bytes": stored,
         "hbm_efficiency": device.hbm_efficiency.value,
-        "expert_tile_rows": (priors.expert_tile_rows or tile).value,
+        "expert_tile_rows": (priors.expert_tile_rows or tile).value,  # type: ignore[union-attr]
         "reference_operators": counted.reference}
 
 
