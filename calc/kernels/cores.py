@@ -20,7 +20,7 @@ from calc.physics.inputs import Inputs
 from calc.physics.operators import core_time
 from calc.physics.work import Core
 from catalogue.entries.formulas import neutral
-from catalogue.tables.table import LATENT, QUERY, ROTATED, VALUE
+from catalogue.tables import LATENT, QUERY, ROTATED, VALUE
 
 ABSORBED = 2 * LATENT + ROTATED  # elements that a position takes of a head, scores and values
 

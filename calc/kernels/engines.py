@@ -37,8 +37,7 @@ from catalogue.deployments.physics_inputs import inside_inputs
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import in_order
-from catalogue.tables import Shelf
-from catalogue.tables.table import WIDTHS
+from catalogue.tables import WIDTHS, Shelf
 
 DENSE_FORMATS = ("bf16", "fp8-block", "nvfp4")
 # of a dense matmul that engines' kernels take whole: of others, which models of this class do not

@@ -31,7 +31,7 @@ from catalogue.entries.measurements import MeasuredStep, StepBounds
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import Rejected, in_order
 from catalogue.reading.amounts import human
-from catalogue.tables.table import LATENT, ROTATED
+from catalogue.tables import LATENT, ROTATED
 
 TWICE = 2.0  # of the fixed time of a neighbour, from which on a law is rejected
 # shapes of DeepSeek-V3 on eight ranks: the down projection of its shared expert, its experts whole

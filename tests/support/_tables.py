@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from catalogue.tables.table import OPERATORS, Table, as_table
+from catalogue.tables import OPERATORS, Table, as_table
 
 
 def synthetic(operator: str, file: str = "made here", **columns: Any) -> Table:
@@ -19,4 +19,4 @@ def synthetic(operator: str, file: str = "made here", **columns: Any) -> Table:
                 if isinstance(value, list | tuple | np.ndarray)), default=1)
     return as_table(operator, {
         column.name: given.get(column.name, column.default)
-        for column in OPERATORS[operator].columns}, file, range(1, rows + 1))
+        for column in OPERATORS[operator]}, file, range(1, rows + 1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,19 +59,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _list(args: argparse.Namespace, tables: Shelf) -> int:
     """Rows by operator, card and engine."""
-    rows: Counter[tuple[str, str, str]] = Counter()
-    for part in tables.parts(args.operator, args.card, args.engine):
-        rows[part.operator, part.card, part.engine] += part.rows
+    rows = tables.parts(args.operator, args.card, args.engine)
     known = set(names("devices"))
     if args.json:
         print_json({"tables": str(tables.root), "rows": [
             {"operator": operator, "card": card, "in_catalogue": card in known, "engine": engine,
-             "rows": count} for (operator, card, engine), count in rows.items()]})
+             "rows": count} for operator, card, engine, count in rows]})
         return OK
     shown = Table(*_headings("operator", "card", "engine"), title=str(tables.root))
     shown.add_column(spoken(common("rows")), justify="right")
     before: tuple[str, ...] = ()
-    for (operator, card, engine), count in rows.items():
+    for operator, card, engine, count in rows:
         new = (operator, card) != before[:2]
         shown.add_row(operator if operator not in before else "",
                       (card if card in known else spoken(say("not-in-catalogue", card=card)))
@@ -80,7 +77,7 @@ def _list(args: argparse.Namespace, tables: Shelf) -> int:
                       engine, f"{count:,}")
         before = (operator, card, engine)
     console().print(shown)
-    count, operators = sum(rows.values()), len({operator for operator, _, _ in rows})
+    count, operators = sum(part.rows for part in rows), len({part.operator for part in rows})
     print(spoken(say("rows-of", rows=f"{count:,}", one=count == 1, operators=f"{operators:,}",
                      single=operators == 1)))
     return OK

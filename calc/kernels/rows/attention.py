@@ -37,8 +37,7 @@ from catalogue.deployments.physics_inputs import SPARSE
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import in_order
-from catalogue.tables import Shelf, Table
-from catalogue.tables.table import WIDTHS
+from catalogue.tables import WIDTHS, Shelf, Table
 
 # up to this release its blocks take 35 to 57 us more than a release later in every shape on H200,
 # more than all of their kernels; those of the next one, and of other engines, are their sum

@@ -7,8 +7,7 @@ import numpy as np
 from calc.kernels.law import Column
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
-from catalogue.tables import Shelf, Table, sound
-from catalogue.tables.table import LATENT, ROTATED, WIDTHS
+from catalogue.tables import LATENT, ROTATED, WIDTHS, Shelf, Table, sound
 
 # format of a table -> dtype that is multiplied, bytes of a weight with its scales, and the formats
 # of the catalogue that routed experts are stored in so

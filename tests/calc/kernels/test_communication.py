@@ -17,7 +17,7 @@ from calc.kernels.communication import (
 from calc.kernels.exchanges import ACROSS, FROM_HOST, MODES, card_values, exchanges
 from calc.physics.communication import all_reduce, exchange, group
 from calc.physics.inputs import Inputs
-from catalogue.tables.table import joined
+from catalogue.tables import joined
 
 SWITCHED = dict(zip(LINKS, (8.0, 0.0, 450e9, 450e9, 1.0), strict=True))
 RANKS = np.repeat([2.0, 4.0, 8.0], 15)

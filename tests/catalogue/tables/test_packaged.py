@@ -6,8 +6,7 @@ import pytest
 from pyarrow import parquet
 
 from catalogue import ParamsError
-from catalogue.tables import OPERATORS, shelf
-from catalogue.tables.packaged import CONVENTIONS
+from catalogue.tables import CONVENTIONS, OPERATORS, shelf
 
 HEAD = {"framework": "SGLang", "version": "0.5.14", "device": "NVIDIA H200", "op_name": "x",
         "kernel_source": "its_kernel"}

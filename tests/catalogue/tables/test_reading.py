@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from catalogue import ROOT, ParamsError
-from catalogue.tables import shelf
-from catalogue.tables.reading import read
+from catalogue.tables import OwnFile, shelf
 
 GEMM = {"operator": "gemm", "card": "my-card", "engine": "pytorch@2.11.0", "kernel": "",
         "dtype": "bf16", "time": 1e-5, "rows": 1, "columns": 7168, "depth": 2048}
@@ -33,8 +32,8 @@ COLUMNS = [  # columns of the only row, message
 
 SPOILT = [  # file, bytes that are replaced in it, message
     ("a.csv", b"mine", b"mi\0e",
-     ", line 2, column 'kernel': 'mi\\x00e' is not allowed, expected a text without NUL "
-     "characters."),
+     ", line 2, column 'kernel': 'mi\\x00e' is not allowed, expected a text such as "
+     "'its name', without NUL characters."),
     ("a.parquet", b"mine", b"mi\xffe", ": cannot be read as a Parquet file ("),
     ("a.csv", b"kernel", b"k\xffrnel", ": cannot be read as a CSV with a head ("),
     ("a.parquet", b"kernel", b"k\xffrnel", ": cannot be read as a Parquet file (")]
@@ -100,7 +99,7 @@ def test_units_in_the_head_and_the_template(tmp_path):
     row = {key: value for key, value in GEMM.items() if key != "time"}
     path = as_csv(tmp_path / "mine.csv", row | {"time [us]": 12.5})
     np.testing.assert_allclose(shelf(path).table("gemm")["time"], 12.5e-6, rtol=1e-15)
-    template = read(ROOT / "templates" / "kernels.csv", "kernels.csv")
+    template = OwnFile(ROOT / "templates" / "kernels.csv").read
     assert template.keys() == {"gemm", "experts", "mla_decode", "all_reduce"}
     assert template["all_reduce"]["bytes"].tolist() == [896 * 1024]
 
