@@ -33,12 +33,11 @@ from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import ROOT
 from catalogue.reading.shared import sources
 from catalogue.reading.values import (
-    Misplaced,
     Provenance,
     Ref,
+    Stated,
     Value,
     annotated,
-    check_defaults,
     is_path,
 )
 from catalogue.reading.yamlfile import YamlFile
@@ -264,16 +263,8 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
     data = {"id": path.stem} | _with_base(kind, file)
     for dotted, override in given.items():
         _override(cls, data, dotted, override)
-    if data.get("defaults") is None:
-        data["defaults"] = {}
-    provenance = Provenance(data["defaults"], frozenset(sources()),
-                            partial(referred, beside=path))
     try:
-        check_defaults(data["defaults"], provenance)
-        entry: Any = cls.model_validate(data, context=provenance)
-    except Misplaced as problem:
-        at = ("defaults", *problem.keys)
-        raise ParamsError(f"{file.where(at)}: {'.'.join(map(str, at))}: {problem}.") from None
+        entry: Any = cls.model_validate(data, context=_provenance(data, path))
     except ValidationError as error:
         if "like" in cls.model_fields and file.data.get("like") is not None and (
                 not (at := _problem(error)["loc"]) or at not in file.lines):
@@ -285,6 +276,13 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
     return entry
 
 
+def _provenance(data: Any, path: Path) -> Provenance:
+    """What the values of a file are checked against."""
+    defaults = data.get("defaults") if isinstance(data, dict) else None
+    return Provenance(defaults if isinstance(defaults, dict) else {}, frozenset(sources()),
+                      partial(referred, beside=path))
+
+
 def parsed(cls: type[Parsed], file: YamlFile, *keys: str) -> Parsed:
     """What stands under some keys of a file that is no entry of the catalogue, as a class has it.
 
@@ -293,10 +291,8 @@ def parsed(cls: type[Parsed], file: YamlFile, *keys: str) -> Parsed:
     raw: Any = file.data
     for key in keys:
         raw = raw[key]
-    defaults = raw.get("defaults", {}) if isinstance(raw, dict) else {}
-    provenance = Provenance(defaults, frozenset(sources()), partial(referred, beside=file.path))
     try:
-        return cls.model_validate(raw, context=provenance)
+        return cls.model_validate(raw, context=_provenance(raw, file.path))
     except ValidationError as error:
         raise ParamsError(refusal(cls, file, error, {}, keys)) from None
 
@@ -448,7 +444,7 @@ def fields_at(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:
         field = cls.model_fields.get(str(key))
         inner = _entry_class(field.annotation) if field else None
         if inner is None:
-            break
+            return sorted(Stated.model_fields)
         cls = inner
     return [name for name in cls.model_fields if name not in ("id", "defaults")]
 

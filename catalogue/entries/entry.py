@@ -13,6 +13,7 @@ from pydantic_core.core_schema import no_info_before_validator_function
 from catalogue.reading.values import (
     LARGEST_COUNT,
     Date,
+    Defaults,
     Identifier,
     Kind,
     Misplaced,
@@ -147,7 +148,7 @@ class FileEntry(Entry):
 
     id: Identifier
     note: Text | None = None
-    defaults: dict[str, Any] | None = None
+    defaults: Defaults | None = None
 
 
 class CatalogueEntry(FileEntry):

@@ -12,7 +12,7 @@ from typing import Any
 
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import is_folder, read_small
-from catalogue.reading.yamlfile import MAX_DEPTH, MAX_DIGITS, display_path
+from catalogue.reading.yamlfile import MAX_DIGITS, display_path
 
 _KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:\s*')  # of an object, what comes before its value
 WRITTEN = 9  # digits of a number: those behind differ between processors
@@ -83,42 +83,22 @@ def read(path: Path) -> JsonFile:
     raw = read_small(path, name, "a config.json", MAX_BYTES)
     try:
         text = raw.decode("utf-8-sig")
+        data = json.loads(text, parse_int=lambda digits: (
+            int(digits) if len(digits) <= MAX_DIGITS else float(digits)))
     except UnicodeDecodeError:
         raise ParamsError(f"{name}: not UTF-8 text, expected a config.json.") from None
-
-    def whole(digits: str) -> int:
-        if len(digits) > MAX_DIGITS:
-            line = text.count("\n", 0, text.index(digits)) + 1
-            raise ParamsError(f"{name}:{line}: a number of {len(digits)} digits.")
-        return int(digits)
-
-    try:
-        data = json.loads(text, parse_int=whole)
     except json.JSONDecodeError as error:
         problem = error.msg[:1].lower() + error.msg[1:]
         raise ParamsError(f"{name}:{error.lineno}: not valid JSON, {problem}.") from None
     except RecursionError:
-        raise ParamsError(f"{name}: nested deeper than {MAX_DEPTH} levels.") from None
+        raise ParamsError(f"{name}: nested too deep.") from None
     if not isinstance(data, dict):
         raise ParamsError(f"{name}:1: {_KINDS[type(data)]}, expected a JSON object, {{...}}.")
-    level: list[Any] = [data]
-    for _ in range(MAX_DEPTH):
-        level = [each for part in level if isinstance(part, (dict, list))
-                 for each in (part.values() if isinstance(part, dict) else part)]
-    if any(isinstance(part, (dict, list)) for part in level):
-        raise ParamsError(f"{name}: nested deeper than {MAX_DEPTH} levels.")
     keys = _keys(text, text.index("{") + 1, name)
     within = {key: {inner: line for inner, (line, _) in _keys(text, at + 1, name).items()}
               for key, (_, at) in keys.items() if text[at] == "{"}
-    return JsonFile(name, data, {key: line for key, (line, _) in keys.items()}, _day(path), within)
-
-
-def _day(path: Path) -> str:
-    """The day on which a file was last written, in ISO form."""
-    try:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
-    except (OverflowError, OSError, ValueError):  # a file system's clock may say anything
-        return datetime.now(UTC).date().isoformat()
+    day = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+    return JsonFile(name, data, {key: line for key, (line, _) in keys.items()}, day, within)
 
 
 def _keys(text: str, at: int, name: str) -> dict[str, tuple[int, int]]:
@@ -132,7 +112,7 @@ def _keys(text: str, at: int, name: str) -> dict[str, tuple[int, int]]:
     Raises ParamsError for a key given twice.
     """
     found: dict[str, tuple[int, int]] = {}
-    decoder, line, counted = json.JSONDecoder(), 1, 0
+    decoder, line, counted = json.JSONDecoder(parse_int=float), 1, 0
     while match := _KEY.match(text, at):
         key = json.loads(match[1])
         line, counted = line + text.count("\n", counted, match.start(1)), match.start(1)

@@ -10,7 +10,15 @@ from datetime import date as Day
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    WithJsonSchema,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import with_info_plain_validator_function
@@ -24,7 +32,6 @@ KINDS: tuple[str, ...] = get_args(Kind)
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _DATE = re.compile(r"(199[0-9]|20[0-9]{2})(-[0-9]{2}(-[0-9]{2})?)?")  # of a card of today
-_FIELDS = {"value", "source", "kind", "range", "date", "note", "section", "others"}
 
 
 @dataclass(frozen=True)
@@ -121,12 +128,10 @@ class Unit:
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: Any) -> dict[str, Any]:
         """A bare quantity, or one with its provenance."""
         unit = " or ".join(self.among) or self.unit
-        return {"type": ["number", "string", "object"], "required": ["value"],
-                "properties": {name: {} for name in sorted(_FIELDS)} | {
-                    "kind": {"enum": list(KINDS)}},
-                "additionalProperties": False,
-                "description": {"1": "a plain number", ANY_UNIT: "a quantity with its unit"}.get(
-                    unit, f"a quantity in {unit}, such as '1.6 TB/s' or '64 GiB'")}
+        described = {"1": "a plain number", ANY_UNIT: "a quantity with its unit"}.get(
+            unit, f"a quantity in {unit}, such as '1.6 TB/s' or '64 GiB'")
+        return Stated.model_json_schema() | {"type": ["number", "string", "object"],
+                                             "description": described}
 
 
 def si_number(raw: Any, rule: Unit) -> float | int:
@@ -178,29 +183,6 @@ def stated_date(raw: Any) -> str:
     return str(raw)
 
 
-def _kind(kind: Any) -> Any:
-    if kind not in KINDS:
-        found = "missing" if kind is None else f"'{str(kind)[:40]}'"
-        raise ValueError(f"the kind is {found}, expected one of {', '.join(KINDS)}")
-    return kind
-
-
-def check_defaults(raw: Any, given: Provenance) -> None:
-    """Hold the provenance that bare numbers inherit to what a value's own may be.
-
-    Raises Misplaced with the key in question.
-    """
-    checks: dict[str, Callable[[Any], Any]] = {
-        "source": lambda source: _source(source, given), "kind": _kind, "date": stated_date}
-    if not isinstance(raw, dict) or set(raw) - set(checks):
-        raise Misplaced("expected source, kind and date, no other key")
-    for key, value in raw.items():
-        try:
-            checks[key](value)
-        except ValueError as error:
-            raise Misplaced(str(error), key) from None
-
-
 def _source(source: Any, given: Provenance) -> str:
     """A key of ``params/sources/``, or, in a reader's own file, a citation in words."""
     if not isinstance(source, str) or not source.strip():
@@ -215,58 +197,62 @@ def _source(source: Any, given: Provenance) -> str:
     return source if _KEY.fullmatch(source) else words.read(source)
 
 
+SourceKey = Annotated[str, BeforeValidator(lambda raw, info: _source(raw, info.context))]
+Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema(TEXT_SCHEMA)]
+Date = Annotated[str, BeforeValidator(stated_date)]
+
+
+class Stated(BaseModel):
+    """A quantity as a file has it, with its provenance; see :class:`Value`."""
+
+    model_config = ConfigDict(extra="forbid")
+    value: Any
+    source: SourceKey = Field(default="", validate_default=True)
+    kind: Kind = Field(default=None, validate_default=True)
+    range: Annotated[list[Any], Field(min_length=2, max_length=2)] | None = None
+    date: Date | None = None
+    section: str | int | float | None = None
+    note: Text | None = None
+    others: list[dict[str, Any]] = []
+
+
+class Defaults(BaseModel):
+    """The provenance that bare numbers of a file inherit."""
+
+    model_config = ConfigDict(extra="forbid")
+    source: SourceKey | None = None
+    kind: Kind | None = None
+    date: Date | None = None
+
+
 def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
     if isinstance(raw, Value):
         return raw
     entry = raw if isinstance(raw, dict) else {"value": raw}
-    if unknown := sorted(set(entry) - _FIELDS):
-        raise Misplaced(f"unknown key '{unknown[0][:60]}', expected one of "
-                        f"{', '.join(sorted(_FIELDS))}", unknown[0])
-    if entry.get("value") is None:
+    if entry.get("value") is None and entry.keys() <= Stated.model_fields.keys():
         raise ValueError("no value is given")
-    value = si_number(entry["value"], rule)
-    stated = entry if "source" in entry else given.defaults | entry
-    source, kind = _source(stated.get("source"), given), _kind(stated.get("kind"))
-    unit = units.unit_of(entry["value"]) if rule.unit == ANY_UNIT else rule.unit
+    stated = Stated.model_validate(
+        entry if "source" in entry else given.defaults | entry, context=given)
+    value = low = high = si_number(stated.value, rule)
+    unit = units.unit_of(stated.value) if rule.unit == ANY_UNIT else rule.unit
     if rule.among and unit not in rule.among:
-        raise ValueError(f"'{entry['value']}' has the wrong unit, expected a quantity in "
+        raise ValueError(f"'{stated.value}' has the wrong unit, expected a quantity in "
                          f"{' or '.join(rule.among)}")
-    low, high = value, value
-    if "range" in entry:
+    if stated.range:
         if not rule.spread:
             raise ValueError("a shape, a layout or a length is exact and has no range")
-        bounds = entry["range"]
-        if not isinstance(bounds, list) or len(bounds) != 2:
-            raise ValueError("'range' is a pair [low, high]")
-        low, high = (si_number(bound, replace(rule, unit=unit)) for bound in bounds)
-        if low > high:
-            raise ValueError(f"the range [{bounds[0]}, {bounds[1]}] is the wrong way about, "
-                             f"expected [{bounds[1]}, {bounds[0]}]")
+        low, high = (si_number(bound, replace(rule, unit=unit)) for bound in stated.range)
         if not low <= value <= high:
-            raise ValueError(f"the value '{entry['value']}' lies outside its range")
-    date, section = stated.get("date"), entry.get("section")
-    if isinstance(section, (dict, list, bool)):
-        raise Misplaced("'section' is a number or a title", "section")
-    return Value(
-        value=value, unit=unit, written=str(entry["value"]), source=source, kind=kind,
-        low=low, high=high, date=None if date is None else stated_date(date),
-        section=None if section is None else words.read(str(section)),
-        note=None if entry.get("note") is None else both_languages(entry["note"]),
-        others=(_others(entry["others"], rule, replace(given, defaults={}))
-                if "others" in entry else ()),
-    )
-
-
-def _others(raw: Any, rule: Unit, given: Provenance) -> tuple[Value, ...]:
-    if not isinstance(raw, list):
-        raise ValueError("'others' is a list of values")
-    values = []
-    for number, other in enumerate(raw):
+            raise ValueError(f"the value '{stated.value}' lies outside its range")
+    section = None if stated.section is None else words.read(str(stated.section))
+    others = []
+    for number, other in enumerate(stated.others):
         try:
-            values.append(_value(other, rule, given))
+            others.append(_value(other, rule, replace(given, defaults={})))
         except ValueError as error:
-            raise Misplaced(str(error), "others", number, *getattr(error, "keys", ())) from None
-    return tuple(values)
+            raise Misplaced(f"others.{number}: {error}", "others", number) from None
+    return Value(value, unit, str(stated.value), stated.source, stated.kind, low, high, stated.date,
+                 section, stated.note, tuple(others))
 
 
 def is_path(reference: str) -> bool:
@@ -308,8 +294,6 @@ def annotated(field: FieldInfo, kind: type[Annotation]) -> Annotation | None:
         if isinstance(item, kind)), None)
 
 
-SourceKey = Annotated[str, BeforeValidator(lambda raw, info: _source(raw, info.context))]
-Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema(TEXT_SCHEMA)]
 Words = Annotated[str, AfterValidator(words.read)]
 # A name that is the same in both languages stands once.
 NameOrText = Annotated[dict[str, str], BeforeValidator(
@@ -317,7 +301,6 @@ NameOrText = Annotated[dict[str, str], BeforeValidator(
     WithJsonSchema({"anyOf": [{"type": "string"}, TEXT_SCHEMA]})]
 # The name of a reader's file may hold anything; as an identifier it stands in code and links.
 Identifier = Annotated[str, AfterValidator(lambda name: re.sub(r"[^\w.-]+", "-", name))]
-Date = Annotated[str, BeforeValidator(stated_date)]
 Flag = Annotated[bool, Strict()]
 Whole = Annotated[int, Strict(), Field(ge=1, le=LARGEST_COUNT)]
 Count = Annotated[Value, Unit("1", integer=True, spread=False)]

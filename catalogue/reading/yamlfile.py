@@ -15,22 +15,18 @@ import yaml
 
 from catalogue.reading import words
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT, read_small
+from catalogue.reading.files import ROOT, is_file, read_small
 
 MAX_DEPTH = 40
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-_MEANT: dict[str, bool | None] = {
-    "null": None, "true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-_WORDS: dict[str, bool | None] = {"": None, "~": None, **{
+_MEANT = {"null": None, "true": True, "yes": True, "on": True, "false": False, "no": False,
+          "off": False}
+_WORDS = {"": None, "~": None} | {
     written: means for word, means in _MEANT.items()
-    for written in (word, word.capitalize(), word.upper())}}
+    for written in (word, word.capitalize(), word.upper())}
 MAX_DIGITS = 30
-_DIGITS = "0123456789"
-_STARTS = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
-_NODES = (yaml.ScalarEvent, *_STARTS, yaml.AliasEvent)
-_ENDS = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate, separators
 
 KeyPath = tuple[str | int, ...]
@@ -112,13 +108,6 @@ def following(files: Files | None = None) -> Iterator[Files]:
         _following[:] = [each for each in _following if each is not followed]
 
 
-def _is_unchanged(path: Path, raw: bytes) -> bool:
-    try:
-        return read_small(path, "", "") == raw
-    except ParamsError:  # it is gone
-        return False
-
-
 def remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
     """Return what is made of a file, made again if a file outside ``params/`` that it was made of
     has changed.
@@ -131,7 +120,7 @@ def remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
     key = what, path, words.pages_are_made()
     if key in _made:
         files, own, made = _made[key]
-        if all(_is_unchanged(each, raw) for each, raw in own):
+        if all(is_file(each) and each.read_bytes() == raw for each, raw in own):
             for followed in _following:
                 for each, contents in files.items():
                     followed[each] = contents
@@ -171,7 +160,9 @@ def parse(path: Path, raw: bytes, last: str | None = None) -> YamlFile:
 class _Reader:
     """Turns a document of plain data into plain Python, noting the line of every key.
 
-    Raises ParamsError for aliases, tags and deep nesting, and what PyYAML raises.
+    Events are read one by one: what is refused (aliases, tags, deep nesting) is never built.
+
+    Raises ParamsError for these, and what PyYAML raises.
     """
 
     def __init__(self, name: str, text: str, last: str | None) -> None:
@@ -179,48 +170,31 @@ class _Reader:
         self.last = last
         self.lines: dict[KeyPath, int] = {}
         self._event: Callable[[], Any] = _Loader(text).get_event
-        self._depth = self._documents = 0
 
     def document(self) -> dict[str, Any]:
         """The mapping that the text holds."""
-        event = self._next()
-        if event.__class__ is not yaml.MappingStartEvent:
+        event = self._event()
+        while isinstance(event, (yaml.StreamStartEvent, yaml.DocumentStartEvent)):
+            event = self._event()
+        if not isinstance(event, yaml.MappingStartEvent):
             raise ParamsError(f"{self.name}:1: expected a YAML mapping (key: value).")
         self.lines[()] = _line(event)
-        data = self._mapping((), self.last)
+        data: dict[str, Any] = self._value(event, ())
         if self.last not in data:
-            self._next()  # refuses another document
+            self._event()  # ends the document
+            if not isinstance(event := self._event(), yaml.StreamEndEvent):
+                self._refuse(event, "not valid YAML, but found another document")
         return data
-
-    def _next(self) -> Any:
-        """The next event that begins a node or ends a collection; None behind the last."""
-        while True:
-            event = self._event()
-            kind = event.__class__
-            if kind in _ENDS:
-                self._depth -= 1
-                return event
-            if kind in _NODES:
-                self._depth += kind in _STARTS
-                if event.anchor:  # of an alias, or where one is defined
-                    self._refuse(event, "anchors and aliases are not accepted, write the value out")
-                if event.tag:
-                    self._refuse(event, f"the tag '{event.tag}' is not accepted")
-                if self._depth > MAX_DEPTH:
-                    self._refuse(event, f"nested deeper than {MAX_DEPTH} levels")
-                return event
-            if kind is yaml.StreamEndEvent:
-                return None
-            if kind is yaml.DocumentStartEvent:
-                self._documents += 1
-                if self._documents > 1:
-                    self._refuse(event, "not valid YAML, but found another document")
 
     def _refuse(self, event: Any, problem: str) -> NoReturn:
         raise ParamsError(f"{self.name}:{_line(event)}: {problem}.")
 
     def _value(self, event: Any, keys: KeyPath) -> Any:
         """What begins with an event, the first of it that was taken."""
+        if event.anchor:  # of an alias, or where one is defined
+            self._refuse(event, "anchors and aliases are not accepted, write the value out")
+        if event.tag:
+            self._refuse(event, f"the tag '{event.tag}' is not accepted")
         if event.__class__ is yaml.ScalarEvent:
             text = self._text(event)
             if not event.implicit[0]:  # what stands in quotes
@@ -229,6 +203,8 @@ class _Reader:
                 return scalar(text)
             except ValueError as error:
                 self._refuse(event, str(error))
+        if len(keys) >= MAX_DEPTH:
+            self._refuse(event, f"nested deeper than {MAX_DEPTH} levels")
         return (self._mapping if event.__class__ is yaml.MappingStartEvent else self._list)(keys)
 
     def _text(self, event: Any) -> str:
@@ -243,24 +219,24 @@ class _Reader:
 
     def _list(self, keys: KeyPath) -> list[Any]:
         result: list[Any] = []
-        while (event := self._next()).__class__ not in _ENDS:
+        while (event := self._event()).__class__ is not yaml.SequenceEndEvent:
             inside = (*keys, len(result))
             self.lines[inside] = _line(event)
             result.append(self._value(event, inside))
         return result
 
-    def _mapping(self, keys: KeyPath, last: str | None = None) -> dict[str, Any]:
+    def _mapping(self, keys: KeyPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        while (event := self._next()).__class__ not in _ENDS:
-            if event.__class__ is not yaml.ScalarEvent:
+        while (event := self._event()).__class__ is not yaml.MappingEndEvent:
+            if event.__class__ is not yaml.ScalarEvent or event.anchor or event.tag:
                 self._refuse(event, "a key must be plain text")
             key = self._text(event)
             if key in result:
                 self._refuse(event, f"the key '{key[:60]}' is given twice")
             inside = (*keys, key)
             self.lines[inside] = _line(event)
-            result[key] = self._value(self._next(), inside)
-            if key == last:
+            result[key] = self._value(self._event(), inside)
+            if inside == (self.last,):
                 break
         return result
 
@@ -283,7 +259,7 @@ def scalar(text: str) -> Any:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if text[-1] in _DIGITS and _INTEGER.fullmatch(text):
+    if _INTEGER.fullmatch(text):
         if len(text) > MAX_DIGITS:
             raise ValueError(f"a number of {len(text)} digits")
         return int(text)

@@ -17,11 +17,12 @@ CASES = [  # file, text of it, text in its place, line and message
      "6: memory_bandwidth: '-1.6 TB/s' is out of range, expected more than 0."),
     ("devices", "range: [0.7, 0.9]", "range: [0.9, 0.95]",
      "7: hbm_efficiency: the value '0.8' lies outside its range."),
-    ("devices", "range: [0.7, 0.9]", "date: 2026-02-30", "7: hbm_efficiency: '2026-02-30' is "
-     "not a date, expected YYYY, YYYY-MM or YYYY-MM-DD, from 1990 to 2099."),
+    ("devices", "range: [0.7, 0.9]", "date: 2026-02-30", "7: hbm_efficiency.date: '2026-02-30' "
+     "is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD, from 1990 to 2099."),
     ("devices", 'source: "https://example.org/card", kind: vendor}\nhbm',
-     "source: no-key, kind: vendor}\nhbm", "6: memory_bandwidth: the source 'no-key' is not in "
-     'params/sources/, expected words that say where to look, such as "data sheet, page 2".'),
+     "source: no-key, kind: vendor}\nhbm", "6: memory_bandwidth.source: the source 'no-key' is "
+     "not in params/sources/, expected words that say where to look, such as \"data sheet, "
+     'page 2".'),
     ("devices", "vendor: Nobody", "vendor: Nobody\nvendor: Twice",
      "4: the key 'vendor' is given twice."),
     ("devices", "vendor: Nobody", "vendor: [",
