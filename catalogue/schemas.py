@@ -3,13 +3,15 @@
 They are generated, not committed. A file names its schema in its first line
 (``# yaml-language-server: $schema=...``), so that an editor with a YAML language server completes
 keys and marks what is wrong while it is typed. The schemas are made from the classes that check the
-files; what a schema cannot say (units, rules over several keys) ``calc check`` says.
+files; what a schema cannot say (missing keys, units, rules over several keys) ``calc check`` says.
 """
 
 from __future__ import annotations
 
 import json
 from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema
 
 from catalogue.library import KINDS, NESTED
 from catalogue.reading.files import ROOT, write_whole
@@ -18,18 +20,18 @@ FOLDER = ROOT / "schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
+class OptionalKeys(GenerateJsonSchema):
+    """Asks for no key: what a file leaves out may follow from ``like``, an agent or an engine."""
+
+    def field_is_required(self, *_: Any, **__: Any) -> bool:
+        """Never."""
+        return False
+
+
 def exported(kind: str) -> dict[str, Any]:
     """The schema of a kind's files; ``id`` is the file's name and not in it."""
-    schema = KINDS[kind].model_json_schema(mode="validation")
+    schema = KINDS[kind].model_json_schema(mode="validation", schema_generator=OptionalKeys)
     schema["properties"].pop("id", None)
-    required = [name for name in schema.pop("required", []) if name != "id"]
-    if kind == "models":  # runs of layers say how many there are
-        runs = ["layers" if name == "num_hidden_layers" else name for name in required]
-        schema["anyOf"] = [{"required": required}, {"required": runs}]
-    elif "like" in KINDS[kind].model_fields:  # one that is like another leaves out what it has
-        schema["anyOf"] = [{"required": required}, {"required": ["like"]}]
-    else:
-        schema["required"] = required
     return {"$schema": DIALECT, "title": f"params/{NESTED.get(kind, kind)}/NAME.yml"} | schema
 
 

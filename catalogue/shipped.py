@@ -16,7 +16,7 @@ from catalogue.messages import Pair, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.shared import sources, stands_on
 from catalogue.reading.values import Value
-from catalogue.reading.yamlfile import KeyPath, YamlFile
+from catalogue.reading.yamlfile import KeyPath
 
 say = messages("catalogue/shipped")
 
@@ -91,17 +91,10 @@ def values_of(item: Any, keys: KeyPath = ()) -> Iterator[tuple[KeyPath, Value]]:
 
 
 YEAR = 365  # from how many days on a statement is old
-ENGINES = "engines"
-DATED = (*KINDS, ENGINES)
-"""Kinds that are looked through; those of engines are dated by their releases."""
 
 
 class Dated(NamedTuple):
-    """A statement with a date: a value, the ``defaults`` of a file's bare ones, a release.
-
-    ``group`` is that of which the newest is never superseded; empty, of none. What ``holds`` is
-    not superseded either, such as the price list of another model that is still sold.
-    """
+    """A statement with a date: a value, or the ``defaults`` of a file's bare ones."""
 
     kind: str
     file: str
@@ -109,19 +102,10 @@ class Dated(NamedTuple):
     key: str
     what: str
     date: str
-    group: str = ""
-    holds: bool = False
 
     def age(self, as_of: Day) -> int:
         """Days since the last day that the date may mean, at least 0."""
         return max(0, (as_of - last_day(self.date)).days)
-
-
-class Superseded(NamedTuple):
-    """A member of a group, and the newest of that group."""
-
-    member: Dated
-    by: Dated
 
 
 def last_day(stated: str) -> Day:
@@ -135,80 +119,34 @@ def last_day(stated: str) -> Day:
     return Day(year, month, day or calendar.monthrange(year, month)[1])
 
 
-def statements(kinds: tuple[str, ...] = DATED) -> list[Dated]:
+def statements(kinds: Iterable[str] = KINDS) -> list[Dated]:
     """Everything of these kinds that has a date, of its own or that of its source.
 
     A source that prints none is as old as the day on which it was read.
     """
-    found: list[Dated] = []
-    for kind in kinds:
-        for name in names(kind):
-            file = yamlfile.read(file_of(kind, name))
-            found += _members(kind, name, file)
-            if kind != ENGINES:
-                found += (_dated(kind, file, keys, data.get("source"), stated)
-                          for keys, data, stated in _stated(file.data, ()))
-    return found
+    return [Dated(kind, f"params/{kind}/{name}.yml", int(file.where(keys).rpartition(":")[2]),
+                  ".".join(map(str, keys)) or "-", str(what or keys[-1]), stated)
+            for kind in kinds for name in names(kind)
+            for file in [yamlfile.read(file_of(kind, name))]
+            for keys, what, stated in _stated(file.data, ())]
 
 
 def old(found: list[Dated], days: int, as_of: Day) -> list[Dated]:
-    """What is at least so many days old, the oldest of each kind first; no group's member."""
-    return sorted((each for each in found if not each.group and each.age(as_of) >= days),
-                  key=lambda each: (DATED.index(each.kind), last_day(each.date), each.file))
+    """What is at least so many days old, the oldest of each kind first."""
+    order = list(KINDS)
+    return sorted((each for each in found if each.age(as_of) >= days),
+                  key=lambda each: (order.index(each.kind), last_day(each.date), each.file))
 
 
-def newest(found: list[Dated]) -> dict[str, Dated]:
-    """The newest of each group; of several of one date the last."""
-    latest: dict[str, Dated] = {}
-    for each in found:
-        if each.group and (each.group not in latest
-                           or last_day(each.date) >= last_day(latest[each.group].date)):
-            latest[each.group] = each
-    return latest
-
-
-def superseded(found: list[Dated]) -> list[Superseded]:
-    """Price lists and models of which their service or family has a newer one.
-
-    Older releases of an engine are kept on purpose: deployments name them.
-    """
-    latest = newest(found)
-    return [Superseded(each, latest[each.group]) for each in found
-            if each.group and not each.holds and each.kind != ENGINES
-            and last_day(each.date) < last_day(latest[each.group].date)]
-
-
-def _stated(data: Any, keys: KeyPath) -> Iterator[tuple[KeyPath, dict[str, Any], str]]:
+def _stated(data: Any, keys: KeyPath) -> Iterator[tuple[KeyPath, Any, str]]:
+    """Keys, source and date of every group that has a date."""
     if isinstance(data, dict):
         stated = data.get("date")
         if stated is None and isinstance(data.get("source"), str):
             stated = stands_on(data["source"])
-        if isinstance(stated, (str, int, Day)):
-            yield keys, data, str(stated)
+        if isinstance(stated, (str, int)):
+            yield keys, data.get("source"), str(stated)
     parts = data.items() if isinstance(data, dict) else enumerate(
         data if isinstance(data, list) else ())
     for key, part in parts:
         yield from _stated(part, (*keys, key))
-
-
-def _members(kind: str, name: str, file: YamlFile) -> Iterator[Dated]:
-    """What a file has of a group: price lists, releases, a model of a family."""
-    data, group = file.data, f"{kind}/{name}"
-    if kind == "prices":
-        for key, sold in (data.get("sold") or {}).items():
-            if isinstance(sold, dict) and "since" in sold:
-                yield _dated(kind, file, ("sold", key), None, sold["since"], group,
-                             holds="until" not in sold)
-    elif kind == ENGINES:
-        for release, of in data["releases"].items():
-            yield _dated(kind, file, ("releases", release), None, of["date"], group)
-    elif kind == "models" and "family" in data and "date" in (data.get("defaults") or {}):
-        yield _dated(kind, file, ("family",), data["family"], data["defaults"]["date"],
-                     f"{kind}/{data['family']}")
-
-
-def _dated(kind: str, file: YamlFile, keys: KeyPath, what: Any, stated: Any, group: str = "",
-           *, holds: bool = False) -> Dated:
-    line = int(file.where(keys).rpartition(":")[2]) if keys else 1
-    return Dated(kind, f"params/{kind}/{file.path.name}", line, ".".join(map(str, keys)) or "-",
-                 str(what or keys[-1]), str(stated), group, holds)

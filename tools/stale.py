@@ -1,4 +1,4 @@
-"""List outdated entries of the catalogue, and entries that have a newer one.
+"""List outdated entries of the catalogue.
 
     python -m tools.stale [--kind KIND] [--older DAYS] [--as-of DATE] [--json]
 
@@ -23,7 +23,7 @@ RECIPES = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
 
 
 def stale(kinds: Sequence[str], days: int, as_of: date) -> dict[str, Any]:
-    """Counts by kind, outdated and superseded entries, and the newest release of each engine.
+    """Counts by kind, and outdated values.
 
     Args:
         kinds: of entries.
@@ -31,17 +31,12 @@ def stale(kinds: Sequence[str], days: int, as_of: date) -> dict[str, Any]:
         as_of: day at which ages are counted.
     """
     found = shipped.statements(tuple(kinds))
-    old, superseded = shipped.old(found, days, as_of), shipped.superseded(found)
-    releases = [each for each in shipped.newest(found).values() if each.kind == shipped.ENGINES]
-    totals = {kind: {"dated": sum(each.kind == kind and not each.group for each in found),
-                     "old": sum(each.kind == kind for each in old),
-                     "superseded": sum(each.member.kind == kind for each in superseded)}
+    old = shipped.old(found, days, as_of)
+    totals = {kind: {"dated": sum(each.kind == kind for each in found),
+                     "old": sum(each.kind == kind for each in old)}
               for kind in dict.fromkeys(each.kind for each in found)}
     return {"as_of": as_of.isoformat(), "older": days, "totals": totals,
-            "old": [_row(each, as_of) for each in old],
-            "superseded": [_row(each.member, as_of) | {"by": _row(each.by, as_of)}
-                           for each in superseded],
-            "releases": [_row(each, as_of) for each in releases]}
+            "old": [each._asdict() | {"age": each.age(as_of)} for each in old]}
 
 
 def recipe(kind: str) -> dict[str, str]:
@@ -50,25 +45,13 @@ def recipe(kind: str) -> dict[str, str]:
     return dict(renewed)
 
 
-def _row(each: shipped.Dated, as_of: date) -> dict[str, Any]:
-    return each._asdict() | {"age": each.age(as_of)}
-
-
 def _print(result: dict[str, Any], kind: str | None) -> None:
     """Print for people."""
     for name, total in result["totals"].items():
-        if total["dated"]:
-            print(f"{name}: {total['old']} of {total['dated']} dated values are outdated, "
-                  f"{total['superseded']} have a newer entry")
-    for title, rows in ((f"At least {result['older']} days old on {result['as_of']}:",
-                         result["old"]), ("Newest release of each engine:", result["releases"])):
-        if rows:
-            print(f"\n{title}", *("{file}:{line} {key} ({what}): {date}, {age} days".format(**row)
-                                  for row in rows), sep="\n")
-    for row in result["superseded"]:
-        by = row["by"]
-        print(f"{row['file']} {row['key']} ({row['date']}): newer is {by['file']} {by['key']} "
-              f"({by['date']})")
+        print(f"{name}: {total['old']} of {total['dated']} dated values are outdated")
+    print(f"\nAt least {result['older']} days old on {result['as_of']}:", *(
+        "{file}:{line} {key} ({what}): {date}, {age} days".format(**row) for row in result["old"]),
+        sep="\n")
     if kind is None:
         print("\nHow to renew a kind: --kind KIND")
     else:
@@ -93,14 +76,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print."""
     parser = argparse.ArgumentParser(prog="python -m tools.stale",
                                      description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--kind", choices=shipped.DATED, help="kind of entries (default: all)")
+    parser.add_argument("--kind", choices=shipped.KINDS, help="kind of entries (default: all)")
     parser.add_argument("--older", metavar="DAYS", type=_days, default=shipped.YEAR,
                         help="age from which a date is outdated (default: %(default)s days)")
     parser.add_argument("--as-of", metavar="DATE", type=_date, default=date.today(),
                         help="day at which ages are counted (default: today)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     args = parser.parse_args(argv)
-    kinds = (args.kind,) if args.kind else shipped.DATED
+    kinds = (args.kind,) if args.kind else tuple(shipped.KINDS)
     result = stale(kinds, args.older, args.as_of)
     if args.json:
         print(json.dumps(result | {"renewing": {kind: recipe(kind) for kind in kinds}}, indent=2))

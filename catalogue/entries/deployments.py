@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    ConfigDict,
     Field,
     ValidationError,
     model_validator,
@@ -374,14 +373,6 @@ class Parallelism(Entry):
     balancing: Literal["none", "periodic", "ideal"] = "none"
 
 
-BY_ENGINE = ("max_num_batched_tokens", "block_size", "memory_utilization")
-
-
-def _may_be_given(schema: dict[str, Any]) -> None:
-    """What an engine gives by default need not stand in a file; an editor must not ask for it."""
-    schema["required"] = [key for key in schema["required"] if key not in BY_ENGINE]
-
-
 def _derived(load: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     """What follows from an agent as a file states it, with the source of the file's numbers."""
     return {key: {"value": load[key], "kind": "derived"} for key in keys if key in load}
@@ -401,15 +392,14 @@ class Workload(Entry):
     ``arrivals``: all at once (``burst``), from ``concurrency`` users who each ask again
     ``think_time`` after an answer (``closed-loop``; absent: at once), or independently at an
     ``arrival_rate`` (``poisson``), where ``concurrency`` is the most that are in flight; absent, a
-    closed loop without thinking. What a deployment does not state of ``BY_ENGINE`` is its engine's,
-    as are decode steps between two looks for requests and tokens sent together (of none: 1).
+    closed loop without thinking. Chunk, block size and memory share that a deployment does not
+    state are its engine's, as are decode steps between two looks for requests and tokens sent
+    together (of none: 1).
     ``host_cache``: memory of each server for caches that the cards have dropped (absent: none).
 
     From an ``agent`` follow lengths, a closed loop with its ``think_time``, and the mechanism
     ``prefix_hit_share``; ``concurrency`` is then the number of agents at work.
     """
-
-    model_config = ConfigDict(json_schema_extra=_may_be_given)
 
     agent: Agent | None = None
     concurrency: Requests

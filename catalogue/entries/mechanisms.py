@@ -8,9 +8,9 @@ does. 80% of well-made engines on such a card are meant to lie inside a range.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from catalogue.entries.entry import CatalogueEntry, Entry, MechanismsName, Problem, given
 from catalogue.reading.values import BytesOrZero, Count, Share, Time, Tokens, Unit, Value
@@ -48,15 +48,8 @@ class BytesByDtype(ByDtype[BytesOrZero]):
     """Bytes per element by the dtype that is multiplied [B]."""
 
 
-def _may_inherit(schema: dict[str, Any]) -> None:
-    """In a file that is like another, a group need not be whole; an editor must not ask for it."""
-    schema.pop("required", None)
-
-
 class Group(Entry):
     """A group of keys that a file may give in part, the rest as the entry that it is like."""
-
-    model_config = ConfigDict(json_schema_extra=_may_inherit)
 
 
 class Exchange(Group):

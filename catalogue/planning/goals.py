@@ -238,11 +238,6 @@ class CardRange(Entry):
             yield f"'fewest' ({self.fewest}) exceeds 'most' ({self.most})", "fewest"
 
 
-def _may_follow(schema: dict[str, Any]) -> None:
-    """Lengths are stated, or follow from an agent."""
-    schema["anyOf"] = [{"required": schema.pop("required")}, {"required": ["agent"]}]
-
-
 class Demand(Entry):
     """What users ask, and how many of them.
 
@@ -251,8 +246,6 @@ class Demand(Entry):
     spread as in a scenario. From an ``agent`` follow lengths, ``prefix_hit_share`` and
     ``think_time``; ``users`` are then the agents at work.
     """
-
-    model_config = ConfigDict(json_schema_extra=_may_follow)
 
     agent: Agent | None = None
     input_tokens: Tokens

@@ -199,7 +199,8 @@ def _source(source: Any, given: Provenance) -> str:
 
 SourceKey = Annotated[str, BeforeValidator(lambda raw, info: _source(raw, info.context))]
 Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema(TEXT_SCHEMA)]
-Date = Annotated[str, BeforeValidator(stated_date)]
+Date = Annotated[str, BeforeValidator(stated_date),
+                 WithJsonSchema({"type": ["integer", "string"]})]
 
 
 class Stated(BaseModel):

@@ -193,5 +193,5 @@ which-fit =
     }
 
 ages =
-    .en = On { $date }, { $old } of { $values } dated statements of the catalogue were older than a year, and { $passed } price lists and models had a newer one beside them. The newest releases of the { $engines } engines in it are of { $first } to { $date }; later releases are not known to it.
-    .zh = 截至 { $date }，目录中 { $values } 条有日期的数据里，{ $old } 条已超过一年；{ $passed } 份价目与模型在目录中另有更新的。所收 { $engines } 个引擎的最新版本日期为 { $first } 至 { $date }；此后发布的版本，目录并不知道。
+    .en = On { $date }, { $old } of { $values } dated statements of the catalogue were older than a year. The newest releases of the { $engines } engines in it are of { $first } to { $date }; later releases are not known to it.
+    .zh = 截至 { $date }，目录中 { $values } 条有日期的数据里，{ $old } 条已超过一年。所收 { $engines } 个引擎的最新版本日期为 { $first } 至 { $date }；此后发布的版本，目录并不知道。

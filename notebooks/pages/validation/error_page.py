@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from catalogue import shipped
+from catalogue.engines.engine import engine_names, load_releases
 from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import page_of
 from notebooks.pages.validation import error_tables
@@ -313,10 +314,7 @@ def _of_which(result: Any) -> Pair:
 def ages() -> None:
     """How much of the catalogue was older than a year on the day of its newest release."""
     found = shipped.statements()
-    releases = [each for each in shipped.newest(found).values() if each.kind == shipped.ENGINES]
-    dates = sorted(each.date for each in releases)
+    dates = sorted(max(release.date for release in load_releases(name)) for name in engine_names())
     old = shipped.old(found, shipped.YEAR, Day.fromisoformat(dates[-1]))
     show(*say("ages", date=dates[-1], old=fmt_int(len(old)),
-              values=fmt_int(sum(not each.group for each in found)),
-              passed=fmt_int(len(shipped.superseded(found))), engines=fmt_int(len(releases)),
-              first=dates[0]))
+              values=fmt_int(len(found)), engines=fmt_int(len(dates)), first=dates[0]))
