@@ -16,7 +16,6 @@ from __future__ import annotations
 import functools
 import operator
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -38,7 +37,7 @@ _HEAD = re.compile(r"^([a-zA-Z][\w-]*) *=", re.MULTILINE)
 
 
 class Messages:
-    """The messages of one file, by key."""
+    """The messages of one file by key, parsed one by one as they are asked for."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -56,17 +55,73 @@ class Messages:
         lacks a language, and a value that is missing or is neither text nor whole number.
         """
         note(self._path)
-        file = _read(self._path)
+        if key not in self._starts:
+            raise ParamsError(f"{display_path(self._path)}: there is no message '{key}'.")
+        if not self._bundles[0].has_message(key):
+            self._add(key)
         try:
-            return file.said(key, values)
-        except KeyError:
-            raise ParamsError(f"{display_path(self._path)}: there is no message '{key}', which "
-                              f"{_caller()} asks for.") from None
+            en, zh = (_said(bundle, key, at, values) for at, bundle in enumerate(self._bundles))
         except ValueError as error:
-            raise ParamsError(f"{display_path(self._path)}:{file.line(key)}: '{key}' {error}, as "
-                              f"{_caller()} asks for it.") from None
+            raise ParamsError(f"{self._where(key)}: '{key}' {error}.") from None
+        return en, zh
+
+    @functools.cached_property
+    def _text(self) -> str:
+        return read_small(self._path, display_path(self._path), "a file of messages").decode()
+
+    @functools.cached_property
+    def _starts(self) -> dict[str, int]:
+        """Key -> where its message begins in the text."""
+        starts: dict[str, int] = {}
+        for head in _HEAD.finditer(self._text):
+            if starts.setdefault(head[1], head.start()) != head.start():
+                line = self._text.count("\n", 0, head.start()) + 1
+                raise ParamsError(f"{display_path(self._path)}:{line}: '{head[1]}' stands twice.")
+        return starts
+
+    @functools.cached_property
+    def _bundles(self) -> list[FluentBundle]:
+        from fluent.runtime import FluentBundle, resolver
+
+        resolver.MAX_PART_LENGTH = LONGEST
+        return [FluentBundle([language], use_isolating=False) for language in LANGUAGES]
+
+    def _where(self, key: str, offset: int = 0) -> str:
+        """File and line of a message, or of a place behind its beginning."""
+        line = self._text.count("\n", 0, self._starts[key] + offset) + 1
+        return f"{display_path(self._path)}:{line}"
+
+    def _add(self, key: str) -> None:
+        """Parse a message. Raises ParamsError for what is wrong with it."""
+        from fluent.syntax import FluentParser, ast
+
+        text = self._text[self._starts[key]:]
+        entry = FluentParser(with_spans=False).parse_entry(text)
+        if isinstance(entry, ast.Junk):
+            junk: Any = FluentParser().parse_entry(text)  # with places
+            problem = junk.annotations[0]
+            offset = len(text[:problem.span.start].rstrip())
+            raise ParamsError(f"{self._where(key, offset)}: {str(problem.message).rstrip('.')}.")
+        if not isinstance(entry, ast.Message) or tuple(
+                each.id.name for each in entry.attributes) != LANGUAGES:
+            raise ParamsError(f"{self._where(key)}: '{key}' has not just the attributes .en and "
+                              ".zh, in this order.")
+        for bundle in self._bundles:
+            bundle.add_resource(ast.Resource([entry]))
+
+    def compile(self) -> None:
+        """Compile every message, so that none takes long when it is first asked for.
+
+        Raises ParamsError for a file that is no Fluent.
+        """
+        for key in self._starts:
+            if not self._bundles[0].has_message(key):
+                self._add(key)
+            for bundle in self._bundles:
+                bundle.get_message(key)
 
 
+@functools.cache
 def messages(name: str) -> Messages:
     """The messages of a file, which is read when one of them is asked for.
 
@@ -78,14 +133,6 @@ def messages(name: str) -> Messages:
     ('quantity', '量')
     """
     return Messages(FOLDER / f"{name}.ftl")
-
-
-def compile_all(path: Path) -> None:
-    """Compile every message of a file, so that none takes long when it is first asked for.
-
-    Raises ParamsError for a file that is no Fluent.
-    """
-    _read(path).compile()
 
 
 def by_language(pair: Pair) -> dict[str, str]:
@@ -116,71 +163,6 @@ def join(between: Pair, pairs: Iterable[Pair]) -> Pair:
     return between[0].join(en for en, _ in listed), between[1].join(zh for _, zh in listed)
 
 
-class _File:
-    """A file whose messages are parsed one by one, as they are asked for."""
-
-    def __init__(self, name: str, text: str) -> None:
-        from fluent.runtime import FluentBundle, resolver
-
-        resolver.MAX_PART_LENGTH = LONGEST
-        self.name, self.text = name, text
-        self._bundles = [FluentBundle([language], use_isolating=False) for language in LANGUAGES]
-        self._starts: dict[str, int] = {}
-        for head in _HEAD.finditer(text):
-            if head[1] in self._starts:
-                line = text.count("\n", 0, head.start()) + 1
-                raise ParamsError(f"{name}:{line}: '{head[1]}' stands twice, first in line "
-                                  f"{self.line(head[1])}.")
-            self._starts[head[1]] = head.start()
-
-    def compile(self) -> None:
-        """Parse and compile every message. Raises ParamsError for what is wrong in the file."""
-        for key in self._starts:
-            if not self._bundles[0].has_message(key):
-                self._take(key)
-            for bundle in self._bundles:
-                bundle.get_message(key)
-
-    def line(self, key: str) -> int:
-        """Of the file, where a message begins."""
-        return self.text.count("\n", 0, self._starts[key]) + 1
-
-    def said(self, key: str, values: Mapping[str, Value]) -> Pair:
-        """A message in both languages.
-
-        Raises KeyError if there is none, ValueError for what is wrong with its values, ParamsError
-        for what is wrong in the file.
-        """
-        if not self._bundles[0].has_message(key):
-            self._take(key)
-        en, zh = (_said(bundle, key, at, values) for at, bundle in enumerate(self._bundles))
-        return en, zh
-
-    def _take(self, key: str) -> None:
-        """Parse a message. Raises ParamsError for what is wrong with it."""
-        from fluent.syntax import FluentParser, ast
-
-        text = self.text[self._starts[key]:]
-        entry = FluentParser(with_spans=False).parse_entry(text)
-        if isinstance(entry, ast.Junk):
-            junk: Any = FluentParser().parse_entry(text)  # with places
-            problem = junk.annotations[0]
-            line = self.line(key) + text[:problem.span.start].rstrip().count("\n")
-            raise ParamsError(f"{self.name}:{line}: {str(problem.message).rstrip('.')}.")
-        if not isinstance(entry, ast.Message) or tuple(
-                each.id.name for each in entry.attributes) != LANGUAGES:
-            raise ParamsError(f"{self.name}:{self.line(key)}: '{key}' has not just the attributes "
-                              ".en and .zh, in this order.")
-        for bundle in self._bundles:
-            bundle.add_resource(ast.Resource([entry]))
-
-
-@functools.cache
-def _read(path: Path) -> _File:
-    name = display_path(path)
-    return _File(name, read_small(path, name, "a file of messages").decode())
-
-
 def _said(bundle: FluentBundle, key: str, at: int, values: Mapping[str, Value]) -> str:
     """A message in one language. Raises ValueError for what is wrong with its values."""
     pattern = bundle.get_message(key).attributes[LANGUAGES[at]]
@@ -206,11 +188,3 @@ def _taken(name: str, value: Value, at: int) -> Any:
     except TypeError:
         raise ValueError(f"is given {value!r} for ${name}, expected a text, a whole number or a "
                          "pair of texts") from None
-
-
-def _caller() -> str:
-    """Where outside of this module a message was asked for."""
-    frame = sys._getframe(1)
-    while frame.f_back and frame.f_code.co_filename == __file__:
-        frame = frame.f_back
-    return f"{display_path(Path(frame.f_code.co_filename))}:{frame.f_lineno}"

@@ -17,7 +17,7 @@ from catalogue.deployments.admission import cut_of, layout_problem, subject_of
 from catalogue.engines.released import catalogue_of
 from catalogue.entries.models import DRAFTERS, DSPARK, OWN_LAYER, Checkpoint
 from catalogue.entries.profiles import in_order
-from catalogue.kernels.releases import checkpoint_for, checkpoint_words
+from catalogue.kernels import checkpoint_for, checkpoint_words
 from catalogue.messages import Pair
 
 MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."

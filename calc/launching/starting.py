@@ -18,8 +18,7 @@ from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
 from catalogue.entries.models import OWN_LAYER
-from catalogue.kernels import kernels_of, tables
-from catalogue.kernels.releases import checkpoint_for, checkpoint_words
+from catalogue.kernels import checkpoint_for, checkpoint_words, kernels_of, tables
 from catalogue.planning.goals import Goal
 
 

@@ -44,8 +44,14 @@ from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
-from catalogue.kernels import published_weights, quality
-from catalogue.kernels.releases import checkpoint_for, known_to_engines, published, shown
+from catalogue.kernels import (
+    checkpoint_for,
+    known_to_engines,
+    published,
+    published_weights,
+    quality,
+    shown,
+)
 from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried

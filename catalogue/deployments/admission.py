@@ -30,7 +30,7 @@ from catalogue.engines.released import engine_meant, fitting, has_profile
 from catalogue.entries.deployments import Precision
 from catalogue.entries.models import DRAFTERS, Model
 from catalogue.entries.profiles import in_order
-from catalogue.kernels.releases import (
+from catalogue.kernels import (
     CLASS,
     Part,
     Support,
@@ -39,7 +39,9 @@ from catalogue.kernels.releases import (
     known_to_engines,
     support,
 )
-from catalogue.kernels.releases import nearest as replacing
+from catalogue.kernels import (
+    nearest as replacing,
+)
 from catalogue.messages import Pair, join, messages, pair
 
 say = messages("catalogue/deployments/admission")

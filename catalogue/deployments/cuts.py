@@ -26,7 +26,7 @@ from catalogue.engines.released import fitting
 from catalogue.entries.deployments import Format, Offload, Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
-from catalogue.kernels.releases import checkpoints, expert_bytes
+from catalogue.kernels import checkpoints, expert_bytes
 from catalogue.messages import Pair, by_language, join, messages
 
 say = messages("catalogue/deployments/cuts")

@@ -18,7 +18,7 @@ from catalogue.entries.deployments import Offload, Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms, ShareByDtype, TimeByDtype
 from catalogue.entries.models import Model
-from catalogue.kernels.releases import expert_bytes, kernel_of, known_to_engines, multiplied
+from catalogue.kernels import expert_bytes, kernel_of, known_to_engines, multiplied
 from catalogue.messages import by_language, messages
 from catalogue.reading.values import Value
 

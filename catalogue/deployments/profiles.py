@@ -34,7 +34,7 @@ from catalogue.entries.profiles import (
     Way,
     in_order,
 )
-from catalogue.kernels.releases import multiplied
+from catalogue.kernels import multiplied
 from catalogue.library import Override
 from catalogue.messages import by_language, messages
 from catalogue.reading import yamlfile

@@ -37,13 +37,13 @@ EXAMPLES = [
     ("more", {"name": "x" * 10_000, "others": False}, ("x" * 10_000,) * 2),
     ("blank", {}, (" ({x}) ", "（{x}）"))]
 WRONG_CALLS = [
-    ("shrot", {}, "words.ftl: there is no message 'shrot', which "),
-    ("short", {"count": 2}, "words.ftl:4: 'short' is wrong in .en (Unknown external: memory), as "),
+    ("shrot", {}, "words.ftl: there is no message 'shrot'."),
+    ("short", {"count": 2}, "words.ftl:4: 'short' is wrong in .en (Unknown external: memory)."),
     ("more", {"name": None, "others": True}, "words.ftl:11: 'more' is given None for $name, ")]
 WRONG_FILES = [
     ("a =\n    .en = x\n", "words.ftl:1: 'a' has not just the attributes .en and .zh"),
     ("a =\n    .en = x\n    .zh = y\n\na =\n    .en = x\n    .zh = y\n",
-     "words.ftl:5: 'a' stands twice, first in line 1."),
+     "words.ftl:5: 'a' stands twice."),
     ("a =\n    .en = x\n    .zh = { $y\n", "words.ftl:3: Expected token: \"}\".")]
 
 
@@ -62,11 +62,10 @@ def test_plurals_choices_and_values(say, key, values, texts):
 
 
 @pytest.mark.parametrize(("key", "values", "problem"), WRONG_CALLS)
-def test_a_wrong_call_is_refused_with_both_places(say, key, values, problem):
+def test_a_wrong_call_is_refused(say, key, values, problem):
     with pytest.raises(ParamsError) as refused:
         say()(key, **values)
     assert problem in str(refused.value)
-    assert "tests/catalogue/test_messages.py:" in str(refused.value)
 
 
 @pytest.mark.parametrize(("text", "problem"), WRONG_FILES)

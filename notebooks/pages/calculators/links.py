@@ -13,7 +13,7 @@ from calc.physics.inputs import Inputs
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.precisions import nearest
 from catalogue.entries.formulas import inputs_of
-from catalogue.kernels.releases import runs_experts
+from catalogue.kernels import runs_experts
 from catalogue.messages import Pair, messages
 from notebooks.pages.calculators.extras import (
     APART,

@@ -28,7 +28,7 @@ from catalogue.deployments.profiles import running
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import WIDE, Device, Node
 from catalogue.entries.models import CSA, Model
-from catalogue.kernels.releases import (
+from catalogue.kernels import (
     INDEXED,
     attention_kind,
     kernel_of,

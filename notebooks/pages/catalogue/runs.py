@@ -16,12 +16,12 @@ from catalogue.kernels import (
     Kernel,
     Support,
     kernels_of,
+    published,
     published_precision,
     quality,
     support,
     tables,
 )
-from catalogue.kernels.releases import published
 from catalogue.messages import Pair, join, messages, pair
 from notebooks.show.display import cited, show, table
 

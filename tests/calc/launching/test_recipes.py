@@ -8,7 +8,7 @@ from calc.launching.recipes import CONDITIONS, compare, lines
 from catalogue import ParamsError, library
 from catalogue.engines.engine import load_engine
 from catalogue.entries.deployments import Condition
-from catalogue.kernels.releases import checkpoints
+from catalogue.kernels import checkpoints
 from catalogue.reading.shared import sources
 
 FILES = {name: library.load("recipes", name) for name in library.names("recipes")}

@@ -22,7 +22,7 @@ from calc.launching.starting import search as start_search
 from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer
 from calc.searching.search import search
-from catalogue.kernels.releases import kernels_of
+from catalogue.kernels import kernels_of
 from notebooks.pages.deciding import cost_documents, goal_fronts, matrix, turning
 from notebooks.pages.deciding.capacity import days, keeping, rated
 from notebooks.pages.deciding.firsts import expected

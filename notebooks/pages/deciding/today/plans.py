@@ -27,7 +27,7 @@ from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.deployments.precisions import nearest
-from catalogue.kernels.releases import expert_bytes
+from catalogue.kernels import expert_bytes
 from notebooks.pages.deciding.generations.models import (
     CHUNK,
     CUT,

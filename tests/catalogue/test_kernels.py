@@ -13,16 +13,20 @@ from catalogue import library
 from catalogue.engines.released import releases
 from catalogue.entries.hardware import Architecture
 from catalogue.entries.models import OWN_LAYER
-from catalogue.kernels import kernel_of, kernels_of, published_precision, support, tables
-from catalogue.kernels.releases import (
+from catalogue.kernels import (
     checkpoint_for,
     checkpoint_words,
     checkpoints,
+    kernel_of,
+    kernels_of,
     multiplied,
     nearest,
     parts_of,
     published,
+    published_precision,
     runs_experts,
+    support,
+    tables,
 )
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT
