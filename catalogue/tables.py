@@ -74,6 +74,15 @@ class Column:
         return (word in self.text if isinstance(self.text, tuple)
                 else re.fullmatch(self.text or "", word) is not None)
 
+    def wrong(self, values: pd.Series) -> Mask:
+        """Which values in SI are not allowed [rows]."""
+        if self.text is not None:
+            return values.isin([word for word in values.unique() if not self.allows(word)]
+                               ).to_numpy()
+        if self is TIME:
+            return (~np.isfinite(values) | (values <= 0)).to_numpy()
+        return ~((values >= self.least) & (values < 2**53) & (values % 1 == 0)).to_numpy()
+
     def expected(self, word: Any) -> str:
         """What messages say is allowed in place of a word."""
         if self is TIME:
@@ -118,8 +127,7 @@ class Table:
     Attributes:
         operator: of ``OPERATORS``.
         frame: all columns of that operator, whole numbers as int64, ``time`` as float64 [s]; then
-            ``file`` and ``row`` of that file, a CSV's counted as lines with its head, a Parquet's
-            from 1.
+            ``row`` of its file, a CSV's counted as lines with its head, a Parquet's from 1.
     """
 
     operator: str
@@ -140,14 +148,13 @@ class Table:
         return Table(self.operator, self.frame[rows].reset_index(drop=True))
 
 
-def as_table(operator: str, columns: Mapping[str, Any], file: str, row: Iterable[int]) -> Table:
+def as_table(operator: str, columns: Mapping[str, Any], row: Iterable[int]) -> Table:
     """A table from columns, each an array, a series or one value for all rows.
 
     Args:
         operator: of ``OPERATORS``.
         columns: by name, at least all of that operator.
-        file: that the rows come from.
-        row: of that file [rows]; the index of each series.
+        row: of the file that they come from [rows]; the index of each series.
     """
     import pandas as pd
 
@@ -155,7 +162,7 @@ def as_table(operator: str, columns: Mapping[str, Any], file: str, row: Iterable
                          index=pd.Index(row))
     typed = frame.astype({column.name: "str" if column.text is not None else "float64"
                           if column is TIME else "int64" for column in OPERATORS[operator]})
-    return Table(operator, typed.assign(file=file, row=frame.index).reset_index(drop=True))
+    return Table(operator, typed.assign(row=frame.index).reset_index(drop=True))
 
 
 def joined(operator: str, tables: Sequence[Table]) -> Table:
@@ -163,7 +170,7 @@ def joined(operator: str, tables: Sequence[Table]) -> Table:
     import pandas as pd
 
     if not tables:
-        return as_table(operator, dict.fromkeys(COLUMNS, ()), "", ())
+        return as_table(operator, dict.fromkeys(COLUMNS, ()), ())
     return Table(operator, pd.concat([table.frame for table in tables], ignore_index=True))
 
 
@@ -279,12 +286,11 @@ def shelf(where: str | Path) -> Shelf:
 PARQUET, CSV = ".parquet", ".csv"
 
 
-def cells(path: Path, name: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+def cells(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """The rows of a file by their line (CSV) or number (Parquet, from 1).
 
     Args:
         path: the file; in a CSV, lines that begin with ``#`` may stand before the head.
-        name: what messages call it.
         columns: of a Parquet file, all by default; one that it lacks is left out.
 
     Raises ParamsError for a file of another format, that is cut off, or has text that is not UTF-8.
@@ -310,12 +316,12 @@ def cells(path: Path, name: str, columns: Sequence[str] | None = None) -> pd.Dat
     except (pyarrow.ArrowException, csv.Error, OSError, UnicodeDecodeError) as error:
         kind = "a Parquet file" if is_parquet else "a CSV with a head"
         reason = getattr(error, "strerror", None) or (str(error).splitlines() or [kind])[0]
-        raise ParamsError(f"{name}: cannot be read as {kind} "
+        raise ParamsError(f"{path}: cannot be read as {kind} "
                           f"({reason.rstrip('.').lower()}).") from None
     for number, row in enumerate(rows, first):
         if len(row) != len(head):
-            raise ParamsError(f"{row_location(name, number)}: has {len(row)} columns, expected "
-                              f"{len(head)} as in the head.")
+            raise ParamsError(f"{row_location(str(path), number)}: has {len(row)} columns, "
+                              f"expected {len(head)} as in the head.")
     return pd.DataFrame(rows, range(first, first + len(rows)), head, dtype="str")
 
 
@@ -365,7 +371,7 @@ class OwnFile:
         Raises ParamsError for a column, an operator or a value that is not of ``OPERATORS``, with
         file, row and column.
         """
-        name, raw = str(self.path), cells(self.path, str(self.path))
+        name, raw = str(self.path), cells(self.path)
         if raw.empty:
             raise ParamsError(f"{name}: has no row, expected one measured operator a row.")
         factors = _head(list(raw.columns), name)
@@ -430,27 +436,23 @@ def _checked(operator: str, raw: pd.DataFrame, factors: Mapping[str, float], nam
         if title not in (OPERATOR, *columns) and len(stated):
             raise ParamsError(f"{row_location(name, stated[0])}: {operator} has no '{title}', "
                               "expected it to be empty.")
-    return as_table(operator, columns, name, raw.index)
+    return as_table(operator, columns, raw.index)
 
 
 def _of_column(column: Column, raw: pd.Series, factor: float, name: str) -> Any:
     """Values of a column in SI [rows]. Raises ParamsError for one that is not allowed."""
+    import pandas as pd
+
     words = texts(raw)
-    missing = (words == "").to_numpy()
-    values: Any
-    if column.text is not None:
-        values = words.mask(missing, column.default or "")
-        allowed = [word for word in values.unique() if column.allows(word)]
-        right = values.isin(allowed).to_numpy() & (~missing | (column.default is not None))
-    else:
-        values = np.where(missing, np.nan if column.default is None else column.default,
-                          numbers(raw))
+    missing, values = words == "", words
+    if column.text is None:
         with np.errstate(over="ignore"):
-            values = values * factor
-        right = (np.isfinite(values) & (values > 0) if column is TIME else
-                 (values >= column.least) & (values < 2**53) & (values == np.floor(values)))
-    if not right.all():
-        row, word = raw.index[right.argmin()], words.iloc[right.argmin()]
+            values = pd.Series(numbers(raw) * factor, raw.index)
+    if column.default is not None:
+        values = values.mask(missing, column.default)
+    wrong = column.wrong(values) | (missing & (column.default is None)).to_numpy()
+    if wrong.any():
+        row, word = raw.index[wrong.argmax()], words.iloc[wrong.argmax()]
         raise ParamsError(f"{row_location(name, row)}, column '{column.name}': '{word}' is not "
                           f"allowed, expected {column.expected(word)}.")
     return values
@@ -529,12 +531,6 @@ class PackagedFile:
     kind: str
 
     @property
-    def name(self) -> str:
-        """The file in messages."""
-        parts = self.path.absolute().parts
-        return "/".join(parts[parts.index(self.folder, len(parts) - 5):])
-
-    @property
     def card(self) -> str:
         """The device of the folder, or the folder's name where there is none."""
         return str(_PACKAGES["cards"].get(self.folder, self.folder))
@@ -553,7 +549,7 @@ class PackagedFile:
 
     def rows(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Rows of the folder's card, with ``@card``, ``@framework`` and ``@engine``."""
-        frame = cells(self.path, self.name, columns)
+        frame = cells(self.path, columns)
         if known := _PACKAGES["devices"].get(self.folder):
             frame = frame[_text(frame, "device").isin([*known, ""])]
         pairs = list(zip(_text(frame, "framework"), _text(frame, "version"), strict=True))
@@ -582,7 +578,7 @@ class PackagedFile:
         try:
             return [self._converted(rule, rows) for rule in rules if len(rows)]
         except KeyError as error:
-            raise ParamsError(f"{self.name}: lacks the column {error}, which tables of this name "
+            raise ParamsError(f"{self.path}: lacks the column {error}, which tables of this name "
                               "have; expected the layout of aiconfigurator or aisimulate."
                               ) from None
 
@@ -600,7 +596,7 @@ class PackagedFile:
         chosen = _match(rows, rule.when)
         if rule.unless:
             chosen &= ~_match(rows, rule.unless)
-        return as_table(rule.operator, columns, self.name, rows.index).select(chosen)
+        return as_table(rule.operator, columns, rows.index).select(chosen)
 
 
 def _text(rows: pd.DataFrame, name: str) -> pd.Series:
@@ -676,21 +672,10 @@ def sound(table: Table) -> Table:
     return table
 
 
-def _without_time(table: Table) -> Mask:
-    """No time above 0 was measured."""
-    return ~(np.isfinite(table["time"]) & (table["time"] > 0))
-
-
 def _unknown(table: Table) -> Mask:
-    """A format or a word that is not in the schema, or a number below the least."""
-    wrong = np.zeros(len(table), bool)
-    for column in OPERATORS[table.operator]:
-        values = table.frame[column.name]
-        if column.text is not None:
-            wrong |= values.isin([word for word in values.unique() if not column.allows(word)])
-        elif column is not TIME:
-            wrong |= values < column.least
-    return np.asarray(wrong)
+    """A time of 0 or none, a word that is not in the schema, or a number below the least."""
+    return np.logical_or.reduce([column.wrong(table.frame[column.name])
+                                 for column in OPERATORS[table.operator]])
 
 
 def _below(table: Table) -> Mask:
@@ -729,8 +714,7 @@ def _spiked(table: Table) -> Mask:
     return (frame["time"] > SPIKE * neighbours.sort_index()).to_numpy()
 
 
-CHECKS: tuple[Callable[[Table], Mask], ...] = (
-    _without_time, _unknown, _below, _copied, _doubled, _spiked)
+CHECKS: tuple[Callable[[Table], Mask], ...] = (_unknown, _below, _copied, _doubled, _spiked)
 """Rows that ``sound`` leaves out, in this order."""
 FLOP_PER_MAC = 2
 

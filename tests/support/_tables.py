@@ -9,7 +9,7 @@ import numpy as np
 from catalogue.tables import OPERATORS, Table, as_table
 
 
-def synthetic(operator: str, file: str = "made here", **columns: Any) -> Table:
+def synthetic(operator: str, **columns: Any) -> Table:
     """A table from values, each for all rows or a list of one per row; the rest by default.
 
     ``card``, ``engine`` and ``dtype`` are names that stand for nothing where they are left out.
@@ -19,4 +19,4 @@ def synthetic(operator: str, file: str = "made here", **columns: Any) -> Table:
                 if isinstance(value, list | tuple | np.ndarray)), default=1)
     return as_table(operator, {
         column.name: given.get(column.name, column.default)
-        for column in OPERATORS[operator]}, file, range(1, rows + 1))
+        for column in OPERATORS[operator]}, range(1, rows + 1))
