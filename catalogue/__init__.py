@@ -6,7 +6,6 @@ Everything a program may ask for is here; nothing of the physics is.
 from functools import partial
 
 from catalogue.deployments.loading import (
-    Family,
     deployment_names,
     load_deployment,
     load_family,
@@ -17,7 +16,7 @@ from catalogue.deployments.loading import (
 )
 from catalogue.deployments.scenario import Scenario, device_inputs, model_inputs, precision_inputs
 from catalogue.entries import trees
-from catalogue.entries.formulas import Symbol, symbols
+from catalogue.entries.formulas import symbols
 from catalogue.library import load, names
 from catalogue.reading import units
 from catalogue.reading.errors import LayoutError, ParamsError
@@ -36,11 +35,9 @@ load_prices = partial(load, "prices")
 
 __all__ = [
     "ROOT",
-    "Family",
     "LayoutError",
     "ParamsError",
     "Scenario",
-    "Symbol",
     "Value",
     "deployment_names",
     "device_inputs",

@@ -178,7 +178,6 @@ def _unknown(kind: str, text: str) -> str:
 
 
 COMMAND_LINE = "given on the command line"
-MAX_LIKE = 16  # entries in a chain of likeness
 OWN = ("defaults", "name", "note", "like")  # keys that likeness does not pass on
 SOLD = ("price",)  # nor these of a card: a price is of what was sold, not of what is like it
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
@@ -330,17 +329,12 @@ def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict
     if "like" not in cls.model_fields or reference is None:
         return file.data
     where = file.where(("like",))
-    if not isinstance(reference, str):
-        raise ParamsError(f"{where}: 'like' is the name of a {kind[:-1]}.")
     try:
         path = locate(kind, reference, file.path)
     except ParamsError as error:
         raise ParamsError(f"{where}: like: {error}") from None
     if path.resolve() in (file.path.resolve(), *passed):
         raise ParamsError(f"{where}: '{reference}' is in turn like this {kind[:-1]}.")
-    if len(passed) == MAX_LIKE:
-        raise ParamsError(f"{where}: a chain of more than {MAX_LIKE} {kind} that are like one "
-                          "another.")
     base = _with_base(kind, read(path), (*passed, file.path.resolve()))
     return over({key: _inherited(cls, key, raw, base.get("defaults"), path)
                   for key, raw in base.items()

@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from catalogue.entries.models import Model
 from catalogue.kernels import published_precision
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT
+from catalogue.reading.files import ROOT, read_small
 from catalogue.reading.units import factor
 
 LARGEST = 32 << 20  # bytes that are read
@@ -30,7 +29,6 @@ GIB = factor("GiB")
 SIZES = ("<size>", "<gib>", "<used>")  # parts of patterns that hold GiB
 KEPT = 1 << 20  # characters of lines that are searched: more than any start prints
 WIDEST = 1 << 16  # characters of a line, of which engines print their arguments on one
-NAMES = 50  # models and cards that are looked at
 PRINTED: Mapping[str, Any] = yamlfile.read(ROOT / "startup_logs.yml").data
 _KEYS = {key: name for name, keys in PRINTED["arguments"].items() for key in keys}
 _NAMED = "|".join(sorted({key.lstrip("-").replace("_", "[_-]") for key in _KEYS},
@@ -82,19 +80,11 @@ def read_log(path: Path) -> StartupText:
     Args:
         path: of the log.
 
-    Raises ParamsError, one sentence, for a file that cannot be read, is too large, is no UTF-8 text
-    or has no line on memory that one of these engines prints.
+    Raises ParamsError, one sentence, for a file that cannot be read, is too large, or has no line
+    on memory that one of these engines prints.
     """
-    try:
-        if path.stat().st_size > LARGEST:
-            raise ParamsError(f"{path}: larger than {LARGEST >> 20} MiB, expected the lines of the "
-                              "start alone.")
-        lines = path.read_bytes().decode("utf-8").split("\n")
-    except OSError as error:
-        raise ParamsError(f"{path}: cannot be read ({error.strerror}).") from None
-    except UnicodeDecodeError:
-        raise ParamsError(f"{path}: is no UTF-8 text, expected the log as the engine writes "
-                          "it.") from None
+    raw = read_small(path, str(path), "the lines of the start alone", LARGEST)
+    lines = raw.decode("utf-8", "replace").split("\n")
     telling = re.compile("|".join(PRINTED["lines"]))
     tells = [telling.search(line, 0, WIDEST) is not None for line in lines]
     text = "\n".join(line[:WIDEST] for line, own, before in zip(  # each with the next one
@@ -136,9 +126,9 @@ def _first(patterns: list[str], text: str) -> str | None:
 
 
 def _all(patterns: list[str], text: str) -> tuple[str, ...]:
-    """What patterns find, each once, the first ones alone."""
-    found = (match[1] for pattern in patterns for match in _found(pattern, text))
-    return tuple(islice(dict.fromkeys(found), NAMES))
+    """What patterns find, each once."""
+    return tuple(dict.fromkeys(
+        match[1] for pattern in patterns for match in _found(pattern, text)))
 
 
 def _arguments(text: str) -> dict[str, str]:
