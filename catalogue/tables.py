@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from catalogue import library
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT
+from catalogue.reading.files import ROOT, is_file, is_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -266,19 +266,14 @@ def shelf(where: str | Path) -> Shelf:
 
     Raises ParamsError where there is no table.
     """
-    path = Path(where).expanduser()
-    try:
-        path.stat()
-        own = [OwnFile(file) for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
-               if file.suffix in (PARQUET, CSV) and file.is_file()]
-    except (OSError, RuntimeError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "not the name of a file").lower()
-        raise ParamsError(f"{where}: cannot be read ({reason}), expected a table or a folder of "
-                          "tables.") from None
-    if files := packaged_files(path) or own:
+    path = Path(where)
+    paths = sorted(path.rglob("*"), key=_natural) if is_folder(path) else [path]
+    paths = [each for each in paths if is_file(each)]
+    own = [OwnFile(each) for each in paths if each.suffix in (PARQUET, CSV)]
+    if files := packaged_files(paths) or own:
         return Shelf(path, files)
-    raise ParamsError(f"{where}: holds no table, expected a file that ends in {PARQUET} or {CSV}, "
-                      "or a folder with such files.")
+    raise ParamsError(f"{where}: there is no table, expected a file that ends in {PARQUET} or "
+                      f"{CSV}, or a folder with such files.")
 
 
 # --- cells of files -------------------------------------------------------------------------------
@@ -495,14 +490,14 @@ def _conventions() -> dict[str, tuple[Rule, ...]]:
 CONVENTIONS = _conventions()
 
 
-def packaged_files(root: Path) -> Sequence[PackagedFile]:
-    """Every table of the packages below a folder that has a convention, in order.
+def packaged_files(paths: Iterable[Path]) -> Sequence[PackagedFile]:
+    """Every table of packages among some files that has a convention, in order.
 
     Of several packages, what the last of them has at a place replaces the others': a later one may
     have measured a release anew.
     """
     places: dict[tuple[str, ...], PackagedFile] = {}
-    for path in [root] if root.is_file() else sorted(root.rglob("*_perf.*"), key=_natural):
+    for path in paths:
         match, parts = ENDING.fullmatch(path.name), path.absolute().parts
         if match and match["table"] in CONVENTIONS and len(parts) > len(DATA) + 2:
             folder = parts[-4] if parts[-5] == DATA[-1] else parts[-5]

@@ -15,7 +15,8 @@ from catalogue.messages import messages
 from catalogue.models.huggingface import Imported, import_config
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import write_whole
-from catalogue.reading.jsonfile import json_excerpt, shown_path
+from catalogue.reading.jsonfile import json_excerpt
+from catalogue.reading.yamlfile import display_path
 from catalogue.shipped import first_line
 
 common = messages("common")
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     for line in _report(result, counted):
         print(line, file=sys.stderr)
     if args.output is not None:
-        print(spoken(say("written", path=shown_path(Path(args.output)))), file=sys.stderr)
+        print(spoken(say("written", path=display_path(Path(args.output)))), file=sys.stderr)
     return OK
 
 
@@ -86,7 +87,7 @@ def _write(target: Path, text: str, config: Path, force: bool) -> None:
 
     Raises ParamsError saying why it cannot be written.
     """
-    name = shown_path(target)
+    name = display_path(target)
     if target.suffix not in (".yml", ".yaml") or not target.name.isprintable():
         raise ParamsError(spoken(say("no-name", name=name)))
     try:

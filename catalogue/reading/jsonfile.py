@@ -64,12 +64,6 @@ def json_excerpt(value: Any) -> str:
     return json.dumps(value)[:40]
 
 
-def shown_path(path: Path) -> str:
-    """A path as a reader knows it; printable whatever the file system holds."""
-    name = display_path(path)
-    return name if name.isprintable() else ascii(name)[1:-1]
-
-
 def read(path: Path) -> JsonFile:
     """Parse a JSON object.
 
@@ -77,7 +71,7 @@ def read(path: Path) -> JsonFile:
     not an object, is nested too deep, or holds a key twice. ``NaN`` and infinities are numbers, as
     Python writes them.
     """
-    name = shown_path(path)
+    name = display_path(path)
     if is_folder(path):
         raise ParamsError(f"{name}: a folder, expected the file config.json of a model.")
     raw = read_small(path, name, "a config.json", MAX_BYTES)

@@ -53,7 +53,7 @@ SENTENCES = [
     ("validate --system no-such", "no-such"), ("validate --metric latency", "latency"),
     ("calibrate EMPTY", "there is no plan.json"),
     ("audit --verdict compatibel", "nearest are compatible"),
-    ("kernels list --tables EMPTY", "holds no table, expected"),
+    ("kernels list --tables EMPTY", "there is no table, expected"),
     (f"deploy {R1} -o OUT --flag=--nnodes=2", "it comes with 0.13.0"),
     (f"deploy {R1} -o OUT --env 1X=2", "expected NAME=value"),
     (f"deploy {R1} -o OUT --hosts a,b", "expected 1, one per node"),
