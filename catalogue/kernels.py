@@ -37,8 +37,7 @@ from catalogue.entries.profiles import in_order
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from catalogue.reading import yamlfile
 
-say = messages("catalogue/kernels/releases")
-say_quality = messages("catalogue/kernels/quality")
+say = messages("catalogue/kernels")
 
 SEVERAL = " / "  # between the names of models that an entry is of
 
@@ -643,30 +642,30 @@ class Quality:
     def words(self) -> tuple[str, str]:
         """In English and Chinese, what a line about an answer ends with."""
         if self.is_published:
-            return say_quality("published-weights")
+            return say("published-weights")
         if self.lossless:
-            return say_quality("published-weights-widened-without-loss")
+            return say("published-weights-widened-without-loss")
         found = next((row for row in (self.relatives if self.relative else self.rows)
                       if row.difference == self.worst and row.difference is not None
                       and _counts(row, self.published)), None)
         if found is None or found.difference is None or found.reference is None:
             return self._alone()
-        of = say_quality("of-relative", weights=found.weights) if self.relative else ("", "")
-        return say_quality("quality-against-points", benchmark=found.benchmark,
+        of = say("of-relative", weights=found.weights) if self.relative else ("", "")
+        return say("quality-against-points", benchmark=found.benchmark,
                    solved=f"{found.solved.value:g}", reference=f"{found.reference.value:g}",
                    difference=f"{found.difference:+.1f}", of=of)
 
     def _alone(self) -> tuple[str, str]:
         """What is told where no score stands beside one of the published weights."""
-        none = say_quality("none-beside-published-weights-is")
+        none = say("none-beside-published-weights-is")
         if not self.rows:
-            return say_quality("quality", none=none)
+            return say("quality", none=none)
         row = self.rows[0]
         if row.difference is None:
             told = [f"{each.benchmark} {each.solved.value:g}" for each in self.rows]
             scores = join((", ", "、"), zip(told, told, strict=True))
-            return say_quality("quality-scores", scores=scores, none=none)
-        return say_quality("quality-points-against", benchmark=row.benchmark,
+            return say("quality-scores", scores=scores, none=none)
+        return say("quality-points-against", benchmark=row.benchmark,
                    difference=f"{row.difference:+.1f}", against=str(row.against), none=none)
 
 
