@@ -3,7 +3,7 @@
 They are generated, not committed. A file names its schema in its first line
 (``# yaml-language-server: $schema=...``), so that an editor with a YAML language server completes
 keys and marks what is wrong while it is typed. The schemas are made from the classes that check the
-files; what a schema cannot say (missing keys, units, rules over several keys) ``calc validate`` says.
+files; what a schema cannot say (missing keys, units, rules over several keys) ``calc check`` says.
 """
 
 from __future__ import annotations
