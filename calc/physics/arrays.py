@@ -76,7 +76,7 @@ def either(condition: Number, yes: Callable[[], Any], no: Callable[[], Any]) -> 
 
     Args:
         condition: booleans.
-        yes, no: functions that return numbers, or tuples of as many numbers, of one unit each.
+        yes, no: functions that return numbers, or tuples of as many numbers, of one unit each [any].
 
     Source: definition, as :func:`select`.
     """

@@ -27,7 +27,7 @@ from catalogue.entries.hardware import Device, Node
 from catalogue.entries.measurements import Measurements
 from catalogue.entries.models import CSA, GROUPS, WINDOW_HEADS, Drafter, Model
 from catalogue.entries.profiles import Reserve, Way
-from catalogue.kernels.releases import multiplied
+from catalogue.kernels import multiplied
 from catalogue.messages import by_language, messages
 from catalogue.reading.units import factor
 from catalogue.reading.values import Text, Value
