@@ -1,1 +1,2 @@
-"""Laws of operators held against tables of measured kernels: fitted and judged; no step."""
+"""Kernel models, fitted to and validated on tables of measured kernels; the runtime never imports
+them."""

@@ -1,51 +1,61 @@
-"""Laws of matmuls: a dense one with its rows quantised, and a layer's block of routed experts.
+"""Dense matmuls with their rows quantised: the law, and the rows of tables that it is fitted to.
 
-They call what a step calls (``calc.physics.operators``), for one matmul and one layer. Columns
-are those of a table (``catalogue.tables``) and of its card: ``peak`` [FLOP/s], ``bandwidth`` [B/s],
+The law calls what a step calls (``calc.physics.operators``), for one matmul. Columns are those of a
+table (``catalogue.tables``) and of its card: ``peak`` [FLOP/s], ``bandwidth`` [B/s],
 ``weight_bytes`` [B], and the mechanisms that are not fitted. Tables time kernels in a row, so the
 latencies of a law contain the boundaries between the kernels of its operator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from calc.kernels.law import Bounds, Column, Columns, Law
-from calc.kernels.routing import Dealing, met
-from calc.physics.experts import expert_tile, moved_rows
 from calc.physics.inputs import Inputs
-from calc.physics.operators import (
-    Matmuls,
-    expert_latency,
-    matmul_time,
-    tiles_of_experts,
-    whole_tiles,
-)
+from calc.physics.operators import Matmuls, matmul_time, whole_tiles
 from calc.physics.work import Work
+from kernels.fitting import Bounds, Column, Columns, Law, fit, halves
+from kernels.tables import (
+    LAUNCHED,
+    LEAST_TABLE,
+    FormatTable,
+    ReleaseTables,
+    kernel_label,
+    kinds,
+    numbers,
+)
+from kernels.writing import FittedTable
 
 ACTIVATION_BYTES = 2  # of an element of the rows, before they are quantised
 MULTIPLY_ADD = 2
-MATRICES = 3  # of an expert: gate, up and down
 OF_CARD = ("hbm_efficiency", "gemm_tile_rows", "expert_tile_rows")
-# fitted beside the rest it lies between these ends, and moves no error by a hundredth
+# fitted with the others it lies between these ends, and moves no error by a hundredth
 OVERLAP = Bounds(0.5, 0.25, 0.75)
-# a rank's own rows, beside those of all that it has: gathered, gated and brought back once
-ONCE = Bounds(1, 0.5, 2)
-# rows of a tile over rows of an expert, and the most, from which on experts have several
-GROWTH, LARGEST = Bounds(1.4, 0.25, 32), Bounds(64, 16, 512)
+SHAPE = ("rows", "columns", "depth")
+DENSE_FORMATS = ("bf16", "fp8-block", "nvfp4")
+MOST_TOKENS = 32768
+# of a dense matmul that engines' kernels take whole: of others, which models of this class do not
+# have, vLLM and SGLang call a slower kernel
+BLOCK_COLUMNS, BLOCK_DEPTH = 64, 128
+# rows of a graph or of a full chunk: for others scales are laid out anew, by a kernel of 4 to 6 us
+# on B200 under vLLM
+GRAPH_ROWS, FEWEST = 4, 2
 
 
-def _inputs(columns: Columns, parameters: Mapping[str, float], **more: object) -> Inputs:
-    """What the functions of the physics read, for a class that stands alone on its card."""
+def matmul_inputs(columns: Columns, parameters: Mapping[str, float], **more: object) -> Inputs:
+    """Inputs of a class that is alone on its card.
+
+    Args:
+        columns: ``bandwidth`` and the mechanisms of ``OF_CARD``.
+        parameters: of a law.
+        more: further inputs.
+    """
     alone = dict.fromkeys(("tensor_parallel", "expert_parallel", "data_parallel"), 1)
     return Inputs(
         alone | {"clock_factor": 1, "clock_spread": 0, "expert_tensor_parallel": 0,
-                 "memory_bandwidth": columns["bandwidth"]}
-        | {"load_overlap": OVERLAP.start, "expert_load_overlap": OVERLAP.start}
+                 "memory_bandwidth": columns["bandwidth"], "load_overlap": OVERLAP.start,
+                 "expert_load_overlap": OVERLAP.start}
         | {name: columns[name] for name in OF_CARD} | more | dict(parameters))
 
 
@@ -53,14 +63,14 @@ def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     """Time of a dense matmul [s], quantising its rows included.
 
     Args:
-        columns: ``rows``, ``columns``, ``depth`` and what is known of the card.
+        columns: ``rows``, ``columns``, ``depth`` and constants of the card.
         parameters: of ``DENSE``.
 
     Source: notebooks/latency.md, sections The fixed cost of a matmul and The classes of a step.
     """
-    rows, out, depth = (columns[name] for name in ("rows", "columns", "depth"))
-    q = _inputs(columns, {f"head_{name}": value for name, value in parameters.items()},
-                head_peak=columns["peak"])
+    rows, out, depth = (columns[name] for name in SHAPE)
+    q = matmul_inputs(columns, {f"head_{name}": value for name, value in parameters.items()},
+                      head_peak=columns["peak"])
     work = Work(MULTIPLY_ADD * rows * out * depth,
                 out * depth * columns["weight_bytes"] + (out + depth) * ACTIVATION_BYTES * rows)
     one = Matmuls(1, depth)
@@ -69,83 +79,29 @@ def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     return np.asarray(one.time(q, "head", worked, rows), float)
 
 
-def expert_bytes(columns: Columns) -> Column:
-    """Weights of the experts that a rank reads, or of its slices of them [B].
-
-    Args:
-        columns: ``hidden_size``, ``inside``, ``experts_read`` and ``weight_bytes``.
-    """
-    return np.asarray(MATRICES * columns["experts_read"] * columns["hidden_size"]
-                      * columns["inside"] * columns["weight_bytes"])
-
-
-def expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool = False,
-                sent: bool = False) -> Column:
-    """Time of a layer's routed experts on a rank [s], rows sorted, quantised and summed.
-
-    Args:
-        columns: ``tokens`` of all ranks, ``n_routed_experts``, ``num_experts_per_tok``,
-            ``expert_parallel``, ``hidden_size``, ``inside`` (width of an expert on the rank),
-            ``expert_rows`` and ``experts_read`` of the rank, and what is known of the card.
-        parameters: of ``WHOLE``, ``SENT`` or ``SLICES``.
-        slices: whether experts are cut over ranks, not whole.
-        sent: whether the rank has been sent its own rows and no others.
-
-    Source: notebooks/latency.md, section The classes of a step.
-    """
-    hidden, inside = columns["hidden_size"], columns["inside"]
-    rows, read = columns["expert_rows"], columns["experts_read"]
-    together = rows / columns["num_experts_per_tok"] if sent else columns["tokens"]
-    other = dict.fromkeys((*WHOLE.parameters, *SLICES.parameters), 1.0)  # not asked for
-    other |= {"gathered_row_traffic": 0.0, "expert_row_traffic": ONCE.start}
-    q = _inputs(columns, {**other, **parameters}, routed_expert_peak=columns["peak"],
-                expert_tensor_parallel=2 if slices else 1, exchange_gathered=1,
-                shared_expert_ranks=0, num_experts_per_tok=columns["num_experts_per_tok"],
-                n_routed_experts=columns["n_routed_experts"] / columns["expert_parallel"])
-    of_one = (2 * hidden + MATRICES * inside) * ACTIVATION_BYTES
-    moved = rows * of_one
-    work = Work(MULTIPLY_ADD * rows * MATRICES * hidden * inside, expert_bytes(columns) + moved)
-    padded = tiles_of_experts(expert_tile(q, 1.0, together), rows / np.maximum(read, 1))
-    time = (matmul_time(q, "routed_expert", work, padded) + expert_latency(q)
-            + moved_rows(q, rows, together) * of_one / (
-                q.memory_bandwidth * q.hbm_efficiency))
-    return np.asarray(time, float)
-
-
-def rank_columns(columns: Mapping[str, Column], skew: np.ndarray, left: Dealing = "ranks"
-                 ) -> dict[str, Column]:
-    """What a rank of a table of experts has: ``inside``, ``expert_rows`` and ``experts_read``.
-
-    Args:
-        columns: of the table.
-        skew: how its tokens were dealt, by row.
-        left: to whom rows went that rounding left over (``calc.kernels.routing``).
-    """
-    shapes = zip(*(columns[name].astype(int) for name in (
-        "tokens", "n_routed_experts", "num_experts_per_tok", "expert_parallel")), skew, strict=True)
-    found = np.array([met(*shape, left) for shape in shapes], float)
-    return {"inside": columns["moe_intermediate_size"] / columns["tensor_parallel"],
-            "experts_read": found[:, 0], "expert_rows": found[:, 1]}
-
-
 DENSE = Law("gemm", {
     "gemm_efficiency": Bounds(0.7, 0.05, 0.98), "matmul_latency": Bounds(3e-6, 1e-8, 6e-5),
     "depth_latency": Bounds(5e-10, 1e-13, 1e-8), "activation_traffic": Bounds(1, 1e-3, 30)},
     dense_time, {"load_overlap": OVERLAP})
-WHOLE = Law("experts", {
-    "routed_expert_gemm_efficiency": Bounds(0.5, 0.02, 0.98),
-    "expert_streaming_efficiency": Bounds(0.7, 0.05, 0.98),
-    "routed_expert_latency": Bounds(1e-5, 1e-7, 2e-4),
-    "gathered_row_traffic": Bounds(1, 1e-3, 40), "expert_tile_growth": GROWTH,
-    "largest_expert_tile": LARGEST},
-    expert_time, {"expert_load_overlap": OVERLAP, "expert_row_traffic": ONCE})
-SENT = replace(WHOLE, parameters={
-    {"gathered_row_traffic": "expert_row_traffic"}.get(name, name): bounds
-    for name, bounds in WHOLE.parameters.items()}, time=partial(expert_time, sent=True),
-    fixed={"expert_load_overlap": OVERLAP})
-SLICES = Law("experts", {
-    "sliced_expert_gemm_efficiency": Bounds(0.5, 0.02, 0.98),
-    "sliced_streaming_efficiency": Bounds(0.7, 0.05, 0.98),
-    "sliced_expert_latency": Bounds(1e-5, 1e-7, 2e-4), "sliced_row_traffic": Bounds(2, 1e-3, 40),
-    "sliced_tile_growth": GROWTH, "largest_sliced_tile": LARGEST},
-    partial(expert_time, slices=True), {"load_overlap": OVERLAP})
+
+
+def dense_tables(tables: ReleaseTables) -> Iterator[FormatTable]:
+    """Dense matmuls of a release that time decode too, format by format."""
+    for read in tables.formats("gemm", DENSE_FORMATS):
+        rows = read.table["rows"]
+        table = read.table.select(
+            (rows <= MOST_TOKENS) & ((rows % GRAPH_ROWS == 0) | (rows <= FEWEST))
+            & (read.table["columns"] % BLOCK_COLUMNS == 0)
+            & (read.table["depth"] % BLOCK_DEPTH == 0))
+        if (len(table) >= LEAST_TABLE and table["time"].min() <= LAUNCHED
+                and table["rows"].min() <= FEWEST):
+            yield read._replace(table=table)
+
+
+def fitted_matmuls(tables: ReleaseTables) -> Iterator[FittedTable]:
+    """Laws of dense matmuls of a release, format by format."""
+    for dtype, multiplied, _, card, table in dense_tables(tables):
+        columns = numbers(table, SHAPE)
+        yield FittedTable(tables.release, "gemm", kernel_label(table), dtype, multiplied, fit(
+            DENSE, {**columns, **card}, table["time"], halves(list(columns.values())),
+            columns["rows"], kinds([columns["columns"], columns["depth"]])))

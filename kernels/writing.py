@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from calc.kernels.fitting import Errors, Fitted
-from calc.kernels.law import Bounds
 from calc.yamltext import Flow, dump, rounded, significant
 from catalogue.entries.profiles import Rejected, in_order
+from kernels.fitting import Bounds, Errors, Fitted
 
 SCHEMA = "# yaml-language-server: $schema=../schema/fits.json\n"
 # a law's parameter -> the mechanism that it is, and the unit that it is written in
@@ -19,36 +18,36 @@ SHARE, MICROSECONDS, NANOSECONDS, BYTES = ("", 1.0), (" us", 1e-6), (" ns", 1e-9
 OF_A_TOKEN = (" ns/token", 1e-9)
 NAMES = {"routed_expert_gemm_efficiency": "grouped_gemm_efficiency",
          "sliced_expert_gemm_efficiency": "sliced_gemm_efficiency"}
-UNITS = {"matmul_latency": MICROSECONDS, "depth_latency": NANOSECONDS, "activation_traffic": BYTES,
-         **dict.fromkeys(("routed_expert_latency", "sliced_expert_latency", "latent_core_latency",
-                          "prefill_core_latency", "collective_alpha", "second_round_alpha",
-                          "pipelined_alpha", "exchange_alpha", "exchange_network_alpha"),
-                         MICROSECONDS), "latent_core_fill": NANOSECONDS,
-         "exchange_expert_time": NANOSECONDS, "exchange_token_time": OF_A_TOKEN}
-BY_DTYPE = ("gemm_efficiency", "matmul_latency", "depth_latency", "activation_traffic",
-            "grouped_gemm_efficiency", "sliced_gemm_efficiency")
-# what a law takes however little it has to do
+# latencies that a law takes however little it has to do
 FIXED = frozenset({"matmul_latency", "routed_expert_latency", "sliced_expert_latency",
                    "latent_core_latency", "collective_alpha", "second_round_alpha",
                    "pipelined_alpha"})
+UNITS = {**dict.fromkeys((*FIXED, "prefill_core_latency", "exchange_alpha",
+                          "exchange_network_alpha"), MICROSECONDS),
+         **dict.fromkeys(("depth_latency", "latent_core_fill", "exchange_expert_time"),
+                         NANOSECONDS),
+         "activation_traffic": BYTES, "exchange_token_time": OF_A_TOKEN}
+BY_DTYPE = ("gemm_efficiency", "matmul_latency", "depth_latency", "activation_traffic",
+            "grouped_gemm_efficiency", "sliced_gemm_efficiency")
 MOST = 1.0  # of a share
-WORST = 0.25  # median error from which on a law says nothing of a table
+WORST = 0.25  # median error from which on a law does not describe its table
 DIGITS = 3
 ERROR_DIGITS = 3  # after the point
 
 
 @dataclass(frozen=True)
-class Table:
+class FittedTable:
     """A fitted table.
 
     Attributes:
         release: of the engine.
-        operator, cut, kernel, dtype: as the table names them; no cut but of experts.
+        operator, kernel, dtype: as the table names them.
         multiplied: the dtype that is multiplied, as mechanisms name it.
+        fit: the fitted law.
+        cut: ``whole`` or ``slices`` of experts; None of other operators.
         gathered: whether it times experts for ranks that have the tokens of all, or for tokens
             that are sent; None, for both.
         experts: formats of the catalogue in which routed experts are stored so; none of dense ones.
-        fit: what the law came to.
         attention: of the models whose core it is; None for every model.
         exchange: the mode of sending tokens that it times; None of other operators.
         rejected: why its law's fixed times are not used; None where they are.
@@ -57,39 +56,38 @@ class Table:
 
     release: str
     operator: str
-    cut: str | None
     kernel: str
     dtype: str
     multiplied: str
-    gathered: bool | None
-    experts: tuple[str, ...]
     fit: Fitted
+    cut: str | None = None
+    gathered: bool | None = None
+    experts: tuple[str, ...] = ()
     attention: str | None = None
     exchange: str | None = None
     rejected: Rejected | None = None
-    instead: Table | None = None
-
-    @property
-    def used(self) -> Fitted:
-        """Values that are written for the release: a rejected law takes the fixed times of
-        ``instead`` and keeps the rest, which nothing contradicts.
-        """
-        if not self.rejected:
-            return self.fit
-        given = {name: self.instead.fit if name in FIXED and self.instead else self.fit
-                 for name in self.fit.values if self.instead or name not in FIXED}
-        return replace(self.fit, values={name: of.values[name] for name, of in given.items()},
-                       ranges={name: of.ranges[name] for name, of in given.items()})
+    instead: FittedTable | None = None
 
 
-def named_values(table: Table) -> dict[str, str]:
+def used_fits(table: FittedTable) -> dict[str, Fitted]:
+    """The fit whose value and range are written for the release, by parameter.
+
+    A rejected law takes the fixed times of ``instead``; nothing contradicts its other values.
+    """
+    instead = table.instead.fit if table.instead else None
+    fits = {name: instead if table.rejected and name in FIXED else table.fit
+            for name in table.fit.values}
+    return {name: fit for name, fit in fits.items() if fit}
+
+
+def named_values(table: FittedTable) -> dict[str, str]:
     """Values of a law by the names of mechanisms, as a file has them."""
     return {_key(name, table.multiplied): str(_quantity(name, value))
             for name, value in table.fit.values.items()}
 
 
 def text(engine: str, card: str, name: Mapping[str, str], package: str, source: str, date: str,
-         tables: Sequence[Table]) -> str:
+         tables: Sequence[FittedTable]) -> str:
     """The file of an engine on a class of cards.
 
     Args:
@@ -99,35 +97,36 @@ def text(engine: str, card: str, name: Mapping[str, str], package: str, source: 
         package: and version that the tables are of.
         source: key of ``params/sources/``.
         date: of the tables.
-        tables: those whose law says something, and those that values without a fit are judged on;
-            the others are left out.
+        tables: those whose law describes its table, and those that values without a fit are judged
+            on; the others are left out.
     """
-    reported = [table for table in tables
-                if not table.fit.values or table.fit.errors.median <= WORST]
-    statements = []
-    for kind in dict.fromkeys(map(_kind, reported)):
-        of_kind = [table for table in reported if _kind(table) == kind]
-        releases = sorted({table.release for table in of_kind}, key=in_order)
-        statements += [_statement(release if release != releases[0] else None, card, [
-            table for table in of_kind if table.release == release]) for release in releases]
+    groups: dict[tuple[Any, ...], dict[str, list[FittedTable]]] = {}
+    for table in tables:
+        if not table.fit.values or table.fit.errors.median <= WORST:
+            groups.setdefault(_kind(table), {}).setdefault(table.release, []).append(table)
+    statements = [
+        _statement(release if number else None, card, releases[release])
+        for releases in groups.values()
+        for number, release in enumerate(sorted(releases, key=in_order))]
     return SCHEMA + dump({
         "name": dict(name), "engine": engine, "card": card, "table": package,
         "defaults": {"source": source, "kind": "derived", "date": date}, "statements": statements})
 
 
-def _kind(table: Table) -> tuple[str, tuple[str, ...], str, bool | None, str | None]:
-    """What statements are told apart by, besides their release."""
+def _kind(table: FittedTable) -> tuple[Any, ...]:
+    """Fields that statements differ by, besides their release."""
     return (table.operator, table.experts, table.multiplied if table.experts else "",
             table.gathered, table.exchange)
 
 
-def _statement(since: str | None, card: str, tables: Sequence[Table]) -> dict[str, Any]:
+def _statement(since: str | None, card: str, tables: Sequence[FittedTable]) -> dict[str, Any]:
     """A statement of a profile: tables of one kind and release, and on what their values rest."""
     _, experts, multiplied, gathered, exchange = _kind(tables[0])
     mechanisms: dict[str, Any] = {}
     for table in tables:
-        mechanisms |= {_key(name, table.multiplied): _value(name, value, table.used.ranges[name])
-                       for name, value in table.used.values.items()}
+        mechanisms |= {_key(name, table.multiplied): _value(name, fit.values[name],
+                                                            fit.ranges[name])
+                       for name, fit in used_fits(table).items()}
         if table.experts and table.cut == "whole":  # of slices and dense ones it is the same
             mechanisms |= {name: _bounded(bound) for name, bound in table.fit.law.fixed.items()}
     if "load_overlap" in tables[0].fit.law.fixed and not experts:
@@ -135,6 +134,21 @@ def _statement(since: str | None, card: str, tables: Sequence[Table]) -> dict[st
     return _stated(since=since, cards=[card], attention=tables[0].attention, experts=list(experts),
                    multiplied=multiplied, gathered=gathered, exchange=exchange,
                    mechanisms=mechanisms, measured=list(map(_measured, tables)))
+
+
+def _measured(table: FittedTable) -> dict[str, Any]:
+    """A table, the errors of its law, and the covariance of the fit."""
+    fit, rejected = table.fit, table.rejected
+    return _stated(
+        operator=table.operator, cut=table.cut, kernel=table.kernel, dtype=table.dtype,
+        fitted=fit.fitted, judged=_errors(fit.errors),
+        regions={least: _errors(errors) for least, errors in fit.regions.items()},
+        rejected=_stated(reason=rejected.reason, against=rejected.against,
+                         factor=significant(rejected.factor, DIGITS),
+                         instead=table.instead and table.instead.release) if rejected else None
+        ) | {"parameters": [_key(name, table.multiplied) for name in fit.values],
+             "covariance": rounded(fit.covariance[np.tril_indices(len(fit.values))].tolist(),
+                                   DIGITS)}
 
 
 def _stated(**fields: Any) -> dict[str, Any]:
@@ -164,22 +178,6 @@ def _quantity(name: str, number: float) -> str | float:
     suffix, unit = UNITS.get(name, SHARE)
     shown = significant(number / unit, DIGITS)
     return f"{shown:g}{suffix}" if suffix else shown
-
-
-def _measured(table: Table) -> dict[str, Any]:
-    """A table, the errors of its law, and the covariance of what was fitted."""
-    fit, rejected = table.fit, table.rejected
-    return _stated(
-        operator=table.operator, cut=table.cut, kernel=table.kernel, dtype=table.dtype,
-        fitted=fit.fitted, judged=_errors(fit.errors),
-        before=_errors(fit.before) if fit.before else None,
-        regions={least: _errors(errors) for least, errors in fit.regions.items()},
-        rejected=_stated(reason=rejected.reason, against=rejected.against,
-                         factor=significant(rejected.factor, DIGITS),
-                         instead=table.instead and table.instead.release) if rejected else None
-        ) | {"parameters": [_key(name, table.multiplied) for name in fit.values],
-             "covariance": rounded(fit.covariance[np.tril_indices(len(fit.values))].tolist(),
-                                   DIGITS)}
 
 
 def _errors(errors: Errors) -> dict[str, float]:

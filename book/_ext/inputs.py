@@ -24,7 +24,8 @@ from .taking.bundle import CELL
 from .taking.statements import statements
 
 CHAPTERS = "book/chapters"  # folder of executed notebooks
-CODE_FOLDERS = ("calc", "catalogue", "notebooks/derive", "notebooks/show", "notebooks/pages")
+CODE_FOLDERS = ("calc", "catalogue", "kernels", "notebooks/derive", "notebooks/show",
+                "notebooks/pages")
 CODE_FILES = ("notebooks/derive/formulas/formulas.json", "notebooks/derive/formulas/loops.js",
               "notebooks/show/figures.mplstyle", "requirements.txt",
               "benchmarks/results.json")  # which the chapter on the steady state tells

@@ -45,7 +45,7 @@ from catalogue.reading.units import COUNTING
 
 if TYPE_CHECKING:
     from calc.answer.users import LoadResult
-    from calc.evidence.calibrated import Applied
+    from calc.evidence.calibration import Applied
 
 CAPACITY = MEMORY
 
@@ -293,7 +293,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     Args:
         scenario: the deployment.
         applied: calibration whose values take the place of the priors
-            (``calc.evidence.calibrated.apply``).
+            (``calc.evidence.calibration.apply``).
     """
     inputs, attention = scenario.inputs(), scenario.model.attention
     knobs, fitted = scenario.knobs(), {}

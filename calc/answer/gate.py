@@ -21,7 +21,7 @@ from calc.answer.estimate import with_steady_errors
 from calc.answer.steady_state import as_simulated, lasting, simulated
 from calc.answer.two_pools import combine_pools
 from calc.evidence.classes import own_errors
-from calc.evidence.protocols import Predictions
+from calc.evidence.validation import Predictions
 from calc.layouts.feasible import reasons
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount, interval

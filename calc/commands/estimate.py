@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         return _of_pools(args, loaded)
     scenario, applied = loaded[0], None
     if args.calibration is not None:
-        from calc.evidence.calibrated import apply  # SciPy is loaded only where something is fitted
+        from calc.evidence.calibration import apply  # loaded only where it is used
 
         applied = apply(scenario, args.calibration)
     result = calc.estimate(scenario, applied)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, cast, get_args
 
-from calc.evidence.nearness import Nearness, distance, nearness, place, widened
+from calc.evidence.nearness import Nearness, distance, nearness, position, widened
 from calc.uncertainty import Sides
 from catalogue import Scenario, library
 from catalogue.deployments.physics_inputs import USUAL, priors_of
@@ -112,8 +112,8 @@ def discrepancy() -> Discrepancy:
 
     Source: ``params/discrepancies/uncalibrated.yml``.
     """
-    found: Discrepancy = library.load("discrepancies", UNCALIBRATED)
-    return found
+    stored: Discrepancy = library.load("discrepancies", UNCALIBRATED)
+    return stored
 
 
 def engine_of(scenario: Scenario) -> str | None:
@@ -212,23 +212,23 @@ def applied_error(classes: Mapping[str, Mapping[Any, Any]], name: str, metric: s
 
     Returns None if nothing is known.
     """
-    at, of = next(((step, each) for step in ladder(name)
-                   for each in (metric, STAND_IN.get(metric, metric))
-                   if each in classes.get(step, {})), ("", ""))
+    at, of = next(((step, one) for step in ladder(name)
+                   for one in (metric, STAND_IN.get(metric, metric))
+                   if one in classes.get(step, {})), ("", ""))
     if not at:
         return None
-    beside = [step for step, each in classes.items() if of in each and ladder(step)[1:2] == [at]]
+    beside = [step for step, one in classes.items() if of in one and ladder(step)[1:2] == [at]]
     if len(beside) < 2 and at.count("/") + 1 < ENGINE_LEVEL - 1:  # makers differ as far as known
         above = under(CONCURRENT, SERVERS)
-        beside = [step for step, each in classes.items()
-                  if of in each and ladder(step)[1:2] == [above]]
+        beside = [step for step, one in classes.items()
+                  if of in one and ladder(step)[1:2] == [above]]
     else:
         above = at
-    known = HOSTS in at.split("/") or at.count("/") + 1 >= ENGINE_LEVEL or len(beside) < 2
+    certain = HOSTS in at.split("/") or at.count("/") + 1 >= ENGINE_LEVEL or len(beside) < 2
 
     def side(which: str) -> float:
         own = float(getattr(classes[at][of], which))
-        if known:
+        if certain:
             return own
         size = getattr(classes[above][of], which)
         return math.hypot(own, median(abs(getattr(classes[step][of], which) - size)
@@ -288,7 +288,7 @@ def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = Non
         requests: in flight over all cards, a number or an array [request]; None for its own.
         load: of ``LOADS``; None for its own, which is none of a queue.
     """
-    beyond = distance(place(scenario, requests), *_measured_beside(scenario))
+    beyond = distance(position(scenario, requests), *_measured_beside(scenario))
     return {name: replace(own, distance=beyond)
             for name, own in errors_of_class(scenario, load).items()}
 
@@ -302,15 +302,15 @@ def errors_of_class(scenario: Scenario, load: Load | None = None) -> dict[str, O
 @functools.lru_cache
 def errors_of(of: str, load: Load, itself: str = "") -> dict[str, Own]:
     """The own error of each quantity of a class under a load, as a system of this name has it."""
-    stored, found = discrepancy(), {}
+    stored, result = discrepancy(), {}
     without = stored.left_out.get(itself)
     alone = without.deviation.get(load, {}) if without and without.of == of else {}
     for quantity in get_args(Metric):
         if own := _of_class(under(load, of), quantity):
-            found[str(quantity)] = replace(
+            result[str(quantity)] = replace(
                 own, distance=0.0, of_class=alone.get(quantity, own.of_class),
                 growth=grown_without(growth_under(stored.growth, load), quantity, itself))
-    return found
+    return result
 
 
 def growth_under(growth: Mapping[Load, Mapping[Any, Growth]], load: Load) -> Mapping[Any, Growth]:
@@ -328,11 +328,11 @@ def grown_without(growth: Mapping[Any, Growth], quantity: str, system: str) -> S
             latency of which it is the inverse.
         system: that is left out, if it was one of those that were measured.
     """
-    known = next((growth[each] for each in (quantity, STAND_IN.get(quantity, quantity))
-                  if each in growth), None)
-    if known is None and quantity == RATE:
+    match = next((growth[one] for one in (quantity, STAND_IN.get(quantity, quantity))
+                  if one in growth), None)
+    if match is None and quantity == RATE:
         return grown_without(growth, LATENCY, system)[::-1]
-    return known.without.get(system, (known.down, known.up)) if known else (0.0, 0.0)
+    return match.without.get(system, (match.down, match.up)) if match else (0.0, 0.0)
 
 
 def near(scenario: Scenario, requests: Any = None,
@@ -344,17 +344,17 @@ def near(scenario: Scenario, requests: Any = None,
         requests: in flight over all cards, a number or an array [request]; None for its own.
         measured: what each system covers; None for what is stored.
     """
-    return nearness(place(scenario, requests), class_of(scenario),
+    return nearness(position(scenario, requests), class_of(scenario),
                     *_measured_beside(scenario, measured))
 
 
 def _measured_beside(scenario: Scenario, measured: Mapping[str, Covered] | None = None
                      ) -> tuple[Sequence[str], dict[str, Covered]]:
     """Classes that a deployment is compared with, and the measured systems other than itself."""
-    known = discrepancy().measured if measured is None else measured
+    systems = discrepancy().measured if measured is None else measured
     itself = _measured_as(scenario)
     return ladder(of_maker(class_of(scenario))), {
-        key: each for key, each in known.items() if key != itself}
+        key: one for key, one in systems.items() if key != itself}
 
 
 def _measured_as(scenario: Scenario) -> str:
@@ -366,10 +366,10 @@ def _measured_as(scenario: Scenario) -> str:
 def _of_class(name: str, quantity: str) -> Own | None:
     """The own error of a quantity of deployments of a class; None if it has none."""
     classes = discrepancy().classes
-    known = applied_error(classes, name, quantity)
-    if known is None:
+    error = applied_error(classes, name, quantity)
+    if error is None:
         return None
-    at, metric, sides = known
+    at, metric, sides = error
     entry = classes[at][cast("Metric", metric)]
     return Own(sides, at, metric, entry.systems, entry.rows, entry.inside, entry.within)
 
@@ -396,8 +396,8 @@ def class_label(name: str) -> tuple[str, str]:
     first, kind, *others = (*name.split("/"), *[ALL] * ("/" not in name))
     load = cast("Load", first)
     engines = library.names("profiles")
-    en, zh = ([library.load("profiles", each).name[lang] if each in engines else each
-               for each in others] for lang in ("en", "zh"))
+    en, zh = ([library.load("profiles", one).name[lang] if one in engines else one
+               for one in others] for lang in ("en", "zh"))
     return join((", ", "，"), [say("kind", name=kind), *zip(en, zh, strict=True), load_label(load)])
 
 
@@ -418,9 +418,9 @@ def evidence(own: Mapping[str, Own]) -> Pair:
     """
     of: dict[str, dict[Pair, list[Pair]]] = {}
     for name in REPORTED:
-        if each := own.get(name):
-            counts = say("runs", inside=each.inside, rows=each.rows, systems=each.systems)
-            of.setdefault(each.of, {}).setdefault(counts, []).append(say("measured", name=name))
+        if one := own.get(name):
+            counts = say("runs", inside=one.inside, rows=one.rows, systems=one.systems)
+            of.setdefault(one.of, {}).setdefault(counts, []).append(say("measured", name=name))
     return join(("; ", "；"), (say("of-class", kind=class_label(kind), counts=join((", ", "，"), (
         say("runs-of", quantities=join((", ", "、"), labels), counts=counts)
         for counts, labels in by.items()))) for kind, by in of.items()))

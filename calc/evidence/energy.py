@@ -47,8 +47,9 @@ class PowerComparison:
 
     def inside(self, name: str) -> np.ndarray:
         """Whether what was measured lies in the interval."""
-        made = self.predicted[name]
-        return np.asarray((made.low <= self.measured[name]) & (self.measured[name] <= made.high))
+        amount = self.predicted[name]
+        measured = self.measured[name]
+        return np.asarray((amount.low <= measured) & (measured <= amount.high))
 
 
 def tables() -> list[str]:
@@ -101,17 +102,17 @@ def power_comparison(table: str) -> PowerComparison:
     measured = load(KIND, table)
     columns = {name: np.array(measured.column(name)) for name in measured.columns}
     scenario = load_scenario(table)
-    made = predicted(scenario, columns["concurrency"], columns["output_tokens"].round())
+    amounts = predicted(scenario, columns["concurrency"], columns["output_tokens"].round())
     return PowerComparison(table, scenario.id, scenario.devices, columns["concurrency"],
-                           {name: columns[name] for name in COMPARED}, made)
+                           {name: columns[name] for name in COMPARED}, amounts)
 
 
-def summary(found: list[PowerComparison]) -> dict[str, dict[str, float]]:
+def summary(comparisons: list[PowerComparison]) -> dict[str, dict[str, float]]:
     """Rows, errors as fractions and coverage over all tables, by name of ``COMPARED``."""
     result = {}
     for name in COMPARED:
-        size = np.abs(np.concatenate([one.errors(name) for one in found]))
-        inside = np.concatenate([one.inside(name) for one in found])
+        size = np.abs(np.concatenate([one.errors(name) for one in comparisons]))
+        inside = np.concatenate([one.inside(name) for one in comparisons])
         result[name] = {"rows": float(len(size)), "median": float(np.median(size)),
                         "mean": float(size.mean()), "worst": float(size.max()),
                         "coverage": float(inside.mean())}

@@ -4,7 +4,7 @@ On each axis what was measured of the same kind of system on cards of the same v
 range, or some names. A deployment is as far beyond as the logarithm, to base 2, of the factor by
 which it leaves the ranges; a format, a card or an arrangement in pools of which nothing was
 measured counts like one doubling. Its error is that of its class, and an independent one for each
-doubling (``calc.evidence.error_growth``).
+doubling (``calc.evidence.discrepancy``).
 
 Source: notebooks/validation.md, section Are the intervals honest?
 """
@@ -95,14 +95,14 @@ def covered(scenario: Scenario, of: str, requests: tuple[float, float]) -> Cover
         of: its class.
         requests: fewest and most in flight, over all cards [request].
     """
-    own = place(scenario)
+    own = position(scenario)
     fewest, most = (round(number / scenario.devices, 4) for number in requests)
     return Covered(of=of, device=scenario.device.id, precision=scenario.precision.id,
                    requests=(fewest, most), pools=own["pools"],
                    **{name: own[name] for name in AXES[1:]})
 
 
-def place(scenario: Scenario, requests: Any = None) -> dict[str, Any]:
+def position(scenario: Scenario, requests: Any = None) -> dict[str, Any]:
     """Where a deployment stands on each axis.
 
     Args:
@@ -123,31 +123,31 @@ def nearness(at: Mapping[str, Any], of: str, steps: Sequence[str],
     """A deployment beside what was measured of its class, or of the next wider that has systems.
 
     Args:
-        at: where it stands, as :func:`place` gives it.
+        at: where it stands, as :func:`position` gives it.
         of: its class.
         steps: that class and those that it is a part of, the narrowest first.
         measured: what each system covers; the deployment itself is none of them.
     """
-    name, found = within(steps, measured)
-    if not found:
+    name, near = within(steps, measured)
+    if not near:
         return Nearness(of, (), None, 0.0)
-    between = {key: _between(at, each) for key, each in found.items()}
+    between = {key: _between(at, one) for key, one in near.items()}
     nearest = min(between, key=lambda key: (between[key], key))
-    return Nearness(name, _axes(at, found.values()), nearest, between[nearest])
+    return Nearness(name, _axes(at, near.values()), nearest, between[nearest])
 
 
 def distance(at: Mapping[str, Any], steps: Sequence[str], measured: Mapping[str, Covered]) -> Any:
     """Doublings beyond what was measured, as :func:`nearness` has them; 0 where nothing was."""
-    _, found = within(steps, measured)
-    return _beyond(_axes(at, found.values())) if found else 0.0
+    _, near = within(steps, measured)
+    return _beyond(_axes(at, near.values())) if near else 0.0
 
 
-def _axes(at: Mapping[str, Any], found: Collection[Covered]) -> tuple[Axis, ...]:
+def _axes(at: Mapping[str, Any], near: Collection[Covered]) -> tuple[Axis, ...]:
     """A deployment beside what some systems cover together."""
-    known = ranges(found)
-    return (*(Axis(axis, at[axis], known[axis], _doublings(axis, at[axis], *known[axis]))
+    covers = ranges(near)
+    return (*(Axis(axis, at[axis], covers[axis], _doublings(axis, at[axis], *covers[axis]))
               for axis in AXES),
-            *(Axis(axis, at[axis], known[axis], 0.0 if at[axis] in known[axis] else UNNAMED)
+            *(Axis(axis, at[axis], covers[axis], 0.0 if at[axis] in covers[axis] else UNNAMED)
               for axis in NAMES))
 
 
@@ -177,20 +177,20 @@ def within(steps: Sequence[str], measured: Mapping[str, Covered]
         measured: what each system covers.
     """
     return next(((step, some) for step in steps if (
-        some := {key: each for key, each in measured.items() if _part_of(each.of, step)})),
+        some := {key: one for key, one in measured.items() if _part_of(one.of, step)})),
         ("", {}))
 
 
-def ranges(found: Collection[Covered]) -> dict[str, tuple[Any, ...]]:
+def ranges(near: Collection[Covered]) -> dict[str, tuple[Any, ...]]:
     """What some systems cover together: the least and the most on ``AXES``, the ``NAMES``.
 
     Args:
-        found: what each covers.
+        near: coverage of each.
     """
-    ends = {axis: [_range(each, axis) for each in found] for axis in AXES}
+    ends = {axis: [_range(one, axis) for one in near] for axis in AXES}
     numbers: dict[str, tuple[Any, ...]] = {axis: (min(low for low, _ in of), max(
         high for _, high in of)) for axis, of in ends.items()}
-    return numbers | {axis: tuple(sorted({getattr(each, axis) for each in found}))
+    return numbers | {axis: tuple(sorted({getattr(one, axis) for one in near}))
                       for axis in NAMES}
 
 
@@ -199,8 +199,8 @@ def _part_of(name: str, step: str) -> bool:
     return step == "all" or f"{name}/".startswith(f"{step}/")
 
 
-def _range(each: Covered, axis: str) -> tuple[float, float]:
-    value = getattr(each, axis)
+def _range(one: Covered, axis: str) -> tuple[float, float]:
+    value = getattr(one, axis)
     return value if isinstance(value, tuple) else (value, value)
 
 
@@ -214,11 +214,11 @@ def _doublings(name: str, value: Any, low: float, high: float) -> Any:
     return np.maximum(np.maximum(own - most, least - own), 0.0)
 
 
-def _between(at: Mapping[str, Any], each: Covered) -> float:
+def _between(at: Mapping[str, Any], one: Covered) -> float:
     """Doublings between a deployment and a measured system."""
-    doublings = (_doublings(axis, at[axis], *_range(each, axis)) for axis in AXES)
+    doublings = (_doublings(axis, at[axis], *_range(one, axis)) for axis in AXES)
     apart = sum(own if isinstance(own, float) else float(np.mean(own)) for own in doublings)
-    return apart + UNNAMED * sum(at[axis] != getattr(each, axis) for axis in NAMES)
+    return apart + UNNAMED * sum(at[axis] != getattr(one, axis) for axis in NAMES)
 
 
 def widened(sides: Sides, growth: Sides, distance: Any) -> tuple[Any, Any]:

@@ -78,19 +78,19 @@ def startup_terms(scenario: Scenario, printed: Mapping[str, float], longest: int
         inputs["context_tokens"] = longest
     attention = scenario.model.attention
     amounts = interval(inputs, scenario.knobs(), attention, {*TERMS.values(), BLOCKS})
-    found = {figure: amounts[name] for figure, name in TERMS.items()}
+    predicted = {figure: amounts[name] for figure, name in TERMS.items()}
     if LONGEST in printed:
-        found[LONGEST] = _longest(amounts[BLOCKS], evaluate(inputs, attention, decode=False),
+        predicted[LONGEST] = _longest(amounts[BLOCKS], evaluate(inputs, attention, decode=False),
                                   inputs["decode_context_parallel"])
-    return [Term(figure, value, found[figure]) for figure, value in printed.items()
-            if figure in found]
+    return [Term(figure, value, predicted[figure]) for figure, value in printed.items()
+            if figure in predicted]
 
 
-def _longest(blocks: Amount, known: Mapping[str, Any], ranks: float) -> Amount:
+def _longest(blocks: Amount, quantities: Mapping[str, Any], ranks: float) -> Amount:
     """The longest request that a cache holds, dealt over some ranks [token]."""
-    fixed = beside_tokens(known)
-    each = float(known["block_tokens"]) * ranks
-    value, low, high = (max(0.0, each * (size - fixed)) for size in (
+    fixed = beside_tokens(quantities)
+    block = float(quantities["block_tokens"]) * ranks
+    value, low, high = (max(0.0, block * (size - fixed)) for size in (
         blocks.value, blocks.low, blocks.high))
     return Amount(value, low, high, "token", name=LONGEST)
 
@@ -202,13 +202,13 @@ def summarise_startups(cells: Iterable[StartupCell]) -> StartupSummary:
         cells: printed figures with predictions.
     """
     cells = list(cells)
-    known = list(filter(_predicted, cells))
+    quantities = list(filter(_predicted, cells))
     return StartupSummary(
-        logs=len({cell.row.log.id for cell in known}), figures=len(known),
-        unpredicted=len(cells) - len(known),
-        near=sum(abs(cell.factor - 1) <= NEAR for cell in known),
-        far=sum(not 1 / FAR <= cell.factor <= FAR for cell in known),
-        covered=sum(cell.covered for cell in known))
+        logs=len({cell.row.log.id for cell in quantities}), figures=len(quantities),
+        unpredicted=len(cells) - len(quantities),
+        near=sum(abs(cell.factor - 1) <= NEAR for cell in quantities),
+        far=sum(not 1 / FAR <= cell.factor <= FAR for cell in quantities),
+        covered=sum(cell.covered for cell in quantities))
 
 
 def _predicted(cell: StartupCell) -> bool:

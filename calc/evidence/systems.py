@@ -8,7 +8,7 @@ a run that sends many requests at once goes through the scheduler, step by step.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self, get_args
@@ -16,37 +16,42 @@ from typing import Any, Self, get_args
 import numpy as np
 
 from calc.evidence.classes import load_of
-from calc.evidence.fitting import Calibration
 from calc.physics.arrays import double
 from calc.physics.inputs import Inputs
+from calc.recording import Repeating
 from calc.serving.evaluate import check_names, evaluate, latencies
 from calc.serving.metrics import serve_all
 from calc.serving.step_times import Clock
-from catalogue import Scenario
+from catalogue import Scenario, library, load_scenario
+from catalogue.deployments import loading
 from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import Knob
 from catalogue.entries.calibrations import QUEUED, VARYING, Metric
 from catalogue.reading.values import Value
 
 METRICS: tuple[str, ...] = get_args(Metric)
-Asked = tuple[str, np.ndarray, Mapping[str, np.ndarray | float]]  # metric, rows, overrides
 VARIED = ("concurrency", "input_tokens", "output_tokens")
 SERVED = ("requests", *VARIED)
-# what a metric of a wave is where the next request comes with every answer
-OF_STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "output_throughput": "steady_throughput"}
+# metric of a wave -> the same where the next request comes with every answer
+STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "output_throughput": "steady_throughput"}
+Numbers = tuple[tuple[str, float], ...]
 
 
 @functools.lru_cache(maxsize=8)
-def _clock(inputs: tuple[tuple[str, float], ...], attention: str) -> Clock:
-    """That of a deployment: its runs compute no step twice."""
+def _clock(inputs: Numbers, attention: str) -> Clock:
+    """Step times of a deployment, which its runs share."""
     return Clock(dict(inputs), attention, drafting=True)
 
 
 @functools.lru_cache(maxsize=4096)
-def _served(inputs: tuple[tuple[str, float], ...], attention: str,
-            row: tuple[tuple[str, float], ...], **how: Any) -> Mapping[str, float]:
-    """What :func:`serve_all` makes of a run: of two deployments that compute alike, once."""
+def _served(inputs: Numbers, attention: str, row: Numbers, **how: Any) -> Mapping[str, float]:
+    """Metrics of a run by :func:`serve_all`, computed once for deployments with equal inputs."""
     return MappingProxyType(serve_all(_clock(inputs, attention), dict(row), **how))
+
+
+def _latencies(attention: str, metric: str, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Quantities of a step or of a wave."""
+    return latencies(attention, Inputs(dict(inputs)), (metric,))
 
 
 @dataclass(frozen=True)
@@ -136,22 +141,29 @@ class System:
     @functools.cached_property
     def _memory(self) -> dict[str, np.ndarray]:
         """The memory budget, by row: ``kv_blocks`` of a replica, and ``max_concurrency``."""
-        quantities = evaluate(self.inputs | self._varied(), self.scenario.model.attention,
+        quantities = evaluate(self.inputs | self._lengths, self.scenario.model.attention,
                               decode=False)
         return {name: np.broadcast_to(quantities[name], self.rows["concurrency"].shape)
                 for name in ("kv_blocks", "prompt_blocks", "max_concurrency")}
 
-    def admitted(self) -> np.ndarray:
-        """Requests that run at once, by row: the row's limit, or what the cache holds.
+    @functools.cached_property
+    def _lengths(self) -> dict[str, np.ndarray]:
+        """Input symbols of the rows, as they were sent."""
+        lengths = {name: self.rows[name] for name in VARIED}
+        return lengths | {"context_tokens": lengths["input_tokens"] + lengths["output_tokens"]}
 
-        What was measured did run: a budget without room for a single request limits nothing.
+    def admitted(self) -> np.ndarray:
+        """Requests that run at once, by row: the row's limit, or as many as the cache has room for.
+
+        Rows that were measured did run: a budget without room for a single request limits nothing.
         """
         most = self._memory["max_concurrency"]
         return np.minimum(self.rows["concurrency"], np.where(most > 0, most, np.inf))
 
+    @functools.cached_property
     def _varied(self) -> dict[str, np.ndarray]:
-        lengths = {name: self.rows[name] for name in VARIED}
-        return lengths | {"context_tokens": lengths["input_tokens"] + lengths["output_tokens"]}
+        """Input symbols of the rows, as they run."""
+        return self._lengths | {"concurrency": self.admitted()}
 
     def run(self, row: int) -> Mapping[str, float]:
         """What the scheduler makes of a row: the metrics, as a benchmark client takes them.
@@ -170,8 +182,13 @@ class System:
                        medians=self.medians)
 
     @functools.cached_property
-    def fits(self) -> dict[tuple[str, tuple[str, ...], bytes], Calibration]:
-        """Calibrations by metric, mechanisms and fitted rows, as they are made."""
+    def fits(self) -> dict[tuple[str, tuple[str, ...], bytes], Any]:
+        """Calibrations by metric, mechanisms and fitted rows: protocols share splits."""
+        return {}
+
+    @functools.cached_property
+    def _recorded(self) -> dict[tuple[str, ...], Repeating]:
+        """Computations by metric and varied inputs: fits repeat them thousands of times."""
         return {}
 
     def measured(self, metric: str) -> np.ndarray:
@@ -181,8 +198,7 @@ class System:
 
     def at(self, rows: np.ndarray) -> dict[str, np.ndarray | float]:
         """Input symbols of some rows: the scenario's, with the rows' lengths and concurrency."""
-        varied = self._varied() | {"concurrency": self.admitted()}
-        return self.inputs | {name: column[rows] for name, column in varied.items()}
+        return self.inputs | {name: column[rows] for name, column in self._varied.items()}
 
     def predict(self, metric: str, rows: np.ndarray,
                 overrides: Mapping[str, np.ndarray | float] | None = None) -> np.ndarray:
@@ -195,33 +211,19 @@ class System:
         """
         if self.scheduled and not overrides:
             return np.array([self.run(int(row))[metric] for row in rows])
-        if self.steady:
-            metric = OF_STEADY.get(metric, metric)
-        inputs = self.at(rows) | dict(overrides or {})
-        check_names(inputs)
-        quantities = latencies(self.scenario.model.attention, Inputs({
-            name: double(value) for name, value in inputs.items()}), (metric,))
-        return np.asarray(quantities[metric], dtype=float)
-
-    def predict_all(self, asked: Sequence[Asked]) -> list[np.ndarray]:
-        """What :meth:`predict` gives for each of many arguments, those of a shape in one go.
-
-        Args:
-            asked: metric, rows and overrides, all of one shape, () or (n, 1).
-        """
-        alike: dict[tuple[str, int, tuple[int, ...], tuple[str, ...]], list[int]] = {}
-        for index, (metric, rows, overrides) in enumerate(asked):
-            shape = np.broadcast_shapes(*map(np.shape, overrides.values()))[:-1]
-            alike.setdefault((metric, len(rows), shape, tuple(overrides)), []).append(index)
-        found: dict[int, np.ndarray] = {}
-        for (metric, count, shape, names), places in alike.items():
-            some, many = [asked[place] for place in places], len(places)
-            found |= zip(places, self.predict(
-                metric,
-                np.reshape([rows for _, rows, _ in some], (many, *[1] * len(shape), count)),
-                {name: np.reshape([overrides[name] for *_, overrides in some], (many, *shape, 1))
-                 for name in names}), strict=True)
-        return [found[place] for place in range(len(asked))]
+        name = STEADY.get(metric, metric) if self.steady else metric
+        varied = {key: column[rows] for key, column in self._varied.items()} | dict(overrides or {})
+        key = (name, *varied)
+        if key not in self._recorded:
+            check_names(self.inputs | varied)
+            self._recorded[key] = Repeating(
+                functools.partial(_latencies, self.scenario.model.attention, name),
+                {key: double(value) for key, value in self.inputs.items() if key not in varied})
+        columns = np.broadcast_arrays(*varied.values())
+        result = np.empty(columns[0].shape)
+        self._recorded[key].take(dict(zip(varied, map(np.ravel, columns), strict=True)),
+                                 {name: result.reshape(-1)}, 0)
+        return result
 
 
 def system(scenario: Scenario) -> System:
@@ -232,10 +234,27 @@ def system(scenario: Scenario) -> System:
     measured = scenario.measured
     if measured is None:
         raise ValueError(f"nothing was measured of '{scenario.id}'")
-    rows = {name: np.array(measured.column(name)) for name in measured.columns}
-    suspect = {number - 1: reason for number, reason in measured.suspect_rows.items()}
     every, stated = range(1, len(measured.rows) + 1), measured.sent_at_once
     at_once = stated if isinstance(stated, list) else every if stated else ()
     unequal, limited, even = (frozenset(number - 1 for number in numbers) for numbers in (
         measured.unequal, {*every} - {*at_once}, measured.even))
-    return System(scenario, rows, suspect, unequal, limited, even, frozenset(measured.medians))
+    return System(
+        scenario, {name: np.array(measured.column(name)) for name in measured.columns},
+        {number - 1: reason for number, reason in measured.suspect_rows.items()},
+        unequal, limited, even, frozenset(measured.medians))
+
+
+@functools.cache
+def measured_system(name: str) -> System:
+    """A measured system by its scenario's identifier, prepared once."""
+    return system(load_scenario(name))
+
+
+def measured_names() -> list[str]:
+    """Identifiers of the measured systems."""
+    return [name for name in library.names("measurements") if loading.describes(name)]
+
+
+def measured_systems() -> list[System]:
+    """The measured systems, by identifier."""
+    return [measured_system(name) for name in measured_names()]

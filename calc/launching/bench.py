@@ -11,8 +11,8 @@ import numpy as np
 
 from calc.answer.whole import seen_of_pools
 from calc.evidence.classes import deviations, own_errors
-from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
+from calc.evidence.validation import uncalibrated
 from calc.launching.scripts import MADE, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, comment, nearest_releases
 from calc.launching.watching.predictions import Predicted, predicted

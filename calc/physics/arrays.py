@@ -76,7 +76,8 @@ def either(condition: Number, yes: Callable[[], Any], no: Callable[[], Any]) -> 
 
     Args:
         condition: booleans.
-        yes, no: functions that return numbers, or tuples of as many numbers, of one unit each [any].
+        yes, no: functions that return numbers, or tuples of as many numbers, of one unit
+            each [any].
 
     Source: definition, as :func:`select`.
     """

@@ -1,7 +1,7 @@
 """The time of the operators of a step: matmuls by class, the attention core, an indexer's scores.
 
 What each class has to do is ``calc.physics.work``; what it reaches of peak and bandwidth are
-mechanisms. The same functions are compared with tables of measured kernels (``calc.kernels``).
+mechanisms. The same functions are compared with tables of measured kernels (``kernels``).
 """
 
 from __future__ import annotations

@@ -456,7 +456,6 @@ class Measured(Entry):
         dtype: as the table names it.
         fitted: rows [1].
         judged: on the rows kept apart.
-        before: on the same rows with the values of the card alone; None where it has none.
         regions: the same by the least number of tokens.
         rejected: why the law's fixed times are not used; absent where they are.
         parameters: names of the fitted mechanisms, in the order of the covariance.
@@ -469,7 +468,6 @@ class Measured(Entry):
     dtype: Words
     fitted: Rows
     judged: Judged
-    before: Judged | None = None
     regions: dict[int, Judged]
     rejected: Rejected | None = None
     parameters: list[Words]

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 import calc
 import catalogue
-from calc.evidence.systems import system
-from calc.evidence.validation import measured_names
+from calc.evidence.systems import measured_names, system
 from calc.physics.decode_floor import mean_context
 from calc.physics.inputs import Inputs
 from calc.physics.memory import candidate_stages, weights

@@ -14,6 +14,7 @@ INTERVALS = {  # classes of a value between two ends
     "calc/uncertainty.py:Amount",  # what is predicted
     "catalogue/reading/values.py:Value",  # what files state
     "catalogue/entries/measurements.py:BlindPrediction",  # before the rows were known
+    "calc/evidence/bench.py:Predicted",  # in the file of a plan
     "calc/sensitivity/tornado.py:Bar",  # an input, and a quantity at its two ends
     "calc/serving/metrics.py:Quantile"}  # the scatter of a run
 DIGITS = {  # modules that write a number to so many digits that count: for programs, in PromQL,
@@ -43,7 +44,7 @@ EXCEPTIONS = {  # what a card multiplies, or an engine does, as the subject of a
     "calc/launching/layout.py": {"server_problem"}}  # of a layout that it lays on nodes
 
 
-def every(*kinds, within=("calc/", "catalogue/", "notebooks/")):
+def every(*kinds, within=("calc/", "catalogue/", "kernels/", "notebooks/")):
     """Nodes of some kinds, with the path of their module."""
     for path in trees():
         if path.startswith(within):
@@ -75,7 +76,7 @@ def test_functions_are_short():
 
 def test_data_and_code_are_apart():
     assert list((PROJECT / "params").rglob("*.py")) == []
-    assert [path for package in ("catalogue", "calc", "notebooks", "book/_ext")
+    assert [path for package in ("catalogue", "calc", "kernels", "notebooks", "book/_ext")
             for path in (PROJECT / package).rglob("*.yml")] == []
 
 

@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-PACKAGES = ("catalogue", "calc", "notebooks", "book", "tools", "benchmarks", "will_it_fit")
+PACKAGES = ("catalogue", "calc", "kernels", "notebooks", "book", "tools", "benchmarks",
+            "will_it_fit")
 
 
 @cache

@@ -7,14 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from calc.kernels.matmuls import (
-    DENSE,
-    SENT,
-    SLICES,
-    WHOLE,
-    expert_bytes,
-    rank_columns,
-)
+from kernels.experts import SENT, SLICES, WHOLE, expert_bytes, rank_columns
+from kernels.matmuls import DENSE
 
 HAND = {"peak": 5e3, "bandwidth": 70.0, "weight_bytes": 1.5, "hbm_efficiency": 0.8,
         "gemm_tile_rows": 4.0, "expert_tile_rows": 6.0}

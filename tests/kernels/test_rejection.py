@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.kernels.fitting import Errors, Fitted
-from calc.kernels.matmuls import DENSE
-from calc.kernels.rejection import checked, fixed_time
-from calc.kernels.writing import FIXED, Table
+from kernels.fitting import Errors, Fitted
+from kernels.matmuls import DENSE
+from kernels.rejection import checked, fixed_time
+from kernels.writing import FIXED, FittedTable, used_fits
 
 H200 = catalogue.load_device("nvidia-h200-sxm")
 PRIORS = catalogue.load("mechanisms", "nvidia-h200")
@@ -20,7 +20,7 @@ def table(release, **values):
     errors, known = Errors(100, 0.0, 0.05, 0.2), VALUES | values
     fit = Fitted(DENSE, known, {name: (0.9 * value, 1.1 * value) for name, value in known.items()},
                  np.eye(len(known)), 100, errors, {1: errors})
-    return Table(release, "gemm", None, "mine", "fp8-block", "fp8", None, (), fit)
+    return FittedTable(release, "gemm", "mine", "fp8-block", "fp8", fit)
 
 
 def releases(*latencies):
@@ -37,7 +37,8 @@ def test_a_release_twice_its_neighbour_is_rejected_for_the_nearest_that_is_not(
     assert {at: each.instead.release for at, each in enumerate(found)
             if each.rejected} == rejected
     for each in found:
-        used, own = each.used.values, each.fit.values
+        used = {name: fit.values[name] for name, fit in used_fits(each).items()}
+        own = each.fit.values
         assert {name: used[name] for name in own.keys() - FIXED} == {
             name: own[name] for name in own.keys() - FIXED}  # what it says of many tokens stands
         fixed = (each.instead or each).fit.values
@@ -58,7 +59,7 @@ def test_laws_that_take_longer_than_a_measured_step_are_rejected():
     assert slow.rejected.reason == "step"
     assert slow.rejected.factor > 1
     assert slow.instead is None
-    assert slow.used.values.keys() == VALUES.keys() - FIXED  # latencies of the card hold
+    assert used_fits(slow).keys() == VALUES.keys() - FIXED  # latencies of the card hold
     fast, = checked([table("1.0.0")], "tensorrt-llm", H200, PRIORS)
     assert fast.rejected is None
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from .statements import statements
 
 PACKAGE, COMMAND = "will_it_fit", "will-it-fit"
-ROOMS = ("calc", "catalogue", "notebooks")
+ROOMS = ("calc", "catalogue", "kernels", "notebooks")
 TEMPLATE = "notebooks/scenario.md"  # of the page that a report is
 CHAPTERS = ("book/*.md", "notebooks/*.md")
 CHAPTER = re.compile(r"^\(([\w-]+)\)=\n#+ (.+)$", re.MULTILINE)  # a label and its heading

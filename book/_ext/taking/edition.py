@@ -21,8 +21,8 @@ from .. import pipeline
 from . import bundle, strict
 
 BEGIN, END = "<!--edition-->", "<!--/edition-->"
-PACKAGED = ("will_it_fit", "params", "messages", "catalogue", "calc", "notebooks", "book/_ext",
-            "book/_templates")  # folders that the engine is made from
+PACKAGED = ("will_it_fit", "params", "messages", "catalogue", "calc", "kernels", "notebooks",
+            "book/_ext", "book/_templates")  # folders that the engine is made from
 PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements-analysis.in",
                   "requirements.in", "requirements-test.in", "README.md", "LICENSE", "LICENSE-TEXT")
 BESIDE = ("docs/sbom.cdx.json", "docs/licences.csv")  # what the engine is made with

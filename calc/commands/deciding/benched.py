@@ -22,9 +22,9 @@ from calc.commands.printing import (
     spoken,
     tell,
 )
-from calc.evidence import benched
-from calc.evidence.benched import COLUMNS, METRICS, Measured, Results
-from calc.evidence.validation import measured_system
+from calc.evidence import bench
+from calc.evidence.bench import COLUMNS, METRICS, Measured, Results
+from calc.evidence.systems import measured_system
 from calc.launching.directory import write
 from catalogue import ParamsError, load_scenario, symbols
 from catalogue.deployments import loading
@@ -48,7 +48,7 @@ _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
 def is_results(name: str) -> bool:
     """Whether a name is that of results of a bench: a folder, or a JSON file."""
     path = Path(name)
-    return is_folder(path) or (path.suffix in benched.ENDINGS and is_file(path))
+    return is_folder(path) or (path.suffix in bench.ENDINGS and is_file(path))
 
 
 def run(name: str, store: bool, json: bool, fit: Fit) -> int:
@@ -63,7 +63,7 @@ def run(name: str, store: bool, json: bool, fit: Fit) -> int:
     Raises ParamsError, one sentence, for results that cannot be used or files that cannot be
     written.
     """
-    results = benched.read(Path(name))
+    results = bench.read(Path(name))
     made = _files(results, fit) if store else None
     folder = results.plan.parent.parent / FOLDER
     if made is not None:
@@ -148,7 +148,7 @@ def _remarks(run: Measured) -> list[Pair]:
 
 def _files(results: Results, fit: Fit) -> tuple[dict[str, str], Fitted | None]:
     """Measurements, the scenario that names them, and a calibration where one can be fitted."""
-    rows = benched.fittable(results.runs)
+    rows = bench.fittable(results.runs)
     if not rows:
         raise ParamsError(spoken(say("nothing-fittable", plan=str(results.plan))))
     files = {"measured.yml": _yaml(_measurements(results, rows), "measurements"),
@@ -172,7 +172,7 @@ def _fitted(folder: Path, results: Results, rows: list[Measured], fit: Fit
                       if number not in varied and FITTED in run.values], int)
     if not index.size:
         return None, ""
-    names = benched.explaining(case, FITTED, index, benched.count(index.size))
+    names = bench.explaining(case, FITTED, index, bench.count(index.size))
     data = {"name": by_language(say("bench-of", scenario=results.scenario)),
             "scenario": "scenario.yml", "metric": FITTED, "mechanisms": names,
             "subset": by_language(say("of-one-length")),

@@ -38,78 +38,79 @@ def run(args: argparse.Namespace) -> int:
     from calc.auditing.audit import audit  # builds deployments
     from calc.auditing.judging import VERDICTS
 
-    whole = audit()
-    rows = [row for row in whole.rows
+    result = audit()
+    rows = [row for row in result.rows
             if args.document in (None, row.case.listed.document)
             and args.cause in (None, row.cause) and args.claim in (None, row.id)
             and (args.verdict is None
                  or args.verdict in (row.judgement.verdict, *row.judgement.also))]
-    _known(whole, args, VERDICTS)
-    for problem in told(whole.problems):
+    _check_choices(result, args, VERDICTS)
+    for problem in told(result.problems):
         print(problem, file=sys.stderr)
     if args.json:
         print_json({"counts": {document: dict(count) for document, count
-                               in whole.counts().items()},
-                    "causes": dict(whole.causes().most_common()),
-                    "contradictions": [each.as_json() for each in _among(whole, rows)],
+                               in result.counts().items()},
+                    "causes": dict(result.causes().most_common()),
+                    "contradictions": [one.as_json() for one in _among(result, rows)],
                     "claims": [row.as_json() for row in rows]})
     elif args.contradictions:
-        _excluding(_among(whole, rows))
+        _excluding(_among(result, rows))
     else:
-        _told(whole, rows, any((args.document, args.verdict, args.cause, args.claim)))
-    return BAD_INPUT if whole.problems else OK
+        _print_claims(result, rows, any((args.document, args.verdict, args.cause, args.claim)))
+    return BAD_INPUT if result.problems else OK
 
 
-def _known(whole: Any, args: argparse.Namespace, verdicts: Iterable[str]) -> None:
+def _check_choices(result: Any, args: argparse.Namespace, verdicts: Iterable[str]) -> None:
     """Raises ParamsError for a claim, a verdict or a cause that there is none of."""
-    for name, asked, known in (
-            ("claim", args.claim, [row.id for row in whole.rows]),
-            ("verdict", args.verdict, list(verdicts)), ("cause", args.cause, list(whole.causes()))):
-        if asked is not None and asked not in known:
-            near = difflib.get_close_matches(asked[:40], known, n=3, cutoff=0.3) or known[:8]
-            raise ParamsError(spoken(say("none-such", option=f"--{name} {asked[:40]}",
+    for name, wanted, choices in (
+            ("claim", args.claim, [row.id for row in result.rows]),
+            ("verdict", args.verdict, list(verdicts)),
+            ("cause", args.cause, list(result.causes()))):
+        if wanted is not None and wanted not in choices:
+            near = difflib.get_close_matches(wanted[:40], choices, n=3, cutoff=0.3) or choices[:8]
+            raise ParamsError(spoken(say("none-such", option=f"--{name} {wanted[:40]}",
                                          names=listing(near))))
 
 
-def _told(whole: Any, rows: list[Any], asked: bool) -> None:
-    for document, count in whole.counts().items():
+def _print_claims(result: Any, rows: list[Any], wanted: bool) -> None:
+    for document, count in result.counts().items():
         listed = listing(spoken(say("counted", count=number, name=name, words=_verdict(name)))
                          for name, number in count.most_common())
         print(spoken(say("claims", document=document.upper(), count=count.total(),
                          listed=listed)))
-    if found := whole.causes():
+    if by_cause := result.causes():
         print(spoken(say("causes", listed=listing(
             spoken(say("cause", name=name, count=count, title=_title(name)))
-            for name, count in found.most_common()))))
-    for row in rows if asked else ():
-        said = row.as_json()
-        documented = said["documented"].get("written") or said["documented"]["value"]
+            for name, count in by_cause.most_common()))))
+    for row in rows if wanted else ():
+        data = row.as_json()
+        documented = data["documented"].get("written") or data["documented"]["value"]
         print(spoken(say(
-            "claim", id=row.id, section=said["section"], what=_pair(said["what"]),
+            "claim", id=row.id, section=data["section"], what=_pair(data["what"]),
             documented=str(documented),
-            verdict=_verdict(said["verdict"]), also=bool(said["also"]),
-            others=listing(spoken(_verdict(each)) for each in said["also"]),
-            why=_pair(said["why"]))))
+            verdict=_verdict(data["verdict"]), also=bool(data["also"]),
+            others=listing(spoken(_verdict(one)) for one in data["also"]),
+            why=_pair(data["why"]))))
 
 
-def _among(whole: Any, rows: Iterable[Any]) -> list[Any]:
+def _among(result: Any, rows: Iterable[Any]) -> list[Any]:
     """The contradictions that one of some claims stands in."""
-    asked = {row.id for row in rows}
-    return [each for each in whole.contradictions if asked.intersection(each.claims)]
+    wanted = {row.id for row in rows}
+    return [one for one in result.contradictions if wanted.intersection(one.claims)]
 
 
-def _excluding(found: list[Any]) -> None:
+def _excluding(contradictions: list[Any]) -> None:
     """What is said beside what else, and which of it holds."""
-    counts = Counter(each.kind for each in found)
-    print(spoken(say("contradictions", count=len(found), listed=listing(
+    counts = Counter(one.kind for one in contradictions)
+    print(spoken(say("contradictions", count=len(contradictions), listed=listing(
         spoken(say("of-kind", kind=kind, count=count)) for kind, count in counts.items()))))
-    for each in found:
+    for one in contradictions:
         print(spoken(say(
-            "contradiction", id=each.id, kind=each.kind,
-            name=(each.name["en"].rstrip("."), each.name["zh"].rstrip("。")),
+            "contradiction", id=one.id, kind=one.kind,
+            name=(one.name["en"].rstrip("."), one.name["zh"].rstrip("。")),
             said=listing(f"{claim} {value}" for claim, value
-                         in zip(each.claims, each.values, strict=True)),
-            some=bool(each.right), right=listing(each.right))))
+                         in zip(one.claims, one.values, strict=True)),
+            some=bool(one.right), right=listing(one.right))))
 
 
 def _pair(texts: Mapping[str, str]) -> Pair:

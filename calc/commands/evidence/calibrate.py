@@ -24,7 +24,7 @@ from calc.commands.printing import (
     store,
     translated,
 )
-from calc.evidence.systems import VARIED
+from calc.evidence.systems import VARIED, measured_system
 from calc.yamltext import Flow, dump, rounded, significant
 from catalogue import ParamsError, library, symbols
 from catalogue.deployments.measured import refuse_fitting
@@ -75,8 +75,8 @@ def fitted_file(path: Path) -> tuple[Fitted, str]:
 
     Raises ParamsError as :func:`fit`.
     """
-    found, _ = fit(library.load("calibrations", str(path)))
-    return found, with_fitted(path.read_text(encoding="utf-8"), found)
+    fitted, _ = fit(library.load("calibrations", str(path)))
+    return fitted, with_fitted(path.read_text(encoding="utf-8"), fitted)
 
 
 def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
@@ -87,24 +87,24 @@ def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
     Raises ParamsError for a mechanism that its system does not have, too few rows, and rows that
     are those of another system.
     """
-    from calc.evidence import protocols, validation
+    from calc.evidence import validation
 
     refuse_fitting(chosen.scenario)
     try:
-        system = validation.measured_system(chosen.scenario).with_priors(chosen.priors)
+        system = measured_system(chosen.scenario).with_priors(chosen.priors)
         rows = validation.calibrated_rows(system, chosen)
-        calibration = protocols.calibrate(system, chosen.metric, chosen.mechanisms, rows)
+        calibration = validation.calibrate(system, chosen.metric, chosen.mechanisms, rows)
     except ValueError as error:
         raise ParamsError(spoken(common("problem", option=f"calibration '{chosen.id}'",
                                         why=str(error)))) from None
     deviation = NORMAL_90 * np.sqrt(np.diag(calibration.covariance))
     ranges = {knob.name: [_six(knob.at(float(z + sign * d))) for sign in (-1, 1)]
               for knob, z, d in zip(calibration.knobs, calibration.z, deviation, strict=True)}
-    z = [_six(float(each)) for each in calibration.z]
+    z = [_six(float(number)) for number in calibration.z]
     try:
         return Fitted(
-            values={knob.name: _six(knob.at(each))
-                    for knob, each in zip(calibration.knobs, z, strict=True)},
+            values={knob.name: _six(knob.at(number))
+                    for knob, number in zip(calibration.knobs, z, strict=True)},
             coordinates=z, covariance=[[_six(float(cell)) for cell in row]
                                        for row in calibration.covariance],
             noise=_six(calibration.noise), rows=len(rows),
@@ -140,14 +140,14 @@ def with_fitted(text: str, fitted: Fitted) -> str:
         text: of the file.
         fitted: the result.
     """
-    kept = FITTED.sub("", text)
+    rest = FITTED.sub("", text)
     data = rounded(fitted.model_dump(), DIGITS)
     block = dump({"fitted": data | {"extent": Flow(data["extent"])}})
-    return kept + "\n" * (not kept.endswith("\n")) + block
+    return rest + "\n" * (not rest.endswith("\n")) + block
 
 
 def _print_fit(chosen: CalibrationFile, fitted: Fitted, ranges: dict[str, list[float]]) -> None:
-    known = symbols()
+    units = symbols()
     screen = console()
     table = Table(title=spoken(say(
         "title", name=translated(chosen.name), metric=metric_of(chosen.metric),
@@ -156,7 +156,7 @@ def _print_fit(chosen: CalibrationFile, fitted: Fitted, ranges: dict[str, list[f
                    say("covariance")):
         table.add_column(spoken(column), overflow="fold")
     for name, z, row in zip(fitted.values, fitted.coordinates, fitted.covariance, strict=True):
-        unit = known[name].unit if name in known else "1"
+        unit = units[name].unit if name in units else "1"
         low, high = ranges[name]
         table.add_row(input_name(name, name), amount(fitted.values[name], unit),
                       f"{amount(low, unit)} – {amount(high, unit)}", fixed(z, 3),

@@ -18,6 +18,7 @@ from calc.commands.printing import (
     store,
 )
 from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_label
+from calc.evidence.systems import measured_systems
 from calc.yamltext import Flow, dump, rounded
 from catalogue import ParamsError, library
 from catalogue.entries.calibrations import Discrepancy, OwnError
@@ -25,7 +26,7 @@ from catalogue.messages import messages
 from catalogue.reading import yamlfile
 
 if TYPE_CHECKING:
-    from calc.evidence.pooling import Written
+    from calc.evidence.discrepancy import Written
 
 common = messages("common")
 say = messages("calc/commands/evidence/discrepancy")
@@ -47,39 +48,39 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a system that cannot be predicted and a file that cannot be written.
     """
-    from calc.evidence import error_growth, validation  # predicts every measured row
+    from calc.evidence.discrepancy import estimate  # loads SciPy and pandas
 
     try:
-        made = error_growth.estimate(validation.measured_systems(), discrepancy().borrowed)
+        estimates = estimate(measured_systems(), discrepancy().borrowed)
     except ValueError as error:
         raise ParamsError(spoken(common("problem", option="discrepancy",
                                         why=str(error)))) from None
     if args.write:
         path = library.locate("discrepancies", UNCALIBRATED)
-        store(path, with_estimates(path.read_text(encoding="utf-8"), made))
+        store(path, with_estimates(path.read_text(encoding="utf-8"), estimates))
     if args.json:
-        print_json(stored(made))
+        print_json(stored(estimates))
         return OK
-    _print_classes(made.classes, made.width)
-    for load, of_load in made.growth.items():
-        for metric, each in of_load.items():
+    _print_classes(estimates.classes, estimates.width)
+    for load, of_load in estimates.growth.items():
+        for metric, growth in of_load.items():
             print(spoken(say(
-                "growth", metric=metric_of(metric), load=load_label(load), down=f"{each.down:.2f}",
-                up=f"{each.up:.2f}", pairs=each.pairs, systems=each.systems,
-                inside=f"{each.inside:.0%}")))
+                "growth", metric=metric_of(metric), load=load_label(load),
+                down=f"{growth.down:.2f}", up=f"{growth.up:.2f}", pairs=growth.pairs,
+                systems=growth.systems, inside=f"{growth.inside:.0%}")))
     if args.write:
         print(spoken(common("stored-in", path=yamlfile.display_path(path))))
     return OK
 
 
-def stored(made: Written | Discrepancy) -> dict[str, Any]:
+def stored(estimates: Written | Discrepancy) -> dict[str, Any]:
     """The estimates as plain data, as their file stores them."""
     data: dict[str, Any] = to_jsonable_python({
-        part: getattr(made, part) for part in ("classes", "left_out", "growth", "measured")})
+        part: getattr(estimates, part) for part in ("classes", "left_out", "growth", "measured")})
     return data
 
 
-def with_estimates(text: str, made: Written | Discrepancy) -> str:
+def with_estimates(text: str, estimates: Written | Discrepancy) -> str:
     """The file with what was estimated at its end; all before it as it stands.
 
     >>> from catalogue.entries.calibrations import Discrepancy, LeftOut
@@ -99,13 +100,13 @@ def with_estimates(text: str, made: Written | Discrepancy) -> str:
 
     Args:
         text: of the file.
-        made: what was estimated.
+        estimates: of all classes.
     """
-    data = stored(made)
+    data = stored(estimates)
     for part in ("left_out", "measured"):
         data[part] = {name: Flow(fields) for name, fields in data[part].items()}
-    kept = MADE.sub("", text)
-    return kept + "\n" * (not kept.endswith("\n")) + dump(rounded(data, DIGITS))
+    rest = MADE.sub("", text)
+    return rest + "\n" * (not rest.endswith("\n")) + dump(rounded(data, DIGITS))
 
 
 def _print_classes(classes: Mapping[str, Mapping[str, OwnError]],

@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json, spoken
-from calc.kernels.engines import fitted
-from calc.kernels.rejection import checked
-from calc.kernels.writing import Table as FittedTable
-from calc.kernels.writing import text
 from catalogue import library, names
 from catalogue.deployments.measured import refuse_fitting
 from catalogue.messages import Pair, messages
@@ -21,6 +18,9 @@ from catalogue.reading.files import write_whole
 from catalogue.tables import Shelf, shelf
 
 common = messages("common")
+if TYPE_CHECKING:
+    from kernels.writing import FittedTable
+
 say = messages("calc/commands/evidence/kernels")
 
 
@@ -60,10 +60,10 @@ def run(args: argparse.Namespace) -> int:
 def _list(args: argparse.Namespace, tables: Shelf) -> int:
     """Rows by operator, card and engine."""
     rows = tables.parts(args.operator, args.card, args.engine)
-    known = set(names("devices"))
+    devices = set(names("devices"))
     if args.json:
         print_json({"tables": str(tables.root), "rows": [
-            {"operator": operator, "card": card, "in_catalogue": card in known, "engine": engine,
+            {"operator": operator, "card": card, "in_catalogue": card in devices, "engine": engine,
              "rows": count} for operator, card, engine, count in rows]})
         return OK
     shown = Table(*_headings("operator", "card", "engine"), title=str(tables.root))
@@ -72,7 +72,7 @@ def _list(args: argparse.Namespace, tables: Shelf) -> int:
     for operator, card, engine, count in rows:
         new = (operator, card) != before[:2]
         shown.add_row(operator if operator not in before else "",
-                      (card if card in known else spoken(say("not-in-catalogue", card=card)))
+                      (card if card in devices else spoken(say("not-in-catalogue", card=card)))
                       if new else "",
                       engine, f"{count:,}")
         before = (operator, card, engine)
@@ -88,6 +88,9 @@ def _fit(args: argparse.Namespace, tables: Shelf) -> int:
 
     Raises ParamsError for what is asked for and not there, and for an output without a source.
     """
+    from kernels.engines import fitted_tables  # SciPy is loaded only where something is fitted
+    from kernels.rejection import checked
+
     if args.card is None or args.engine is None:
         raise ParamsError(spoken(say("one-card-one-engine")))
     if args.output and not (args.source and args.date):
@@ -98,26 +101,28 @@ def _fit(args: argparse.Namespace, tables: Shelf) -> int:
     tables.parts(card=args.card)
     engine = args.engine.partition("@")[0]
     card = library.load("devices", args.card)
-    found = checked(list(fitted(tables, args.card, engine)), engine, card,
+    fits = checked(list(fitted_tables(tables, args.card, engine)), engine, card,
                     library.load("mechanisms", str(card.mechanisms)))
-    if not found:
+    if not fits:
         raise ParamsError(spoken(say("no-law", engine=engine, card=args.card)))
     if args.json:
-        print_json({"tables": str(tables.root), "fits": [_as_json(table) for table in found]})
+        print_json({"tables": str(tables.root), "fits": [_as_json(table) for table in fits]})
     else:
-        _print_fits(found)
+        _print_fits(fits)
     if args.output:
-        _write(args, args.of or str(tables.root), engine, found)
+        _write(args, args.of or str(tables.root), engine, fits)
     return OK
 
 
-def _write(args: argparse.Namespace, of: str, engine: str, found: list[FittedTable]) -> None:
+def _write(args: argparse.Namespace, of: str, engine: str, fits: list[FittedTable]) -> None:
     """The file of an engine on a class of cards, read again as it will be."""
+    from kernels.writing import text
+
     card = library.load("devices", args.card)
     profile = library.load("profiles", engine)
     title = {language: f"{words}, {card.name[language]}"
              for language, words in profile.name.items()}
-    written = text(engine, str(card.mechanisms), title, of, args.source, args.date, found)
+    written = text(engine, str(card.mechanisms), title, of, args.source, args.date, fits)
     path = Path(args.output)
     write_whole(path, written.encode(), replace=True)
     library.load("fits", path.absolute())
@@ -132,19 +137,18 @@ def _as_json(table: FittedTable) -> dict[str, object]:
             "parameters": {name: {"value": value, "low": fit.ranges[name][0],
                                   "high": fit.ranges[name][1]}
                            for name, value in fit.values.items()},
-            "judged": vars(fit.errors), "before": vars(fit.before) if fit.before else None,
+            "judged": vars(fit.errors),
             "regions": {str(least): vars(errors) for least, errors in fit.regions.items()}}
 
 
-def _print_fits(found: list[FittedTable]) -> None:
+def _print_fits(fits: list[FittedTable]) -> None:
     shown = Table(*_headings("release", "operator", "dtype", "kernel"))
-    for title in _headings("judged", "before", "median", "ninety", "lean"):
+    for title in _headings("judged", "median", "ninety", "lean"):
         shown.add_column(title, justify="right")
-    for table in found:
+    for table in fits:
         errors = table.fit.errors
         shown.add_row(table.release, f"{table.operator} {table.cut or ''}".strip(), table.dtype,
                       table.kernel, f"{errors.rows:,}",
-                      f"{table.fit.before.median:.1%}" if table.fit.before else "-",
                       f"{errors.median:.1%}",
                       f"{errors.most:.1%}", f"{errors.leaning:+.1%}")
     console().print(shown)

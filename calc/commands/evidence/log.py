@@ -84,14 +84,14 @@ def _made(log: StartupText, path: Path, settings: list[str]) -> Scenario:
     Raises ParamsError naming what neither of them says.
     """
     given = dict(one.partition("=")[::2] for one in settings)
-    found = recognised(log, given)
-    needed = {name: found[name] for name in ("model", "device", "precision")} | {
-        "cluster.node": found["cluster"]["node"]}
+    fields = recognised(log, given)
+    needed = {name: fields[name] for name in ("model", "device", "precision")} | {
+        "cluster.node": fields["cluster"]["node"]}
     if lacking := [name for name, value in needed.items() if value is None]:
         raise ParamsError(spoken(say("not-said", path=str(path), lacking=lacking[0])))
     file = YamlFile(path.with_suffix(".yml"), {
         "title": {"en": path.stem, "zh": path.stem},
-        "defaults": {"source": _source(path), "kind": "documented"}, **found}, {})
+        "defaults": {"source": _source(path), "kind": "documented"}, **fields}, {})
     return overridden_scenario(file, {name: Override(value, f"{COMMAND_LINE} --set {name}")
                                       for name, value in given.items()})
 

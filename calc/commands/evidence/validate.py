@@ -17,7 +17,7 @@ from calc.commands.printing import (
     said,
     spoken,
 )
-from calc.evidence.systems import METRICS, VARIED
+from calc.evidence.systems import METRICS, VARIED, measured_systems
 from catalogue import ParamsError, load_scenario
 from catalogue.entries.measurements import METRIC_UNITS
 from catalogue.messages import messages
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
     gates = [name for name in gate_names() if args.system in (None, name)]
     if args.system is not None and not gates:
-        _check(args.system, [system.id for system in validation.measured_systems()])
+        _check(args.system, [system.id for system in measured_systems()])
     chosen = ([] if args.system in gates or args.metric not in (None, *METRICS)
               else validation.results(args.system, args.metric))
     cells = [cell for name in gates for cell in gate_cells(name)
@@ -102,24 +102,25 @@ def _gate_json(cells: Sequence[GateCell]) -> dict[str, Any]:
 def _print_gate(cells: Sequence[GateCell]) -> None:
     """A line per system and metric that is tested on, the worst mean error first."""
     rows = [tuple(spoken(say("column", name=name)) for name in GATE_HEADER)]
-    for summary in sorted(summarise(cells), key=lambda each: -each.mean):
+    for summary in sorted(summarise(cells), key=lambda one: -one.mean):
         rows.append((summary.system, metric_of(summary.metric), f"{summary.rows}",
                      f"{summary.refused}", *_errors(vars(summary), summary.worst_row)))
     print(f"\n{spoken(say('test-only'))}")
     print_columns(rows, GATE_TEXTS)
     for system in dict.fromkeys(cell.system for cell in cells if cell.refused):
-        found = {cell.row: cell.refused for cell in cells if cell.system == system and cell.refused}
+        reasons = {cell.row: cell.refused for cell in cells
+                   if cell.system == system and cell.refused}
         print(spoken(say("refused-rows", system=system, rows=", ".join(
-            f"{row} ({reason})" for row, reason in found.items()))))
+            f"{row} ({reason})" for row, reason in reasons.items()))))
 
 
-def _check(name: str, known: list[str]) -> None:
+def _check(name: str, measured: list[str]) -> None:
     """Raises ParamsError for a deployment of which nothing, or not enough, was measured."""
-    if name in known:
+    if name in measured:
         return
     scenario = load_scenario(name)
     if scenario.measured is None:
-        raise ParamsError(spoken(say("nothing-measured", name=name, known=listing(known))))
+        raise ParamsError(spoken(say("nothing-measured", name=name, known=listing(measured))))
     columns, file = scenario.measured.columns, str(scenario.file.measured)
     if lost := [column for column in VARIED if column not in columns]:
         raise ParamsError(spoken(say("lacks-column", file=file, column=lost[0],
@@ -137,23 +138,25 @@ def _energy(args: argparse.Namespace) -> int:
 
     if args.system is not None or args.metric is not None:
         raise ParamsError(spoken(say("neither")))
-    found = [energy.power_comparison(table) for table in energy.tables()]
-    summary = energy.summary(found)
+    comparisons = [energy.power_comparison(table) for table in energy.tables()]
+    summary = energy.summary(comparisons)
     if args.json:
         print_json({"summary": summary, "tables": [
-            {"table": held.table, "scenario": held.scenario,
-             "concurrency": held.concurrency.tolist(),
-             "measured": {name: values.tolist() for name, values in held.measured.items()},
+            {"table": comparison.table, "scenario": comparison.scenario,
+             "concurrency": comparison.concurrency.tolist(),
+             "measured": {name: values.tolist() for name, values in comparison.measured.items()},
              "predicted": {name: dict(zip(("value", "low", "high"),
-                                          (end.tolist() for end in made.points), strict=True))
-                           for name, made in held.predicted.items()}} for held in found]})
+                                          (end.tolist() for end in amount.points), strict=True))
+                           for name, amount in comparison.predicted.items()}}
+            for comparison in comparisons]})
         return OK
-    for held in found:
-        print(spoken(say("table", table=held.table)))
-        made, errors = held.predicted["energy_per_token"], held.errors("energy_per_token")
-        for row, requests in enumerate(held.concurrency):
-            print(f"{requests:7.0f}  {held.measured['energy_per_token'][row]:6.2f}  "
-                  f"{said(made.at(row))}  {errors[row]:+.0%}")
+    for comparison in comparisons:
+        print(spoken(say("table", table=comparison.table)))
+        name = "energy_per_token"
+        amount, errors = comparison.predicted[name], comparison.errors(name)
+        for row, requests in enumerate(comparison.concurrency):
+            print(f"{requests:7.0f}  {comparison.measured[name][row]:6.2f}  "
+                  f"{said(amount.at(row))}  {errors[row]:+.0%}")
     for name, numbers in summary.items():
         print(spoken(say(
             "summary", name=name, rows=f"{numbers['rows']:.0f}", median=f"{numbers['median']:.1%}",

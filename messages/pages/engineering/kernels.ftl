@@ -44,14 +44,6 @@ all-to-all-normal-mode =
     .en = all-to-all, normal mode
     .zh = 专家 all-to-all（普通模式）
 
-without-fits-median =
-    .en = without fits, median
-    .zh = 拟合前误差中位数
-
-without-fits-nine-of-ten =
-    .en = without fits, nine of ten
-    .zh = 拟合前九成的行误差不超过
-
 error-median =
     .en = error, median
     .zh = 误差中位数

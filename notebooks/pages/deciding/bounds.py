@@ -11,7 +11,7 @@ import numpy as np
 
 import calc
 import catalogue
-from calc.evidence.validation import measured_names
+from calc.evidence.systems import measured_names
 from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
 from calc.layouts.feasible import has_room
 from calc.many.fronts import front

@@ -17,9 +17,8 @@ import calc
 from calc.answer.steady_state import OF_BENCHES, SEEN_OF_BURST
 from calc.answer.whole import seen_of
 from calc.evidence.classes import Own, own_errors
-from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import METRICS, System, system
-from calc.evidence.validation import own_parts
+from calc.evidence.validation import Predictions, own_parts, uncalibrated
 from calc.layouts.change import changed
 from calc.layouts.feasible import has_room
 from calc.physics.breakdown import bound_by, parts, token_parts

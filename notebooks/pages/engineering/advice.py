@@ -11,8 +11,7 @@ from typing import Any
 
 import calc
 import catalogue
-from calc.evidence import proportions
-from calc.evidence.validation import measured_system
+from calc.evidence.systems import measured_system
 from calc.sensitivity.plans import Plan, plan_of
 from calc.serving.evaluate import evaluate
 from catalogue.messages import Pair, join, messages, pair
@@ -22,6 +21,7 @@ from notebooks.pages.derivations.choices.documents import advised
 from notebooks.pages.engineering.layouts import CHUNK, LIMIT, PACE, most_users, plan
 from notebooks.pages.engineering.precision import CARDS, POINTS, SCORES, SHARES
 from notebooks.pages.engineering.separation import STATED
+from notebooks.show import proportions
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 say = messages("pages/engineering/advice")

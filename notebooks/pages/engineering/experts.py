@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import calc
-from calc.evidence.validation import measured_system
+from calc.evidence.systems import measured_system
 from calc.many.sweeps import decode_sweep
 from calc.sensitivity.breakeven import SECOND, BreakEven, solve
 from calc.sensitivity.plans import Plan, plan_of

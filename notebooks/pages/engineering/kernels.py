@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import Any
+from functools import cache
 
 import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.kernels.fitting import REGIONS
-from calc.kernels.law import Law
-from calc.kernels.matmuls import DENSE, SENT, SLICES, WHOLE, rank_columns
-from calc.kernels.rows.of_every_operator import FORMATS, of_card
-from calc.kernels.writing import NAMES
+from catalogue.deployments.precisions import efficiency, latency
 from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
 from catalogue.messages import LANGUAGES, Pair, messages, pair
+from catalogue.tables import Shelf
+from kernels import tables
+from kernels.experts import SENT, SLICES, WHOLE, rank_columns
+from kernels.fitting import REGIONS, Errors, Law, errors, halves
+from kernels.matmuls import DENSE, SHAPE, dense_tables
+from kernels.tables import FORMATS, ReleaseTables, card_constants
+from kernels.writing import NAMES
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
@@ -135,7 +136,7 @@ def answer() -> None:
         Column(lambda row: OPERATORS[row[0][0].kind], common("operator")),
         Column(lambda row: _card(row[0][0].fits.card), common("card")),
         middle("median", say("error-median")), middle("most", say("nine-of-ten-within")),
-        *_before(lambda row: row[1]), Column(lambda row: len(row[1]), say("tables-fitted")),
+        Column(lambda row: len(row[1]), say("tables-fitted")),
         Column(lambda row: sum(each.keeps_bars for each in row[1]), say("tables-within-both-bars")),
         Column(lambda row: len(row[0]) - len(row[1]) or None, say("only-judged"), fmt_int),
         Column(lambda row: sum(each.measured.judged.rows for each in row[1]),
@@ -147,14 +148,34 @@ def counted(card: str) -> float:
     return catalogue.load("mechanisms", card).operators.latent_attention.value
 
 
-def _before(rows_of: Callable[[Any], list[Row]]) -> list[Column]:
-    """Errors of the card's values alone on the same rows, in the median of tables."""
-    def error(name: str, row: Any) -> float | None:
-        known = [each.measured.before for each in rows_of(row) if each.measured.before]
-        return float(np.median([getattr(each, name) for each in known])) if known else None
+def card_errors(shelf: Shelf, card: str, engine: str) -> list[tuple[str, str, Errors]]:
+    """Errors of dense matmuls with the card's own values, on the rows that judge a fit.
 
-    return [Column(partial(error, name), heading, fmt_percent) for name, heading in (
-        ("median", say("without-fits-median")), ("most", say("without-fits-nine-of-ten")))]
+    Args:
+        shelf: tables.
+        card: a device whose mechanisms state every parameter.
+        engine: whose kernels were timed, without its release.
+
+    Returns dtype, kernel and errors of each table.
+    """
+    device = catalogue.load_device(card)
+    own = catalogue.load("mechanisms", device.mechanisms)
+    result = []
+    for release in shelf.engines(card=card):
+        if release.partition("@")[0] != engine:
+            continue
+        for read in dense_tables(ReleaseTables(shelf, device, own, *release.split("@"))):
+            shapes = tables.numbers(read.table, SHAPE)
+            traffic = getattr(own.activation_traffic, read.multiplied, None)
+            values = {
+                "gemm_efficiency": efficiency(own.gemm_efficiency, read.multiplied, device).value,
+                "matmul_latency": latency(own.matmul_latency, read.multiplied).value,
+                "depth_latency": latency(own.depth_latency, read.multiplied).value,
+                "activation_traffic": traffic.value if traffic else 0.0}
+            ratio = DENSE.time({**shapes, **read.card}, values) / read.table["time"]
+            result.append((read.dtype, tables.kernel_label(read.table),
+                           errors(ratio[~halves(list(shapes.values()))])))
+    return result
 
 
 def _card(mechanisms: str) -> Pair:
@@ -231,7 +252,7 @@ def _time(row: Row, tokens: np.ndarray, **changed: float) -> np.ndarray:
     law = LAWS[row.kind]
     device = catalogue.load_device(CARDS[row.fits.card])
     multiplied, stored, _ = FORMATS[row.measured.dtype]
-    known = of_card(device, catalogue.load("mechanisms", row.fits.card), multiplied, stored)
+    known = card_constants(device, catalogue.load("mechanisms", row.fits.card), multiplied, stored)
     assert known is not None
     known |= {key: value for key, value in changed.items() if key in known}
     values = _values(row, law) | {key: value for key, value in changed.items() if key not in known}

@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.answer.estimate import predicted
-from calc.evidence import proportions
 from calc.physics.breakdown import token_parts
 from calc.sensitivity.breakeven import breakeven
 from calc.sensitivity.paths import path_of
@@ -36,7 +35,7 @@ from notebooks.pages.engineering.layouts import (
     most_users,
     plan,
 )
-from notebooks.show import figures
+from notebooks.show import figures, proportions
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig, fmt_time

@@ -14,7 +14,7 @@ import calc
 import catalogue
 from calc.costing.cost import CostOptions, cost_of_parts
 from calc.costing.ownership import prices_of
-from calc.evidence.validation import measured_system
+from calc.evidence.systems import measured_system
 from calc.uncertainty import Amount
 from catalogue.messages import Pair, messages
 from catalogue.reading.units import HOUR

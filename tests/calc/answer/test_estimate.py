@@ -15,10 +15,13 @@ from calc.answer.estimate import (
     parameters_by_class,
 )
 from calc.commands.evidence.calibrate import fit
-from calc.evidence.calibrated import apply
-from calc.evidence.protocols import calibrate
-from calc.evidence.protocols import predicted as predicted_rows
-from calc.evidence.validation import calibrated_rows, calibrated_system
+from calc.evidence.calibration import apply
+from calc.evidence.validation import (
+    calibrate,
+    calibrated,
+    calibrated_rows,
+    calibrated_system,
+)
 from calc.uncertainty import EXACT, UPPER_BOUND, interval
 from catalogue import library
 from catalogue.reading.shared import sources
@@ -231,7 +234,7 @@ class TestCalibrated:
         rows = calibrated_rows(system, chosen)
         made = calibrate(system, "tpot", chosen.mechanisms, rows)
         row = rows[7:8]
-        points = predicted_rows(system.predict, "tpot", made, row)
+        points = calibrated(system, "tpot", made, row)
         answer = self.estimate(*(
             f"workload.{name}={int(system.rows[name][row[0]])}"
             for name in ("concurrency", "input_tokens", "output_tokens")))

@@ -8,7 +8,7 @@ import pytest
 
 import catalogue
 from calc.answer.estimate import estimate
-from calc.evidence.calibrated import Outside, apply
+from calc.evidence.calibration import apply, outside
 from calc.evidence.classes import discrepancy
 from catalogue.deployments.physics_inputs import NORMAL_90
 
@@ -28,7 +28,7 @@ def applied(metric, *overrides):
     (0.0, (1.0, 4.0), 0), (0.0, (2.0, 4.0), math.log(2))])
 def test_outside_is_the_factor_by_which_a_range_is_left(value, ends, far):
     """Nothing counts as one, as one card or one layer does."""
-    assert Outside("x", value, ends).far == pytest.approx(far)
+    assert outside("x", value, ends).far == pytest.approx(far)
 
 
 @pytest.mark.parametrize("metric", ["tpot", "ttft"])

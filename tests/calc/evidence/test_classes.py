@@ -10,7 +10,7 @@ import pytest
 import catalogue
 from calc.evidence import classes
 from calc.evidence.classes import applied_error, discrepancy, own_errors
-from calc.evidence.pooling import Pooled
+from calc.evidence.discrepancy import Pooled
 from catalogue.entries.calibrations import Growth
 
 TOP, PLAN = "concurrent/servers", "h200-r1-vllm-tp8"

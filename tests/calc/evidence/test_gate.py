@@ -9,7 +9,7 @@ import pytest
 
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
 from calc.evidence.startup import StartupCell, summarise_startups, worst_of_logs
-from calc.evidence.validation import measured_names
+from calc.evidence.systems import measured_names
 from calc.uncertainty import Amount
 from catalogue import ParamsError, library
 from catalogue.deployments.measured import StartupRow, gate_rows, refuse_fitting

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 
 import numpy as np
 import pytest
 
+import calc
 import catalogue
 from calc.commands.evidence import calibrate
-from calc.evidence import protocols, validation
-from calc.evidence.fitting import fit
+from calc.evidence import validation
+from calc.evidence.calibration import fit
 
 AWQ = "s2-910b1-awq"
 MECHANISMS = ["dequantisation_traffic", "kernel_boundary", "host_gap_per_step",
@@ -31,9 +31,9 @@ def rows(awq):
     return awq.measured("tpot")
 
 
-@pytest.mark.parametrize("name", protocols.PROTOCOLS)
+@pytest.mark.parametrize("name", validation.PROTOCOLS)
 def test_no_row_is_predicted_that_was_fitted(awq, rows, name):
-    splits = list(protocols.PROTOCOLS[name](awq, rows))
+    splits = list(validation.PROTOCOLS[name](awq, rows))
     assert splits
     for fitted, left_out in splits:
         assert len(fitted)
@@ -45,8 +45,8 @@ def test_no_row_is_predicted_that_was_fitted(awq, rows, name):
 
 
 def test_halves_are_two_hundred_and_reproducible(awq, rows):
-    splits, again = (list(protocols.halves(awq, rows)) for _ in range(2))
-    assert len({tuple(fitted) for fitted, _ in splits}) == protocols.HALVES == 200
+    splits, again = (list(validation.halves(awq, rows)) for _ in range(2))
+    assert len({tuple(fitted) for fitted, _ in splits}) == validation.HALVES == 200
     for one, other in zip(splits, again, strict=True):
         assert all(np.array_equal(*pair) for pair in zip(one, other, strict=True))
         assert sorted([*one[0], *one[1]]) == sorted(rows)
@@ -58,7 +58,7 @@ def test_halves_are_two_hundred_and_reproducible(awq, rows):
     ("low-concurrency", [0, 1], [3, 4]), ("short-inputs", [1, 2], [0, 3, 4])])
 def test_limits_of_extrapolations(awq, protocol, fitted, left_out):
     system = dataclasses.replace(awq, rows=FEW)
-    (one, other), = protocols.PROTOCOLS[protocol](system, np.arange(5))
+    (one, other), = validation.PROTOCOLS[protocol](system, np.arange(5))
     assert (one.tolist(), other.tolist()) == (fitted, left_out)
 
 
@@ -73,24 +73,18 @@ def test_fit_recovers_the_values_that_rows_were_made_with(awq, rows):
     assert found.values == pytest.approx(truth, rel=0.02)
     assert found.inside
     with pytest.raises(ValueError, match="expected 1 to 4"):
-        protocols.calibrate(awq, "tpot", [*MECHANISMS, "routing_skew"], rows)
+        validation.calibrate(awq, "tpot", [*MECHANISMS, "routing_skew"], rows)
 
 
-def test_splits_in_lockstep_equal_each_alone(awq, rows):
-    """The splits fit and predict together; nothing of one moves another, to the last digit."""
-    def predicted(split, predict):
-        fitted, left_out = split
-        found = protocols.calibrate(dataclasses.replace(awq), "tpot", MECHANISMS, fitted, predict)
-        return (found.z, *protocols.predicted(predict, "tpot", found, left_out))
-
-    splits = list(itertools.islice(protocols.halves(awq, rows), 2))
-    splits += itertools.islice(protocols.leave_one_out(awq, rows), 2)
-    for split, together in zip(splits, protocols.by_split(awq, splits, predicted), strict=True):
-        for one, other in zip(predicted(split, awq.predict), together, strict=True):
-            assert np.array_equal(one, other)
-    with pytest.raises(IndexError, match="99"):
-        protocols.by_split(awq, [splits[0], (np.array([99]), rows)],
-                           lambda split, predict: predict("tpot", split[0], {}))
+def test_repeated_predictions_equal_the_first(awq, rows):
+    """A prediction that was asked for often is recorded and repeated, to the last digit."""
+    fresh = dataclasses.replace(awq)
+    knob = awq.knobs["kernel_boundary"]
+    for z in np.linspace(-1, 1, 40):
+        moved = dict.fromkeys(knob.symbols, knob.at(np.array([[0.0], [z]])))
+        inputs = {**awq.at(rows), **moved}
+        expected = calc.evaluate(inputs, awq.scenario.model.attention)["tpot"]
+        assert np.array_equal(fresh.predict("tpot", rows, moved), expected)
 
 
 @pytest.mark.parametrize("name", catalogue.names("calibrations"))

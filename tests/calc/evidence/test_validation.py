@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from calc.evidence import classes, error_growth, pooling, protocols, validation
-from calc.evidence.baselines import ablation, rooflines
+from calc.evidence import baselines, classes, discrepancy, validation
+from calc.evidence.systems import METRICS, measured_names, measured_system, measured_systems
 
 AWQ = "s2-910b1-awq"
 MECHANISMS = ["dequantisation_traffic", "kernel_boundary", "host_gap_per_step",
@@ -23,7 +23,7 @@ ALL_ROWS, SYSTEMS = 469, 56
 @pytest.fixture(scope="module")
 def systems():
     """Measured systems whose rows are waves: runs that the scheduler serves take seconds each."""
-    return {case.id: case for case in validation.measured_systems() if not case.scheduled}
+    return {case.id: case for case in measured_systems() if not case.scheduled}
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +43,11 @@ def awq():
 
 
 def test_measured_rows_are_counted():
-    systems = {case.id: case for case in validation.measured_systems()}
-    assert list(systems) == sorted(systems) == validation.measured_names()
+    systems = {case.id: case for case in measured_systems()}
+    assert list(systems) == sorted(systems) == measured_names()
     assert len(systems) == SYSTEMS
     assert sum(len(case.measured(metric)) for case in systems.values()
-               for metric in validation.METRICS) == ALL_ROWS
+               for metric in METRICS) == ALL_ROWS
     for name, counts in ROWS.items():
         metrics = ("tpot", "ttft", "e2e", "output_throughput")
         assert tuple(len(systems[name].measured(metric)) for metric in metrics) == counts, name
@@ -55,7 +55,7 @@ def test_measured_rows_are_counted():
 
 def test_errors_of_a_prediction_by_hand(awq):
     """80 instead of 100, 120 instead of 100, 99 instead of 90: 20, 20 and 10% off."""
-    found = protocols.Predictions(
+    found = validation.Predictions(
         np.array([0, 1, 0]), np.array([100.0, 100.0, 90.0]), np.array([80.0, 120.0, 99.0]),
         np.array([70.0, 101.0, 90.0]), np.array([100.0, 130.0, 120.0]))
     assert found.errors == pytest.approx([-0.2, 0.2, 0.1])
@@ -64,7 +64,7 @@ def test_errors_of_a_prediction_by_hand(awq):
     assert (summary["mean"], summary["median"], summary["worst"]) == pytest.approx((0.5 / 3, 0.2,
                                                                                      0.2))
     assert summary["coverage"] == pytest.approx(2 / 3)  # ends belong to an interval
-    plain = protocols.uncalibrated(awq, "tpot", {})
+    plain = validation.uncalibrated(awq, "tpot", {})
     size = np.abs(plain.predicted / awq.scenario.measured.column("tpot") - 1)
     assert plain.summary()["mean"] == pytest.approx(size.mean())
     assert plain.worst_row == size.argmax()
@@ -72,7 +72,7 @@ def test_errors_of_a_prediction_by_hand(awq):
 
 def test_rows_inside_a_class_are_those_of_its_intervals(systems, results):
     """Of classes whose systems are all waves, the stored counts are reproduced."""
-    counted = {case.id for case in pooling.non_blind_systems(systems.values())}
+    counted = {case.id for case in discrepancy.non_blind_systems(systems.values())}
     inside, rows = {}, {}
     for result in results:
         errors = result.predictions
@@ -89,7 +89,7 @@ def test_rows_inside_a_class_are_those_of_its_intervals(systems, results):
 
 
 def test_blind_prediction_is_read_and_not_computed():
-    wide = validation.measured_system("wide-rtp-decode")
+    wide = measured_system("wide-rtp-decode")
     found = validation.blind(wide.with_inputs({"host_gap_per_step": 1.0}), "output_throughput")
     assert found.predicted.tolist() == [
         one.value for one in wide.scenario.measured.blind.predictions]
@@ -97,7 +97,7 @@ def test_blind_prediction_is_read_and_not_computed():
 
 
 def test_suspect_rows_are_left_out_where_a_calibration_says_so(ttft):
-    doubted = {number + 1 for number in validation.measured_system(AWQ).suspect}
+    doubted = {number + 1 for number in measured_system(AWQ).suspect}
     assert doubted
     halves = {bool(result.left_out): result for result in ttft if result.protocol == "halves"}
     assert doubted <= {row + 1 for row in halves[False].predictions.row}
@@ -109,7 +109,7 @@ def test_suspect_rows_are_left_out_where_a_calibration_says_so(ttft):
 @pytest.mark.nightly
 def test_stored_errors_are_reproduced():
     stored = classes.discrepancy()
-    made = error_growth.estimate(validation.measured_systems(), stored.borrowed)
+    made = discrepancy.estimate(measured_systems(), stored.borrowed)
     assert made.classes.keys() == stored.classes.keys()
     for name, of in made.classes.items():
         for metric, own in of.items():
@@ -131,7 +131,7 @@ def test_stored_errors_are_reproduced():
 def test_roofline_of_a_wave(systems, name):
     """Below every prediction; an answer is its first token and the later ones."""
     system, rows = systems[name], systems[name].measured("tpot")
-    bound, at = rooflines.roofline(system, rows), system.at(rows)
+    bound, at = baselines.roofline(system, rows), system.at(rows)
     assert (bound["tpot"] < system.predict("tpot", rows)).all()
     np.testing.assert_allclose(bound["e2e"], bound["ttft"] + (at["output_tokens"] - 1)
                                * bound["tpot"])
@@ -139,7 +139,7 @@ def test_roofline_of_a_wave(systems, name):
                                at["concurrency"] * at["output_tokens"] / bound["e2e"])
     if name == AWQ:  # bytes are all that a decode step of S2 has
         twice = system.with_inputs({"memory_bandwidth": 2 * system.inputs["memory_bandwidth"]})
-        np.testing.assert_allclose(rooflines.roofline(twice, rows)["tpot"], bound["tpot"] / 2)
+        np.testing.assert_allclose(baselines.roofline(twice, rows)["tpot"], bound["tpot"] / 2)
 
 
 def test_calibrated_roofline_is_the_best_line(awq):
@@ -147,7 +147,7 @@ def test_calibrated_roofline_is_the_best_line(awq):
     draw = np.random.default_rng(1)
     bounds = draw.uniform(1, 10, 12)
     measured = (bounds / 0.4 + 3) * draw.lognormal(0, 0.05, 12)
-    best = rooflines.fit_line(bounds, measured)
+    best = baselines.fit_line(bounds, measured)
 
     def loss(share, constant):
         return float(np.square((bounds / share + constant) / measured - 1).sum())
@@ -155,12 +155,12 @@ def test_calibrated_roofline_is_the_best_line(awq):
     for share, constant in ((1.01, 1), (0.99, 1), (1, 1.01), (1, 0.99)):
         assert loss(best.share * share, best.constant * constant) > loss(best.share, best.constant)
     with pytest.raises(ValueError, match="expected at least 2"):
-        rooflines.fit_line(bounds[:1], measured[:1])
+        baselines.fit_line(bounds[:1], measured[:1])
     rows = awq.measured("tpot")
-    found = rooflines.held_out(awq, "tpot", "low-concurrency", rows)
-    (fitted, left_out), = protocols.low_concurrency(awq, rows)
-    bound = rooflines.roofline(awq, rows)["tpot"]
-    line = rooflines.fit_line(bound[fitted], awq.rows["tpot"][fitted])
+    found = baselines.held_out(awq, "tpot", "low-concurrency", rows)
+    (fitted, left_out), = validation.low_concurrency(awq, rows)
+    bound = baselines.roofline(awq, rows)["tpot"]
+    line = baselines.fit_line(bound[fitted], awq.rows["tpot"][fitted])
     assert found.row.tolist() == left_out.tolist()
     np.testing.assert_allclose(found.predicted, bound[left_out] / line.share + line.constant)
 
@@ -171,14 +171,14 @@ def test_calibrated_roofline_is_the_best_line(awq):
 def test_ablation_refits_without_each_term(awq):
     """The system stays as it is; with all terms it is the protocol itself."""
     before = dict(awq.inputs)
-    found = ablation.ablate(awq, MECHANISMS, seeds=2)
+    found = baselines.ablate(awq, MECHANISMS, seeds=2)
     assert awq.inputs == before
-    assert list(found) == ["", *ablation.TERMS]
+    assert list(found) == ["", *baselines.TERMS]
     for term, errors in found.items():
         assert set(errors.calibrations[0].values) == set(MECHANISMS) - set(
-            ablation.TERMS.get(term, ()))
-    halves = itertools.islice(protocols.halves(awq, awq.measured("tpot")), 2)
-    fits = [(protocols.calibrate(awq, "tpot", MECHANISMS, fitted), left_out)
+            baselines.TERMS.get(term, ()))
+    halves = itertools.islice(validation.halves(awq, awq.measured("tpot")), 2)
+    fits = [(validation.calibrate(awq, "tpot", MECHANISMS, fitted), left_out)
             for fitted, left_out in halves]
     np.testing.assert_allclose(found[""].predicted, np.concatenate([
         awq.predict("tpot", left_out, made.inputs) for made, left_out in fits]), rtol=1e-9)

@@ -79,7 +79,6 @@ title =
         [release] release
         [dtype] dtype
         [judged] judged
-        [before] before
         [ninety] 90%
        *[lean] lean
     }
@@ -87,7 +86,6 @@ title =
         [release] 版本
         [dtype] 数据类型
         [judged] 检验行数
-        [before] 此前
         [ninety] 90%
        *[lean] 偏向
     }

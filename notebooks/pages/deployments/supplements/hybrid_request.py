@@ -9,8 +9,8 @@ import numpy as np
 
 import calc
 from calc.evidence.classes import deviations
-from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import System
+from calc.evidence.validation import Predictions, uncalibrated
 from calc.uncertainty import Amount
 from catalogue.messages import messages
 from catalogue.reading.amounts import human, rounded, span

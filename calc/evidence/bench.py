@@ -1,4 +1,4 @@
-"""Results of a bench held against what was predicted of each of its runs."""
+"""Results of a bench beside the predictions of its plan, and the mechanisms that explain them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from calc.evidence.systems import System
 from catalogue import ParamsError
@@ -22,19 +23,54 @@ ENDINGS = (".json", ".jsonl")
 METRICS = {"ttft": "s", "tpot": "s", "output_throughput": "token/s"}
 COLUMNS = {"concurrency": "request", "input_tokens": "token", "output_tokens": "token",
            "requests": "request", **METRICS}
-# as vLLM's and SGLang's clients write them, with what makes SI of them
+# as vLLM's and SGLang's clients write them, with the factor to SI
 _WRITTEN = {"ttft": ("mean_ttft_ms", 1e-3), "tpot": ("mean_tpot_ms", 1e-3),
             "output_throughput": ("output_throughput", 1.0)}
 MOST = 1e12  # tokens, requests or milliseconds: no bench counts as many
-DIFFERS = 0.01  # of a mean length: told beside the row
-FEWEST_ALIKE = 3  # runs that tell what all of them share
-MOST_FITTED = 2  # mechanisms that a handful of runs can tell apart
+DIFFERS = 0.01  # of a mean length, from which on it is reported
+FEWEST_ALIKE = 3  # runs that show their common error
+MOST_FITTED = 2  # mechanisms that a handful of runs determine
 ROWS_PER_MECHANISM = 3
+
+_COUNT, _POSITIVE = Field(strict=True, ge=0, le=MOST), Field(strict=True, gt=0, le=MOST)
+Count = Annotated[int, _COUNT] | Annotated[float, _COUNT]
+Positive = Annotated[int, _POSITIVE] | Annotated[float, _POSITIVE]
+COUNT: TypeAdapter[float] = TypeAdapter(Count)
+Asked = Literal["concurrency", "input_tokens", "output_tokens", "requests"]
+
+
+class Predicted(BaseModel):
+    """A prediction of a plan, in SI units."""
+
+    value: Positive
+    low: Positive
+    high: Positive
+
+
+class Run(BaseModel):
+    """A run of a plan."""
+
+    name: Annotated[str, Field(pattern="^[^/]*$")]
+    asked: Annotated[dict[Asked, Positive], Field(min_length=4)]
+    predicted: dict[Literal["ttft", "tpot", "output_throughput"], Predicted]
+    spread: Count
+    shared: Count
+    rate: Count | None = None
+    scatter: dict[str, Count] = Field(default_factory=dict)
+
+
+class Plan(BaseModel):
+    """A plan that ``deploy`` wrote."""
+
+    scenario: str
+    engine: str
+    overrides: list[str]
+    runs: Annotated[list[Run], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A run as it was measured, beside what was asked and predicted.
+    """A run as it was measured, beside its plan.
 
     Attributes:
         name: of the run.
@@ -99,8 +135,8 @@ class Results:
     @property
     def inside(self) -> tuple[int, int]:
         """Values within their intervals, of all."""
-        found = [run.inside(metric) for run in self.runs for metric in run.values]
-        return sum(found), len(found)
+        inside = [run.inside(metric) for run in self.runs for metric in run.values]
+        return sum(inside), len(inside)
 
     def agrees(self, run: Measured, metric: str) -> bool | None:
         """Whether a value is as far from its prediction as those of the other runs are.
@@ -113,7 +149,7 @@ class Results:
             run: one of them.
             metric: of its values.
         """
-        every = [off for each in self.runs if (off := each.off(metric)) is not None]
+        every = [off for other in self.runs if (off := other.off(metric)) is not None]
         own = run.off(metric)
         if len(every) < FEWEST_ALIKE or metric not in run.scatter or own is None:
             return None
@@ -122,9 +158,9 @@ class Results:
     @property
     def agreeing(self) -> tuple[int, int]:
         """Values that agree with those of the other runs, of those that can be asked."""
-        found = [agrees for run in self.runs for metric in run.values
-                 if (agrees := self.agrees(run, metric)) is not None]
-        return sum(found), len(found)
+        agreeing = [agrees for run in self.runs for metric in run.values
+                    if (agrees := self.agrees(run, metric)) is not None]
+        return sum(agreeing), len(agreeing)
 
 
 def read(path: Path) -> Results:
@@ -133,57 +169,31 @@ def read(path: Path) -> Results:
     Raises ParamsError, one sentence, for what is no plan or no result.
     """
     folder = path if path.is_dir() else path.parent
-    plan = next((each / PLAN for each in (folder, folder.parent) if (each / PLAN).is_file()), None)
+    plan = next((parent / PLAN for parent in (folder, folder.parent)
+                 if (parent / PLAN).is_file()), None)
     if plan is None:
         raise ParamsError(f"{path}: there is no {PLAN} beside or above it, expected the results of "
                           "a bench that python -m calc deploy planned.")
-    made = _json(plan, read_small(plan, str(plan), "a plan of deploy"))
-    planned = _planned(plan, made)
+    text = read_small(plan, str(plan), "a plan of deploy")
+    try:
+        planned = Plan.model_validate(_json(plan, text))
+    except ValidationError:
+        raise ParamsError(f"{plan}: is no plan that python -m calc deploy wrote.") from None
     only = None if path.is_dir() else path.stem
-    found, missing = [], []
-    for run in planned:
-        files = [folder / f"{run['name']}{ending}" for ending in ENDINGS]
-        file = next((each for each in files if each.is_file()), None)
-        if file is None or only not in (None, run["name"]):
-            missing.append(run["name"])
-            continue
-        found.append(_measured(file, run))
-    if not found:
-        names = ", ".join(run["name"] for run in planned)
+    runs, missing = [], []
+    for run in planned.runs:
+        files = [folder / f"{run.name}{ending}" for ending in ENDINGS]
+        file = next((file for file in files if file.is_file()), None)
+        if file is None or only not in (None, run.name):
+            missing.append(run.name)
+        else:
+            runs.append(_measured(file, run))
+    if not runs:
+        names = ", ".join(run.name for run in planned.runs)
         raise ParamsError(f"{path}: holds no result of {plan}, expected NAME.json of one of its "
                           f"runs {names}.")
-    return Results(plan, made["scenario"], tuple(made["overrides"]), made["engine"],
-                   tuple(found), tuple(missing))
-
-
-def _planned(plan: Path, made: Any) -> list[dict[str, Any]]:
-    """The runs of a plan. Raises ParamsError for what deploy did not write."""
-    try:
-        texts = [made["scenario"], made["engine"], *made["overrides"]]
-        runs: list[dict[str, Any]] = made["runs"]
-        for run in runs:
-            texts.append(run["name"])
-            some = [*run["asked"].values(), *(each[key] for each in run["predicted"].values()
-                                              for key in ("value", "low", "high"))]
-            rate = run.get("rate")
-            numbers = [*some, run["spread"], run["shared"], *run.get("scatter", {}).values(),
-                       *([] if rate is None else [rate])]
-            if set(run["predicted"]) - set(METRICS) or "/" in run["name"]:
-                raise ValueError
-            if (set(run["asked"]) != set(COLUMNS) - set(METRICS)
-                    or not (all(map(_countable, numbers)) and all(some))):
-                raise ValueError
-        if not runs or not all(isinstance(text, str) for text in texts):
-            raise ValueError
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise ParamsError(f"{plan}: is no plan that python -m calc deploy wrote.") from None
-    return runs
-
-
-def _countable(number: Any) -> bool:
-    """Whether it is a number from 0 to ``MOST``: JSON's integers have no end."""
-    return (isinstance(number, (int, float)) and not isinstance(number, bool)
-            and 0 <= number <= MOST)
+    return Results(plan, planned.scenario, tuple(planned.overrides), planned.engine,
+                   tuple(runs), tuple(missing))
 
 
 def _json(path: Path, raw: bytes) -> Any:
@@ -197,16 +207,18 @@ def _json(path: Path, raw: bytes) -> Any:
     raise ParamsError(f"{path}: is not JSON, expected what the engine's bench wrote.")
 
 
-def _measured(file: Path, run: Mapping[str, Any]) -> Measured:
+def _measured(file: Path, run: Run) -> Measured:
     data = _json(file, read_small(file, str(file), "the result of a bench, without its details"))
     if not isinstance(data, dict):
         raise ParamsError(f"{file}: is no result of a bench, expected a JSON object.")
 
     def number(key: str) -> float:
-        if not _countable(data.get(key)):
-            raise ParamsError(f"{file}: '{key}' is missing or no number from 0 to {MOST:g}, "
-                              "expected what vllm bench serve or sglang.bench_serving writes.")
-        return float(data[key])
+        try:
+            return COUNT.validate_python(data.get(key))
+        except ValidationError:
+            raise ParamsError(
+                f"{file}: '{key}' is missing or no number from 0 to {MOST:g}, expected what vllm "
+                "bench serve or sglang.bench_serving writes.") from None
 
     answered = number("completed")
     if not answered:
@@ -220,12 +232,13 @@ def _measured(file: Path, run: Mapping[str, Any]) -> Measured:
     if min(counted.values()) < 1:
         raise ParamsError(f"{file}: fewer tokens than requests, expected at least one of a prompt "
                           "and of an answer.")
-    values = {metric: value for metric, (key, factor) in _WRITTEN.items()
-              if metric in run["predicted"] and (value := factor * number(key))}
-    return Measured(run["name"], run["asked"], counted, values,
-                    {name: (each["value"], each["low"], each["high"])
-                     for name, each in run["predicted"].items()},
-                    run["spread"], run["shared"], run.get("rate"), run.get("scatter", {}))
+    values = {metric: factor * number(key) for metric, (key, factor) in _WRITTEN.items()
+              if metric in run.predicted}
+    return Measured(run.name, dict(run.asked.items()), counted,
+                    {metric: value for metric, value in values.items() if value},
+                    {name: (ends.value, ends.low, ends.high)
+                     for name, ends in run.predicted.items()},
+                    run.spread, run.shared, run.rate, run.scatter)
 
 
 def fittable(runs: Sequence[Measured]) -> list[Measured]:
@@ -255,16 +268,16 @@ def explaining(system: System, metric: str, rows: np.ndarray, most: int) -> list
             slope = np.log(moved / plain)
             if slope.any():
                 slopes[name] = slope
-    found: list[str] = []
-    while slopes and len(found) < most:
+    names: list[str] = []
+    while slopes and len(names) < most:
         reach = {name: float(np.clip(left @ slope / (slope @ slope), -NORMAL_90, NORMAL_90))
                  for name, slope in slopes.items()}
         rest = {name: left - reach[name] * slope for name, slope in slopes.items()}
         best = min(rest, key=lambda name: float(rest[name] @ rest[name]))
-        found.append(best)
+        names.append(best)
         left = rest[best]
         del slopes[best]
-    return found
+    return names
 
 
 def count(rows: int) -> int:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.evidence import classes, error_growth
-from calc.evidence.nearness import AXES, NAMES, Nearness, nearness, place, widened
-from calc.evidence.pooling import Residuals
+from calc.evidence import classes, discrepancy
+from calc.evidence.discrepancy import Residuals, growth_per_doubling
+from calc.evidence.nearness import AXES, NAMES, Nearness, nearness, position, widened
 from catalogue.entries.calibrations import Covered
 
 FAR = "h200-r1-vllm-tp8"
@@ -39,16 +39,16 @@ def loaded(requests, *overrides):
 
 def test_pairs_of_rows_by_doublings_of_the_load():
     """2 → 8, 2 → 32 and 8 → 32 are two, four and two doublings; 2 and 2 are none."""
-    found, = error_growth.steps([rows("s", [8, 2, 2, 32], [0.5, 0.1, 0.2, 1.0])])
+    found, = discrepancy.pairs([rows("s", [8, 2, 2, 32], [0.5, 0.1, 0.2, 1.0])])
     assert found.doublings.tolist() == [2, 4, 2, 4, 2]
     assert found.change == pytest.approx([0.4, 0.9, 0.3, 0.8, 0.5])
-    assert error_growth.steps([rows("s", [4, 4], [0.1, 0.2])]) == []
+    assert discrepancy.pairs([rows("s", [4, 4], [0.1, 0.2])]) == []
 
 
 @pytest.mark.parametrize(("down", "up"), [(0.1, 0.1), (0.3, 0.3)])
 def test_fit_recovers_the_steps_of_a_walk(down, up):
     walks = [walking(f"s{seed}", down, up, (1.0, 2.0, 8.0, 64.0), seed) for seed in range(400)]
-    found, level = error_growth.fit(error_growth.steps(walks))
+    found, level = growth_per_doubling(discrepancy.pairs(walks))
     assert found == pytest.approx((down, up), rel=0.15)
     assert level < 0.3 * up
 
@@ -56,14 +56,14 @@ def test_fit_recovers_the_steps_of_a_walk(down, up):
 def test_growth_needs_three_systems_and_leaves_each_out():
     three = [rows("a", [1, 2, 4], [0, 0.1, 0.3]), rows("b", [1, 4], [0, 0.2]),
              rows("c", [1, 2], [0, -0.1])]
-    assert error_growth.grown({"tpot": three[:2], "ttft": []}) == {}
-    found = error_growth.grown({"tpot": three})["tpot"]
+    assert discrepancy.growth({"tpot": three[:2], "ttft": []}) == {}
+    found = discrepancy.growth({"tpot": three})["tpot"]
     assert (found.systems, found.pairs) == (3, 5)
-    every = error_growth.steps(three)
-    assert (found.down, found.up) == pytest.approx(error_growth.fit(every)[0], abs=1e-4)
-    assert found.without["a"] == pytest.approx(error_growth.fit(every[1:])[0], abs=1e-4)
+    every = discrepancy.pairs(three)
+    assert (found.down, found.up) == pytest.approx(growth_per_doubling(every)[0], abs=1e-4)
+    assert found.without["a"] == pytest.approx(growth_per_doubling(every[1:])[0], abs=1e-4)
     walks = [walking(f"s{seed}", 0.4, 0.4, (1.0, 3.0, 40.0), seed) for seed in range(25)]
-    assert error_growth.grown({"tpot": walks})["tpot"].inside == pytest.approx(0.8, abs=0.12)
+    assert discrepancy.growth({"tpot": walks})["tpot"].inside == pytest.approx(0.8, abs=0.12)
 
 
 def test_stored_growth():
@@ -102,12 +102,12 @@ def test_doublings_beyond_what_a_class_covers():
 def test_place_of_a_deployment():
     """Requests on a card; a measured system covers its rows, and is not near by them."""
     scenario = loaded(48)
-    at = place(scenario)
+    at = position(scenario)
     assert (at["requests"], at["tensor"], at["pools"]) == (48 / scenario.devices, 8, 1)
     stored, measured = classes.discrepancy().measured[FAR], catalogue.load_scenario(FAR)
     requests = measured.measured.column("concurrency")
     assert stored.requests == (min(requests) / 8, max(requests) / 8)
-    assert all(getattr(stored, axis) == place(measured)[axis] for axis in (*AXES[1:], *NAMES))
+    assert all(getattr(stored, axis) == position(measured)[axis] for axis in (*AXES[1:], *NAMES))
     wide = catalogue.load_scenario("wide-cloudmatrix-decode")
     assert classes.near(wide).nearest != wide.id
     assert "expert" in {axis.name for axis in classes.near(wide).outside}

@@ -7,7 +7,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.kernels.blocks import (
+from kernels.attention import (
     AROUND,
     DECODE_BETWEEN,
     DECODE_BLOCK,
@@ -16,8 +16,8 @@ from calc.kernels.blocks import (
     SPARSE_BLOCK,
     SPARSE_KNOWN,
 )
-from calc.kernels.fitting import fit, halves
-from calc.kernels.matmuls import DENSE, OF_CARD
+from kernels.fitting import fit, halves
+from kernels.matmuls import DENSE, OF_CARD
 
 ALONE = {"output_tokens": 2, "concurrency": 64.0, "load_overlap": 0.5, "clock_factor": 1,
          "clock_spread": 0, "kv_imbalance": 1, "data_parallel": 1}

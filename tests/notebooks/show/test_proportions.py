@@ -8,7 +8,7 @@ import math
 import pytest
 from scipy import stats
 
-from calc.evidence import proportions
+from notebooks.show import proportions
 
 
 @pytest.mark.parametrize(("percentage", "problems", "decimals", "found"), [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calc.kernels.cores import DECODE_CORE, PREFILL_CORE
-from calc.kernels.fitting import fit, halves
+from kernels.attention import DECODE_CORE, PREFILL_CORE
+from kernels.fitting import fit, halves
 
 CARD = {"peak": 989e12, "bandwidth": 4.8e12, "hbm_efficiency": 0.88,
         "core_tile_rows": 64.0, "prefill_tile_rows": 64.0, "element_bytes": 2.0}

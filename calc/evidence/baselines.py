@@ -1,4 +1,4 @@
-"""The plain baselines that a prediction has to beat: rooflines, uncalibrated and with two numbers.
+"""Baselines of predictions: rooflines, uncalibrated and with two numbers, and models less a term.
 
 A roofline knows how many bytes a step reads and how many operations it makes, and what the data
 sheet says of the card. A step takes the longer of bytes over bandwidth and operations over peak;
@@ -10,30 +10,42 @@ are prefilled one after another comes after (c + 1)/2 prompts on average.
 The calibrated one has two numbers, fitted to rows by least squares of relative errors in closed
 form: the share of the roofline that is reached, and a constant. For a first token it counts the
 operations with weights only, the usual two per parameter and token.
+
+An ablation switches a term off and fits the calibration again, on the same rows held out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from calc.evidence import validation
 from calc.evidence.classes import UNCALIBRATED
-from calc.evidence.protocols import PROTOCOLS, Predictions, seeds_of
-from calc.evidence.systems import METRICS, System
-from calc.evidence.validation import Result, calibrations, measured_systems
+from calc.evidence.systems import METRICS, System, measured_systems
+from calc.evidence.validation import PROTOCOLS, Predictions, Result, calibrations, seeds_of
 from calc.physics.arrays import select
 from calc.physics.breakdown import CLASSES
 from calc.physics.inputs import Number
 from calc.serving.evaluate import evaluate
+from catalogue.entries.formulas import neutral
 
 # what a roofline does not know, taken out of the counting
 PLAIN = {"routing_skew": 0.0, "even_routing": 1.0, "clock_spread": 0.0,
          "kv_imbalance": 1.0, "micro_batches": 1.0,
          "core_tile_rows": 1.0, "sparse_tile_rows": 1.0, "prefill_tile_rows": 1.0}
 PARAMETERS = ("share", "constant")
+SEEDS = 40
+STALL, POOLS = "stall", "separate_pools"  # with pools of their own no prompt stalls a decode
+# a term -> the inputs that switch it off; without boundaries between kernels a path for one token
+# has none to save
+TERMS = {
+    "dequantisation": ("dequantisation_traffic",), "single_token_path": ("single_token_path",),
+    STALL: (POOLS,), "routing_skew": ("routing_skew",),
+    "kernel_boundary": ("kernel_boundary", "single_token_path"), "host_gap": ("host_gap_per_step",),
+}
 
 
 @dataclass(frozen=True)
@@ -75,10 +87,10 @@ def roofline_time(inputs: Mapping[str, Number], quantities: Mapping[str, Any], p
     card: Number = np.maximum(read / inputs["memory_bandwidth"], computing)
     if not np.any(inputs["offloaded_share"]):
         return card
-    each = (inputs["offloaded_share"] * quantities["moe_layers"]
-            * quantities["routed_expert_parameters"])
-    loaded = each * quantities[f"{phase}_distinct_experts"] * inputs["offloaded_weight_bytes"]
-    multiplied = (inputs["multiply_add_flops"] * each * inputs["num_experts_per_tok"]
+    weights = (inputs["offloaded_share"] * quantities["moe_layers"]
+               * quantities["routed_expert_parameters"])
+    loaded = weights * quantities[f"{phase}_distinct_experts"] * inputs["offloaded_weight_bytes"]
+    multiplied = (inputs["multiply_add_flops"] * weights * inputs["num_experts_per_tok"]
                   * quantities[f"{phase}_group_tokens"])
     on_host: Number = np.maximum(loaded / inputs["host_memory_bandwidth"],
                                  multiplied / inputs["host_peak"])
@@ -106,12 +118,12 @@ def roofline(system: System, rows: np.ndarray, core: bool = True) -> dict[str, n
     e2e = ttft + (inputs["output_tokens"] - 1) * tpot
     # a decode pool of its own holds a request for its output tokens only
     busy = select(np.greater(inputs["separate_pools"], 0), inputs["output_tokens"] * tpot, e2e)
-    whole = {"tpot": tpot, "ttft": ttft, "e2e": e2e,
+    times = {"tpot": tpot, "ttft": ttft, "e2e": e2e,
              "output_throughput": inputs["concurrency"] * inputs["output_tokens"] / busy,
              "prefill_throughput": inputs["data_parallel"] * quantities["burst_tokens"]
              / roofline_time(inputs, quantities, "burst", core)}
     return {name: np.broadcast_to(np.asarray(value, float), rows.shape)
-            for name, value in whole.items()}
+            for name, value in times.items()}
 
 
 def fit_line(bounds: np.ndarray, measured: np.ndarray) -> Line:
@@ -154,12 +166,11 @@ def held_out(system: System, metric: str, protocol: str, rows: np.ndarray | None
     bounds = np.full(len(system.rows[metric]), np.nan)
     bounds[rows] = roofline(system, rows, with_core)[metric]
     measured = system.rows[metric]
-    predicted, predicted_rows = [], []
-    for fitted, left_out in PROTOCOLS[protocol](system, rows):
-        line = fit_line(bounds[fitted], measured[fitted])
-        predicted.append(bounds[left_out] / line.share + line.constant)
-        predicted_rows.append(left_out)
-    row, centre = np.concatenate(predicted_rows), np.concatenate(predicted)
+    splits = list(PROTOCOLS[protocol](system, rows))
+    lines = [fit_line(bounds[fitted], measured[fitted]) for fitted, _ in splits]
+    row = np.concatenate([left_out for _, left_out in splits])
+    centre = np.concatenate([bounds[left_out] / line.share + line.constant
+                             for line, (_, left_out) in zip(lines, splits, strict=True)])
     return replace(_without_intervals(system, metric, row, centre), seeds=seeds_of(protocol))
 
 
@@ -182,9 +193,47 @@ def _without_intervals(system: System, metric: str, rows: np.ndarray,
 
 def results() -> list[Result]:
     """What ``calc.evidence.validation.results`` has, in its order, as the rooflines predict it."""
-    found = [Result(case.id, metric, UNCALIBRATED, (), uncalibrated(case, metric))
+    plain = [Result(case.id, metric, UNCALIBRATED, (), uncalibrated(case, metric))
              for case in measured_systems() for metric in METRICS if len(case.measured(metric))]
-    return found + [Result(case.id, chosen.metric, protocol, PARAMETERS,
+    return plain + [Result(case.id, chosen.metric, protocol, PARAMETERS,
                            held_out(case, chosen.metric, protocol, rows),
                            left_out=tuple(chosen.without))
                     for chosen, protocol, case, rows in calibrations()]
+
+
+def off(term: str) -> dict[str, float]:
+    """The inputs (SI) with which a term does nothing.
+
+    >>> off("kernel_boundary")
+    {'kernel_boundary': 0.0, 'single_token_path': 0.0}
+
+    Args:
+        term: of ``TERMS``, or any input that ``params/symbols.yml`` gives a neutral value.
+    """
+    if term == STALL:
+        return {POOLS: 1.0}
+    return {name: float(neutral()[name]) for name in TERMS.get(term, (term,))}
+
+
+def ablate(system: System, names: Sequence[str], seeds: int = SEEDS,
+           terms: Sequence[str] = tuple(TERMS)) -> dict[str, Predictions]:
+    """Time per output token, held out by random halves, with all terms and without each in turn.
+
+    What is left of the mechanisms is fitted again, so that the others may take a term's place. A
+    mechanism that is switched off is not fitted.
+
+    Args:
+        system: what was measured, a wave of equal requests.
+        names: mechanisms that the calibration fits.
+        seeds: how many halves, those of the seeds 0, 1, ... [1].
+        terms: to leave out, each as :func:`off` takes it.
+
+    Returns predictions by term; first those with all of them, under ``""``.
+
+    Source: notebooks/validation.md, section Without one term.
+    """
+    rows = system.measured("tpot")
+    without: dict[str, dict[str, float]] = {"": {}} | {term: off(term) for term in terms}
+    return {term: validation.held_out(system.with_inputs(inputs), "tpot", "halves", [
+        name for name in names if name not in inputs], rows, most=seeds)
+        for term, inputs in without.items()}

@@ -11,8 +11,16 @@ from scipy.stats import binom
 
 import catalogue
 from calc.commands.evidence.discrepancy import with_estimates
-from calc.evidence import classes, pooling, protocols, validation
-from calc.evidence.pooling import Residuals, chain, estimated, estimates, unlikely
+from calc.evidence import classes, discrepancy, validation
+from calc.evidence.discrepancy import (
+    Residuals,
+    chain,
+    estimated,
+    estimates,
+    scatter,
+    unlikely,
+)
+from calc.evidence.systems import measured_system
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import Growth
 
@@ -108,7 +116,7 @@ def test_rate_of_a_fixed_number_of_requests_errs_as_their_latency():
 
 def test_scatter_of_rows_about_their_system():
     """Of 0, 1, 2, 3, 10 the median distance from 2 is 1; 0.1 counts 3 and 0.2 counts 1: 0.125."""
-    assert rows("s", A, [0, 1, 3, 10, 2]).scatter == pytest.approx(1 / UNIT)
+    assert scatter(rows("s", A, [0, 1, 3, 10, 2])) == pytest.approx(1 / UNIT)
     found = estimated([(rows("one", A, [0, 0.1 * UNIT, 0.2 * UNIT]), 0.3),
                        (rows("two", A, [0, 0.2 * UNIT, 0.4 * UNIT]), 0.1),
                        (rows("three", A, [5.0]), 0.6)])
@@ -118,10 +126,10 @@ def test_scatter_of_rows_about_their_system():
 
 def test_system_takes_no_part_in_its_own_interval():
     others = drawn(f"{A}/vllm", 0.3, 20)
-    sizes = {pooling.left_out([*others[:6], rows("mine", f"{A}/vllm", [error] * 3)], K)
+    sizes = {discrepancy.left_out([*others[:6], rows("mine", f"{A}/vllm", [error] * 3)], K)
              ["mine"]["concurrent"]["tpot"] for error in (0.0, 5.0)}
     assert len(sizes) == 1
-    sides = pooling.left_out(others, K)
+    sides = discrepancy.left_out(others, K)
     inside = [-NORMAL_90 * sides[each.system]["concurrent"]["tpot"][0] <= each.error[0]
               <= NORMAL_90 * sides[each.system]["concurrent"]["tpot"][1] for each in others]
     assert np.mean(inside) == pytest.approx(0.8, abs=0.1)
@@ -132,10 +140,10 @@ def test_system_takes_no_part_in_its_own_interval():
 
 def test_residuals_of_a_measured_system():
     """From the middle of what ranges explain, in logarithms; their deviation is 80% of them."""
-    system = validation.measured_system("s3-hybrid-910b4")
-    found = {each.metric: each for each in pooling.residuals([system])}
+    system = measured_system("s3-hybrid-910b4")
+    found = {each.metric: each for each in discrepancy.residuals([system])}
     assert set(found) == {"tpot", "ttft", "e2e", "output_throughput"}
-    made = protocols.uncalibrated(system, "tpot", {})
+    made = validation.uncalibrated(system, "tpot", {})
     one = found["tpot"]
     assert one.of == "concurrent/hosts/Huawei"
     assert one.error == pytest.approx(np.log(made.measured / np.sqrt(made.low * made.high)))

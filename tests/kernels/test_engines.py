@@ -8,16 +8,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calc.kernels import engines
-from calc.kernels.blocks import DECODE_BETWEEN
-from calc.kernels.communication import ALL_REDUCE
-from calc.kernels.cores import DECODE_CORE
-from calc.kernels.matmuls import DENSE, SLICES, WHOLE, expert_bytes, rank_columns
-from calc.kernels.rows.experts import AFTER_EXCHANGE, SHAPE
-from calc.kernels.rows.of_every_operator import of_card
 from catalogue import library
 from catalogue.deployments.physics_inputs import inside_inputs
 from catalogue.tables import shelf
+from kernels import engines
+from kernels.attention import DECODE_BETWEEN, DECODE_CORE
+from kernels.communication import ALL_REDUCE
+from kernels.experts import AFTER_EXCHANGE, SHAPE, SLICES, WHOLE, expert_bytes, rank_columns
+from kernels.matmuls import DENSE
+from kernels.tables import card_constants
 
 H200 = library.load("devices", "nvidia-h200-sxm")
 PRIORS = library.load("mechanisms", str(H200.mechanisms))
@@ -56,7 +55,7 @@ def write(folder, operator, columns, time, engine=ENGINE, dtype="bf16", **words)
 
 
 def fitted(folder, engine=ENGINE):
-    return list(engines.fitted(shelf(folder), H200.id, engine.partition("@")[0]))
+    return list(engines.fitted_tables(shelf(folder), H200.id, engine.partition("@")[0]))
 
 
 def counted(found):
@@ -67,7 +66,7 @@ def counted(found):
 
 SHAPES = grid(rows=[1, 2, 4, 8, 16, 64, 256, 512, 1024, 2048, 4096, 8192],
               columns=[512, 2112, 7168], depth=[256, 1536, 7168])
-MATMUL_CARD = of_card(H200, PRIORS, "fp8", 1.0)
+MATMUL_CARD = card_constants(H200, PRIORS, "fp8", 1.0)
 
 
 def matmuls(folder, columns, law=DENSE, values=MATMULS, card=MATMUL_CARD, **others):
@@ -94,7 +93,7 @@ def test_rows_of_dense_matmuls(tmp_path, others, taken):
 
 def experts(folder, columns, law=WHOLE, values=EXPERTS, skew="balanced", **others):
     """Rows of experts as a law times them; those whose weights the L2 holds take a third."""
-    card = of_card(H200, PRIORS, "fp8", 1)
+    card = card_constants(H200, PRIORS, "fp8", 1)
     held = columns | rank_columns(columns, np.array([skew] * len(columns["tokens"]))) | card
     inside = expert_bytes(held) <= L2
     write(folder, "experts", columns, law.time(held, values) * np.where(inside, 1 / 3, 1),
@@ -149,7 +148,7 @@ def test_each_cut_of_experts_has_a_law_of_its_own(tmp_path):
 def test_rows_of_cores_and_blocks(tmp_path):
     """Caches that do not fit into the L2 or take little of the time, and at least 256 positions and
     eight heads; what lies between a block's kernels is told beside its matmuls and its core."""
-    wide = of_card(H200, PRIORS, "bf16", 2)
+    wide = card_constants(H200, PRIORS, "bf16", 2)
     more = {"core_tile_rows": PRIORS.core_tile_rows.value, "element_bytes": 2.0}
     shapes = grid(heads=[8, 16, 32, 64, 128], batch=[64, 128, 256], context=[
         512, 1024, 2048, 4096, 8192, 16384, 32768])
@@ -159,7 +158,8 @@ def test_rows_of_cores_and_blocks(tmp_path):
     matmuls(tmp_path, SHAPES)
     write(tmp_path, "mla_decode", rows, DECODE_CORE.time(rows | wide | more, CORE),
           kernel="flash", cache_dtype="bf16")
-    narrow = of_card(H200, PRIORS, "fp8", 1) | MATMULS | CORE | more | {"core_peak": wide["peak"]}
+    narrow = card_constants(H200, PRIORS, "fp8", 1) | MATMULS | CORE | more | {
+        "core_peak": wide["peak"]}
     write(tmp_path, "mla_decode_block", rows, DECODE_BETWEEN.time(
         rows | narrow, {"attention_operators": 9.0}), dtype="fp8-block", kernel="flash",
         model="DeepSeek-V3", cache_dtype="bf16", core_dtype="bf16")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from _door import sentence
 
-from calc.evidence import benched, validation
-from calc.evidence.benched import Measured, Results
+from calc.evidence import bench, validation
+from calc.evidence.bench import Measured, Results
 
 ASKED = {"concurrency": 8, "input_tokens": 1000, "output_tokens": 200, "requests": 40}
 TTFT, TPOT = ({"value": value, "low": 0.8 * value, "high": 1.25 * value} for value in (0.2, 0.03))
@@ -55,7 +55,7 @@ def results(*runs):
 
 
 def test_run_in_si_units_beside_its_plan(tmp_path):
-    found = benched.read(folder(tmp_path, one=DONE))
+    found = bench.read(folder(tmp_path, one=DONE))
     assert (found.scenario, found.overrides, found.missing) == ("a", ("x=1",), ("two",))
     run, = found.runs
     assert run.counted == {"requests": 40, "input_tokens": 1000, "output_tokens": 200}
@@ -68,7 +68,7 @@ def test_run_in_si_units_beside_its_plan(tmp_path):
 @pytest.mark.parametrize(("changes", "message"), RESULTS)
 def test_result_that_no_client_writes(tmp_path, changes, message):
     at = folder(tmp_path, one=DONE | changes)
-    assert sentence(benched.read, at).partition("one.json: ")[2] == message
+    assert sentence(bench.read, at).partition("one.json: ")[2] == message
 
 
 @pytest.mark.parametrize("plan", [
@@ -78,7 +78,7 @@ def test_result_that_no_client_writes(tmp_path, changes, message):
         {"asked": {**ASKED, "more": 1}}, {"asked": {**ASKED, "requests": 1.1e12}},
         {"predicted": {"tpot": {**TPOT, "low": 0}}}, {"predicted": {"power": TPOT}}))])
 def test_plan_that_deploy_did_not_write(tmp_path, plan):
-    found = sentence(benched.read, folder(tmp_path, plan, one=DONE))
+    found = sentence(bench.read, folder(tmp_path, plan, one=DONE))
     assert found.endswith(f"plan.json: {NO_PLAN}")
 
 
@@ -112,8 +112,8 @@ def test_mechanism_that_explains_most_is_found():
         knob = system.knobs[name]
         made = system.predict("tpot", rows, dict.fromkeys(knob.symbols, knob.at(1.0)))
         moved = dataclasses.replace(system, rows=system.rows | {"tpot": made})
-        assert benched.explaining(moved, "tpot", np.asarray(rows), 1) == [name]
-    assert len(benched.explaining(moved, "tpot", rows, 3)) == 3
-    assert benched.explaining(moved, "tpot", rows, 0) == []
+        assert bench.explaining(moved, "tpot", np.asarray(rows), 1) == [name]
+    assert len(bench.explaining(moved, "tpot", rows, 3)) == 3
+    assert bench.explaining(moved, "tpot", rows, 0) == []
     runs = [measured(1.0, "a"), measured(1.0, "b", shared=0.1), measured(1.0, "c", rate=2.0)]
-    assert [run.name for run in benched.fittable(runs)] == ["a"]
+    assert [run.name for run in bench.fittable(runs)] == ["a"]

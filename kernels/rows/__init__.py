@@ -1,1 +1,0 @@
-"""Which rows of an engine's tables a law is fitted to, operator by operator; no law."""
