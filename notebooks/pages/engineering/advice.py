@@ -18,10 +18,10 @@ from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.derivations.choices.documents import advised
+from notebooks.pages.engineering import proportions
 from notebooks.pages.engineering.layouts import CHUNK, LIMIT, PACE, most_users, plan
 from notebooks.pages.engineering.precision import CARDS, POINTS, SCORES, SHARES
 from notebooks.pages.engineering.separation import STATED
-from notebooks.show import proportions
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 say = messages("pages/engineering/advice")

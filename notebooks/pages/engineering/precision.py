@@ -24,7 +24,7 @@ from catalogue.deployments.precisions import nearest
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from notebooks.pages.catalogue.runs import formats_table, qualities_table
 from notebooks.pages.deciding.goals import device_label
-from notebooks.pages.engineering import layouts
+from notebooks.pages.engineering import layouts, proportions
 from notebooks.pages.engineering.layouts import (
     LIMIT,
     MOST,
@@ -35,7 +35,7 @@ from notebooks.pages.engineering.layouts import (
     most_users,
     plan,
 )
-from notebooks.show import figures, proportions
+from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig, fmt_time

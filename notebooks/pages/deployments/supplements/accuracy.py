@@ -14,7 +14,8 @@ from catalogue.entries.measurements import Accuracy, Score
 from catalogue.messages import LANGUAGES, messages
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables.formats import entry_label
-from notebooks.show import figures, proportions
+from notebooks.pages.engineering import proportions
+from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import figure, number, numbers, show, source, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
