@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
 Number = Any  # float or numpy array: every function of calc is vectorised
+MEANING = ("unit", "en", "zh")  # of a symbol in params/symbols.yml
+
+
+class _Meaning(Mapping[str, str]):
+    """Unit and sentence of a symbol, read from ``params/symbols.yml`` when somebody asks."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getitem__(self, key: str) -> str:
+        from catalogue.entries.formulas import symbols  # formulas read no files
+
+        if key not in MEANING:
+            raise KeyError(key)
+        return str(getattr(symbols()[self.name], key))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MEANING)
+
+    def __len__(self) -> int:
+        return len(MEANING)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Inputs:
     """Input symbols in SI units, numbers or arrays that broadcast against each other.
 
-    Names and units are those of ``params/symbols.yml``. A symbol that is not given is no
-    attribute.
+    Names, units and sentences are those of ``params/symbols.yml``; a field's metadata has the
+    latter two. A symbol that is not given is no attribute.
+
+    >>> from dataclasses import fields
+    >>> next(f.metadata["unit"] for f in fields(Inputs) if f.name == "memory_bandwidth")
+    'B/s'
 
     Args:
         symbols, more: by name.
@@ -363,3 +388,7 @@ class Inputs:
                  ) -> None:
         # made: what ``calc.physics.arrays.once`` keeps of them
         vars(self).update(symbols, made={}, **more)
+
+
+for _field in fields(Inputs):
+    _field.metadata = MappingProxyType(_Meaning(_field.name))
