@@ -16,9 +16,9 @@ from calc.sensitivity.plans import Plan, plan_of
 from calc.serving.evaluate import evaluate
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.units import HOUR
+from notebooks.pages import proportions
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.derivations.choices.documents import advised
-from notebooks.pages.engineering import proportions
 from notebooks.pages.engineering.layouts import CHUNK, LIMIT, PACE, most_users, plan
 from notebooks.pages.engineering.precision import CARDS, POINTS, SCORES, SHARES
 from notebooks.pages.engineering.separation import STATED

@@ -22,9 +22,10 @@ from calc.sensitivity.plans import Plan
 from calc.serving.evaluate import evaluate
 from catalogue.deployments.precisions import nearest
 from catalogue.messages import LANGUAGES, Pair, join, messages
+from notebooks.pages import proportions
 from notebooks.pages.catalogue.runs import formats_table, qualities_table
 from notebooks.pages.deciding.goals import device_label
-from notebooks.pages.engineering import layouts, proportions
+from notebooks.pages.engineering import layouts
 from notebooks.pages.engineering.layouts import (
     LIMIT,
     MOST,

@@ -8,7 +8,7 @@ import math
 import pytest
 from scipy import stats
 
-from notebooks.pages.engineering import proportions
+from notebooks.pages import proportions
 
 
 @pytest.mark.parametrize(("percentage", "problems", "decimals", "found"), [

@@ -13,8 +13,8 @@ import catalogue
 from catalogue.entries.measurements import Accuracy, Score
 from catalogue.messages import LANGUAGES, messages
 from catalogue.reading.values import Value
+from notebooks.pages import proportions
 from notebooks.pages.catalogue.tables.formats import entry_label
-from notebooks.pages.engineering import proportions
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import figure, number, numbers, show, source, table
