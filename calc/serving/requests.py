@@ -35,7 +35,7 @@ class Contexts(Sequence[int]):
 
     def __init__(self, first: tuple[int, ...], start: float = 0, steps: int = 0,
                  tokens: float = 1, sum_of_first: int | None = None) -> None:
-        """Contexts at some step, with tokens added to each at once, and in so many steps since."""
+        """Initial tokens by request, an offset of all, and the tokens per step of so many steps."""
         self._first, self._start, self._steps = first, start, steps
         self._sum = sum(first) if sum_of_first is None else sum_of_first
         self._further = start + steps * tokens  # a product: sums of tokens would round

@@ -1,4 +1,4 @@
-"""What a sweep asks: a scenario, its axes, and what is kept of the rows; as a file or as flags."""
+"""Definition of a sweep: scenario, axes and selection of rows, from a file or from flags."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Values = Annotated[Any, BeforeValidator(_values)]
 
 
 class Sweep(Entry):
-    """A sweep as it was asked for; a file of one has these keys.
+    """Definition of a sweep; the keys of its file.
 
     Attributes:
         scenario: what does not vary: identifier or path.
@@ -100,7 +100,7 @@ class Sweep(Entry):
 
 @dataclass(frozen=True)
 class Axis:
-    """What one axis of a sweep runs over.
+    """An axis of a sweep: paths and their values.
 
     Attributes:
         paths: what ``--set`` takes, or an input symbol; several move together.
