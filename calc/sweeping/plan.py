@@ -14,6 +14,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,7 @@ def planned(sweep: Sweep) -> Plan:
     return replace(plan, key=hashlib.sha256(data.encode()).hexdigest()[:16])
 
 
+@cache
 def program() -> str:
     """What tells the formulas of one state of this program, and of NumPy, from another."""
     digest = hashlib.sha256(np.__version__.encode())

@@ -44,6 +44,7 @@ OF_MEMORY = sorted({
     "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "max_concurrency"})
 AHEAD = 3  # chunks that wait for each worker
 ANSWER, JOINING = 10, 60  # seconds for a scheduler to answer, for a first worker to join
+ANY_PORT = "127.0.0.1:0"  # of Dask's status page, which has port 8787 unless told otherwise
 RESUMED = "with a folder for its parts (-o) the same command goes on from what is finished"
 
 Left = list[tuple[str, int, int]]  # reason, rows that were left out for it, the first of them
@@ -156,11 +157,12 @@ def computed(plan: Plan, number: int, state: str = "") -> Chunk:
     if state and program() != state:
         raise ParamsError("a worker of the cluster runs another state of this program or of NumPy, "
                           "expected the same one everywhere.")
-    rows = np.arange(number * plan.chunk, min(plan.count, (number + 1) * plan.chunk))
-    choices = rows // math.prod(plan.shape[plan.outer:])
+    start, size = number * plan.chunk, math.prod(plan.shape[plan.outer:])
+    rows = np.arange(start, min(plan.count, start + plan.chunk))
     parts, left = list[Rows](), Left()
-    for at in range(choices[0], choices[-1] + 1):
-        part, choice = rows[choices == at], plan.choices[at]
+    for at in range(start // size, int(rows[-1]) // size + 1):
+        choice = plan.choices[at]
+        part = rows[max(0, at * size - start):(at + 1) * size - start]
         if choice.problem is not None:
             left.append((choice.problem, len(part), int(part[0])))
         elif (columns := _quantities(plan, choice, part, left)) is not None:
@@ -300,28 +302,31 @@ def _by_workers(plan: Plan, numbers: list[int], workers: int, scheduler: str | N
     Raises ParamsError for a scheduler that does not answer, has no workers, or goes away.
     """
     import dask.config
-    from distributed import Client, LocalCluster, as_completed
+    from distributed import Client, Future, LocalCluster, as_completed
 
     client, ahead = None, iter(numbers)
+
+    def submit(number: int) -> Future:
+        assert client is not None
+        return client.submit(computed, shared, number, state, pure=False)
+
     logging.disable()  # what Dask logs is told in a sentence
     try:
         with contextlib.ExitStack() as opened:
             scratch = opened.enter_context(TemporaryDirectory())
             opened.enter_context(dask.config.set({"temporary-directory": scratch}))
             address = scheduler or opened.enter_context(LocalCluster(
-                workers, threads_per_worker=1, memory_limit=0, dashboard_address=None,
+                workers, threads_per_worker=1, memory_limit=0, dashboard_address=ANY_PORT,
                 silence_logs=logging.CRITICAL))
             client = opened.enter_context(Client(address, timeout=ANSWER, set_as_default=False))
             client.wait_for_workers(1, timeout=JOINING)
             shared, state = client.scatter(plan, broadcast=True, hash=False), program()
             most = AHEAD * sum(client.nthreads().values())
-            running = as_completed([
-                client.submit(computed, shared, number, state, pure=False)
-                for number in islice(ahead, most)], loop=client.loop)
+            running = as_completed(map(submit, islice(ahead, most)), loop=client.loop)
             for future in running:
                 yield future.result()
                 for number in islice(ahead, 1):
-                    running.add(client.submit(computed, shared, number, state, pure=False))
+                    running.add(submit(number))
     except (ParamsError, GeneratorExit):
         raise
     except (Exception, CancelledError) as error:

@@ -5,7 +5,7 @@ import pytest
 
 import catalogue
 from calc.sweeping.definition import Sweep
-from calc.sweeping.run import swept
+from calc.sweeping.run import ANY_PORT, swept
 
 SWEEP = Sweep(scenario="h200-r1-vllm-tp8", chunk=5, axes={
     "precision": "fp8-block, w4a16-awq", "workload.concurrency": "1..40"})
@@ -27,8 +27,8 @@ def test_a_cluster_gives_the_same_and_may_go_away(tmp_path):
         if done == 5:
             cluster.close()
 
-    with distributed.LocalCluster(2, threads_per_worker=1, processes=False, dashboard_address=None
-                                  ) as cluster:
+    with distributed.LocalCluster(2, threads_per_worker=1, processes=False,
+                                  dashboard_address=ANY_PORT) as cluster:
         address = cluster.scheduler_address
         there = swept(SWEEP, tmp_path / "there", scheduler=address)
         assert stored(there) == stored(here)
