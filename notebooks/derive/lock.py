@@ -1,4 +1,7 @@
-"""``python -m notebooks.derive.lock``: derive every formula again and rewrite ``formulas.json``."""
+"""``python -m notebooks.derive.lock``: derive every formula again and rewrite ``formulas.json``.
+
+The fields of ``calc.physics.inputs.Inputs`` are written first, one for each input symbol.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,14 @@ import jupytext
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from catalogue.entries.formulas import SYMBOLS, symbols
 from notebooks.derive.formulas.derivation import LOCK
 from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
+INPUTS = NOTEBOOKS.parent / "calc" / "physics" / "inputs.py"
+_HEADING_OR_NAME = re.compile(r"^(?:# --- (?P<heading>.+?) -+|(?P<name>\w+):)", re.M)
+_FIELDS = re.compile(r"    # model\n(?:    [#\w].*\n)+")
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")
 
 
@@ -30,8 +37,20 @@ def execute(path: Path) -> None:
                    ).execute()
 
 
+def write_inputs(path: Path = INPUTS) -> None:
+    """Write a field for each input symbol, under the headings and in the order of symbols.yml."""
+    lines, heading = "", ""
+    for match in _HEADING_OR_NAME.finditer(SYMBOLS.read_text("utf-8")):
+        if match["heading"]:
+            heading = f"    # {match['heading']}\n"
+        elif symbols()[match["name"]].kind:
+            lines, heading = f"{lines}{heading}    {match['name']}: Number\n", ""
+    path.write_text(_FIELDS.sub(lines, path.read_text("utf-8"), count=1), "utf-8")
+
+
 def main() -> None:
     """Rewrite the lock file; exit with the reason if a derivation fails."""
+    write_inputs()
     os.environ[LOCK] = "write"
     paths = derivations()
     for path in paths:
