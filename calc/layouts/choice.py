@@ -295,58 +295,6 @@ def usual_chunk(goal: Goal, choice: Choice) -> int:
     return int(inputs["max_num_batched_tokens"])
 
 
-def distance(have: Scenario, row: Row) -> tuple[float, ...]:
-    """How far a deployment is from one that the reader has, what matters most first.
-
-    Args:
-        have: the reader's.
-        row: the other.
-    """
-    choice, here = row.choice, _here(have)
-    moved = [name for name, value in here.items() if getattr(choice, name) != value]
-    other = (choice.device != have.device.id) + (choice.precision != have.precision.id)
-    return (choice.device != have.device.id, choice.devices != have.devices, other + len(moved),
-            sum(abs(math.log2((getattr(choice, name) + 1) / (value + 1)))
-                for name, value in here.items()))
-
-
-def changes(have: Scenario, choice: Choice) -> dict[str, str | int]:
-    """What ``--set`` says to make a deployment of a reader's another.
-
-    Args:
-        have: the reader's.
-        choice: the other.
-    """
-    here = _here(have)
-    old = {"device": have.device.id, "precision": have.precision.id,
-           **{f"parallelism.{name}_parallel": here[name] for name in CUT},
-           "parallelism.expert_tensor_parallel": here["slices"],
-           "parallelism.decode_context_parallel": here["context"],
-           "workload.max_num_batched_tokens": here["chunk"],
-           "cluster.nodes": have.file.cluster.nodes.value,
-           "cluster.node": have.node.id, "workload.concurrency": have.inputs()["concurrency"],
-           DEALT: here["prefill_context"]}
-    found = {key: value for key, value in choice.settings().items()
-             if old.get(key) != value and key != "workload.memory_utilization"}
-    if here["slices"] and not choice.slices:
-        found["parallelism.expert_tensor_parallel"] = 0
-    if here["context"] > 1 == choice.context:
-        found["parallelism.decode_context_parallel"] = 1
-    if here["prefill_context"] and not choice.prefill_context:
-        found[DEALT] = 0
-    return found
-
-
-def _here(have: Scenario) -> dict[str, Any]:
-    own = have.inputs()
-    return {**{name: own[f"{name}_parallel"] for name in CUT},
-            "slices": own["expert_tensor_parallel"],
-            "context": own["decode_context_parallel"], "chunk": own["max_num_batched_tokens"],
-            "devices": have.devices, "drafts": own["draft_tokens"],
-            "micro_batches": own["micro_batches"],
-            "prefill_context": int(own["prefill_context_parallel"])}
-
-
 def _per_node(node: str) -> int:
     return int(load_node(node).devices_per_node.value)
 

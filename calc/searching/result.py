@@ -1,7 +1,7 @@
 """The answer to a goal: the front in groups, what else would do, how it was found; as data.
 
-Besides the best of all: the best in the published weights, the best of each precision, what changes
-least of a deployment that the reader has, and of what was found of other layouts the next best.
+Besides the best of all: the best in the published weights, the best of each precision, and of
+what was found of other layouts the next best.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from calc.answer.two_pools import Pools, combine_pools
 from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness, both
-from calc.layouts.choice import CUT, Choice, Row, Start, changes, distance, scenario, usual_chunk
+from calc.layouts.choice import CUT, Choice, Row, Start, scenario, usual_chunk
 from calc.layouts.space import CHUNKS, Cells
 from calc.searching.goal import SHORT, UNBOUNDED, left_out
 from calc.searching.percentiles import Simulated, simulated
@@ -47,7 +47,6 @@ from calc.searching.ranking import (
 )
 from calc.searching.search import MISS, SearchResult, farther
 from calc.uncertainty import Amount
-from catalogue import load_scenario
 from catalogue.kernels import Quality, published_precision, quality
 from catalogue.planning.goals import Goal
 
@@ -563,19 +562,6 @@ class Answer:
         """The best in the published weights."""
         return self.of_precision(name) if (name := self.official_precision) else None
 
-    @cached_property
-    def least_change(self) -> tuple[Row, dict[str, str | int]] | None:
-        """Of what meets the goal the nearest to what the reader has, and what changes."""
-        if (name := self.result.wishes.goal.have) is None:
-            return None
-        have = load_scenario(name)
-        rows = [row for kept in self.result.of_bases if kept.front.rows
-                for row in self.result.rows(kept.front)]
-        rows += [self.result.row(kept.layouts, number) for kept in self.result.of_bases
-                 for number in range(len(kept.layouts.get("base", ())))]
-        nearest = self._offered(sorted(rows, key=lambda row: distance(have, row)))
-        return (nearest, changes(have, nearest.choice)) if nearest else None
-
     @property
     def nearest_miss(self) -> Row | None:
         """Where nothing meets the goal: what is least over a limit, else least short of memory."""
@@ -627,13 +613,10 @@ class Answer:
 
     def beside_json(self) -> dict[str, Any]:
         """What is not simulated, as plain data: the best in the published weights, of each format
-        and card, the least change."""
-        change = self.least_change
+        and card."""
         return {"official": self.official and self.beside(self.official),
                 "by_precision": [self.beside(row) for row in self.precisions],
-                "by_device": [self.beside(row) for row in self.devices],
-                **({"least_change": change[0].as_json() | {"changed": change[1]}}
-                   if change else {})}
+                "by_device": [self.beside(row) for row in self.devices]}
 
     def beside(self, row: Row) -> dict[str, Any]:
         """A deployment with what its format costs and runs on, and how it starts; plain data."""

@@ -23,7 +23,6 @@ from calc.layouts.enumerate import MOST_STAGES
 from calc.layouts.feasible import reasons
 from calc.layouts.space import Base, Cells, Space
 from calc.searching.candidates import PERCENT, SYMBOLS, batches
-from calc.searching.goal import stated_limits
 from calc.searching.ranking import LEAST
 from calc.searching.result import MOST_SIMULATED, Answer
 from calc.searching.search import search
@@ -31,7 +30,7 @@ from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.entries.models import OWN_LAYER
-from catalogue.planning.goals import OBJECTIVES, UNNAMED, CardRange, Demand, Goal, Offer
+from catalogue.planning.goals import UNNAMED, CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 
 CHUNK = "workload.max_num_batched_tokens"
@@ -39,7 +38,6 @@ CHANGED = ("precision", "parallelism.", CHUNK)
 PLAIN: dict[str, str | int] = {"parallelism.shared_expert_ranks": 0,
                                "parallelism.expert_tensor_parallel": 0,
                                "parallelism.decode_context_parallel": 1}
-RELAXED = (1.01, 1.1)  # factors by which a limit is relaxed
 COST = "cost"
 ONE_POOL = 1  # as measured systems count their pools
 CHUNKS = (2048, 8192)  # tokens of a step that are tried besides its own
@@ -215,58 +213,6 @@ def _own(scenario: Scenario) -> Mapping[str, str | int]:
             value = getattr(entry, name)
             own[f"{group}.{name}"] = getattr(value, "value", value)
     return own
-
-
-@dataclass(frozen=True)
-class Relaxed:
-    """The best with one limit relaxed, all others as they are.
-
-    Attributes:
-        limit: its name.
-        factor: by which it is wider [1].
-        to: what it then is, SI units.
-        row: the best; None where nothing meets the goal even so.
-    """
-
-    limit: str
-    factor: float
-    to: float
-    row: Row | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"limit": self.limit, "factor": self.factor, "to": self.to,
-                "best": self.row.as_json() if self.row else None}
-
-
-def relaxed(goal: Goal, workers: int = 1) -> list[Relaxed]:
-    """What relaxing each limit of a goal gives, by each of ``RELAXED``: the best with it.
-
-    One search with all limits at their widest, in which they are objectives too: its front holds
-    the best for any limits within.
-
-    Args:
-        goal: with limits of means, at central values.
-        workers: processes of the search.
-    """
-    own, widest = stated_limits(goal), max(RELAXED)
-
-    def wider(name: str, factor: float) -> float:
-        return own[name] * factor if OBJECTIVES[name] < 0 else own[name] / factor
-
-    limits = goal.limits.model_copy(
-        update={name: wider(name, widest) for name in own} | {"sure": 0.0})
-    found = search(goal.model_copy(update={"limits": limits}), workers=workers, paired=False)
-    rows = sorted(found.rows(found.front), reverse=True,
-                  key=lambda row: row.worth(found.wishes.objectives))
-
-    def best(limits: Mapping[str, float]) -> Row | None:
-        return next((row for row in rows if all(
-            OBJECTIVES[name] * row.quantities[name] >= OBJECTIVES[name] * limit
-            for name, limit in limits.items())), None)
-
-    return [Relaxed(name, factor, wider(name, factor), best(own | {name: wider(name, factor)}))
-            for name in own for factor in RELAXED]
 
 
 def inside(answer: Answer) -> Row | None:

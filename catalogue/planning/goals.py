@@ -427,7 +427,6 @@ class Goal(Titled):
         engines: with a release if one is meant; absent, the newest of each whose flags are known;
             ``none`` names none, and overheads are averages over engines.
         objectives: what is best; deployments of which none is better in all are the front.
-        have: a deployment of the reader's, whose least change is wanted.
         ownership: how cards are had, for their price.
         currency: of costs.
     """
@@ -442,7 +441,6 @@ class Goal(Titled):
     precisions: list[PrecisionName] | None = None
     engines: list[EngineName] | None = None
     objectives: Annotated[list[Objective], Field(min_length=1)] | None = None
-    have: Words | None = None
     space: Space = Space()
     ownership: Ownership = "own"
     currency: Literal["USD", "CNY"] = "USD"

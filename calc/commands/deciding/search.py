@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from calc.searching.ranking import SampledRow
     from calc.searching.report import Rejected, ReportRow, SearchReport, Surer, Usual
     from calc.searching.result import Answer
-    from calc.searching.same_cards import Relaxed
     from calc.searching.search import Stopped
     from catalogue.planning.goals import Goal
 
@@ -72,7 +71,7 @@ say = messages("calc/commands/deciding/search")
 UNMET = 3  # exit code of a goal that nothing meets
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
          "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
-         "have": "have", "sure": "limits.sure"}
+         "sure": "limits.sure"}
 INSIDE = "inside"  # of what was measured: how that file's name ends
 INDENT = 12  # columns of a label before its words
 WIDE = 240  # columns of a line that is made of several parts
@@ -90,7 +89,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--any-engine", action="store_true", help=spoken(say("help-any-engine")))
     command.add_argument("--any-format", action="store_true", help=spoken(say("help-any-format")))
     command.add_argument("--all", action="store_true", help=spoken(say("help-all")))
-    command.add_argument("--relax", action="store_true", help=spoken(say("help-relax")))
     command.add_argument("-o", "--out", metavar="DIR", help=spoken(say("help-out")))
     command.add_argument("--workers", type=int, metavar="N",
                          default=min(MOST_WORKERS, os.cpu_count() or 1),
@@ -111,33 +109,29 @@ def run(args: argparse.Namespace) -> int:
     if args.workers < 1:
         raise ParamsError(spoken(say("workers", count=args.workers)))
     goal = load_goal(args.goal, [*args.settings, *flags])
-    if args.relax and (goal.limits.sure is not None or goal.space.pools != ["one"] or any(
-            [*stated] != ["mean"] for stated in goal.limits.times.values())):
-        raise ParamsError(spoken(say("relax")))
     try:
-        told, near, wider = _found(goal, args)
+        told, near = _found(goal, args)
     except Stopped as stopped:
         _tell_stopped(stopped, args.json)
         return INTERRUPTED
     met = told.answer.met
     files = _written(told, near, Path(args.out)) if args.out and met else []
     if args.json:
-        print_json(_data(told, near, wider, args) | (
+        print_json(_data(told, near, args) | (
             {"files": [str(path) for path in files]} if files else {}))
     else:
-        _print(told, near, files, wider, args.all)
+        _print(told, near, files, args.all)
     return OK if met else UNMET
 
 
-def _found(goal: Goal, args: argparse.Namespace
-           ) -> tuple[SearchReport, Row | None, list[Relaxed]]:
-    """The answer, the best that lies inside of what was measured, with wider limits.
+def _found(goal: Goal, args: argparse.Namespace) -> tuple[SearchReport, Row | None]:
+    """The answer, and the best that lies inside of what was measured.
 
     Raises Stopped when it is interrupted.
     """
     from calc.launching.starting import search
     from calc.searching.report import SearchReport
-    from calc.searching.same_cards import inside, relaxed
+    from calc.searching.same_cards import inside
     from calc.searching.search import Stopped
 
     with progress() as told:
@@ -145,14 +139,12 @@ def _found(goal: Goal, args: argparse.Namespace
             spoken(say("trying", pools=pools)), done, of))
         told(spoken(say("ranking")), 0, 0)
         try:
-            return (SearchReport.of(answer), inside(answer) if args.all else None,
-                    relaxed(goal, args.workers) if args.relax else [])
+            return SearchReport.of(answer), inside(answer) if args.all else None
         except KeyboardInterrupt:
             raise Stopped(answer.result, len(answer.result.bases)) from None
 
 
-def _data(told: SearchReport, near: Row | None, wider: list[Relaxed], args: argparse.Namespace
-          ) -> dict[str, Any]:
+def _data(told: SearchReport, near: Row | None, args: argparse.Namespace) -> dict[str, Any]:
     """An answer as plain data."""
     from calc.launching.startup_line import startup_lines
 
@@ -163,7 +155,7 @@ def _data(told: SearchReport, near: Row | None, wider: list[Relaxed], args: argp
         first["startup_lines"] = startup_lines(started(answer, row.row))
     if args.all and answer.met:
         data |= answer.beside_json() | {"inside": near and answer.beside(near)}
-    return data | ({"relaxed": [each.as_json() for each in wider]} if args.relax else {})
+    return data
 
 
 def _tell_stopped(stopped: Stopped, as_json: bool) -> None:
@@ -233,8 +225,7 @@ def _outside(answer: Answer) -> bool:
     return answer.best is not None and bool(answer.near(answer.best).outside)
 
 
-def _print(told: SearchReport, near: Row | None, files: list[Path], wider: list[Relaxed],
-           everything: bool) -> None:
+def _print(told: SearchReport, near: Row | None, files: list[Path], everything: bool) -> None:
     answer = told.answer
     screen, goal = console(), answer.result.wishes.goal
     tell(screen, spoken(say("title", title=translated(goal.title), limits=_limits(answer),
@@ -261,7 +252,7 @@ def _print(told: SearchReport, near: Row | None, files: list[Path], wider: list[
             seen=sentences([interval(way.each, name) for name in TOLD
                             if name in (*answer.result.wishes.chosen, *answer.result.wishes.limits)
                             and name in row.quantities]))))
-    for line in _after(told, files, wider, everything):
+    for line in _after(told, files, everything):
         tell(screen, line)
 
 
@@ -275,8 +266,7 @@ def _limits(answer: Answer) -> str:
                       for name, limit in wishes.limits.items() if name not in times)])
 
 
-def _after(told: SearchReport, files: list[Path], wider: list[Relaxed], everything: bool
-           ) -> list[str]:
+def _after(told: SearchReport, files: list[Path], everything: bool) -> list[str]:
     """What was left out, tried and written; sentences."""
     answer = told.answer
     found, lines = answer.result, []
@@ -285,7 +275,6 @@ def _after(told: SearchReport, files: list[Path], wider: list[Relaxed], everythi
     if answer.left_out:
         names = [spoken(say("pools", name=name.partition(" pool")[0])) for name in answer.left_out]
         lines.append(spoken(say("left-out", names=listing(names))))
-    lines += [_relaxed(answer, each) for each in wider]
     if found.pairs and (everything or not answer.met):
         first, then, compared = (f"{count:,}" for count in found.pairs.tried)
         lines.append(spoken(say("two-pools", prefill=first, decode=then, compared=compared)))
@@ -538,23 +527,6 @@ def _surer(each: Surer) -> str:
                       value=human(each.to, "s"), share=share))
 
 
-def _relaxed(answer: Answer, wider: Relaxed) -> str:
-    """What one limit that is wider changes of the first objective, in one sentence."""
-    name = next(iter(answer.result.wishes.chosen))
-    said = say("wider", quantity=head(wider.limit), factor=f"{wider.factor - 1:.0%}",
-               value=amount(wider.limit, wider.to))
-    if wider.row is None:
-        return spoken(say("still-nothing", wider=said))
-    objective = {name: answer.result.wishes.chosen[name]}
-    value, = wider.row.worth(objective)
-    best = answer.central.worth(objective)[0] if answer.central else None
-    change = "none" if best is None else "same" if value == best else "other"
-    by = f"{abs(value) / abs(best) - 1:+.1%}" if best is not None else ""
-    return spoken(say("with-wider", wider=said, quantity=head(name),
-                      value=amount(name, abs(value)), change=change, by=by,
-                      label=row_label(wider.row)))
-
-
 def _print_unsure(screen: Console, answer: Answer, nearest: SampledRow) -> None:
     """That nothing is so sure, and what is surest."""
     assert answer.sure
@@ -565,7 +537,7 @@ def _print_unsure(screen: Console, answer: Answer, nearest: SampledRow) -> None:
 
 
 def _print_all(screen: Console, answer: Answer, near: Row | None, files: list[Path]) -> None:
-    """The best inside of what was measured, the least change, by format and by card: ranked in
+    """The best inside of what was measured, by format and by card: ranked in
     closed form, not simulated."""
     lines: list[str] = []
     if _outside(answer):
@@ -575,10 +547,6 @@ def _print_all(screen: Console, answer: Answer, near: Row | None, files: list[Pa
             file = files[-1] if files else f"{answer.result.wishes.goal.id}-{INSIDE}.yml"
             lines.append(f"    {start_command(answer, near, str(file))}")
     lines.append(spoken(_published(answer)))
-    if answer.least_change is not None:
-        row, changed = answer.least_change
-        lines += [spoken(say("least-change", brief=brief(answer, row))),
-                  f"    {set_line(changed)}"]
     for title, rows in ((say("by-precision"), answer.precisions),
                         (_by_device(answer), answer.devices)):
         if len(rows) > 1:

@@ -1,4 +1,4 @@
-"""A deployment that a search chooses: its settings, its file, its distance to another."""
+"""A deployment that a search chooses: its settings and its file."""
 
 import shlex
 from dataclasses import replace
@@ -13,9 +13,7 @@ from calc.layouts.choice import (
     Choice,
     Row,
     Start,
-    changes,
     contents,
-    distance,
     family,
     of_pool,
     scenario,
@@ -38,16 +36,6 @@ AS_SET = {"device": "nvidia-h20", "cluster.node": "hgx-h20", "cluster.nodes": 2,
           "parallelism.pipeline_parallel": 1, "parallelism.data_parallel": 2,
           "parallelism.expert_parallel": 8, "workload.concurrency": 1024,
           "workload.max_num_batched_tokens": 8192, "workload.memory_utilization": "0.9"}
-
-
-def same(have=HAVE):
-    """A reader's own deployment as a choice."""
-    here = have.inputs()
-    return replace(PLAIN, device=have.device.id, node=have.node.id, devices=have.devices,
-                   precision=have.precision.id, data=1, expert=int(here["expert_parallel"]),
-                   slices=int(here["expert_tensor_parallel"]), drafts=int(here["draft_tokens"]),
-                   context=int(here["decode_context_parallel"]),
-                   chunk=int(here["max_num_batched_tokens"]), concurrency=int(here["concurrency"]))
 
 
 @pytest.mark.parametrize(("moved", "more"), [
@@ -86,7 +74,6 @@ def test_written_file_loads_as_the_choice(tmp_path, moved):
     loaded = catalogue.load_scenario(tmp_path / "choice.yml")
     inputs = loaded.inputs()
     assert inputs == scenario(GOAL, choice).inputs()
-    assert distance(loaded, Row(choice, {})) == (False, False, 0, 0)
     assert (inputs["redundant_experts"], inputs["memory_utilization"], inputs["concurrency"]) == (
         choice.spares, choice.utilization / 100, 1024)
     assert (inputs["input_tokens"], inputs["output_tokens"], inputs["block_size"]) == (
@@ -130,35 +117,6 @@ def test_family_states_shared_values_once():
         assert (shared | variants[name]).items() >= {
             key: value for key, value in own.items() if key != "title"}.items()
         assert variants[name]["title"].keys() == set(LANGUAGES)
-
-
-@pytest.mark.parametrize(("moved", "far"), [
-    ({"devices": 16}, (False, True, 1, .9175378)), ({"precision": "bf16"}, (False, False, 1, 0)),
-    ({"device": "nvidia-h20"}, (True, False, 1, 0)), ({"tensor": 17}, (False, False, 1, 1)),
-    ({"data": 7}, (False, False, 1, 2)), ({"data": 3, "drafts": 1}, (False, False, 2, 2)),
-    ({"micro_batches": 3, "concurrency": 9, "utilization": 80}, (False, False, 1, 1)),
-    ({"device": "nvidia-b200", "precision": "nvfp4", "devices": 16}, (True, True, 3, .9175378))])
-def test_distance_counts_moved_settings_and_their_doublings(moved, far):
-    """A size counts as one more than it is: from 8 to 17 it doubles."""
-    assert distance(HAVE, Row(replace(same(), **moved), {})) == pytest.approx(far)
-
-
-@pytest.mark.parametrize("settings", [[], [f"{CONTEXT}=2"], [f"{SLICES}=8"]])
-@pytest.mark.parametrize("moved", [
-    {}, {"data": 2, "devices": 16, "expert": 16}, {"chunk": 1024, "concurrency": 7},
-    {"context": 2}, {"slices": 8}, {"precision": "bf16", "tensor": 4, "pipeline": 2},
-    {"device": "nvidia-h20", "node": "hgx-h20", "drafts": 1}])
-def test_changes_turn_a_deployment_into_the_choice(settings, moved):
-    have = catalogue.load_scenario(R1, overrides=settings)
-    choice = replace(same(), **moved)
-    found, own = changes(have, choice), same(have).settings()
-    after = catalogue.load_scenario(R1, overrides=[
-        *settings, *(f"{key}={value}" for key, value in found.items())], cut=False)
-    assert distance(after, Row(choice, {})) == (False, False, 0, 0)
-    assert after.inputs()["concurrency"] == choice.concurrency
-    assert not any(own.get(key) == value for key, value in found.items())
-    assert found.get(CONTEXT) != have.inputs()["decode_context_parallel"]
-    assert "workload.memory_utilization" not in found
 
 
 @pytest.mark.parametrize(("moved", "extras"), [

@@ -1,7 +1,6 @@
 """The answer to a goal: its front, what stands beside it, and the nearest miss."""
 
 import json
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from calc.layouts.change import changed
 from calc.layouts.choice import Start, scenario, unrun
 from calc.searching.ranking import HOLDS
 from calc.searching.result import Answer
-from calc.searching.same_cards import RELAXED, alternatives, inside, relaxed
-from calc.searching.search import search
+from calc.searching.same_cards import alternatives, inside
 from calc.serving.evaluate import evaluate
 from catalogue.kernels import quality
 
@@ -96,13 +94,6 @@ def test_the_nearest_miss_is_else_least_short_of_memory(answer_of):
     assert answer.binds(answer.nearest_miss) == "memory_capacity"
 
 
-def test_the_least_change_of_a_deployment(answer_of):
-    answer = answer_of(*LIMITED, "have=s2-910b1-awq")
-    row, changes = answer.least_change
-    assert ("device" in changes) is (row.choice.device != "ascend-910b1")
-    assert changes["precision"] == row.choice.precision
-
-
 def test_written_files_give_what_was_printed(tmp_path, cli):
     arguments = ("search", USERS, *(each for text in (*SMALL, "precisions=fp8-block")
                                     for each in ("--set", text)), "-o", str(tmp_path), "--json")
@@ -131,18 +122,6 @@ def test_alternatives_are_on_the_same_cards_and_fit():
         assert rate == pytest.approx(again["output_throughput"])
         assert rate <= result.best.quantities["output_throughput"]
     assert result.own.precision == deployed.precision.id
-
-
-def test_a_relaxed_limit_gives_what_a_search_with_it_finds(answer_of):
-    goal = answer_of(*LIMITED).result.wishes.goal
-    rows = relaxed(goal)
-    assert {(each.limit, each.factor) for each in rows} == set(product(("ttft", "tpot"), RELAXED))
-    for each in rows:
-        assert each.to == pytest.approx(goal.limits.times[each.limit]["mean"] * each.factor)
-        limits = goal.limits.model_copy(update={each.limit: each.to})
-        other = search(goal.model_copy(update={"limits": limits}))
-        names = other.wishes.objectives
-        assert each.row.worth(names) == other.rows(other.front, 1)[0].worth(names)
 
 
 def test_the_best_inside_of_what_was_measured():

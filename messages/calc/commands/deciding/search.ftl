@@ -21,11 +21,6 @@ help-any-format =
     .en = also formats in which no checkpoint is published
     .zh = 也包括没有公开权重的格式
 
-# number: the two factors, as written for argparse
-help-relax =
-    .en = search once more: what is best with each limit 1%% and 10%% wider
-    .zh = 再搜索一次：各项限制放宽 1%% 与 10%% 时的最优
-
 help-out =
     .en = write the scenario file of every deployment that is told
     .zh = 把所列每个部署的场景文件写入该目录
@@ -38,10 +33,6 @@ help-workers =
 workers =
     .en = --workers { $count }: expected at least 1.
     .zh = --workers { $count }：至少应为 1。
-
-relax =
-    .en = --relax: widens limits of means at central values in one pool, expected no percentile, no limits.sure and no second pool.
-    .zh = --relax：只放宽单池、中心取值下的均值限制，不应有分位数、limits.sure 或第二个池。
 
 another-file =
     .en = { $path }: there is another file of this name, expected a new folder.
@@ -385,26 +376,6 @@ drawn =
     .en = { $tried } deployments drawn; above those that keep the limits in at least { $share } of draws, below by central values.
     .zh = 对 { $tried } 个部署抽样；以上各项至少在 { $share } 的样本中满足约束，以下按中心取值。
 
-wider =
-    .en = { $quantity } limit { $factor } wider ({ $value })
-    .zh = { $quantity }上限放宽 { $factor }（{ $value }）
-
-still-nothing =
-    .en = { $wider }: still nothing.
-    .zh = { $wider }：仍没有结果。
-
-with-wider =
-    .en = { $wider }: { $quantity } { $value }{ $change ->
-        [none] { "" }
-        [same] , as before
-       *[other] , { $by }
-    }, with { $label }.
-    .zh = { $wider }：{ $quantity } { $value }{ $change ->
-        [none] { "" }
-        [same] ，不变
-       *[other] ，{ $by }
-    }，部署为 { $label }。
-
 nothing-so-sure =
     .en = Nothing keeps its limits in { $share } of draws. The surest of { $tried } drawn: { $label }: { $keeps }.
     .zh = 没有一个在 { $share } 的样本中满足约束。抽样的 { $tried } 个中把握最大的：{ $label }：{ $keeps }。
@@ -432,10 +403,6 @@ published-none =
 published =
     .en = Published weights: { $brief }
     .zh = 官方权重：{ $brief }
-
-least-change =
-    .en = Least change: { $brief }
-    .zh = 改动最少：{ $brief }
 
 by-precision =
     .en = By precision:
