@@ -17,9 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import catalogue
-from calc.answer.simulated import system_of
+from calc.answer.simulated_load import (
+    MEANS,
+    cycle,
+    request_run_time,
+    simulate_load,
+    stated_load,
+    system_of,
+)
 from calc.answer.steady_state import lasting
-from calc.answer.users import MEANS, asked_of, cost, cycle, users_see
 from calc.serving.evaluate import NEAR, evaluate
 
 DEPLOYMENTS = 300
@@ -128,11 +134,12 @@ def row(seed: int) -> Row | None:
     if (everything["headroom_per_device"] < 0 or not closed.keeps_up
             or everything["max_concurrency"] < ROOM * closed.in_flight):
         return None
-    system, asked = system_of(scenario), asked_of(scenario)
+    system, asked = system_of(scenario), stated_load(scenario)
     users = asked.users or closed.in_flight
-    if cost(system, asked, cycle(scenario, asked)) * max(FEWEST, OF_EACH_USER * users) > DEAREST:
+    run_time = request_run_time(system, asked, cycle(scenario, asked))
+    if run_time * max(FEWEST, OF_EACH_USER * users) > DEAREST:
         return None
-    seen = users_see(scenario, asked, system=system, wanted=MEANS, seed=seed)
+    seen = simulate_load(scenario, asked, system=system, wanted=MEANS, seed=seed)
     if not seen.summary.steady or not seen.tpot.values.size:
         return None
     return Row(seed, kind, closed.values["steady_ttft"] / seen.ttft.mean,

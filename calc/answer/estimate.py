@@ -44,7 +44,7 @@ from catalogue.entries.models import Model
 from catalogue.reading.units import COUNTING
 
 if TYPE_CHECKING:
-    from calc.answer.users import LoadResult
+    from calc.answer.simulated_load import LoadResult
     from calc.evidence.calibration import Applied
 
 CAPACITY = MEMORY

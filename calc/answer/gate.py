@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from calc.answer.estimate import with_steady_errors
+from calc.answer.service import combine_pools
 from calc.answer.steady_state import as_simulated, lasting, simulated
-from calc.answer.two_pools import combine_pools
 from calc.evidence.classes import own_errors
 from calc.evidence.validation import Predictions
 from calc.layouts.feasible import reasons

@@ -21,7 +21,7 @@ from catalogue import Scenario
 from catalogue.deployments.scenario import unasked
 
 if TYPE_CHECKING:
-    from calc.answer.users import LoadResult
+    from calc.answer.simulated_load import LoadResult
 
 THROUGHPUT = "steady_throughput"
 STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
@@ -187,19 +187,27 @@ def simulated(scenario: Scenario, steady: Lasting, given: Mapping[str, Any] | No
 @lru_cache(maxsize=KEPT)
 def _simulated(run: _Run) -> LoadResult | None:
     # most deployments are not simulated
-    from calc.answer.simulated import system_of
-    from calc.answer.users import CYCLES, MEANS, asked_of, cost, cost_of_chunks, cycle, users_see
-    from calc.answer.users import FEWEST as FEWEST_REQUESTS
+    from calc.answer.simulated_load import (
+        CYCLES,
+        MEANS,
+        chunks_run_time,
+        cycle,
+        request_run_time,
+        simulate_load,
+        stated_load,
+        system_of,
+    )
+    from calc.answer.simulated_load import FEWEST as FEWEST_REQUESTS
 
-    system, asked = system_of(run.scenario, found=run.given), asked_of(run.scenario)
+    system, asked = system_of(run.scenario, found=run.given), stated_load(run.scenario)
     asked = replace(asked, together=False, requests=None)  # of a burst: who ask again
     ramp = cycle(run.scenario, asked)
     users = asked.users if asked.users is not None else (asked.rate or 0.0) * ramp
     # by either alone: prompts in a few dozen chunks are simulated, too
-    dearest = max(cost(system, asked, ramp), cost_of_chunks(system))
+    dearest = max(request_run_time(system, asked, ramp), chunks_run_time(system))
     if dearest * (CYCLES * users + FEWEST_REQUESTS) > DEAREST:
         return None
-    seen = users_see(run.scenario, asked, system=system, wanted=MEANS)
+    seen = simulate_load(run.scenario, asked, system=system, wanted=MEANS)
     return seen if seen.summary.steady and seen.keeps_up else None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.simulated import System, system_of
+from calc.answer.simulated_load import System, system_of
 from calc.capacity.replicas import Limits, Replica, ReplicaMetrics, fewest
 from calc.capacity.tiers import Population, TierValue
 from calc.serving.requests import modulated

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.two_pools import balanced
+from calc.answer.service import balanced
 from calc.capacity.replicas import Limits
 from calc.layouts.change import changed
 from calc.layouts.choice import Choice, of_pool

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.simulated import lengths_of, system_of
-from calc.answer.users import MEANS, UserLoad, users_see
+from calc.answer.request_lengths import lengths_of
+from calc.answer.simulated_load import MEANS, UserLoad, simulate_load, system_of
 from calc.capacity.first_tokens import Steps, first_tokens
 from calc.capacity.waits import pace_spread, percentile, rates_met, skewed_above
 from calc.layouts.feasible import has_room
@@ -234,7 +234,7 @@ class Replica:
                      if 1 / APART < rate / known < APART), rate)
         if near not in self._simulated:
             system = system_of(self.scenario, found=self._given | {"data_parallel": self.ranks})
-            found = users_see(self.scenario, UserLoad(rate=near), system=system, wanted=MEANS)
+            found = simulate_load(self.scenario, UserLoad(rate=near), system=system, wanted=MEANS)
             even = self.seen(near, None)
             self._simulated[near] = (found.ttft.mean / even.ttft, found.tpot.mean / even.tpot,
                                      near * found.e2e.mean / even.in_flight)

@@ -11,9 +11,18 @@ from rich.table import Table
 
 import calc
 from calc.answer.estimate import CAPACITY, LATENCIES, Comparison, Estimate
+from calc.answer.request_lengths import longer_words
+from calc.answer.service import (
+    Pools,
+    ServiceLevel,
+    deployment_id,
+    deployment_title,
+    estimate_service,
+    measured_evidence,
+    service_level,
+)
+from calc.answer.startup_line import POOLS, engine_words, startup_line, startup_lines
 from calc.answer.steady_state import OF_BENCHES, STEADILY, Lasting
-from calc.answer.two_pools import Pools
-from calc.answer.whole import Seen, evidence_of, seen_of, whole, whole_id, whole_title
 from calc.answer.worse import worsened
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
@@ -34,8 +43,6 @@ from calc.commands.printing import (
     translated,
 )
 from calc.evidence.classes import stand_ins
-from calc.launching.lengths import longer_words
-from calc.launching.startup_line import POOLS, engine_words, startup_line, startup_lines
 from calc.layouts.change import set_line
 from calc.physics.inputs import Inputs
 from calc.searching.same_cards import Alternatives, alternatives
@@ -88,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     searched = alternatives(scenario)
     if args.json:
         borrowed = stand_ins(scenario)
-        seen = None if result.unasked else seen_of(result)
+        seen = None if result.unasked else service_level(result)
         print_json(result.as_json() | {"searched": searched.as_json(),
                                        "seen": seen and seen.as_json()}
                    | ({"startup_line": printed.as_json()} if printed else {})
@@ -110,22 +117,22 @@ def _of_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
     """
     if args.calibration is not None:
         raise ParamsError(spoken(say("calibration-of-pools", scenario=args.scenario)))
-    deployed = whole(loaded)
+    deployed = estimate_service(loaded)
     pair, seen = deployed.pair, deployed.seen
     assert pair is not None
     if args.json:
         each = {name: answer.as_json() for name, answer in zip(
             POOLS, deployed.answers, strict=True)}
-        print_json({"scenario": whole_id(loaded), "fits": deployed.fits,
+        print_json({"scenario": deployment_id(loaded), "fits": deployed.fits,
                     "devices": deployed.devices,
                     "seen": seen and seen.as_json(), **caveats_of(*loaded),
                     "pools": pair.as_json() | each | {"startup_lines": startup_lines(
                         dict(zip(POOLS, loaded, strict=True)))}})
         return OK
     screen = console()
-    tell(screen, spoken(say("whole", title=translated(whole_title(loaded)), fits=deployed.fits,
+    tell(screen, spoken(say("whole", title=translated(deployment_title(loaded)), fits=deployed.fits,
                             cards=deployed.devices)))
-    measured = evidence_of(loaded, deployed.answers)
+    measured = measured_evidence(loaded, deployed.answers)
     for line in (*_seen(seen), *pools(pair), *resting_on(*loaded), *lines_of_pools(loaded),
                  *map(spoken, filter(None, [measured]))):
         tell(screen, line)
@@ -135,7 +142,7 @@ def _of_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
     return OK
 
 
-def _seen(seen: Seen | None) -> list[str]:
+def _seen(seen: ServiceLevel | None) -> list[str]:
     """What users see, in a sentence; none where nothing is known of it."""
     if seen is None:
         return []
@@ -180,7 +187,7 @@ def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> 
         spare=amount(abs(result.spare), "B"),
         tokens=f"{scenario.inputs()['context_tokens']:,.0f}")))
     if alone and not result.unasked:
-        for line in _seen(seen_of(result)):
+        for line in _seen(service_level(result)):
             tell(screen, line)
     if result.fits_in is not None:
         tell(screen, spoken(say("fits-in", share=f"{result.fits_in:.0%}")))
@@ -215,7 +222,7 @@ def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> 
     if alone and result.lasting is not None:
         for line in [*arrivals(scenario, result.lasting), *_doubted(result), *_cache(result)]:
             tell(screen, line)
-    if alone and (measured := evidence_of((scenario,), (result,))):
+    if alone and (measured := measured_evidence((scenario,), (result,))):
         tell(screen, spoken(measured))
     _print_parts(screen, result, bool(scenario.inputs()["separate_pools"]), bool(loads))
     if result.documented:

@@ -17,7 +17,7 @@ from catalogue.reading.amounts import plain
 from catalogue.reading.files import is_file, read_small
 
 if TYPE_CHECKING:
-    from calc.answer.simulated import Lengths
+    from calc.answer.request_lengths import Lengths
 
 say = messages("calc/commands/lengths")
 
@@ -31,7 +31,7 @@ def add_lengths(command: argparse.ArgumentParser) -> None:
 
 def length_words(lengths: Lengths) -> Pair:
     """How lengths vary, in words."""
-    from calc.answer.simulated import USUAL_LENGTHS  # known where something was simulated
+    from calc.answer.request_lengths import USUAL_LENGTHS  # known where something was simulated
 
     if lengths.distribution == "constant":
         return say("all-equal")

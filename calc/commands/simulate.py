@@ -10,9 +10,19 @@ from typing import Any, get_args
 
 from rich.table import Table
 
-from calc.answer.simulated import Lengths, System, saturation, system_of
-from calc.answer.users import SHARES, UserLoad, asked_of, cycle, seen_by_users, workload_of
-from calc.answer.whole import whole_id, whole_title
+from calc.answer.request_lengths import Lengths
+from calc.answer.service import deployment_id, deployment_title
+from calc.answer.simulated_load import (
+    SHARES,
+    System,
+    UserLoad,
+    cycle,
+    saturation,
+    stated_load,
+    system_of,
+    with_overhead,
+    workload_of,
+)
 from calc.commands.arguments import add_scenario, add_settings, quantity
 from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
@@ -99,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
             pools, lengths if prefixes.turns == 1 else [], args, arguments, summary))
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
-    summary = seen_by_users(summary, system.overhead)
+    summary = with_overhead(summary, system.overhead)
     # the queue of a closed loop is never longer than its users
     bounded = arguments["rate"] is None or arguments["rate"] < most[0]
     answer = _answer(pools, system, arguments, summary, most) | {
@@ -118,7 +128,7 @@ def _take_stated(args: argparse.Namespace, scenario: Scenario) -> None:
     """The load that the deployment states, where the command line states none."""
     if args.rate is not None or args.users is not None:
         return
-    stated = asked_of(scenario)
+    stated = stated_load(scenario)
     if stated.rate is not None:
         args.rate = str(stated.rate)
         return
@@ -285,7 +295,7 @@ def _answer(pools: Sequence[Scenario], system: System, given: Mapping[str, Any],
     objective = any(math.isfinite(given[name]) for name in ("ttft", "tpot"))
     if not objective:
         numbers |= {"goodput": None, "good": None}
-    return {"scenario": whole_id(pools), **caveats_of(*pools), "workload": workload, **numbers,
+    return {"scenario": deployment_id(pools), **caveats_of(*pools), "workload": workload, **numbers,
             "saturation_rate": most[0], "saturation_from": most[1]}
 
 
@@ -311,8 +321,8 @@ def _print(pools: Sequence[Scenario], answer: Mapping[str, Any], summary: Summar
     asked = (amount(workload["rate"], "request/s") if "rate" in workload
              else common("so-many-users", users=workload["users"]))
     screen.print(spoken(say(
-        "heading", title=translated(whole_title(pools)), asked=asked, requests=summary.requests,
-        window=amount(summary.window, "s"), seed=workload["seed"])))
+        "heading", title=translated(deployment_title(pools)), asked=asked,
+        requests=summary.requests, window=amount(summary.window, "s"), seed=workload["seed"])))
     for line in (*map(deployed_line, pools), *resting_on(*pools)):
         tell(screen, line)
     tell(screen, f"{_lengths(answer)}{_begin(workload)}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.whole import seen_of_pools
+from calc.answer.service import service_level_of_pools
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.systems import System
 from calc.evidence.validation import uncalibrated
@@ -171,7 +171,7 @@ def _of_pools(pools: Sequence[Pool], run: Bench) -> dict[str, Amount]:
     asked = workload.model_copy(update={
         "concurrency": _like(workload.concurrency, run.concurrency), "think_time": None,
         "arrival_rate": None, "arrivals": "closed-loop"})
-    seen = seen_of_pools(prefill, _with(decode, asked))
+    seen = service_level_of_pools(prefill, _with(decode, asked))
     assert seen is not None  # users who ask again keep up
     return {"ttft": seen.ttft, "tpot": seen.tpot, "output_throughput": seen.throughput}
 

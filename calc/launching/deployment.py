@@ -13,11 +13,12 @@ from typing import Any
 import calc
 from calc.answer.estimate import Estimate, counted
 from calc.answer.estimate import predicted as predicted_range
+from calc.answer.request_lengths import Longest, longest
+from calc.answer.service import Service, estimate_service
+from calc.answer.startup_line import POOLS
 from calc.answer.steady_state import lasting
-from calc.answer.whole import Whole, whole
 from calc.launching import bench, recipes
 from calc.launching.layout import layouts
-from calc.launching.lengths import Longest, longest
 from calc.launching.scripts import (
     ENGINES,
     MADE,
@@ -33,7 +34,6 @@ from calc.launching.scripts import (
     router_files,
 )
 from calc.launching.settings import Release, comment, extra_settings, release_of
-from calc.launching.startup_line import POOLS
 from calc.launching.watching import monitoring
 from calc.launching.watching.monitoring import Watched, watched
 from calc.launching.watching.predictions import predicted_pools, runs
@@ -72,10 +72,10 @@ class Deployment:
         return tuple(map(watched, self.pools, predicted_pools(self.whole)))
 
     @functools.cached_property
-    def whole(self) -> Whole:
+    def whole(self) -> Service:
         """All pools with what they give together."""
-        return whole([pool.scenario for pool in self.pools],
-                     [self.answers[pool.name] for pool in self.pools])
+        return estimate_service([pool.scenario for pool in self.pools],
+                                [self.answers[pool.name] for pool in self.pools])
 
     @functools.cached_property
     def started(self) -> Mapping[str, str]:

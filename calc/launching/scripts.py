@@ -6,12 +6,12 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from calc.answer.request_lengths import Longest
+from calc.answer.startup_line import StartupLine, startup_line
 from calc.launching import sglang, vllm
 from calc.launching.asserted import refuse, refuse_pair
 from calc.launching.layout import BOOTSTRAP_PORT, Layout, Part, layouts
-from calc.launching.lengths import Longest
 from calc.launching.settings import ASCEND, Release, Setting, comment, nearest, over
-from calc.launching.startup_line import StartupLine, startup_line
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission import cut_of, layout_problem, subject_of
 from catalogue.engines.released import catalogue_of

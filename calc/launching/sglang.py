@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from calc.answer.request_lengths import Longest
 from calc.launching import published
 from calc.launching.layout import BOOTSTRAP_PORT, MASTER_PORT, Layout, Part
-from calc.launching.lengths import Longest
 from calc.launching.published import compressed, spoken
 from calc.launching.settings import TAKEN, Release, Setting, Variable
 from calc.launching.vllm import HEAD, ROWS, WHOLE_MEMORY, answering, precision

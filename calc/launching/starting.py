@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from calc.answer.startup_line import POOLS
 from calc.launching.deployment import check_start
 from calc.launching.scripts import ENGINES
-from calc.launching.startup_line import POOLS
 from calc.launching.watching.predictions import Overloaded
 from calc.layouts.choice import Row, Start, as_asked
 from calc.many.processes import Told, silent

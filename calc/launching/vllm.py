@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from calc.answer.request_lengths import Longest
 from calc.launching import published
 from calc.launching.layout import MASTER_PORT, RPC_PORT, SIDE_PORT, Layout, Part
-from calc.launching.lengths import Longest
 from calc.launching.published import compressed, fused, spoken
 from calc.launching.settings import ASCEND, Release, Setting, Variable
 from calc.physics.experts import ranks_in_step

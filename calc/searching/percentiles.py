@@ -13,7 +13,7 @@ from calc.layouts.choice import Row, scenario
 from catalogue.planning.goals import MEAN, Goal, percentile
 
 if TYPE_CHECKING:
-    from calc.answer.users import LoadResult
+    from calc.answer.simulated_load import LoadResult
 
 DEAREST = 0.3  # simulation of one of several deployments, beyond the shortest [s]
 COUNTED = 400  # requests of it, more where they leave in doubt whether a limit is kept
@@ -59,8 +59,7 @@ def simulated(goal: Goal, row: Row) -> Simulated | None:
     if not limits:
         return None
     # a goal without limits of times simulates nothing
-    from calc.answer.simulated import system_of
-    from calc.answer.users import UserLoad, users_see
+    from calc.answer.simulated_load import UserLoad, simulate_load, system_of
 
     users, together = demand.users or row.choice.concurrency, demand.arrivals == "burst"
     asked = (UserLoad(rate=demand.arrival_rate) if demand.arrival_rate is not None else
@@ -70,7 +69,7 @@ def simulated(goal: Goal, row: Row) -> Simulated | None:
               for name, stated in limits.items()}
     deployed = scenario(goal, row.choice)
     system = system_of(deployed, prefill=scenario(goal, row.prefill) if row.prefill else None)
-    told = users_see(deployed, asked, system=system, dearest=DEAREST, counted=COUNTED,
+    told = simulate_load(deployed, asked, system=system, dearest=DEAREST, counted=COUNTED,
                      wanted={name: [*stated] for name, stated in wanted.items()}, limits=wanted)
     seen = {}
     for name, stated in limits.items():

@@ -7,7 +7,7 @@ limits leave to be in any pair; the front of the pairs is that of all pairs. Use
 the exception: those who wait longer for a prompt or for their tokens ask less often and load the
 other pool less. Nobody buys the slower pool for that, so it is left out there too. Each pair is a
 steady state: what waits for prefill is in its TTFT, and the requests that its decode pool holds are
-those of its rate (``calc.answer.two_pools.balanced``). No caches in host memory are tried for two
+those of its rate (``calc.answer.service.balanced``). No caches in host memory are tried for two
 pools, and no prefixes leave that of the prefill pool while users think; answers are not in it,
 which the decode pool computed (``Demand.prefill_hit_share``).
 """
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.two_pools import ROUNDING, balanced
+from calc.answer.service import ROUNDING, balanced
 from calc.layouts.choice import Row
 from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at

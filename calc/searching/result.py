@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.two_pools import Pools, combine_pools
+from calc.answer.service import Pools, combine_pools
 from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness, both
 from calc.layouts.choice import CUT, Choice, Row, Start, scenario, usual_chunk

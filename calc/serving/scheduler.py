@@ -22,7 +22,7 @@ beginning, and a request that has a block has all those before it.
 
 What is evicted is lost: a cache in host memory (``workload.host_cache``) is not simulated block by
 block. Where hits are stated or follow from the closed form, a simulation delays each request by the
-mean time that its load is waited for (``calc.answer.simulated.System.overhead``).
+mean time that its load is waited for (``calc.answer.simulated_load.System.overhead``).
 
 Sources: https://github.com/vllm-project/vllm, vllm/v1/core/sched/scheduler.py (``schedule``,
 ``_preempt_request``) and vllm/v1/core/kv_cache_manager.py (``allocate_slots``);

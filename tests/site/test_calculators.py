@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import calc
+from calc.answer.service import measured_evidence
 from calc.answer.steady_state import STEADY
-from calc.answer.whole import evidence_of
 from calc.costing.cost import token_costs
 from calc.evidence.classes import REPORTED, near, own_errors
 from calc.physics.breakdown import token_parts
@@ -133,7 +133,8 @@ def test_measured_runs_are_those_of_the_estimate_and_its_page(page):
         assert runs == {name: [own[key] for key in ("class", "systems", "rows", "inside")]
                         for name, own in quantities.items()}, asked
         assert found["outside"] == [axis.name for axis in near(scenario).outside], asked
-        for of_form, of_page in zip(sentences, evidence_of((scenario,), (answer,)), strict=True):
+        for of_form, of_page in zip(
+                sentences, measured_evidence((scenario,), (answer,)), strict=True):
             assert of_page.startswith(of_form), asked
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from calc.answer.request_lengths import Longest
 from calc.launching.layout import Layout, Part
-from calc.launching.lengths import Longest
 from calc.launching.scripts import Pool
 from calc.launching.settings import Release, release_of
 from calc.launching.watching.predictions import Predicted

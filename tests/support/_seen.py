@@ -2,14 +2,14 @@
 
 import calc
 from calc.answer.nearest import TOLD
+from calc.answer.service import service_level
 from calc.answer.steady_state import SEEN_OF_BURST
-from calc.answer.whole import seen_of
 
 
 def told_of(scenario):
     """Room, and latency and throughput as the estimate has users see them, by name."""
     answer = calc.estimate(scenario)
     values = {name: float(answer.everything[name]) for name in TOLD}
-    seen = seen_of(answer)
+    seen = service_level(answer)
     return values | {symbol: seen.amounts[name].value for name, symbol in SEEN_OF_BURST.items()
                      if seen}

@@ -132,7 +132,7 @@ def started(answer: Answer, row: Row) -> dict[str, Scenario]:
 
 def prints(answer: Answer, row: Row) -> list[str]:
     """What the engine that starts a deployment prints of the cache of each of its pools."""
-    from calc.launching.startup_line import engine_words
+    from calc.answer.startup_line import engine_words
 
     return [spoken(words) for name, pool in started(answer, row).items()
             for words in engine_words(pool, name)]
@@ -140,7 +140,7 @@ def prints(answer: Answer, row: Row) -> list[str]:
 
 def longer(answer: Answer) -> list[str]:
     """Which share of the requests of a goal is longer than the positions of its model."""
-    from calc.launching.lengths import longer_words
+    from calc.answer.request_lengths import longer_words
     from calc.layouts.choice import scenario
 
     row = answer.best or answer.nearest_miss

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from calc.answer.whole import whole_id, whole_title
+from calc.answer.service import deployment_id, deployment_title
 from calc.commands.arguments import add_scenario, add_settings, refuse_too_long
 from calc.commands.printing import (
     OK,
@@ -74,12 +74,12 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a deployment, a price or a number that cannot be used.
     """
-    from calc.answer.whole import whole
+    from calc.answer.service import estimate_service
     from calc.costing.cost import CostOptions, PrefillPool, cost, crossovers
     from calc.costing.ownership import prices_of, stated, way_of
 
     of_prices, of_deployment = _apart(args.settings)
-    deployed = whole(load_deployment(args.scenario, overrides=of_deployment))
+    deployed = estimate_service(load_deployment(args.scenario, overrides=of_deployment))
     scenario, answer, seen = deployed.last, deployed.answers[-1], deployed.seen
     refuse_too_long(scenario.id, scenario.model, longest_request(scenario))
     if scenario.file.workload.output_tokens is None:
@@ -214,8 +214,8 @@ def _finite(number: Any) -> float | None:
 def _plain(deployed: Any, found: Any, used: float, fleet: Any) -> dict[str, Any]:
     """The answer as data; an amount that is without end is null."""
     return caveats_of(*deployed.pools) | {
-        "scenario": whole_id(deployed.pools), "fits": deployed.fits, "devices": deployed.devices,
-        "currency": found.currency,
+        "scenario": deployment_id(deployed.pools), "fits": deployed.fits,
+        "devices": deployed.devices, "currency": found.currency,
         "utilisation": used,
         "hour": None if found.hour is None else found.hour.as_json(),
         "server": None if found.server is None else found.server.as_json(),
@@ -233,7 +233,7 @@ def _print(deployed: Any, found: Any, asked: Any, fleet: Any) -> None:
 
     screen, scenario = console(), deployed.last
     lines = [] if deployed.fits else [say("does-not-fit")]
-    lines.append(say("utilised", title=translated(whole_title(deployed.pools)),
+    lines.append(say("utilised", title=translated(deployment_title(deployed.pools)),
                      device=translated(scenario.device.name),
                      share=f"{100 * asked.utilisation:.0f}%"))
     if found.hour is None:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from calc.answer.startup_line import engine_words
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.printing import (
     OK,
@@ -21,7 +22,6 @@ from calc.commands.printing import (
 from calc.launching import recipes
 from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import write
-from calc.launching.startup_line import engine_words
 from calc.launching.watching.monitoring import Watched
 from calc.uncertainty import Amount
 from catalogue import ParamsError

@@ -146,7 +146,7 @@ def _found(goal: Goal, args: argparse.Namespace) -> tuple[SearchReport, Row | No
 
 def _data(told: SearchReport, near: Row | None, args: argparse.Namespace) -> dict[str, Any]:
     """An answer as plain data."""
-    from calc.launching.startup_line import startup_lines
+    from calc.answer.startup_line import startup_lines
 
     answer = told.answer
     data = told.as_json() | _missing(answer)

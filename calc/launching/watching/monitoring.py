@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from calc.answer.users import users_see
+from calc.answer.simulated_load import simulate_load
 from calc.launching.scripts import MADE, Pool
 from calc.launching.watching.alerts import DOWN, HOLD, WINDOW, Alert, alert_name, alerts
 from calc.launching.watching.healthy import healthy
@@ -101,7 +101,7 @@ def watched(pool: Pool, of: Predicted) -> Watched:
     """
     at = {name for name, (of_what, _) in stated(pool.scenario.file.limits).items()
           if of_what != MEAN}
-    seen = users_see(pool.scenario).summary if at and pool.role == "both" else None
+    seen = simulate_load(pool.scenario).summary if at and pool.role == "both" else None
     return Watched(pool, of, tuple(alerts(pool, of)),
                    {name: getattr(seen, name).values for name in at} if seen else {})
 

@@ -11,8 +11,8 @@ import numpy as np
 
 import calc
 from calc.answer.estimate import Estimate
+from calc.answer.service import Service, service_level, unloaded
 from calc.answer.steady_state import CACHE
-from calc.answer.whole import Whole, seen_of, unloaded
 from calc.layouts.change import set_line
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
@@ -98,7 +98,7 @@ def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
     """
     answer = answer or calc.estimate(scenario)
     runs(scenario, answer)
-    seen, lasting = seen_of(answer), answer.lasting
+    seen, lasting = service_level(answer), answer.lasting
     assert seen is not None
     assert lasting is not None
     numbers = scenario.inputs()
@@ -111,7 +111,7 @@ def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
                      limits=_limits(scenario, seen.ttft, seen.tpot, seen.burst), burst=seen.burst)
 
 
-def predicted_pools(of: Whole) -> tuple[Predicted, ...]:
+def predicted_pools(of: Service) -> tuple[Predicted, ...]:
     """The predictions by which each pool is watched, under the load of all of them.
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from calc.answer.simulated import longest_served
+from calc.answer.request_lengths import longest_served
 from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import Own, class_of, own_errors
 from calc.layouts.choice import Choice, Row, scenario

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import calc
+from calc.answer.service import service_level
 from calc.answer.steady_state import OF_BENCHES, SEEN_OF_BURST
-from calc.answer.whole import seen_of
 from calc.evidence.classes import Own, own_errors
 from calc.evidence.systems import METRICS, System, system
 from calc.evidence.validation import Predictions, own_parts, uncalibrated
@@ -116,7 +116,7 @@ class Deployed:
     def answers(self) -> dict[str, Amount]:
         """The quantities that answer it, as its users see them; of a pool alone, and without
         lengths of answers, those of a burst."""
-        seen = seen_of(self.answer)
+        seen = service_level(self.answer)
         found = seen.amounts if seen else {}
         return self.burst | {
             symbol: replace(found[name], name=symbol) for name, symbol in SEEN_OF_BURST.items()

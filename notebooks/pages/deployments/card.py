@@ -9,8 +9,8 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate
+from calc.answer.service import estimate_service, measured_evidence
 from calc.answer.steady_state import SEEN_OF_BURST
-from calc.answer.whole import evidence_of, whole
 from calc.costing.cost import CostOptions, PrefillPool, cost
 from calc.costing.ownership import prices_of, way_of
 from calc.uncertainty import Amount
@@ -73,7 +73,7 @@ def glance_of_pools(pools: tuple[Scenario, Scenario]) -> None:
     Args:
         pools: that prefill and that decode.
     """
-    deployed = whole(pools, [Deployed(pool).answer for pool in pools])
+    deployed = estimate_service(pools, [Deployed(pool).answer for pool in pools])
     if (seen := deployed.seen) is None:
         return
     rows: list[dict[str, Any]] = [
@@ -90,7 +90,7 @@ def glance_of_pools(pools: tuple[Scenario, Scenario]) -> None:
 
 def _measured(pools: Sequence[Scenario], answers: Sequence[Estimate]) -> None:
     """Which measured runs say how sure it is."""
-    if found := evidence_of(pools, answers):
+    if found := measured_evidence(pools, answers):
         show(*say("measured-and-how-far-off", where=f"#{WHERE}", found=found))
 
 

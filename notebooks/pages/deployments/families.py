@@ -8,7 +8,7 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import unit_count
-from calc.answer.two_pools import combine_pools as evaluated
+from calc.answer.service import combine_pools as evaluated
 from catalogue.deployments.admission import cut_of
 from catalogue.deployments.cuts import written
 from catalogue.deployments.loading import Family

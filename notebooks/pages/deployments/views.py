@@ -13,7 +13,7 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import EXACT, kinds, unit_count
-from calc.answer.whole import seen_of_pools
+from calc.answer.service import service_level_of_pools
 from calc.uncertainty import Amount
 from catalogue import Scenario, units
 from catalogue.deployments.loading import Family
@@ -173,7 +173,7 @@ def _used(rows: Rows) -> dict[str, Pair]:
 
 def together(pools: tuple[Scenario, Scenario]) -> Amount:
     """Output throughput of a prefill and a decode pool under the load that they state."""
-    seen = seen_of_pools(*pools)
+    seen = service_level_of_pools(*pools)
     assert seen is not None  # users who ask again
     return replace(seen.throughput, name=RATE)
 

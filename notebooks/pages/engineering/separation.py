@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.answer.simulated import system_of
-from calc.answer.two_pools import whole_groups
+from calc.answer.service import whole_groups
+from calc.answer.simulated_load import system_of
 from calc.capacity.growth import Best, best
 from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 import calc
 import catalogue
+from calc.answer.simulated_load import MEANS, simulate_load
 from calc.answer.steady_state import lasting
-from calc.answer.users import MEANS, users_see
 from calc.evidence.systems import system
 from calc.serving.evaluate import NEAR, doubt_words
 from catalogue import Scenario
@@ -85,7 +85,7 @@ def curve(name: str) -> Curve:
         deployed = _asked(name, rows["input_tokens"][row], rows["output_tokens"][row],
                           int(rows["concurrency"][row]))
         closed = calc.evaluate(deployed.inputs(), deployed.model.attention)
-        simulated = users_see(deployed, wanted=MEANS)
+        simulated = simulate_load(deployed, wanted=MEANS)
         seen["closed"].append({each: float(closed[f"steady_{each}"]) for each in TIMES})
         seen["burst"].append({each: float(closed[each]) for each in TIMES})
         seen["simulated"].append({each: getattr(simulated, each).mean for each in TIMES})
@@ -158,7 +158,7 @@ def crowd() -> dict[str, np.ndarray]:
 @cache
 def crowd_simulated() -> dict[str, np.ndarray]:
     """The same of a simulation, for the numbers of users that are simulated."""
-    runs = [users_see(_asked(FULL, PROMPT, ANSWER, users), wanted=MEANS) for users in SIMULATED]
+    runs = [simulate_load(_asked(FULL, PROMPT, ANSWER, users), wanted=MEANS) for users in SIMULATED]
     return {"throughput": np.array([run.summary.output_throughput / run.share for run in runs]),
             **{each: np.array([getattr(run, each).mean for run in runs]) for each in TIMES}}
 

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.answer.simulated import (
+from calc.answer.request_lengths import Lengths, lengths_of
+from calc.answer.simulated_load import (
     FEWEST_WAVES,
     SATURATION_TOKENS,
     TOKENS_OF_RANKS,
-    Lengths,
-    lengths_of,
     saturation,
     system_of,
 )

@@ -5,7 +5,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.answer.two_pools import balanced, combine_pools, whole_groups
+from calc.answer.service import balanced, combine_pools, whole_groups
 
 NAMES = ("s0-scenario-3", "s0-config-4.3", "wide-lmsys")
 PREFILL = {"rate": 4.0, "residual": 0.2, "alone": 0.5, "port": 0.01}

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 import catalogue
-from calc.answer.simulated import system_of
-from calc.answer.users import (
+from calc.answer.simulated_load import (
     COUNTED,
     CYCLES,
     EVERY,
@@ -15,12 +14,13 @@ from calc.answer.users import (
     PRECISION,
     SHARES,
     UserLoad,
-    asked_of,
-    cost,
-    cost_of_chunks,
+    chunks_run_time,
     cycle,
-    seen_by_users,
-    users_see,
+    request_run_time,
+    simulate_load,
+    stated_load,
+    system_of,
+    with_overhead,
 )
 from calc.serving.evaluate import evaluate
 
@@ -36,7 +36,7 @@ def loaded(*settings):
 @functools.cache
 def seen(load, *settings, seed=0):
     """A run whose mean time per token is known well enough."""
-    return users_see(loaded(*settings), load, wanted={"tpot": (None,)}, seed=seed)
+    return simulate_load(loaded(*settings), load, wanted={"tpot": (None,)}, seed=seed)
 
 
 def test_littles_law_and_percentiles():
@@ -46,14 +46,15 @@ def test_littles_law_and_percentiles():
     for times in (found.ttft, found.tpot, found.e2e):
         points = [times.at(share) for share in SHARES]
         assert all(each.low <= each.value <= each.high for each in points)
-    later = seen_by_users(found.summary, 0.5)  # with the time before the scheduler
+    later = with_overhead(found.summary, 0.5)  # with the time before the scheduler
     assert later.ttft.mean == pytest.approx(found.ttft.mean + 0.5)
     assert later.concurrency == pytest.approx(
         found.summary.concurrency + 0.5 * found.summary.request_throughput)
 
 
 def test_run_is_as_long_as_what_is_wanted_needs():
-    mean, found = seen(THINKING), users_see(loaded(), THINKING, wanted=dict.fromkeys(EVERY, (0.9,)))
+    mean = seen(THINKING)
+    found = simulate_load(loaded(), THINKING, wanted=dict.fromkeys(EVERY, (0.9,)))
     assert found.precise is mean.precise is True
     assert max(times.at(0.9).error for times in (found.ttft, found.tpot, found.e2e)) <= PRECISION
     assert mean.tpot.half_width <= PRECISION * mean.tpot.mean
@@ -61,7 +62,8 @@ def test_run_is_as_long_as_what_is_wanted_needs():
 
 
 def test_seed_repeats_a_run_and_another_one_agrees():
-    again, other = users_see(loaded(), THINKING, wanted={"tpot": (None,)}), seen(THINKING, seed=1)
+    again = simulate_load(loaded(), THINKING, wanted={"tpot": (None,)})
+    other = seen(THINKING, seed=1)
     assert again.summary == seen(THINKING).summary != other.summary
     one, two = (each.tpot.at(0.5) for each in (again, other))
     assert max(one.low, two.low) <= min(one.high, two.high)
@@ -71,23 +73,24 @@ def test_more_users_wait_longer():
     few, some, many = (seen(UserLoad(users=users)) for users in (4, 16, 64))
     assert few.ttft.at(0.9).value < some.ttft.at(0.9).value < many.ttft.at(0.9).value
     assert few.tpot.mean < some.tpot.mean < many.tpot.mean
-    burst = users_see(loaded(), UserLoad(30, together=True, requests=30))
+    burst = simulate_load(loaded(), UserLoad(30, together=True, requests=30))
     assert (burst.summary.requests, burst.summary.steady) == (30, False)
     assert burst.ttft.at(0.99).value > 2 * some.ttft.at(0.5).value
 
 
 @pytest.mark.parametrize(("rate", "keeps_up"), [(0.5, True), (30.0, False)])
 def test_rate_beyond_capacity_does_not_keep_up(rate, keeps_up):
-    assert users_see(loaded(), UserLoad(rate=rate), wanted={}).keeps_up is keeps_up
+    assert simulate_load(loaded(), UserLoad(rate=rate), wanted={}).keeps_up is keeps_up
 
 
 def test_part_of_equal_replicas_stands_for_all():
     wide = ("parallelism.data_parallel=8", "cluster.nodes=8", "workload.concurrency=400",
             "workload.requests=400")
-    found, one = users_see(loaded(*wide), wanted={}), users_see(loaded(), UserLoad(50), wanted={})
+    found = simulate_load(loaded(*wide), wanted={})
+    one = simulate_load(loaded(), UserLoad(50), wanted={})
     assert (found.share, one.share) == (8 * COUNTED // (CYCLES * 400) / 8, 1.0)
     assert found.tpot.mean == pytest.approx(one.tpot.mean, rel=0.1)
-    assert users_see(loaded(*wide), UserLoad(rate=1.0), wanted={}).share == 1.0
+    assert simulate_load(loaded(*wide), UserLoad(rate=1.0), wanted={}).share == 1.0
 
 
 @pytest.mark.parametrize(("settings", "expected"), [
@@ -98,7 +101,7 @@ def test_part_of_equal_replicas_stands_for_all():
     (("workload.arrivals=poisson", "workload.arrival_rate=0.2 request/s"), UserLoad(rate=0.2))])
 def test_load_is_that_of_the_workload(settings, expected):
     """A cycle is a stay of so many, and the thinking."""
-    assert asked_of(loaded(*settings)) == expected
+    assert stated_load(loaded(*settings)) == expected
     stay = evaluate(loaded().inputs() | {"concurrency": 32}, "mla")["e2e"]
     assert cycle(loaded(*settings), expected) == pytest.approx(float(stay) + expected.think_time)
 
@@ -106,13 +109,13 @@ def test_load_is_that_of_the_workload(settings, expected):
 def test_cost_of_a_run_shares_steps_and_counts_further_chunks():
     """Those beside a request share its steps; ranks that wait for each other cost four times."""
     system = system_of(loaded("workload.input_tokens=2048"))
-    one, four = (cost(system, UserLoad(users), 0.0) for users in (1, 4))
+    one, four = (request_run_time(system, UserLoad(users), 0.0) for users in (1, 4))
     assert one - 1e-4 == pytest.approx(1e-6 + 4e-6 * 60)
     assert four - 1e-4 == pytest.approx(4e-6 + 4e-6 * 60 / 4)
-    assert cost(system, UserLoad(rate=2.0), 2.0) == pytest.approx(four)
+    assert request_run_time(system, UserLoad(rate=2.0), 2.0) == pytest.approx(four)
     ranks = replace(system, pool=replace(system.pool, ranks=2, replicas=2))
-    assert cost(ranks, UserLoad(8), 0.0) == pytest.approx(4 * four)
+    assert request_run_time(ranks, UserLoad(8), 0.0) == pytest.approx(4 * four)
     for chunk, further in ((256, 0), (255, 1), (64, 24)):
         limits = replace(system.pool.limits, max_num_batched_tokens=chunk)
         cut = replace(system, pool=replace(system.pool, limits=limits))
-        assert cost_of_chunks(cut) == pytest.approx(OF_A_CHUNK * further)
+        assert chunks_run_time(cut) == pytest.approx(OF_A_CHUNK * further)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.answer.simulated import system_of
+from calc.answer.simulated_load import system_of
 from calc.capacity.day import Checked, Day, Hour, check, day
 from calc.capacity.first_tokens import Steps, first_tokens
 from calc.capacity.replicas import Limits, Replica, ReplicaMetrics

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.answer.simulated import system_of
+from calc.answer.simulated_load import system_of
 from calc.capacity.tiers import (
     Population,
     Talk,

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import catalogue
-from calc.answer.whole import whole
+from calc.answer.service import estimate_service
 from calc.commands.main import main
 from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer
@@ -48,7 +48,7 @@ def commands_and_pages(capsys, reference, settings=()):
 
     The cost of a token is told as the throughput that it follows from.
     """
-    deployed = whole(catalogue.load_deployment(reference, settings))
+    deployed = estimate_service(catalogue.load_deployment(reference, settings))
     found = {"whole": {name: amount.value for name, amount in deployed.seen.amounts.items()}}
     cost = told(capsys, "cost", reference, "--price", f"{PRICE} USD/h", "--utilisation", "1",
                 *set_to(settings))
@@ -87,7 +87,7 @@ def agree(found, near=NEAR):
 
 @pytest.mark.parametrize("reference", [*ONE_POOL, *TWO_POOLS])
 def test_a_shipped_deployment_has_one_answer(capsys, reference):
-    deployed = whole(catalogue.load_deployment(reference))
+    deployed = estimate_service(catalogue.load_deployment(reference))
     if deployed.seen is None or (deployed.pair is None and deployed.answers[0].unasked):
         return  # answers of unknown length, and prompts alone
     agree(commands_and_pages(capsys, reference)[1])
@@ -111,7 +111,7 @@ def drawn(seed, references):
         if rng.random() < 0.3:
             settings.append(f"workload.think_time={rng.choice([2, 20])} s")
         try:
-            deployed = whole(catalogue.load_deployment(reference, settings))
+            deployed = estimate_service(catalogue.load_deployment(reference, settings))
         except ParamsError:  # lengths beyond what a measured client sends
             continue
         if deployed.fits and deployed.seen is not None:
@@ -137,7 +137,7 @@ def test_a_drawn_deployment_has_one_answer_and_a_simulation_its_pace_and_rate(
 @pytest.mark.parametrize("reference", [*SERVED, "a3-v4-vllm", "a3-glm51-pd-tp4"])
 def test_estimate_and_deploy_say_the_same(capsys, tmp_path, reference):
     answer = told(capsys, "estimate", reference)
-    deployed = whole(catalogue.load_deployment(reference))
+    deployed = estimate_service(catalogue.load_deployment(reference))
     assert main(["deploy", reference, "-o", str(tmp_path / "files")]) == 0
     pools = json.loads((tmp_path / "files" / "deployment.json").read_text("utf-8"))["pools"]
     for name in NAMES:

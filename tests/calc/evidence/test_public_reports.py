@@ -3,7 +3,7 @@
 import pytest
 
 import catalogue
-from calc.answer.users import MEANS, users_see
+from calc.answer.simulated_load import MEANS, simulate_load
 from calc.serving.evaluate import evaluate
 
 HARNESS = "https://github.com/aarora79/agentic-coding-harness-benchmarks"
@@ -64,7 +64,7 @@ def test_a_full_cache_is_that_of_a_simulation(tmp_path):
     *_, (name, (*_, measured)) = REPORTS.items()
     scenario = reported(name, *measured, tmp_path)
     found = evaluate(scenario.inputs(), scenario.model.attention)
-    seen = users_see(scenario, wanted=MEANS)
+    seen = simulate_load(scenario, wanted=MEANS)
     for quantity, simulated in (("steady_tpot", seen.tpot.mean), ("steady_ttft", seen.ttft.mean),
                                 ("steady_throughput", seen.summary.output_throughput)):
         assert found[quantity] == pytest.approx(simulated, rel=ALIKE)

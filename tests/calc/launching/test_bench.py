@@ -6,7 +6,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.answer.two_pools import combine_pools
+from calc.answer.service import combine_pools
 from calc.launching.bench import Bench, command, of_closed_loop
 from calc.launching.deployment import deployment
 

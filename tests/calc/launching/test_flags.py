@@ -10,10 +10,10 @@ from _door import sentence
 from _launch import CASES, S0_POOLS
 from _plain import plain
 
+from calc.answer.request_lengths import Longest
 from calc.launching import asserted
 from calc.launching.deployment import check_start, deployed, deployment
 from calc.launching.layout import layout, layouts
-from calc.launching.lengths import Longest
 from calc.launching.scripts import ENGINES, pool_of
 from calc.launching.settings import release_of
 from catalogue import ROOT, ParamsError, library, load_pools, load_scenario

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calc
-from calc.launching.lengths import longest
+from calc.answer.request_lengths import longest
 from calc.launching.settings import (
     Setting,
     Variable,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from _middle import BASE, cells
 
-from calc.answer.two_pools import MOST_BUSY, combine_pools
+from calc.answer.service import MOST_BUSY, combine_pools
 from calc.layouts.choice import scenario
 from calc.searching.goal import Wishes
 from calc.searching.load_goal import load_goal

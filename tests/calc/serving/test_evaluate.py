@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.answer.simulated import system_of
+from calc.answer.simulated_load import system_of
 from calc.physics.arrays import normal_tail
 from calc.physics.decode_floor import Decode
 from calc.physics.inputs import Inputs

@@ -11,7 +11,7 @@ from _replica import changed, linear_steps, replica, steady_of, step_of
 
 import catalogue
 from benchmarks.steady import NEVER, rows
-from calc.answer.simulated import system_of
+from calc.answer.simulated_load import system_of
 from calc.physics.arrays import normal_tail, product_log
 from calc.serving.evaluate import NEAR, evaluate
 from calc.serving.interference import LEAST

@@ -9,7 +9,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.answer.whole import evidence_of, whole
+from calc.answer.service import estimate_service, measured_evidence
 from calc.layouts.change import changed
 from calc.physics.breakdown import parts, token_parts
 from notebooks.pages.catalogue.tables import deployments
@@ -53,7 +53,7 @@ def test_pages_say_of_measured_runs_what_the_estimate_says(cell, name):
         card.glance_of_pools(pools)
     else:
         card.glance(Deployed(*pools))
-    said = evidence_of(pools, whole(pools).answers)
+    said = measured_evidence(pools, estimate_service(pools).answers)
     assert said
     for lang, sentences in zip(("en", "zh"), said, strict=True):
         assert any(sentences in text for text in cell.texts(lang))
@@ -177,7 +177,7 @@ def test_plans_of_the_card_have_the_times_of_their_command():
 
 def test_pools_together_are_what_is_estimated_of_both():
     pools = catalogue.load_family("s0-scenario-3").pools
-    together, seen = views.together(pools), whole(pools).seen
+    together, seen = views.together(pools), estimate_service(pools).seen
     assert together.points == seen.throughput.points
     rates = [deployed(pool.id).quantity("request_throughput").value for pool in pools]
     assert together.value <= min(rates) * pools[1].inputs()["output_tokens"] * (1 + 1e-9)

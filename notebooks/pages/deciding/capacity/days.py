@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.answer.simulated import system_of
+from calc.answer.simulated_load import system_of
 from calc.capacity.availability import failures_of
 from calc.capacity.day import Day, check, day
 from calc.capacity.replicas import Limits, Replica

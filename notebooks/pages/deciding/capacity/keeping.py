@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.answer.simulated import system_of
+from calc.answer.simulated_load import system_of
 from calc.capacity.day import Cached, Day, Replica, with_tiers
 from calc.capacity.tiers import Population, Talk
 from calc.serving.metrics import summarise

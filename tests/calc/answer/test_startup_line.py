@@ -3,8 +3,8 @@
 import pytest
 
 import catalogue
+from calc.answer.startup_line import engine_words, startup_line
 from calc.launching.deployment import deployment
-from calc.launching.startup_line import engine_words, startup_line
 
 V4, R1 = "v4-flash-8xh20", "h200-r1-vllm-tp8"
 

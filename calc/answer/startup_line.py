@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calc.answer.estimate import counted, predicted
-from calc.launching.lengths import longest
+from calc.answer.request_lengths import longest
 from calc.physics.kv_cache import beside_tokens
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
@@ -20,7 +20,7 @@ from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.units import factor
 
-say = messages("calc/launching/startup-line")
+say = messages("calc/answer/startup-line")
 
 GIB = factor("GiB")
 FORMS = {

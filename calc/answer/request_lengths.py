@@ -1,24 +1,100 @@
-"""How long a request may be: as long as is asked for, or as the model and the cache allow."""
+"""Lengths of requests: how they vary, and the longest that a server accepts."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from calc.answer.simulated import (
-    USUAL_LENGTHS,
-    lengths_of,
-    longest_served,
-    stated_longest,
-)
+from calc.serving.requests import Distribution, Shape, shapes_of
 from calc.uncertainty import Amount
-from catalogue import ParamsError, Scenario
+from catalogue import ParamsError, Scenario, load
 from catalogue.deployments.admission import positions
 from catalogue.messages import Pair, messages
+from catalogue.reading.amounts import plain
 
-say = messages("calc/launching/lengths")
+say = messages("calc/answer/request-lengths")
 
+USUAL_LENGTHS = "azure-conversation"  # the service whose lengths stand for those of others
 NOTABLE = 0.01  # share of the requests from which on it is told that they are refused
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How the lengths of requests vary about their means.
+
+    Attributes:
+        distribution: of both, prompts and answers.
+        prompts, answers: standard deviation over mean [1].
+        stated: whether the deployment says so; else they vary as those of public traffic do
+            (``params/loads/``, ``USUAL_LENGTHS``).
+    """
+
+    distribution: Distribution
+    prompts: float
+    answers: float
+    stated: bool
+
+    def shapes(self, inputs: Mapping[str, float], longest: float = math.inf) -> tuple[Shape, ...]:
+        """Shapes of requests about their means, each as likely as any other [token].
+
+        Args:
+            inputs: ``input_tokens``, ``output_tokens`` and ``prefix_hit_share``.
+            longest: of prompt and answer together [token].
+        """
+        return shapes_of(inputs["input_tokens"], inputs["output_tokens"], self.distribution,
+                         (self.prompts or 1.0, self.answers or 1.0), inputs["prefix_hit_share"],
+                         longest)
+
+    def __str__(self) -> str:
+        """Of prompts and answers, in words."""
+        if self.distribution == "constant":
+            return "all equal"
+        said = "as stated" if self.stated else f"as in {USUAL_LENGTHS}; nothing is stated"
+        return (f"{self.distribution}, standard deviation over mean {plain(self.prompts)} of "
+                f"prompts and {plain(self.answers)} of answers, {said}")
+
+
+def lengths_of(scenario: Scenario) -> Lengths:
+    """How the lengths of a deployment's requests vary in a simulation.
+
+    Args:
+        scenario: the deployment; what its workload states holds.
+    """
+    workload = scenario.file.workload
+    distribution = workload.length_distribution
+    if distribution is None:
+        usual = load("loads", USUAL_LENGTHS).lengths
+        return Lengths("lognormal", float(usual.prompts.value), float(usual.answers.value), False)
+    stated = workload.length_variation
+    both = float(stated.value) if stated else float(distribution == "exponential")
+    return Lengths(distribution, both, both, True)
+
+
+def stated_longest(scenario: Scenario) -> int | None:
+    """Tokens of the longest request as the workload states it [token]; None where it does not."""
+    workload, inputs = scenario.file.workload, scenario.inputs()
+    stated = workload.context_tokens
+    if stated is None or (workload.output_tokens is not None and (
+            stated.value <= inputs["input_tokens"] + inputs["output_tokens"])):
+        return None
+    return int(stated.value)
+
+
+def longest_served(scenario: Scenario) -> int:
+    """Tokens of prompt and answer of the longest request that is not refused [token]: as the
+    workload states it, else the longest of its lengths, at most the positions of the model.
+
+    Args:
+        scenario: the deployment, or the pool.
+    """
+    if (stated := stated_longest(scenario)) is not None:
+        return stated
+    inputs = scenario.inputs()
+    most = max(prompt + answer for prompt, answer, *_ in lengths_of(scenario).shapes(inputs))
+    return int(max(inputs["input_tokens"] + inputs["output_tokens"],
+                   min(most, positions(scenario.model))))
 
 
 @dataclass(frozen=True)
