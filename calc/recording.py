@@ -19,8 +19,8 @@ from calc.physics.inputs import Number
 
 Columns = Mapping[str, np.ndarray]
 Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
-# a function, what takes its arguments from all places, the place of its result, that of an array
-# which it may be written into, and the places that nobody reads after it
+# a function, what takes its arguments from all indices, the index of its result, that of an array
+# which it may be written into, and the indices that nobody reads after it
 _Step = tuple[Callable[..., Any], Callable[[list[Any]], Sequence[Any]], int, int | None,
               Sequence[int]]
 # what NumPy itself takes for these powers of an array
@@ -30,18 +30,18 @@ NOTHING: dict[Any, tuple[float | None, float | None]] = {
     np.add: (0, 0), np.subtract: (None, 0), np.multiply: (1, 1), np.true_divide: (None, 1)}
 MOST_WAYS = 4  # of a computation that are recorded: each takes as long as several passes
 WORTH = 16  # passes that went a new way, or are to come, where one is recorded
-KEPT = 16  # computations whose ways are kept
+CACHED = 16  # computations whose ways are kept
 
 
 class Recording:
     """Operations on rows, in their order.
 
     Attributes:
-        inputs: places of the inputs, by name.
-        constants: numbers by place.
-        operations: functions, the places of their arguments, and the types of their results, by
-            place.
-        most: largest number of the rows at a place: what was done for each up to it holds of rows
+        inputs: indices of the inputs, by name.
+        constants: numbers by index.
+        operations: functions, the indices of their arguments, and the types of their results, by
+            index.
+        most: largest number of the rows at an index: what was done for each up to it holds of rows
             that have no larger one.
     """
 
@@ -62,9 +62,9 @@ class Recording:
         self.inputs[name] = self._next()
         return Recorded(value, self.inputs[name], self)
 
-    def _place(self, argument: Any) -> int:
+    def _index(self, argument: Any) -> int:
         if isinstance(argument, Recorded):
-            return argument.place
+            return argument.index
         if isinstance(argument, np.ndarray):
             if argument.ndim:
                 raise TypeError("rows that were not entered would be the same in every pass")
@@ -77,14 +77,14 @@ class Recording:
 
     def done(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
         """Result of a function of rows, which is recorded unless an equal one was."""
-        places = tuple(map(self._place, arguments))
-        found = function(*map(_value, arguments))
-        if not np.ndim(found):
+        indices = tuple(map(self._index, arguments))
+        result = function(*map(_value, arguments))
+        if not np.ndim(result):
             raise TypeError(f"{function} of many rows, expected one that gives as many")
-        if (function, places) not in self._known:
-            self._known[function, places] = self._next()
-            self.operations[self.size - 1] = function, places, found.dtype
-        return Recorded(found, self._known[function, places], self)
+        if (function, indices) not in self._known:
+            self._known[function, indices] = self._next()
+            self.operations[self.size - 1] = function, indices, result.dtype
+        return Recorded(result, self._known[function, indices], self)
 
 
 class Recorded(NDArrayOperatorsMixin):
@@ -92,15 +92,15 @@ class Recorded(NDArrayOperatorsMixin):
 
     Attributes:
         value: the array, shape (n,).
-        place: of it in the recording.
+        index: of it in the recording.
         recording: of the computation.
     """
 
-    __slots__ = ("place", "recording", "value")
+    __slots__ = ("index", "recording", "value")
     ndim = 1
 
-    def __init__(self, value: np.ndarray, place: int, recording: Recording) -> None:
-        self.value, self.place, self.recording = value, place, recording
+    def __init__(self, value: np.ndarray, index: int, recording: Recording) -> None:
+        self.value, self.index, self.recording = value, index, recording
 
     def __array_ufunc__(self, ufunc: Any, method: str, *arguments: Any, **options: Any) -> Any:
         """An elementwise function of it: itself where that changes nothing."""
@@ -118,8 +118,8 @@ class Recorded(NDArrayOperatorsMixin):
         if function in (np.all, np.any):
             return function is np.any  # as of its own, below
         if function is np.max:
-            self.recording.most[self.place] = found = function(self.value, **options)
-            return found
+            self.recording.most[self.index] = result = function(self.value, **options)
+            return result
         if function is np.clip and not options:
             number, low, high = arguments
             return np.minimum(np.maximum(number, low), high)
@@ -162,40 +162,40 @@ class Repeated:
 
     def __init__(self, recording: Recording, results: Mapping[str, Any]) -> None:
         self._recording = recording
-        self._numbers = {name: found for name, found in results.items()
-                         if not isinstance(found, Recorded)}
-        self._results = {name: found.place for name, found in results.items()
-                         if isinstance(found, Recorded)}
+        self._numbers = {name: result for name, result in results.items()
+                         if not isinstance(result, Recorded)}
+        self._results = {name: result.index for name, result in results.items()
+                         if isinstance(result, Recorded)}
         order = sorted(self._needed([*recording.most, *self._results.values()]))
-        last = {read: place for place in order for read in recording.operations[place][1]}
-        kept = {*recording.constants, *recording.most, *self._results.values()}
-        self._inputs = {name: place for name, place in recording.inputs.items()
-                        if place in last or place in kept}
-        done: dict[int, list[int]] = {place: [] for place in order}
-        for read, place in last.items():
-            if read not in kept:
-                done[place].append(read)
-        self._steps = [self._step(place, done[place]) for place in order]
-        self._there: list[Any] = [recording.constants.get(place) for place in range(recording.size)]
+        last = {read: index for index in order for read in recording.operations[index][1]}
+        needed = {*recording.constants, *recording.most, *self._results.values()}
+        self._inputs = {name: index for name, index in recording.inputs.items()
+                        if index in last or index in needed}
+        done: dict[int, list[int]] = {index: [] for index in order}
+        for read, index in last.items():
+            if read not in needed:
+                done[index].append(read)
+        self._steps = [self._step(index, done[index]) for index in order]
+        self._there: list[Any] = [recording.constants.get(index) for index in range(recording.size)]
 
-    def _needed(self, places: Iterable[int]) -> set[int]:
-        """Operations that these places take."""
-        left, found = list(places), set()
+    def _needed(self, indices: Iterable[int]) -> set[int]:
+        """Operations that these indices take."""
+        left, result = list(indices), set()
         while left:
-            place = left.pop()
-            if place in self._recording.operations and place not in found:
-                found.add(place)
-                left += self._recording.operations[place][1]
-        return found
+            index = left.pop()
+            if index in self._recording.operations and index not in result:
+                result.add(index)
+                left += self._recording.operations[index][1]
+        return result
 
-    def _step(self, place: int, done: Sequence[int]) -> _Step:
+    def _step(self, index: int, done: Sequence[int]) -> _Step:
         operations = self._recording.operations
-        function, places, kind = operations[place]
-        taken = itemgetter(*places) if len(places) > 1 else lambda there: (there[places[0]],)
+        function, indices, kind = operations[index]
+        taken = itemgetter(*indices) if len(indices) > 1 else lambda there: (there[indices[0]],)
         free = [read for read in done if read in operations and operations[read][2] == kind
                 and isinstance(operations[read][0], np.ufunc)]
         over = free[0] if free and isinstance(function, np.ufunc) else None
-        return function, taken, place, over, done
+        return function, taken, index, over, done
 
     def __call__(self, columns: Columns, into: Columns) -> bool:
         """Whether the recording holds of these rows; then its results are written.
@@ -205,19 +205,19 @@ class Repeated:
             into: arrays for the results, shape (n,) each.
         """
         there = self._there.copy()
-        for name, place in self._inputs.items():
-            there[place] = columns[name].astype(float, copy=False)
-        for function, taken, place, over, done in self._steps:
+        for name, index in self._inputs.items():
+            there[index] = columns[name].astype(float, copy=False)
+        for function, taken, index, over, done in self._steps:
             if over is None:
-                there[place] = function(*taken(there))
+                there[index] = function(*taken(there))
             else:
-                there[place] = function(*taken(there), out=there[over])
+                there[index] = function(*taken(there), out=there[over])
             for gone in done:
                 there[gone] = None
-        if not all(there[place].max() <= most for place, most in self._recording.most.items()):
+        if not all(there[index].max() <= most for index, most in self._recording.most.items()):
             return False
-        for name, place in self._results.items():
-            into[name][:] = there[place]
+        for name, index in self._results.items():
+            into[name][:] = there[index]
         for name, number in self._numbers.items():
             into[name][:] = number
         return True
@@ -248,30 +248,30 @@ class Repeating:
 
         Raises ValueError for a quantity that is not computed.
         """
-        if any(known(columns, into) for known in self._known):
+        if any(recorded(columns, into) for recorded in self._known):
             return
         self._missed += 1
         given = {name: column.astype(float, copy=False) for name, column in columns.items()}
         if len(self._known) < self._ways and self._missed + left > WORTH:
             recording, self._missed = Recording(), 0
-            found = self._compute({**self._fixed, **{
+            result = self._compute({**self._fixed, **{
                 name: recording.entered(name, column) for name, column in given.items()}})
-            self._known.append(Repeated(recording, {name: _named(found, name) for name in into}))
+            self._known.append(Repeated(recording, {name: _named(result, name) for name in into}))
         else:
-            found = self._compute({**self._fixed, **{
+            result = self._compute({**self._fixed, **{
                 name: one_if_same(column) for name, column in given.items()}})
         for name, column in into.items():
-            column[:] = _value(_named(found, name))
+            column[:] = _value(_named(result, name))
 
 
-def _named(found: Mapping[str, Any], name: str) -> Any:
+def _named(quantities: Mapping[str, Any], name: str) -> Any:
     """A quantity. Raises ValueError if it is not computed."""
-    if name not in found:
+    if name not in quantities:
         raise ValueError(f"there is no quantity '{name}'")
-    return found[name]
+    return quantities[name]
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED)
 def repeating(compute: Compute, fixed: tuple[tuple[str, Number], ...], _columns: tuple[str, ...]
               ) -> Repeating:
     """A computation of passes, with what was recorded of it before.

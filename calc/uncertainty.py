@@ -50,7 +50,7 @@ class Amount:
     inputs' ranges and the formulas' own error give; they contain the value.
 
     >>> pace = Amount(0.0304, 0.0279, 0.0553, "s")
-    >>> pace.text, pace.reach, pace.said("zh"), str(pace)
+    >>> pace.text, pace.reach, pace.formatted("zh"), str(pace)
     ('30.4 ms', '27.9–55.3 ms', '30.4 ms（27.9–55.3 ms）', '30.4 ms (80%: 27.9–55.3 ms)')
 
     Attributes:
@@ -107,9 +107,9 @@ class Amount:
         return replace(self, value=function(self.value), low=function(self.low),
                        high=function(self.high), unit=unit or self.unit)
 
-    def at(self, place: int) -> Amount:
+    def at(self, index: int) -> Amount:
         """Amount at one place of arrays."""
-        return self.over(lambda number: float(np.ravel(number)[place]))
+        return self.over(lambda number: float(np.ravel(number)[index]))
 
     def per(self, unit: str) -> tuple[float, float, float]:
         """Value and ends in another unit of the same dimensions.
@@ -132,7 +132,7 @@ class Amount:
 
     def text_in(self, lang: str) -> str:
         """The value for people, in a language."""
-        digits = amounts.KNOWN if self.kind == EXACT else None
+        digits = amounts.EXACT_DIGITS if self.kind == EXACT else None
         return amounts.human(self.value, self.unit, lang, digits)
 
     @property
@@ -150,7 +150,7 @@ class Amount:
         return "" if self.exact else amounts.span(
             self.low, self.high, self.unit, lang, of=self.value)
 
-    def said(self, lang: str) -> str:
+    def formatted(self, lang: str) -> str:
         """Value and interval for people, in a language."""
         text, left, right = self.text_in(lang), *((" (", ")") if lang == "en" else ("（", "）"))
         return text if self.exact else f"{text}{left}{self.reach_in(lang)}{right}"
@@ -216,14 +216,15 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
             knob.value.low, knob.value.value, knob.value.high)))[:, np.newaxis]
         points |= dict.fromkeys(knob.symbols, column)
     quantities = _quantities(points, attention, names)
-    found = {name: np.atleast_1d(np.asarray(quantities[name], float)) for name in names}
-    found = {name: np.broadcast_to(each, (count, each.shape[-1])) for name, each in found.items()}
+    central = {name: np.atleast_1d(np.asarray(quantities[name], float)) for name in names}
+    central = {name: np.broadcast_to(values, (count, values.shape[-1]))
+               for name, values in central.items()}
     scalar = not any(np.ndim(value) for value in inputs.values() if not isinstance(value, SCALAR))
-    known = symbols()
+    defined = symbols()
     result = {}
-    for name, ends in _combined(found, own).items():
-        value, low, high = (float(one[0]) if scalar else one for one in (found[name][0], *ends))
-        result[name] = Amount(value, low, high, known[name].unit if name in known else "1",
+    for name, ends in _combined(central, own).items():
+        value, low, high = (float(one[0]) if scalar else one for one in (central[name][0], *ends))
+        result[name] = Amount(value, low, high, defined[name].unit if name in defined else "1",
                               name=name)
     return result
 
@@ -235,7 +236,7 @@ def _quantities(points: Mapping[str, Any], attention: str, names: Sequence[str]
     if not of_steps or waits_for_places(points, attention):
         return evaluate(points, attention, decode=not MEMORY_NAMES.issuperset(names))
     check_names(points)
-    return latencies(attention, Inputs({name: double(each) for name, each in points.items()}),
+    return latencies(attention, Inputs({name: double(value) for name, value in points.items()}),
                      names)
 
 
@@ -290,9 +291,9 @@ def ends_of(points: np.ndarray, in_log: np.ndarray, own: np.ndarray
     farthest = joint + np.where(score < 0, *size) * in_log * score
     low = np.minimum(np.maximum(low, farthest.min(axis=0)), 0)
     high = np.maximum(np.minimum(high, farthest.max(axis=0)), 0)
-    found = [np.where(in_log, points[0] * np.exp(move, where=in_log, out=np.ones(len(move))),
+    ends = [np.where(in_log, points[0] * np.exp(move, where=in_log, out=np.ones(len(move))),
                       points[0] + move) for move in (low, high)]
-    return found[0], found[1]
+    return ends[0], ends[1]
 
 
 @cache
@@ -340,11 +341,11 @@ def quantiles(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     variance = (size * size).sum(axis=1) / 2 - mean * mean
     # products: a power of negative numbers takes longer than a whole decode step
     cube = HALF_MEAN * (size * size * size).sum(axis=1)
-    whole, spread = mean.sum(axis=0), variance.sum(axis=0)
+    total, spread = mean.sum(axis=0), variance.sum(axis=0)
     third = (cube - 3 * mean * variance - mean * mean * mean).sum(axis=0)
     deviation = np.sqrt(spread)
     skewness = np.divide(third, spread * deviation, out=np.zeros_like(third), where=spread > 0)
-    centre = whole + deviation * skewness * CURVED
+    centre = total + deviation * skewness * CURVED
     least = np.minimum(moves, 0).min(axis=1, initial=0).sum(axis=0)
     most = np.maximum(moves, 0).max(axis=1, initial=0).sum(axis=0)
     return (np.clip(centre - NORMAL_90 * deviation, least, 0),
@@ -415,13 +416,14 @@ def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any]
         points += [central | {name: column[draw] for name, column in together.items()}
                    for draw in range(JOINT)]
     if at_once and unsure:
-        found = function(central | {name: np.array([point[name] for point in points])
+        quantities = function(central | {name: np.array([point[name] for point in points])
                                     for name in unsure})
-        results = {name: np.broadcast_to(result, len(points)) for name, result in found.items()}
+        results = {name: np.broadcast_to(result, len(points))
+                   for name, result in quantities.items()}
     else:
-        each = [function(point) for point in points]
-        results = {name: np.array(np.broadcast_arrays(*(one[name] for one in each)))
-                   for name in each[0]}
+        results_of = [function(point) for point in points]
+        results = {name: np.array(np.broadcast_arrays(*(one[name] for one in results_of)))
+                   for name in results_of[0]}
     unit = dict.fromkeys(results, "1") | dict(units or {})
     if not unsure:
         return {name: Amount.exactly(result[0], unit[name]) for name, result in results.items()}
@@ -445,12 +447,12 @@ def _combined(results: Mapping[str, np.ndarray], own: Mapping[str, Parts] | None
         return {name: (points.min(axis=0), points.max(axis=0))
                 for name, points in results.items()}
     flat = [points.reshape(len(points), -1).astype(float) for points in results.values()]
-    widths = [each.shape[1] for each in flat]
-    in_log = np.repeat([bool((each[:-JOINT] > 0).all()) for each in flat], widths)
+    widths = [points_of.shape[1] for points_of in flat]
+    in_log = np.repeat([bool((points_of[:-JOINT] > 0).all()) for points_of in flat], widths)
     sides = [(*(own or {}).get(name, NONE), *NONE)[:2 * len(NONE)] for name in results]
     errors = [[np.broadcast_to(side, width) for side in several]
               for several, width in zip(sides, widths, strict=True)]
     ends = np.stack(ends_of(np.concatenate(flat, axis=1), in_log, np.concatenate(errors, axis=1)))
     apart = np.split(ends, np.cumsum(widths)[:-1], axis=1)
-    return {name: (low, high) for (name, points), each in zip(
-        results.items(), apart, strict=True) for low, high in [each.reshape(2, *points.shape[1:])]}
+    return {name: (low, high) for (name, points), both in zip(results.items(), apart, strict=True)
+            for low, high in [both.reshape(2, *points.shape[1:])]}

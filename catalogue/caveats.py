@@ -22,10 +22,10 @@ def announced(cards: Iterable[Device | str]) -> Pair | None:
     Args:
         cards: entries, or their names or files.
     """
-    found = {card.id: card for card in map(_entry, cards) if card.announced}
-    told = [say("only-announced", device=card.id, date=str(card.announced.date))
-            for card in found.values() if card.announced]
-    return join((" ", ""), told) if told else None
+    entries = {card.id: card for card in map(_entry, cards) if card.announced}
+    sentences = [say("only-announced", device=card.id, date=str(card.announced.date))
+            for card in entries.values() if card.announced]
+    return join((" ", ""), sentences) if sentences else None
 
 
 def underived(models: Iterable[Model | str]) -> Pair | None:
@@ -34,11 +34,11 @@ def underived(models: Iterable[Model | str]) -> Pair | None:
     Args:
         models: entries, or their names or files.
     """
-    found: dict[str, Model] = {model.id: model for model in (
-        load("models", each) if isinstance(each, str) else each for each in models)}
-    told = [say("not-derived", name=pair(model.name), missing=pair(model.missing))
-            for model in found.values() if model.missing]
-    return join((" ", ""), told) if told else None
+    entries: dict[str, Model] = {model.id: model for model in (
+        load("models", item) if isinstance(item, str) else item for item in models)}
+    sentences = [say("not-derived", name=pair(model.name), missing=pair(model.missing))
+            for model in entries.values() if model.missing]
+    return join((" ", ""), sentences) if sentences else None
 
 
 def unsourced(scenarios: Iterable[Scenario]) -> Pair | None:
@@ -48,22 +48,22 @@ def unsourced(scenarios: Iterable[Scenario]) -> Pair | None:
     Args:
         scenarios: deployments of an answer.
     """
-    told: list[Pair | None] = []
+    notes: list[Pair | None] = []
     for scenario in scenarios:
         if scenario.running is not None:
-            told.append(borrowed(scenario.running.stated, scenario.running.name))
+            notes.append(borrowed(scenario.running.stated, scenario.running.name))
         if words := kernel_words(subject_of(scenario)):
-            told.append(say("kernels", words=words))
-    return join((" ", ""), list(dict.fromkeys(filter(None, told)))) if any(told) else None
+            notes.append(say("kernels", words=words))
+    return join((" ", ""), list(dict.fromkeys(filter(None, notes)))) if any(notes) else None
 
 
-def borrowed(asked: str, known: str) -> Pair | None:
+def borrowed(requested: str, nearest: str) -> Pair | None:
     """That a release that is not in the catalogue is answered by its neighbour; None where it is.
 
     Args:
-        asked, known: an engine with its release, as it is asked for and as it is known.
+        requested, nearest: an engine with its release, as it is asked for and as it is known.
     """
-    return say("nearest-release", asked=asked, known=known) if asked != known else None
+    return say("nearest-release", asked=requested, known=nearest) if requested != nearest else None
 
 
 def marked(card: Device | str, called: Pair | None = None) -> Pair:
@@ -78,5 +78,5 @@ def marked(card: Device | str, called: Pair | None = None) -> Pair:
 
 
 def _entry(card: Device | str) -> Device:
-    found: Device = load("devices", card) if isinstance(card, str) else card
-    return found
+    entry: Device = load("devices", card) if isinstance(card, str) else card
+    return entry

@@ -64,11 +64,11 @@ def published(model: Model, precision: Precision, engine: str | None = None,
         engine: of ``params/profiles/``; None for any.
         device: whose maker's cards they are shown on; None for any.
     """
-    found = [*checkpoints(model)]
+    variants = [*checkpoints(model)]
     own = published_weights(model)
-    if precision.weights == own or not (found or own):
+    if precision.weights == own or not (variants or own):
         return True
-    of_format = [checkpoint for of, checkpoint in found if of.weights == precision.weights]
+    of_format = [checkpoint for of, checkpoint in variants if of.weights == precision.weights]
     return any(not checkpoint.served or any(
         (engine is None or served.engine == engine) and (
             device is None or device.software is None or any(
@@ -111,7 +111,7 @@ def _preferred(model: Model, precision: Precision, engine: str, device: Device,
                drafts: str | None) -> list[Checkpoint]:
     """Checkpoints of a format, the one to start with first; none without a module that drafts."""
     drafter = model.drafter(drafts)
-    held = drafter is not None and drafter.layers is not None  # in the model's own files
+    built_in = drafter is not None and drafter.layers is not None  # in the model's own files
 
     def rank(checkpoint: Checkpoint) -> tuple[bool, ...]:
         here = [device.architecture in served.cards for served in checkpoint.served]
@@ -120,8 +120,9 @@ def _preferred(model: Model, precision: Precision, engine: str, device: Device,
         return (suits, _is_own(model, checkpoint), not checkpoint.preview,
                 any(map(operator.and_, here, own)), any(here), any(own))
 
-    return sorted((each for of, each in checkpoints(model) if of.weights == precision.weights
-                   and (not held or drafts in each.drafters)), key=rank, reverse=True)
+    return sorted((candidate for of, candidate in checkpoints(model)
+                   if of.weights == precision.weights
+                   and (not built_in or drafts in candidate.drafters)), key=rank, reverse=True)
 
 
 def _is_own(model: Model, checkpoint: Checkpoint) -> bool:
@@ -136,18 +137,20 @@ def checkpoint_words(model: Model, precision: Precision, engine: str, device: De
 
     Arguments as of :func:`checkpoint_for`.
     """
-    found = _preferred(model, precision, engine, device, drafts)
-    if not found:
+    candidates = _preferred(model, precision, engine, device, drafts)
+    if not candidates:
         return None
-    first = found[0]
+    first = candidates[0]
     one = str(first.repository)
     if not _is_own(model, first):
         return say("of-sister", one=one, of=str(first.of))
-    other = next((each for each in found[1:] if _is_own(model, each) and each.of != first.of), None)
+    other = next((checkpoint for checkpoint in candidates[1:]
+                  if _is_own(model, checkpoint) and checkpoint.of != first.of), None)
     if other:
         return say("either", one=one, other=str(other.repository))
-    official = next((each for each in found[1:] if first.preview and not each.preview
-                     and _is_own(model, each)), None)
+    official = next((checkpoint for checkpoint in candidates[1:]
+                     if first.preview and not checkpoint.preview
+                     and _is_own(model, checkpoint)), None)
     if official:
         return say("preview", one=one, other=str(official.repository))
     return one, one
@@ -218,10 +221,10 @@ class Kernel:
     @property
     def words(self) -> Pair:
         """As an answer says it: engine, releases, kernel of the experts, notes on it."""
-        known = self.experts.note
-        en, zh = (known[language].rstrip(".。") if known else "" for language in LANGUAGES)
+        note = self.experts.note
+        en, zh = (note[language].rstrip(".。") if note else "" for language in LANGUAGES)
         return say("runs-on", releases=self.release_words, kernel=self.kernel,
-                   widened=self.weight_only, noted=bool(known), note=(en, zh),
+                   widened=self.weight_only, noted=bool(note), note=(en, zh),
                    source=self.experts.source)
 
     @property
@@ -277,21 +280,21 @@ def tables() -> dict[str, Kernels]:
 
 def _tables_of(engine: str) -> list[str]:
     """Names of those of one engine."""
-    return [name for name, found in tables().items() if found.engine == engine]
+    return [name for name, table in tables().items() if table.engine == engine]
 
 
 def runs_experts(engine: str) -> bool:
     """Whether an engine computes routed experts on a card, as far as its table is known."""
     own = [tables()[name] for name in _tables_of(engine)]
     return not own or any(not cell.classes or "routed_expert" in cell.classes
-                          for found in own for cell in found.products)
+                          for table in own for cell in table.products)
 
 
 def known_to_engines(device: Device) -> bool:
     """Whether any table speaks of a card's architecture."""
     return device.architecture is not None and any(
-        device.architecture in cell.cards for found in tables().values()
-        for cell in (*found.products, *found.caches))
+        device.architecture in cell.cards for table in tables().values()
+        for cell in (*table.products, *table.caches))
 
 
 def parts_of(precision: Precision, model: Model | None = None,
@@ -305,10 +308,10 @@ def parts_of(precision: Precision, model: Model | None = None,
         classes: that a card multiplies; those that a host computes are left out this way.
         device: the card: a dtype that it lacks is widened to one that it has.
     """
-    asked = [name for name in CLASSES if (classes is None or name in classes)
+    selected = [name for name in CLASSES if (classes is None or name in classes)
              and not (model is not None and not model.is_moe and name in EXPERTS)]
     parts = [*(Part(name, getattr(precision.weights, name), getattr(precision.multiply, name))
-               for name in asked), Part("cache", precision.kv_cache, precision.multiply.core)]
+               for name in selected), Part("cache", precision.kv_cache, precision.multiply.core)]
     return tuple(part if device is None else part._replace(multiplied=device.multiplied(
         part.multiplied)) for part in parts if part.multiplied not in FULL or part.name == "cache")
 
@@ -320,7 +323,7 @@ def attention_kind(model: Model) -> AttentionKind:
     return INDEXED[model.attention]
 
 
-class Asked(NamedTuple):
+class Target(NamedTuple):
     """What cells are held against: a card's architecture, its software and the dtype of 16 bits
     that it multiplies, and a model; None of what is not said."""
 
@@ -331,22 +334,22 @@ class Asked(NamedTuple):
     model_class: str | None
 
 
-def _asked(device: Device, model: Model | None) -> Asked:
-    return Asked(device.architecture, device.software, device.wide,
+def _target(device: Device, model: Model | None) -> Target:
+    return Target(device.architecture, device.software, device.wide,
                  attention_kind(model) if model else None, model.model_class if model else None)
 
 
-def _speaks(cell: Cell, part: Part, asked: Asked) -> bool:
+def _speaks(cell: Cell, part: Part, target: Target) -> bool:
     """Whether a cell speaks of a part on a card, whatever it says of it."""
-    if asked.architecture not in cell.cards:
+    if target.architecture not in cell.cards:
         return False
     kinds = cell.attention or (DENSE if isinstance(cell, Cache) else ())
-    if asked.attention is None:
+    if target.attention is None:
         if cell.attention and cell.runs == "no":
             return False  # of some models alone
-    elif kinds and asked.attention not in kinds:
+    elif kinds and target.attention not in kinds:
         return False
-    if cell.model_classes and asked.model_class not in cell.model_classes:
+    if cell.model_classes and target.model_class not in cell.model_classes:
         return False
     if isinstance(cell, Cache):
         return (part.name == "cache" and part.stored in cell.formats
@@ -356,7 +359,7 @@ def _speaks(cell: Cell, part: Part, asked: Asked) -> bool:
             and (not cell.classes or part.name in cell.classes))
 
 
-def _known(name: str) -> list[str | None]:
+def _versions(name: str) -> list[str | None]:
     """Releases of a table's engine, and those that its cells name, the oldest first; one without a
     name where none is known.
 
@@ -364,11 +367,11 @@ def _known(name: str) -> list[str | None]:
         name: of the table.
     """
     def read() -> list[str | None]:
-        found: Kernels = library.load("kernels", name)
-        if found.engine is None:
+        table: Kernels = library.load("kernels", name)
+        if table.engine is None:
             return [None]
-        own = releases(library.load("profiles", found.engine))
-        named = {end for cell in (*found.products, *found.caches)
+        own = releases(library.load("profiles", table.engine))
+        named = {end for cell in (*table.products, *table.caches)
                  for end in (cell.since, cell.until)
                  if end is not None and in_order(end) >= in_order(own[0])}
         return sorted({*own, *named}, key=in_order)
@@ -382,26 +385,26 @@ def _at(cells: list[Cell], release: str | None) -> Cell | None:
                  if release is None or cell.includes(release)), None)
 
 
-def _judged(name: str, parts: tuple[Part, ...], asked: Asked, release: str | None) -> Support:
+def _judged(name: str, parts: tuple[Part, ...], target: Target, release: str | None) -> Support:
     """What an engine's table says, in a release or, without one, in its newest that runs it all,
     else in its newest: asked once of every kind of card, however many deployments ask."""
     return yamlfile.remembered(
-        f"judged {(parts, asked, release)}", library.file_of("kernels", name).absolute(),
-        lambda: _judge(name, parts, asked, release))
+        f"judged {(parts, target, release)}", library.file_of("kernels", name).absolute(),
+        lambda: _judge(name, parts, target, release))
 
 
-def _judge(name: str, parts: tuple[Part, ...], asked: Asked, release: str | None) -> Support:
-    found: Kernels = library.load("kernels", name)
-    platforms = found.platforms
-    if platforms and asked.software in STACK_OF.values() and (
-            asked.software not in platforms.stacks):
+def _judge(name: str, parts: tuple[Part, ...], target: Target, release: str | None) -> Support:
+    table: Kernels = library.load("kernels", name)
+    platforms = table.platforms
+    if platforms and target.software in STACK_OF.values() and (
+            target.software not in platforms.stacks):
         return Support(refusals=(Refusal(name, release, None, say(
             "written-for", stacks=", ".join(platforms.stacks)), platforms.source),))
-    every: tuple[Cell, ...] = (*found.products, *found.caches)
-    cells = {part: [cell for cell in every if _speaks(cell, part, asked)] for part in parts}
-    wide = {part: part._replace(multiplied=asked.wide) for part in parts
+    every: tuple[Cell, ...] = (*table.products, *table.caches)
+    cells = {part: [cell for cell in every if _speaks(cell, part, target)] for part in parts}
+    wide = {part: part._replace(multiplied=target.wide) for part in parts
             if part.multiplied not in WIDE}
-    wider = {part: [cell for cell in every if _speaks(cell, other, asked)
+    wider = {part: [cell for cell in every if _speaks(cell, other, target)
                     and (cell.runs == "weight-only" or part.name == "cache")]
              for part, other in wide.items()}
 
@@ -414,38 +417,38 @@ def _judge(name: str, parts: tuple[Part, ...], asked: Asked, release: str | None
                 return other, True
         return cell, False
 
-    classes = releases_with(found.engine) if found.engine and asked.model_class else None
-    named = any(asked.model_class in cell.model_classes for cell in every)
-    first = classes.get(str(asked.model_class)) if classes else None
-    if classes and not named and asked.model_class not in classes:
-        return Support(unknown=(Part(CLASS, str(asked.model_class), ""),))
+    classes = releases_with(table.engine) if table.engine and target.model_class else None
+    named = any(target.model_class in cell.model_classes for cell in every)
+    first = classes.get(str(target.model_class)) if classes else None
+    if classes and not named and target.model_class not in classes:
+        return Support(unknown=(Part(CLASS, str(target.model_class), ""),))
 
     def run(release: str | None) -> bool:
         return not _before(release, first) and all(
             (cell := at(part, release)[0]) is not None and cell.runs != "no" for part in parts)
 
-    known = _known(name)
+    versions = _versions(name)
     if release is None:
-        release = next((each for each in reversed(known) if run(each)), known[-1])
+        release = next((version for version in reversed(versions) if run(version)), versions[-1])
     if run(release):
-        chosen = {part.name: (cell, asked.wide if widened else "") for part in parts
+        chosen = {part.name: (cell, target.wide if widened else "") for part in parts
                   for cell, widened in (at(part, release),) if cell}
         widened = [at(part, release)[1] for part in parts]
         used = {part: cell for part, (cell, _) in chosen.items()}
         return Support(Kernel(
-            name, *_span(known, release, lambda each: run(each) and [
-                at(part, each)[1] for part in parts] == widened),
+            name, *_span(versions, release, lambda version: run(version) and [
+                at(part, version)[1] for part in parts] == widened),
             used.get("routed_expert") or used.get("attention") or used["cache"], used,
             {part: dtype for part, (_, dtype) in chosen.items() if dtype}))
     if _before(release, first):
         return Support(refusals=(Refusal(name, release, None, say(
-            "no-class", model_class=str(asked.model_class), first=str(first)),
-            f"{found.engine}-releases"),))
-    told = {part: at(part, release)[0] for part in parts}
+            "no-class", model_class=str(target.model_class), first=str(first)),
+            f"{table.engine}-releases"),))
+    decided = {part: at(part, release)[0] for part in parts}
     return Support(
         refusals=tuple(Refusal(name, release, part, cell.instead or say("no-kernel"), cell.source)
-                       for part, cell in told.items() if cell is not None and cell.runs == "no"),
-        unknown=tuple(part for part, cell in told.items() if cell is None))
+                       for part, cell in decided.items() if cell is not None and cell.runs == "no"),
+        unknown=tuple(part for part, cell in decided.items() if cell is None))
 
 
 def _before(release: str | None, first: str | None) -> bool:
@@ -453,13 +456,13 @@ def _before(release: str | None, first: str | None) -> bool:
     return release is not None and first is not None and in_order(release) < in_order(first)
 
 
-def _span(known: list[str | None], release: str | None, run: Callable[[str | None], bool]
+def _span(versions: list[str | None], release: str | None, run: Callable[[str | None], bool]
           ) -> tuple[str | None, str | None]:
     """First and last of the releases in a row that run something, around one that does."""
     if release is None:
         return None, None
-    order = known if release in known else sorted({*known, release}, key=lambda each: in_order(
-        str(each)))
+    order = versions if release in versions else sorted(
+        {*versions, release}, key=lambda version: in_order(str(version)))
     first = last = order.index(release)
     while first and run(order[first - 1]):
         first -= 1
@@ -479,14 +482,14 @@ def multiplied(precision: Precision, device: Device, engine: str | None = None,
 
     Arguments as of :func:`support`; an engine that is not of the catalogue says nothing.
     """
-    asked = precision.multiply.dtypes
-    asked |= {"index": precision.multiply.index or precision.multiply.core}
-    found = {name: device.multiplied(dtype) for name, dtype in asked.items()}
+    dtypes = precision.multiply.dtypes
+    dtypes |= {"index": precision.multiply.index or precision.multiply.core}
+    result = {name: device.multiplied(dtype) for name, dtype in dtypes.items()}
     if not has_profile(engine):
-        return found
+        return result
     kernel = kernel_of(precision, device, engine, model=model, classes=classes)
     widened = kernel.widened if kernel else {}
-    return found | {("core" if name == "cache" else name): dtype
+    return result | {("core" if name == "cache" else name): dtype
                     for name, dtype in widened.items()}
 
 
@@ -501,9 +504,9 @@ def kernels_of(precision: Precision, device: Device, model: Model | None = None,
         model: whose classes of tensors and whose attention are asked for; all without one.
         classes: of tensors that the card multiplies; absent, all.
     """
-    parts, asked = parts_of(precision, model, classes, device), _asked(device, model)
-    found = (_judged(name, parts, asked, None).kernel for name in tables())
-    return sorted((kernel for kernel in found if kernel is not None), key=_order)
+    parts, target = parts_of(precision, model, classes, device), _target(device, model)
+    kernels = (_judged(name, parts, target, None).kernel for name in tables())
+    return sorted((kernel for kernel in kernels if kernel is not None), key=_order)
 
 
 def support(precision: Precision, device: Device, engine: str | None = None,
@@ -527,26 +530,26 @@ def support(precision: Precision, device: Device, engine: str | None = None,
     >>> support(catalogue.load_precision("fp8-block"), h200, "vllm@0.11.0").verdict
     'runs'
     """
-    parts, asked = parts_of(precision, model, classes, device), _asked(device, model)
+    parts, target = parts_of(precision, model, classes, device), _target(device, model)
     if engine is not None:  # in the release that is asked for: cells speak of all
         name, _, written = (part.strip() for part in engine.partition(AT))
         meant = asked_release(profile_of(name), release or written or None)
-        return next((_judged(of, parts, asked, meant) for of in _tables_of(name)),
+        return next((_judged(of, parts, target, meant) for of in _tables_of(name)),
                     Support(unknown=parts))
     if kernels := kernels_of(precision, device, model, classes):
         return Support(kernels[0])
-    started = [_judged(of, parts, asked, None) for of, found in tables().items()
-               if _starts(found, device)]
-    if started and all(each.refusals for each in started):
-        return Support(refusals=tuple(each.refusals[0] for each in started))
-    return next((each for each in started if not each.refusals), Support(unknown=parts))
+    started = [_judged(of, parts, target, None) for of, table in tables().items()
+               if _starts(table, device)]
+    if started and all(answer.refusals for answer in started):
+        return Support(refusals=tuple(answer.refusals[0] for answer in started))
+    return next((answer for answer in started if not answer.refusals), Support(unknown=parts))
 
 
-def _starts(found: Kernels, device: Device) -> bool:
+def _starts(table: Kernels, device: Device) -> bool:
     """Whether an engine has flags that are known, and is written for a card's software."""
-    if found.engine is None:
+    if table.engine is None:
         return False
-    profile = library.load("profiles", found.engine)
+    profile = library.load("profiles", table.engine)
     return profile.flags is not None and device.software in profile.stacks
 
 
@@ -574,14 +577,14 @@ def nearest(precision: Precision, device: Device, engine: str | None = None,
 
     Arguments as of :func:`support`; None if nothing runs there.
     """
-    wanted, found = expert_bytes(precision), []
+    wanted, candidates = expert_bytes(precision), []
     for name in library.names("precisions"):
         entry: Precision = library.load("precisions", name)
         kernel = kernel_of(entry, device, engine, model=model, classes=classes)
         if entry.id != precision.id and kernel is not None:
-            found.append((model is not None and not published(model, entry),
+            candidates.append((model is not None and not published(model, entry),
                           abs(expert_bytes(entry) - wanted), kernel.weight_only, name, entry))
-    return min(found, default=(None,), key=lambda each: each[:4])[-1]
+    return min(candidates, default=(None,), key=lambda candidate: candidate[:4])[-1]
 
 
 def expert_bytes(precision: Precision) -> int | float:
@@ -645,15 +648,15 @@ class Quality:
             return say("published-weights")
         if self.lossless:
             return say("published-weights-widened-without-loss")
-        found = next((row for row in (self.relatives if self.relative else self.rows)
+        score = next((row for row in (self.relatives if self.relative else self.rows)
                       if row.difference == self.worst and row.difference is not None
                       and _counts(row, self.published)), None)
-        if found is None or found.difference is None or found.reference is None:
+        if score is None or score.difference is None or score.reference is None:
             return self._alone()
-        of = say("of-relative", weights=found.weights) if self.relative else ("", "")
-        return say("quality-against-points", benchmark=found.benchmark,
-                   solved=f"{found.solved.value:g}", reference=f"{found.reference.value:g}",
-                   difference=f"{found.difference:+.1f}", of=of)
+        of = say("of-relative", weights=score.weights) if self.relative else ("", "")
+        return say("quality-against-points", benchmark=score.benchmark,
+                   solved=f"{score.solved.value:g}", reference=f"{score.reference.value:g}",
+                   difference=f"{score.difference:+.1f}", of=of)
 
     def _alone(self) -> tuple[str, str]:
         """What is told where no score stands beside one of the published weights."""
@@ -662,8 +665,8 @@ class Quality:
             return say("quality", none=none)
         row = self.rows[0]
         if row.difference is None:
-            told = [f"{each.benchmark} {each.solved.value:g}" for each in self.rows]
-            scores = join((", ", "、"), zip(told, told, strict=True))
+            texts = [f"{score.benchmark} {score.solved.value:g}" for score in self.rows]
+            scores = join((", ", "、"), zip(texts, texts, strict=True))
             return say("quality-scores", scores=scores, none=none)
         return say("quality-points-against", benchmark=row.benchmark,
                    difference=f"{row.difference:+.1f}", against=str(row.against), none=none)

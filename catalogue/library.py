@@ -90,8 +90,8 @@ def also(kind: str, name: str) -> list[str]:
     path = file_of(kind, name)
 
     def stated() -> list[str]:
-        found: Any = yamlfile.read(path).data.get("also")
-        return [str(each) for each in found] if isinstance(found, list) else []
+        values: Any = yamlfile.read(path).data.get("also")
+        return [str(value) for value in values] if isinstance(values, list) else []
 
     return yamlfile.remembered("further names", path, stated)
 
@@ -139,42 +139,42 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
 
 def _meant(kind: str, text: str) -> str | None:
     """The entry that a name means, which is no identifier as it is written; None if none."""
-    known, wanted = names(kind), plain(text)
-    if wanted in known:
+    existing, wanted = names(kind), plain(text)
+    if wanted in existing:
         return wanted
-    for name in known:
+    for name in existing:
         if wanted in map(plain, (name, *also(kind, name))):
             return name
-    ending = [name for name in known if name.endswith(f"-{wanted}")]
+    ending = [name for name in existing if name.endswith(f"-{wanted}")]
     return ending[0] if kind in WITHOUT_MAKER and len(ending) == 1 else None
 
 
 def _unknown(kind: str, text: str) -> str:
     """That there is no such entry, and what there is: several of that name, or the nearest."""
-    known, wanted = names(kind), plain(text)
+    existing, wanted = names(kind), plain(text)
     for other in SEE if kind in SEE else ():
         if entry := _meant(other, text):
             return (f"'{text}' is a {other[:-1]}, expected a {kind[:-1]}; see: "
                     f"{SEE[other]} {entry}.")
     begins = f"{'' if kind == 'models' else '(.*-)?'}{re.escape(wanted)}"
     begins += "(?![0-9])" if wanted[-1:].isdigit() else ""
-    several = [name for name in known if re.match(begins, name)]
+    several = [name for name in existing if re.match(begins, name)]
     if kind in PREFIXED and len(wanted) >= LEAST and len(several) > 1:
         listed = [f"{name} ({title.get('en', name) if isinstance(title, dict) else name})"
                   for name in several
                   for title in [yamlfile.read(file_of(kind, name)).data.get("name")]]
         return (f"'{text}' may be any of several in params/{kind}/, expected one of them: "
                 f"{', '.join(listed)}.")
-    spelt = {other: name for name in known for other in (
+    spelt = {other: name for name in existing for other in (
         name, name.partition("-")[2] if kind in WITHOUT_MAKER else name,
         *map(plain, also(kind, name)))}
     close = difflib.get_close_matches(wanted, filter(None, spelt), n=6, cutoff=0.5)
-    near = list(dict.fromkeys(spelt[each] for each in close))[:3]
-    near = near or [name for name in known if wanted in name]
+    near = list(dict.fromkeys(spelt[match] for match in close))[:3]
+    near = near or [name for name in existing if wanted in name]
     own = f"; a file of your own may begin as {BEGUN_AS[kind]}" if kind in BEGUN_AS else ""
-    told = (f", the nearest names are {', '.join(near)}" if near else
-            f", expected one of {len(known)}, such as {', '.join(known[:SHOWN])}")
-    return f"there is no {re.sub('ie$', 'y', kind[:-1])} '{text}' in params/{kind}/{told}{own}."
+    nearby = (f", the nearest names are {', '.join(near)}" if near else
+            f", expected one of {len(existing)}, such as {', '.join(existing[:SHOWN])}")
+    return f"there is no {re.sub('ie$', 'y', kind[:-1])} '{text}' in params/{kind}/{nearby}{own}."
 
 
 COMMAND_LINE = "given on the command line"
@@ -400,9 +400,9 @@ def refusal(cls: type[Entry], file: YamlFile, error: ValidationError,
         case "extra_forbidden":
             if not origins and len(keys) == 1 and (other := _other_kind(cls, file)):
                 return f"{where}: {other}."
-            known = fields_at(cls, keys[len(above):-1])
-            near = difflib.get_close_matches(str(keys[-1])[:60], known, n=1)
-            hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(known)}"
+            allowed = fields_at(cls, keys[len(above):-1])
+            near = difflib.get_close_matches(str(keys[-1])[:60], allowed, n=1)
+            hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(allowed)}"
             return f"{where}: unknown key '{name}', {hint}."
         case "missing":
             return f"{where}: the key '{name}' is missing."
@@ -424,9 +424,10 @@ def refusal(cls: type[Entry], file: YamlFile, error: ValidationError,
 
 def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:
     """That a file is one of another kind, all keys of which it has, and none but its keys."""
-    kinds = {known: kind for kind, known in reversed(KINDS.items())}
-    of = [name for known, name in kinds.items() if file.data.keys() <= known.model_fields.keys()
-          and all(key in file.data for key, field in known.model_fields.items()
+    kinds = {entry_class: kind for kind, entry_class in reversed(KINDS.items())}
+    of = [name for entry_class, name in kinds.items()
+          if file.data.keys() <= entry_class.model_fields.keys()
+          and all(key in file.data for key, field in entry_class.model_fields.items()
                   if field.is_required() and key != "id")]
     return (f"these are the keys of a file in params/{of[-1]}/, expected those of one in "
             f"params/{kinds[cls]}/" if of and cls in kinds else None)
@@ -479,8 +480,8 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
         target = target[key]
     field = owner.model_fields.get(last)
     if field is None or last in NOT_SET:
-        known = fields_at(owner, ())
-        near = difflib.get_close_matches(last, known, n=3, cutoff=0.4) or known
+        allowed = fields_at(owner, ())
+        near = difflib.get_close_matches(last, allowed, n=3, cutoff=0.4) or allowed
         raise ParamsError(f"{override.origin}: unknown key '{last}', "
                           f"the nearest names are {', '.join(near)}.")
     target[last] = given if _is_quantity(field.annotation) else override.raw

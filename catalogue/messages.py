@@ -60,7 +60,8 @@ class Messages:
         if not self._bundles[0].has_message(key):
             self._add(key)
         try:
-            en, zh = (_said(bundle, key, at, values) for at, bundle in enumerate(self._bundles))
+            en, zh = (_formatted(bundle, key, at, values)
+                      for at, bundle in enumerate(self._bundles))
         except ValueError as error:
             raise ParamsError(f"{self._where(key)}: '{key}' {error}.") from None
         return en, zh
@@ -103,7 +104,7 @@ class Messages:
             offset = len(text[:problem.span.start].rstrip())
             raise ParamsError(f"{self._where(key, offset)}: {str(problem.message).rstrip('.')}.")
         if not isinstance(entry, ast.Message) or tuple(
-                each.id.name for each in entry.attributes) != LANGUAGES:
+                attribute.id.name for attribute in entry.attributes) != LANGUAGES:
             raise ParamsError(f"{self._where(key)}: '{key}' has not just the attributes .en and "
                               ".zh, in this order.")
         for bundle in self._bundles:
@@ -163,7 +164,7 @@ def join(between: Pair, pairs: Iterable[Pair]) -> Pair:
     return between[0].join(en for en, _ in listed), between[1].join(zh for _, zh in listed)
 
 
-def _said(bundle: FluentBundle, key: str, at: int, values: Mapping[str, Value]) -> str:
+def _formatted(bundle: FluentBundle, key: str, at: int, values: Mapping[str, Value]) -> str:
     """A message in one language. Raises ValueError for what is wrong with its values."""
     pattern = bundle.get_message(key).attributes[LANGUAGES[at]]
     text, errors = bundle.format_pattern(

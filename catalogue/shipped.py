@@ -131,11 +131,11 @@ def statements(kinds: Iterable[str] = KINDS) -> list[Dated]:
             for keys, what, stated in _stated(file.data, ())]
 
 
-def old(found: list[Dated], days: int, as_of: Day) -> list[Dated]:
+def old(dated: list[Dated], days: int, as_of: Day) -> list[Dated]:
     """What is at least so many days old, the oldest of each kind first."""
     order = list(KINDS)
-    return sorted((each for each in found if each.age(as_of) >= days),
-                  key=lambda each: (order.index(each.kind), last_day(each.date), each.file))
+    return sorted((item for item in dated if item.age(as_of) >= days),
+                  key=lambda item: (order.index(item.kind), last_day(item.date), item.file))
 
 
 def _stated(data: Any, keys: KeyPath) -> Iterator[tuple[KeyPath, Any, str]]:

@@ -27,7 +27,7 @@ from catalogue.reading.units import factor
 LARGEST = 32 << 20  # bytes that are read
 GIB = factor("GiB")
 SIZES = ("<size>", "<gib>", "<used>")  # parts of patterns that hold GiB
-KEPT = 1 << 20  # characters of lines that are searched: more than any start prints
+SEARCHED = 1 << 20  # characters of lines that are searched: more than any start prints
 WIDEST = 1 << 16  # characters of a line, of which engines print their arguments on one
 PRINTED: Mapping[str, Any] = yamlfile.read(ROOT / "startup_logs.yml").data
 _KEYS = {key: name for name, keys in PRINTED["arguments"].items() for key in keys}
@@ -38,7 +38,7 @@ _PAIR = re.compile(rf"(?<![\w-])(-{{0,2}})({_NAMED})(?![\w-])['\"]?"
 _RANK = re.compile(rf"(?<=[_ (])({'|'.join(PRINTED['ranks'])})([0-9]{{1,4}})(?=[_ \])])")
 
 
-def _found(pattern: str, text: str) -> Iterator[re.Match[str]]:
+def _matches(pattern: str, text: str) -> Iterator[re.Match[str]]:
     """Where a pattern of ``startup_logs.yml`` matches."""
     for name, part in reversed(PRINTED["parts"].items()):
         pattern = pattern.replace(f"<{name}>", part)
@@ -88,9 +88,9 @@ def read_log(path: Path) -> StartupText:
     telling = re.compile("|".join(PRINTED["lines"]))
     tells = [telling.search(line, 0, WIDEST) is not None for line in lines]
     text = "\n".join(line[:WIDEST] for line, own, before in zip(  # each with the next one
-        lines, tells, [False, *tells], strict=False) if own or before)[:KEPT]
-    engine = next((name for name, each in PRINTED["engines"].items()
-                   if _first(each["prints"], text)), None)
+        lines, tells, [False, *tells], strict=False) if own or before)[:SEARCHED]
+    engine = next((name for name, item in PRINTED["engines"].items()
+                   if _first(item["prints"], text)), None)
     printed = {name: value for name, patterns in PRINTED["figures"].items()
                if (value := _fullest(name, patterns, text)) is not None}
     if engine is None or not printed:
@@ -113,7 +113,7 @@ def _fullest(name: str, patterns: list[str], text: str) -> float | None:
     for pattern in patterns:
         unit = GIB if any(part in pattern for part in SIZES) else 1
         values = [sum(float(part.replace(",", "")) for part in match.groups()) * unit
-                  for match in _found(pattern, text)]
+                  for match in _matches(pattern, text)]
         if values:
             return (min if name in PRINTED["least"] else max)(values)
     return None
@@ -122,30 +122,30 @@ def _fullest(name: str, patterns: list[str], text: str) -> float | None:
 def _first(patterns: list[str], text: str) -> str | None:
     """What the first pattern that is found holds."""
     return next((match[match.lastindex or 0] for pattern in patterns
-                 for match in _found(pattern, text)), None)
+                 for match in _matches(pattern, text)), None)
 
 
 def _all(patterns: list[str], text: str) -> tuple[str, ...]:
     """What patterns find, each once."""
     return tuple(dict.fromkeys(
-        match[1] for pattern in patterns for match in _found(pattern, text)))
+        match[1] for pattern in patterns for match in _matches(pattern, text)))
 
 
 def _arguments(text: str) -> dict[str, str]:
     """The first value of each argument, or what the engine states instead."""
-    found = {name: value for name, words in PRINTED["stated"].items()
+    result = {name: value for name, words in PRINTED["stated"].items()
              if (value := _first(words, text))}
     for dashes, written, value in _PAIR.findall(text):
         key = written.replace("-", "_")
         name = _KEYS.get(key) or (_KEYS.get(f"-{key}") if dashes else None)
-        if name is None or name in found or value == "None":
+        if name is None or name in result or value == "None":
             continue
         if name in PRINTED["words"] or re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", value):
-            found[name] = value
+            result[name] = value
     flags = {name for name, words in PRINTED["flags"].items() if _first(words, text)}
     if "whole_experts" in flags:
-        found["expert_parallel"] = "all"
-    return found | dict.fromkeys(flags & {*TOWER, "dp_attention"}, "True")
+        result["expert_parallel"] = "all"
+    return result | dict.fromkeys(flags & {*TOWER, "dp_attention"}, "True")
 
 
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "data_parallel", "decode_context_parallel")
@@ -174,7 +174,7 @@ def recognised(log: StartupText, given: Mapping[str, str]) -> dict[str, Any]:
     model = given.get("model") or _model(log.checkpoints)
     device = given.get("device") or next(filter(None, map(_card, log.cards)), None)
     precision, node = given.get("precision"), given.get("cluster.node")
-    longest, said = log.length, log.arguments
+    longest, arguments = log.length, log.arguments
     if model:
         entry: Model = library.load("models", model)
         precision = precision or _precision(entry, log)
@@ -184,11 +184,12 @@ def recognised(log: StartupText, given: Mapping[str, str]) -> dict[str, Any]:
         node = library.load("devices", device).node
     cut = _cut(log, given)
     devices = cut["tensor_parallel"] * cut["data_parallel"] * cut["pipeline_parallel"]
-    each = library.load("nodes", node).devices_per_node.value if node else devices
-    nodes = max(math.ceil(devices / each), int(said.get("nodes", 1)))
+    per_node = library.load("nodes", node).devices_per_node.value if node else devices
+    nodes = max(math.ceil(devices / per_node), int(arguments.get("nodes", 1)))
     workload = {"concurrency": f"{cut['data_parallel']} request",
                 "context_tokens": f"{longest or SHORTEST} token"}
-    workload |= {name: f"{said[name]}{unit}" for name, unit in WORKLOAD.items() if name in said}
+    workload |= {name: f"{arguments[name]}{unit}"
+                 for name, unit in WORKLOAD.items() if name in arguments}
     data: dict[str, Any] = {
         "model": model, "device": device, "precision": precision,
         "engine": log.engine + (f"@{log.release}" if log.release else ""),
@@ -196,7 +197,7 @@ def recognised(log: StartupText, given: Mapping[str, str]) -> dict[str, Any]:
         "workload": workload}
     if log.eager:
         data["graphs"] = False
-    if tower := [name for name in TOWER if name in said]:
+    if tower := [name for name in TOWER if name in arguments]:
         data["mechanisms"] = dict.fromkeys(tower, 1)
     return data
 
@@ -211,20 +212,21 @@ def _cut(log: StartupText, given: Mapping[str, str]) -> dict[str, int]:
     if "dp_attention" in log.arguments and "parallelism.tensor_parallel" not in given:
         cut["tensor_parallel"] //= math.gcd(cut["tensor_parallel"], cut["data_parallel"])
     ranks = cut["tensor_parallel"] * cut["data_parallel"]
-    whole = log.arguments.get("expert_parallel") == "all"
-    cut["expert_parallel"] = min(ranks, int(size("expert_parallel") or (ranks if whole else 1)))
+    all_experts = log.arguments.get("expert_parallel") == "all"
+    cut["expert_parallel"] = min(
+        ranks, int(size("expert_parallel") or (ranks if all_experts else 1)))
     return cut
 
 
 def _model(checkpoints: tuple[str, ...]) -> str | None:
     """The model of the catalogue whose name, or another of its names, is the longest in a path."""
-    known = {library.plain(other): name for name in library.names("models")
+    by_name = {library.plain(other): name for name in library.names("models")
              for other in (name, *library.also("models", name))}
     for named in map(library.plain, map(_last, checkpoints)):
-        fitting = [other for other in known
+        fitting = [other for other in by_name
                    if named == other or named.startswith((f"{other}-", f"{other}_"))]
         if fitting:
-            return known[max(fitting, key=len)]
+            return by_name[max(fitting, key=len)]
     return None
 
 
@@ -272,23 +274,23 @@ def _precision(model: Model, log: StartupText) -> str | None:
     published = {_last(one.repository).casefold(): precision
                  for precision in library.names("precisions")
                  for one in library.load("precisions", precision).checkpoints}
-    found = next((published[name] for name in names if name in published), None)
-    if found is None or found in WIDE:  # which an engine may narrow as it loads
+    match = next((published[name] for name in names if name in published), None)
+    if match is None or match in WIDE:  # which an engine may narrow as it loads
         parts = [part for name in names for part in re.split(r"[-_.]", name)]
         method = log.arguments.get("quantization", "").casefold()
-        found = next((PRINTED["precisions"][part] for part in (method, *parts)
-                      if part in PRINTED["precisions"]), found)
-    found = found or published_precision(model)
-    if found is None:
+        match = next((PRINTED["precisions"][part] for part in (method, *parts)
+                      if part in PRINTED["precisions"]), match)
+    match = match or published_precision(model)
+    if match is None:
         return None
     if model.index_topk is not None:
-        found = PRINTED["indexed"].get(found, found)
+        match = PRINTED["indexed"].get(match, match)
     cache = log.arguments.get("kv_cache_dtype", "").casefold()
-    base: Precision = library.load("precisions", found)
+    base: Precision = library.load("precisions", match)
     if not cache.startswith("fp8") or library.load(
             "formats", base.kv_cache).bits.value <= BYTE:
-        return found
+        return match
     wanted = PRINTED["caches"].get(cache, "fp8")
     others = {name: library.load("precisions", name) for name in library.names("precisions")}
     return next((name for name, other in others.items()
-                 if other.weights == base.weights and other.kv_cache == wanted), found)
+                 if other.weights == base.weights and other.kv_cache == wanted), match)

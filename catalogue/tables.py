@@ -268,8 +268,8 @@ def shelf(where: str | Path) -> Shelf:
     """
     path = Path(where)
     paths = sorted(path.rglob("*"), key=_natural) if is_folder(path) else [path]
-    paths = [each for each in paths if is_file(each)]
-    own = [OwnFile(each) for each in paths if each.suffix in (PARQUET, CSV)]
+    paths = [item for item in paths if is_file(item)]
+    own = [OwnFile(item) for item in paths if item.suffix in (PARQUET, CSV)]
     if files := packaged_files(paths) or own:
         return Shelf(path, files)
     raise ParamsError(f"{where}: there is no table, expected a file that ends in {PARQUET} or "
@@ -340,9 +340,9 @@ def row_location(file: str, row: int) -> str:
     return f"{file}, {'line' if file.endswith(CSV) else 'row'} {row}"
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, candidates: Iterable[str]) -> str:
     """The nearest of some names, or all of them."""
-    names = list(known)
+    names = list(candidates)
     close = difflib.get_close_matches(word, names, n=3)
     return " or ".join(close) if close else f"one of {', '.join(map(str, names))}"
 
@@ -501,8 +501,8 @@ def packaged_files(paths: Iterable[Path]) -> Sequence[PackagedFile]:
         match, parts = ENDING.fullmatch(path.name), path.absolute().parts
         if match and match["table"] in CONVENTIONS and len(parts) > len(DATA) + 2:
             folder = parts[-4] if parts[-5] == DATA[-1] else parts[-5]
-            place = (folder, *parts[-3:-1], match["table"])
-            places[place] = PackagedFile(path, *place)
+            key = (folder, *parts[-3:-1], match["table"])
+            places[key] = PackagedFile(path, *key)
     return list(places.values())
 
 
@@ -545,8 +545,8 @@ class PackagedFile:
     def rows(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Rows of the folder's card, with ``@card``, ``@framework`` and ``@engine``."""
         frame = cells(self.path, columns)
-        if known := _PACKAGES["devices"].get(self.folder):
-            frame = frame[_text(frame, "device").isin([*known, ""])]
+        if devices := _PACKAGES["devices"].get(self.folder):
+            frame = frame[_text(frame, "device").isin([*devices, ""])]
         pairs = list(zip(_text(frame, "framework"), _text(frame, "version"), strict=True))
         engines = {pair: self.engine(*pair) for pair in set(pairs)}
         return frame.assign(**{"@card": self.folder, "@framework": self.framework,
@@ -723,8 +723,8 @@ def floor(table: Table) -> Floats:
     """
     least = np.zeros(len(table))
     for name in table.distinct("card") if table.operator in MULTIPLICATIONS else ():
-        known = library.stands("devices", name)
-        peaks = library.load("devices", name).matrix_peak if known else None
+        listed = library.stands("devices", name)
+        peaks = library.load("devices", name).matrix_peak if listed else None
         units = {unit: float(peak.value) for unit, peak in peaks or () if peak is not None}
         if not units:
             continue

@@ -80,14 +80,14 @@ class Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT)
 
 
-def language(asked: Sequence[str]) -> str:
+def language(argv: Sequence[str]) -> str:
     """The language that is asked for, else that of the environment, of those that are spoken."""
-    for option, value in zip(asked, [*asked[1:], ""], strict=False):
+    for option, value in zip(argv, [*argv[1:], ""], strict=False):
         name, _, beside = option.partition("=")
         if name == "--lang" and (beside or value) in LANGUAGES:
             return beside or value
-    said = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    return "zh" if said.startswith("zh") else "en"
+    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return "zh" if locale.startswith("zh") else "en"
 
 
 def add_scenario(command: argparse.ArgumentParser) -> None:

@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"checked": checked, "problems": list(problems), "notes": notes})
     else:
-        for problem in told(list(problems)):
+        for problem in first_problems(list(problems)):
             print(problem, file=sys.stderr)
         for note in notes:
             print(note)
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     return BAD_INPUT if problems else OK
 
 
-def told(problems: Sequence[str]) -> list[str]:
+def first_problems(problems: Sequence[str]) -> list[str]:
     """The first problems, and how many there are besides: one that is mended may end the rest."""
     first, left = list(map(sentence, problems[:FEW])), len(problems) - FEW
     return [*first, spoken(say("more", count=left))] if left > 0 else first
@@ -148,33 +148,33 @@ def _check_claims(file: str | None = None) -> None:
 
     path = None if file is None else locate("claims", file)
     claims, problems = listed() if path is None else listed_beside(path)
-    own = None if path is None else {each.claim.id for each in claims
-                                     if each.place.startswith(f"{yamlfile.display_path(path)}:")}
-    if found := audit((claims, problems), own).problems:
-        raise ExceptionGroup("claims", [ParamsError(each) for each in found])
+    own = None if path is None else {judged.claim.id for judged in claims
+                                     if judged.place.startswith(f"{yamlfile.display_path(path)}:")}
+    if failures := audit((claims, problems), own).problems:
+        raise ExceptionGroup("claims", [ParamsError(judged) for judged in failures])
 
 
 def _check_entry(kind: str, reference: str) -> None:
-    whole: dict[str, Callable[[str], Any]] = {
+    loaders: dict[str, Callable[[str], Any]] = {
         "scenarios": load_family, "profiles": load_profile, "fits": load_fits,
         "quantities": _load_quantities}
-    loaded = whole.get(kind, partial(load, kind))(reference)
+    loaded = loaders.get(kind, partial(load, kind))(reference)
     path = locate(kind, reference)
     _check_lengths(kind, loaded, path)
     if path.resolve().parent != folder_of(kind):
         return
-    entries = [each.file for each in loaded.deployments] if kind == "scenarios" else [loaded]
+    entries = [entry.file for entry in loaded.deployments] if kind == "scenarios" else [loaded]
     if lacks := [*shortcomings(kind, path, entries)]:
-        raise ExceptionGroup(kind, [ParamsError(spoken(each)) for each in lacks])
+        raise ExceptionGroup(kind, [ParamsError(spoken(entry)) for entry in lacks])
 
 
 def _check_lengths(kind: str, loaded: Any, path: Path) -> None:
     """Refuse requests of a scenario or a goal that are longer than the positions of the model."""
     raw = yamlfile.read(path)
     if kind == "scenarios":
-        for each in (*loaded.deployments, *(loaded.pools or ())):
-            refuse_too_long(raw.where(("workload", "context_tokens")), each.model,
-                            longest_request(each))
+        for deployment in (*loaded.deployments, *(loaded.pools or ())):
+            refuse_too_long(raw.where(("workload", "context_tokens")), deployment.model,
+                            longest_request(deployment))
     elif kind == "goals":
         refuse_too_long(raw.where(("demand", "context_tokens")), load_model(loaded.model),
                         loaded.demand.longest)

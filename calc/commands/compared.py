@@ -51,16 +51,16 @@ def run(args: argparse.Namespace) -> int:
         *args.settings, *settings, f"engine={name}"]), lengths) for name in named]
     refuse_too_long(scenarios[0].id, scenarios[0].model, longest_request(scenarios[0]))
     results = [calc.estimate(scenario) for scenario in scenarios]
-    found = differences(scenarios)
+    items = differences(scenarios)
     if args.json:
         print_json({"engines": [result.as_json() for result in results],
-                    "differences": [_plain(item) for item in found]} | caveats_of(*scenarios))
+                    "differences": [_plain(item) for item in items]} | caveats_of(*scenarios))
         return OK
     screen = console()
     screen.print(_beside(scenarios, results))
     for line in resting_on(*scenarios):
         tell(screen, line)
-    for item in found:
+    for item in items:
         _print(screen, item)
     return OK
 
@@ -95,13 +95,13 @@ def _with_spread(result: Estimate, name: str) -> str:
 
 def _print(screen: Console, item: Difference) -> None:
     """One value at a time in place of the first engine's, and all of them together."""
-    known = symbols()
+    defined = symbols()
     table = Table(Column(spoken(common("mechanism")), min_width=LONGEST_WORD),
                   *(_folded(name) for name in (item.first, item.other)),
                   *(_folded(named(name)) for name in COMPARED),
                   title=spoken(say("one-at-a-time", first=item.first, other=item.other)))
     for one in item.replaced:
-        unit = known[one.symbol].unit if one.symbol in known else "1"
+        unit = defined[one.symbol].unit if one.symbol in defined else "1"
         first, other = ((spoken(say("way", name=WAYS[int(value)]))
                          for value in (one.first, one.other))
                         if one.symbol == "mixed_steps"

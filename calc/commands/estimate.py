@@ -32,11 +32,11 @@ from calc.commands.printing import (
     caveats_of,
     console,
     deployed_line,
+    formatted,
     interval,
     named,
     print_json,
     resting_on,
-    said,
     spoken,
     tell,
     text_of,
@@ -147,7 +147,8 @@ def _seen(seen: ServiceLevel | None) -> list[str]:
     if seen is None:
         return []
     return [spoken(say("users-see", burst=seen.burst, flying=amount(seen.in_flight),
-                       first=said(seen.ttft), each=said(seen.tpot), rate=said(seen.throughput)))]
+                       first=formatted(seen.ttft), each=formatted(seen.tpot),
+                       rate=formatted(seen.throughput)))]
 
 
 def searched_lines(found: Alternatives, scenario: Scenario) -> list[str]:
@@ -248,7 +249,7 @@ def _of_loads(result: Estimate, loads: Mapping[str, Mapping[str, str]]) -> Table
     table = Table(spoken(common("quantity")), *(spoken(say("load", load=load)) for load in loads))
     for name in loads["steady"]:
         told = [result.reported[of[name]] if name in of else None for of in loads.values()]
-        table.add_row(named(name), *("–" if each is None else said(each) for each in told))
+        table.add_row(named(name), *("–" if each is None else formatted(each) for each in told))
     return table
 
 

@@ -54,14 +54,14 @@ def run(args: argparse.Namespace) -> int:
         else:
             print_list(kind, entries)
         return OK
-    found = ([pool.file for pool in load_deployment(args.name)] if kind == "scenarios"
-             else [load(kind, args.name)])
-    if args.json and len(found) > 1:
-        print_entries({entry.id: details(kind, entry) for entry in found})
+    chosen = ([pool.file for pool in load_deployment(args.name)] if kind == "scenarios"
+              else [load(kind, args.name)])
+    if args.json and len(chosen) > 1:
+        print_entries({entry.id: details(kind, entry) for entry in chosen})
     elif args.json:
-        print_json(details(kind, found[0]))
+        print_json(details(kind, chosen[0]))
     else:
-        for entry in found:
+        for entry in chosen:
             print_entry(kind, entry)
     return OK
 
@@ -155,7 +155,7 @@ def _flatten(prefix: str, item: Any) -> list[tuple[str, Any]]:
                       if name not in ("id", "name", "title", "note", "defaults", "documented")]
     elif isinstance(item, dict):
         pairs = item.items()
-    elif isinstance(item, list) and any(isinstance(each, BaseModel) for each in item):
+    elif isinstance(item, list) and any(isinstance(part, BaseModel) for part in item):
         pairs = enumerate(item)
     else:
         return [] if item is None else [(prefix, item)]

@@ -64,22 +64,22 @@ def _name() -> str:
     return called if called == SCRIPT else "python -m calc"
 
 
-def _parser(asked: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """The arguments of the command that is asked for; of the others their names, and what they are
     for where that is asked."""
-    helped = not {"-h", "--help"}.isdisjoint(asked)
+    helped = not {"-h", "--help"}.isdisjoint(argv)
     parser = Parser(prog=_name(), description=spoken(say("description")) if helped else None)
-    if "--version" in asked:
+    if "--version" in argv:
         parser.add_argument("--version", action="version", version=f"{SCRIPT} {calc.__version__}")
     else:
         parser.add_argument("--version", action="store_true", help=spoken(say("version")))
-    parser.add_argument("--lang", choices=LANGUAGES, dest="spoken", default=language(asked),
+    parser.add_argument("--lang", choices=LANGUAGES, dest="spoken", default=language(argv),
                         help=spoken(say("lang")))
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
     purposes = _purposes() if helped else {}
     for name in COMMANDS:
         command = commands.add_parser(name, help=spoken(purposes.get(name, NOTHING)))
-        if name not in asked:
+        if name not in argv:
             continue
         _module(name).add_arguments(command)
         command.add_argument("--json", action="store_true", help=spoken(common("help-json")))
@@ -154,11 +154,11 @@ def _run(argv: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
-    asked = sys.argv[1:] if argv is None else argv
-    begin(asked)
-    for_programs = "--json" in asked  # which read one language
-    speak(LANGUAGES[0] if for_programs else language(asked))
-    args = _parser(asked).parse_args(asked)
+    words = sys.argv[1:] if argv is None else argv
+    begin(words)
+    for_programs = "--json" in words  # which read one language
+    speak(LANGUAGES[0] if for_programs else language(words))
+    args = _parser(words).parse_args(words)
     speak(LANGUAGES[0] if for_programs else args.spoken)
     try:
         code = _module(args.command).run(args)

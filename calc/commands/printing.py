@@ -86,9 +86,9 @@ def reach_of(quantity: Amount) -> str:
     return quantity.reach_in(_language.get())
 
 
-def said(quantity: Amount) -> str:
+def formatted(quantity: Amount) -> str:
     """A value and its interval, in the language of the answer."""
-    return quantity.said(_language.get())
+    return quantity.formatted(_language.get())
 
 
 def named(symbol: str) -> str:
@@ -97,8 +97,8 @@ def named(symbol: str) -> str:
     >>> named("tpot"), named("nothing")
     ('time per output token', 'nothing')
     """
-    known = symbols().get(symbol)
-    return spoken((known.en, known.zh)) if known else symbol
+    defined = symbols().get(symbol)
+    return spoken((defined.en, defined.zh)) if defined else symbol
 
 
 def metric_of(symbol: str) -> str:
@@ -154,10 +154,10 @@ def print_entries(data: Mapping[str, Any]) -> None:
 def print_error(text: str) -> None:
     """Say on stderr why there is no answer, in one sentence whatever of the input it repeats; to
     whoever asked for JSON in JSON, too."""
-    said = sentence(text)
-    print(said, file=sys.stderr)
+    line = sentence(text)
+    print(line, file=sys.stderr)
     if "--json" in _arguments.get():
-        _print_answer("error", {"error": said})
+        _print_answer("error", {"error": line})
 
 
 def _print_answer(name: str, data: Mapping[str, Any]) -> None:
@@ -172,8 +172,8 @@ def console() -> Console:
 
     What reads a pipe gets wide tables, unless it says how wide it is.
     """
-    told = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(markup=False, emoji=False, width=None if told else PIPED)
+    adapts = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(markup=False, emoji=False, width=None if adapts else PIPED)
 
 
 def tell(screen: Console, part: RenderableType) -> None:
@@ -191,9 +191,9 @@ def print_columns(rows: Sequence[Sequence[str]], texts: int) -> None:
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = []
-        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        for index, (cell, width) in enumerate(zip(row, widths, strict=True)):
             room = " " * (width - cell_len(cell))
-            cells.append(cell + room if place < texts else room + cell)
+            cells.append(cell + room if index < texts else room + cell)
         print("  ".join(cells))
 
 
@@ -242,20 +242,20 @@ def plain(value: Any) -> Any:
 
 def resting_on(*scenarios: Scenario) -> list[str]:
     """The notes of ``catalogue.caveats`` on an answer, a line each, in its language."""
-    return [spoken(each) for each in _caveats(*scenarios).values()]
+    return [spoken(note) for note in _caveats(*scenarios).values()]
 
 
 def caveats_of(*scenarios: Scenario) -> dict[str, str]:
     """The same notes as plain data, in English, by key: ``announced``, ``missing``,
     ``unsourced``."""
-    return {key: each[0] for key, each in _caveats(*scenarios).items()}
+    return {key: note[0] for key, note in _caveats(*scenarios).items()}
 
 
 def _caveats(*scenarios: Scenario) -> dict[str, Pair]:
-    told = {"announced": announced(scenario.device for scenario in scenarios),
+    notes = {"announced": announced(scenario.device for scenario in scenarios),
             "missing": underived(scenario.model for scenario in scenarios),
             "unsourced": unsourced(scenarios)}
-    return {key: each for key, each in told.items() if each}
+    return {key: note for key, note in notes.items() if note}
 
 
 def deployed_line(scenario: Scenario) -> str:

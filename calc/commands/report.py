@@ -46,9 +46,9 @@ def run(args: argparse.Namespace) -> int:
     if code == BAD_INPUT:
         raise ParamsError(errors.strip())
     if code:
-        said = errors.strip().splitlines()
+        lines = errors.strip().splitlines()
         raise ParamsError(spoken(say("not-made", scenario=args.scenario,
-                                     why=said[-1].rstrip(".") if said else say("no-reason"))))
+                                     why=lines[-1].rstrip(".") if lines else say("no-reason"))))
     written = printed.strip()
     print_json({"files": [written]}) if args.json else print(written)
     return code

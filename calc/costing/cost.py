@@ -259,17 +259,17 @@ def ways(needed: np.ndarray, own: float | None, always: float | None, by_hour: f
 
     Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for name, price in (("own", own), ("rent-always", always)):
         if price is not None:
-            found[name] = price * float(needed.max())
+            result[name] = price * float(needed.max())
     if by_hour is not None:
-        found["rent-by-hour"] = by_hour * float(needed.mean())
+        result["rent-by-hour"] = by_hour * float(needed.mean())
     for name, price in (("own and by the hour", own), ("rent and by the hour", always)):
         if price is not None and by_hour is not None:
             base = best_base(needed, price, by_hour)
-            found[name] = float(price * base + by_hour * np.maximum(needed - base, 0).mean())
-    return found
+            result[name] = float(price * base + by_hour * np.maximum(needed - base, 0).mean())
+    return result
 
 
 def crossover_of_ways(always: Number, by_hour: Number) -> Number:
@@ -297,8 +297,8 @@ def api_request(input_price: Number, output_price: Number, input_tokens: Number,
 
     Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
-    found = input_price if cached_price is None else cached_price
-    per_input = (1 - cached_share) * input_price + cached_share * found
+    hit_price = input_price if cached_price is None else cached_price
+    per_input = (1 - cached_share) * input_price + cached_share * hit_price
     return per_input * input_tokens + output_price * output_tokens
 
 
@@ -378,8 +378,8 @@ class Cost:
     def hour_of_parts(self) -> Amount | None:
         """What a card costs by the time, of the parts of owning [money/s]; None where nobody prices
         a server."""
-        found = self.amounts.get("card_hour_of_parts")
-        return found and found.scaled(1 / HOUR, f"{self.currency}/s")
+        hour = self.amounts.get("card_hour_of_parts")
+        return hour and hour.scaled(1 / HOUR, f"{self.currency}/s")
 
 
 @dataclass(frozen=True)
@@ -398,7 +398,7 @@ class PrefillPool:
 
 
 def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, prices: Prices,
-         asked: CostOptions, prefill: PrefillPool | None = None) -> Cost:
+         options: CostOptions, prefill: PrefillPool | None = None) -> Cost:
     """Cost [money], energy [J/token] and return [1] of a deployment.
 
     Args:
@@ -406,32 +406,32 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
         quantities: those of ``calc.evaluate`` for it.
         throughput: that it reaches, with its interval [token/s].
         prices: that hold for its card.
-        asked: what is asked.
+        options: what is asked.
         prefill: the pool that prefills, paid besides; None of a deployment of one pool.
 
     Raises ParamsError for prices in two currencies with no rate of exchange between them.
 
     Source: notebooks/cost.md.
     """
-    hour = card_hour(scenario.device, asked.ownership, prices, asked.price)
+    hour = card_hour(scenario.device, options.ownership, prices, options.price)
     currency = (hour.currency if hour else
                 prices.electricity.unit.partition("/")[0] if prices.electricity else "USD")
     server = server_price(scenario.device, scenario.node, prices, currency)
     inputs = scenario.inputs()
     if prefill is not None:
-        prefill = _priced(prefill, scenario, asked, hour, server)
+        prefill = _priced(prefill, scenario, options, hour, server)
         hour, server = (None if ratio <= 0 else amount for ratio, amount in (
             (prefill.card, hour), (prefill.server, server)))
         inputs |= {"prefill_pool_devices": prefill.scenario.devices * prefill.card}
-    uncertain = _uncertain(scenario, prices, asked, currency, throughput, hour, server)
+    uncertain = _uncertain(scenario, prices, options, currency, throughput, hour, server)
 
     def computed(q: Mapping[str, Any]) -> dict[str, Any]:
-        return _amounts(scenario, inputs, quantities, prices, q, asked, prefill)
+        return _amounts(scenario, inputs, quantities, prices, q, options, prefill)
 
     money = dict.fromkeys((*TOKENS, *OWNED, *RETURNS), currency)
     amounts = propagate_uncertainty(computed, uncertain, money | UNITS, at_once=True)
     if (share := amounts.get("payback")) is not None:  # of the capital, that a year pays back
-        years = [1 / each if each > 0 else inf for each in (share.value, share.high, share.low)]
+        years = [1 / value if value > 0 else inf for value in (share.value, share.high, share.low)]
         amounts["payback"] = Amount(years[0], years[1], years[2])
     central = {name: one.value if isinstance(one, Amount) else one
                for name, one in uncertain.items()}
@@ -441,7 +441,7 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
     return Cost(currency, hour, server, amounts, owned, cards)
 
 
-def _priced(prefill: PrefillPool, decode: Scenario, asked: CostOptions, hour: Amount | None,
+def _priced(prefill: PrefillPool, decode: Scenario, options: CostOptions, hour: Amount | None,
             server: Amount | None) -> PrefillPool:
     """The pool with its prices over those of the pool that decodes; 0 where nobody says."""
     own = prefill.scenario
@@ -456,24 +456,24 @@ def _priced(prefill: PrefillPool, decode: Scenario, asked: CostOptions, hour: Am
 
     theirs = server_price(own.device, own.node, prices, server.currency) if server else None
     return replace(prefill, server=over(theirs, server), card=over(
-        card_hour(own.device, asked.ownership, prices, asked.price), hour))
+        card_hour(own.device, options.ownership, prices, options.price), hour))
 
 
 def cost_of_parts(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount,
-                  prices: Prices, asked: CostOptions) -> Cost | None:
+                  prices: Prices, options: CostOptions) -> Cost | None:
     """Cost of a deployment at the price of a card [money/s] that follows from the parts of owning.
 
     None where nobody prices a server.
 
     Args:
-        scenario, quantities, throughput, prices, asked: as of :func:`cost`.
+        scenario, quantities, throughput, prices, options: as of :func:`cost`.
 
     Source: notebooks/cost.md, section What owning costs, and money over time.
     """
-    hour = cost(scenario, quantities, throughput, prices, asked).hour_of_parts
+    hour = cost(scenario, quantities, throughput, prices, options).hour_of_parts
     if hour is None:
         return None
-    return cost(scenario, quantities, throughput, prices, replace(asked, price=hour))
+    return cost(scenario, quantities, throughput, prices, replace(options, price=hour))
 
 
 def price_of_request(inputs: Mapping[str, Any], sold: Sold, prices: Prices, currency: str
@@ -490,14 +490,14 @@ def price_of_request(inputs: Mapping[str, Any], sold: Sold, prices: Prices, curr
 
     Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
-    of_prompt, found, of_answer = (
+    of_prompt, hit_price, of_answer = (
         converted(Amount.stated(price), currency, prices.exchange).value
         for price in (sold.input, sold.cached_input or sold.input, sold.output))
     return float(api_request(of_prompt, of_answer, inputs["input_tokens"],
-                             inputs["output_tokens"], inputs["prefix_hit_share"], found))
+                             inputs["output_tokens"], inputs["prefix_hit_share"], hit_price))
 
 
-def crossovers(scenario: Scenario, found: Cost, asked: CostOptions, service: Prices, prices: Prices
+def crossovers(scenario: Scenario, base: Cost, options: CostOptions, service: Prices, prices: Prices
                ) -> dict[str, Amount]:
     """Utilisation beyond which a deployment is cheaper than each price list of a service [1].
 
@@ -505,52 +505,52 @@ def crossovers(scenario: Scenario, found: Cost, asked: CostOptions, service: Pri
 
     Args:
         scenario: the deployment.
-        found: what it costs, with the crossover against ``asked.sold``.
-        asked: what that was asked with.
+        base: what it costs, with the crossover against ``asked.sold``.
+        options: what that was asked with.
         service: whose lists they are.
         prices: that hold for the card.
 
     Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
-    if asked.sold is None or "crossover" not in found.amounts:
+    if options.sold is None or "crossover" not in base.amounts:
         return {}
-    inputs, known = scenario.inputs(), found.amounts["crossover"]
-    per_request = price_of_request(inputs, asked.sold, prices, found.currency)
-    return {name: known.scaled(per_request / price_of_request(
-        inputs, sold, prices, found.currency)) for name, sold in (service.sold or {}).items()}
+    inputs, crossover = scenario.inputs(), base.amounts["crossover"]
+    per_request = price_of_request(inputs, options.sold, prices, base.currency)
+    return {name: crossover.scaled(per_request / price_of_request(
+        inputs, sold, prices, base.currency)) for name, sold in (service.sold or {}).items()}
 
 
-def _uncertain(scenario: Scenario, prices: Prices, asked: CostOptions, currency: str,
+def _uncertain(scenario: Scenario, prices: Prices, options: CostOptions, currency: str,
                throughput: Amount,
                hour: Amount | None, server: Amount | None) -> dict[str, Amount | Any]:
     """Everything that money and energy rest on, by name; what nobody says is absent."""
-    found: dict[str, Amount | Any] = {"rate": throughput, "utilisation": asked.utilisation}
+    result: dict[str, Amount | Any] = {"rate": throughput, "utilisation": options.utilisation}
     full = full_power(scenario.device)
     if full is not None:
-        found |= {name: Amount.stated(value)
+        result |= {name: Amount.stated(value)
                   for name, value in shares_of(powers_of(scenario.device.id)).items()}
-        found["full"] = full
+        result["full"] = full
         if prices.pue and around(scenario, prices) is not None:
-            found |= {"pue": Amount.stated(prices.pue), "site_known": True}
+            result |= {"pue": Amount.stated(prices.pue), "site_known": True}
     for name, amount in (("hour", hour), ("server", server)):
         if amount is not None:
-            found[name] = amount
+            result[name] = amount
     if prices.electricity is not None:
-        found["electricity"] = converted(
+        result["electricity"] = converted(
             Amount.stated(prices.electricity), currency, prices.exchange)
     for name in PARTS if prices.owning else ():
         value = getattr(prices.owning, name)
         if value is not None:
             amount = Amount.stated(value)
-            found[name] = (amount if value.unit == "1" else
+            result[name] = (amount if value.unit == "1" else
                            converted(amount, currency, prices.exchange))
     if prices.discount is not None and prices.years is not None:
-        found["discount"] = Amount.stated(prices.discount)
-        found["years"] = Amount.stated(prices.years).scaled(1 / YEAR)
-    if asked.sold is not None:
-        found["sold_request"] = Amount.exactly(price_of_request(
-            scenario.inputs(), asked.sold, prices, currency))
-    return found | dict(asked.changes or {})
+        result["discount"] = Amount.stated(prices.discount)
+        result["years"] = Amount.stated(prices.years).scaled(1 / YEAR)
+    if options.sold is not None:
+        result["sold_request"] = Amount.exactly(price_of_request(
+            scenario.inputs(), options.sold, prices, currency))
+    return result | dict(options.changes or {})
 
 
 def _powers(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
@@ -559,15 +559,15 @@ def _powers(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[s
 
     Servers of another price count as so many of the pool that decodes.
     """
-    found = _powers_of_pool(scenario, inputs, quantities, prices, q)
+    result = _powers_of_pool(scenario, inputs, quantities, prices, q)
     if prefill is None:
-        return found
+        return result
     first, own = prefill.scenario, dict(q)
     own["rate"] = q["rate"] / inputs["output_tokens"]  # a first token of each request
     if first.device.id != scenario.device.id:
         full = full_power(first.device)
         if full is None:
-            return {"count": found["count"] + own_cards(first.inputs())}
+            return {"count": result["count"] + own_cards(first.inputs())}
         own |= {"full": full.value} | {name: float(value.value) for name, value in shares_of(
             powers_of(first.device.id)).items()}
     beside = _powers_of_pool(first, first.inputs(), prefill.quantities,
@@ -575,19 +575,19 @@ def _powers(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[s
                              else prices_of(first.device), own)
     if "servers" in beside:
         beside["servers"] *= prefill.server
-    return {name: found[name] + beside[name] for name in found if name in beside}
+    return {name: result[name] + beside[name] for name in result if name in beside}
 
 
 def _powers_of_pool(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
                     prices: Prices, q: Mapping[str, Any]) -> dict[str, Any]:
     count = own_cards(inputs)
     busy = cards_power(inputs, quantities, q["rate"], q, q["full"])
-    found = {"count": count, "busy": busy, "idle": count * q["loaded"] * q["full"]}
+    result = {"count": count, "busy": busy, "idle": count * q["loaded"] * q["full"]}
     rest = around(scenario, prices, q.get("pue"))
     if rest is None:
-        return found
-    return found | {f"site_{name}": site_power(power, count, rest) for name, power in (
-        ("busy", busy), ("idle", found["idle"]), ("full", count * q["full"]))} | {
+        return result
+    return result | {f"site_{name}": site_power(power, count, rest) for name, power in (
+        ("busy", busy), ("idle", result["idle"]), ("full", count * q["full"]))} | {
         "servers": servers_of(count, rest.cards)}
 
 
@@ -601,46 +601,46 @@ def _owned(q: Mapping[str, Any], power: Mapping[str, Any]) -> Bill:
 
 
 def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
-             prices: Prices, q: Mapping[str, Any], asked: CostOptions,
+             prices: Prices, q: Mapping[str, Any], options: CostOptions,
              prefill: PrefillPool | None) -> dict[str, Any]:
     """Every amount that can be said, at one point of the uncertain inputs."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     requests = q["rate"] / inputs["output_tokens"]
     power = _powers(scenario, inputs, quantities, prices, q, prefill) if "full" in q else {}
     for before in ("", "site_"):
         if f"{before}busy" in power:
-            found |= {f"{before or 'cards_'}power": power[f"{before}busy"],
+            result |= {f"{before or 'cards_'}power": power[f"{before}busy"],
                       f"{before}energy_per_token": energy_per_token(
                           power[f"{before}busy"], power[f"{before}idle"], q["utilisation"],
                           q["rate"])}
     api = q.get("sold_request")
     if "hour" in q:
         costs = token_costs(inputs, quantities, q["hour"], q["utilisation"], q["rate"])
-        found |= {
+        result |= {
             "per_million_input": MILLION * costs["per_input"],
             "per_million_output": MILLION * costs["per_output"],
             "per_million_output_whole": MILLION * costs["per_output_whole"],
             "per_request": costs["per_request"], "per_hour": HOUR * costs["per_second"],
             "per_user_month": user_month(
                 costs["per_input"], costs["per_output"], inputs["input_tokens"],
-                inputs["output_tokens"], asked.requests_per_day)}
+                inputs["output_tokens"], options.requests_per_day)}
         if (agent := scenario.file.workload.agent) is not None:
             of_agent = agent_costs(costs["per_request"], agent.turns, inputs["input_tokens"],
                                    inputs["output_tokens"])
-            found |= {"per_million_processed": MILLION * of_agent["per_processed"],
+            result |= {"per_million_processed": MILLION * of_agent["per_processed"],
                       "per_task": of_agent["per_task"]}
         if api is not None:
-            found["crossover"] = crossover_utilisation(costs["per_second"], requests, api)
+            result["crossover"] = crossover_utilisation(costs["per_second"], requests, api)
     if "server" in q and "site_busy" in power and "years" in q:
         owned = _owned(q, power)
-        found |= {"capital": owned.capital, "yearly": owned.yearly, "resale": owned.residual,
+        result |= {"capital": owned.capital, "yearly": owned.yearly, "resale": owned.residual,
                   "tco": owned.present, "tco_undiscounted": owned.nominal,
                   "card_hour_of_parts": HOUR * owned.second / power["count"]}
         if api is not None:
             revenue = YEAR * q["utilisation"] * requests * api  # every request at that price
             surplus = revenue - owned.yearly
-            found |= {"revenue": revenue,
+            result |= {"revenue": revenue,
                       "npv": net_present_value(owned, revenue, q["discount"], q["years"]),
                       "roi": return_on(owned.capital, surplus, q["years"]),
                       "payback": 1 / payback(owned.capital, surplus, q["discount"])}
-    return found
+    return result

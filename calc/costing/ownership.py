@@ -87,16 +87,16 @@ def prices_of(device: Device | str, reference: str | None = None,
 
     Raises ParamsError for a file or a value that cannot be used, or one of another card.
     """
-    known = device if isinstance(device, str) else device.id
+    card = device if isinstance(device, str) else device.id
     given = {key: Override(raw, f"--set prices.{key}") for key, raw in (settings or {}).items()}
-    found: Prices = load("prices", reference or _of_devices().get(known, COMMON), given)
-    if reference is not None and found.device is not None:
-        theirs = locate("devices", found.device).stem
+    prices: Prices = load("prices", reference or _of_devices().get(card, COMMON), given)
+    if reference is not None and prices.device is not None:
+        theirs = locate("devices", prices.device).stem
         ours = locate("devices", device).stem if isinstance(device, str) else device.id
         if theirs != ours:
             raise ParamsError(f"{reference}: its prices are those of '{theirs}', the deployment "
                               f"runs on '{ours}'.")
-    return found
+    return prices
 
 
 def card_hour(device: Device | str, ownership: str = "own", prices: Prices | None = None,
@@ -309,8 +309,8 @@ def payback(capital: Number, surplus: Number, discount: Number = 0.0) -> Number:
     simple = np.where(earns, capital / np.where(earns, surplus, 1.0), np.inf)
     left = 1 - np.where(earns, discount * np.where(earns, simple, 0.0), 1.0)
     free, ever = np.equal(discount, 0), np.greater(left, 0)
-    found = -np.log(np.where(ever, left, 1.0)) / np.log1p(np.where(free, 1.0, discount))
-    return np.where(free, simple, np.where(earns & ever, found, np.inf))
+    years = -np.log(np.where(ever, left, 1.0)) / np.log1p(np.where(free, 1.0, discount))
+    return np.where(free, simple, np.where(earns & ever, years, np.inf))
 
 
 def return_on(capital: Number, surplus: Number, years: Number) -> Number:
@@ -344,8 +344,8 @@ def server_price(device: Device, node: Node, prices: Prices, currency: str) -> A
     def listed(price: Any) -> Amount | None:
         both: dict[str, Value | None] = (
             {"USD": price.usd, "CNY": price.cny} if price else {})
-        found = both.get(currency) or next((one for one in both.values() if one), None)
-        return None if found is None else converted(Amount.stated(found), currency, prices.exchange)
+        value = both.get(currency) or next((one for one in both.values() if one), None)
+        return None if value is None else converted(Amount.stated(value), currency, prices.exchange)
 
     owning = prices.owning
     if owning and owning.server:
@@ -394,27 +394,27 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
     limit divided by the price, or by the power, of one card or server.
     """
     card, server = load_device(device), load_node(node)
-    known = prices_of(device)
+    prices = prices_of(device)
     of_server = int(server.devices_per_node.value)
-    each: list[int] = []
+    limits: list[int] = []
     if rent is not None:
-        hour = card_hour(device, ownership, known, price)
+        hour = card_hour(device, ownership, prices, price)
         if hour is None:
             raise ParamsError(unpriced(device, ownership)[0])
-        each.append(_affordable(
-            rent.value, converted(hour, rent.currency, known.exchange).value))
+        limits.append(_affordable(
+            rent.value, converted(hour, rent.currency, prices.exchange).value))
     if capital is not None:
-        each.append(of_server * _servers_for(capital, card, server, known))
+        limits.append(of_server * _servers_for(capital, card, server, prices))
     if power is not None:
-        full, rest = full_power(device), around_of(card, server, known)
+        full, rest = full_power(device), around_of(card, server, prices)
         if full is None or rest is None:
             raise ParamsError(f"nobody says what a server of '{device}' draws, expected 'around' "
                               "in a file of prices (--prices).")
         one = float(site_power(full.value * of_server, of_server, rest))
-        each.append(of_server * _affordable(power, one))
-    if not each:
+        limits.append(of_server * _affordable(power, one))
+    if not limits:
         raise ParamsError("no limit is given, expected a budget by the hour, a capital or a power.")
-    return min(each)
+    return min(limits)
 
 
 def _servers_for(capital: Amount, card: Any, node: Any, prices: Prices) -> int:

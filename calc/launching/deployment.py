@@ -247,7 +247,7 @@ def _release(scenario: Scenario) -> Release:
         raise ParamsError(f"'{scenario.id}': the flags of '{scenario.running.profile.id}' are not "
                           f"in the catalogue, {hint}.")
     return release_of(scenario.running.profile.id,
-                      scenario.running.asked or scenario.running.release)
+                      scenario.running.requested or scenario.running.release)
 
 
 def _example(name: str) -> str:

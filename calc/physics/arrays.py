@@ -40,18 +40,18 @@ def once(function: Function) -> Function:
         function: of the inputs and of objects that are the same for every step.
     """
     @wraps(function)
-    def kept(q: Inputs, *others: Any) -> Any:
+    def cached(q: Inputs, *others: Any) -> Any:
         if not isinstance(q, Inputs):
             return function(q, *others)
         key = (function, *map(id, others)) if others else function
-        made = vars(q)["made"]
-        known = made.get(key)
-        if known is None:
+        results = vars(q)["made"]
+        entry = results.get(key)
+        if entry is None:
             # an object that is kept leaves its identity to no other
-            known = made[key] = function(q, *others), others
-        return known[0]
+            entry = results[key] = function(q, *others), others
+        return entry[0]
 
-    return cast("Function", kept)
+    return cast("Function", cached)
 
 
 def select(condition: Number, yes: Number, no: Number) -> Number:
@@ -256,28 +256,28 @@ def power(number: Number, exponent: Number) -> Number:
     return np.exp(exponent * np.log(number))
 
 
-def floor_div(whole: Number, part: Number) -> Number:
+def floor_div(number: Number, part: Number) -> Number:
     """Greatest integer at or below ``whole / part`` [1], exact for whole numbers below 2^53.
 
     Args:
-        whole: dividend, of any unit.
+        number: dividend, of any unit.
         part: divisor, of the same unit.
 
     Source: definition of the floor function.
     """
-    return np.floor(whole / part)
+    return np.floor(number / part)
 
 
-def ceil_div(whole: Number, part: Number) -> Number:
+def ceil_div(number: Number, part: Number) -> Number:
     """Least integer at or above ``whole / part`` [1], exact for whole numbers below 2^53.
 
     Args:
-        whole: dividend, of any unit.
+        number: dividend, of any unit.
         part: divisor, of the same unit.
 
     Source: definition of the ceiling function.
     """
-    return np.ceil(whole / part)
+    return np.ceil(number / part)
 
 
 # Bowling, Khasawneh, Kaewkuekool and Cho, A logistic approximation to the cumulative normal

@@ -70,8 +70,8 @@ def full_heads(q: Inputs) -> Heads:
 
     Source: notebooks/architecture.md, section Layers with other heads.
     """
-    made = q.head_dim + (1 - q.value_from_key) * q.v_head_dim
-    return Heads(q.num_attention_heads, q.num_key_value_heads, q.head_dim, q.v_head_dim, made)
+    computed = q.head_dim + (1 - q.value_from_key) * q.v_head_dim
+    return Heads(q.num_attention_heads, q.num_key_value_heads, q.head_dim, q.v_head_dim, computed)
 
 
 def window_heads(q: Inputs) -> Heads:
@@ -493,10 +493,10 @@ def output_projection(attention: str, q: Inputs) -> Number:
         return (q.num_attention_heads * q.head_dim * q.o_lora_rank
                 + q.o_groups * q.o_lora_rank * q.hidden_size)
     if attention == MLA:
-        whole = attention_layers(q) * q.num_attention_heads * q.v_head_dim
+        parameters = attention_layers(q) * q.num_attention_heads * q.v_head_dim
     else:
-        whole = over_kinds(q, lambda h: h.query * h.value)
-    return whole * q.hidden_size / q.num_hidden_layers
+        parameters = over_kinds(q, lambda h: h.query * h.value)
+    return parameters * q.hidden_size / q.num_hidden_layers
 
 
 def held_divided(q: Inputs, n: Any) -> Number:

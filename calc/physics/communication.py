@@ -530,10 +530,10 @@ def _taken(ways: Sequence[Number], taken: Number) -> Number:
     """Ways to take so many [1]; none to take fewer than 0."""
     if getattr(taken, "ndim", 0) == 0:
         return ways[int(taken)] if taken >= 0 else 0.0
-    found: Number = 0.0
-    for i, each in enumerate(ways):
-        found = select(taken == i, each, found)
-    return found
+    result: Number = 0.0
+    for i, way in enumerate(ways):
+        result = select(taken == i, way, result)
+    return result
 
 
 def exchange(q: Inputs, g: Group, tokens: Number, token_bytes: Number, rank_load: Number = 1,

@@ -275,6 +275,6 @@ def decode_floor(q: Inputs, n: Parameters, w: Weights, c: Cache, d: Decode) -> F
     on_card = dense_time + expert_time + kv_time
     floor = per(on_card + host_time - q.host_overlap * minimum(host_time, on_card), accepted)
     first = either(q.separate_pools > 0, lambda: floor, lambda: minimum(dense_time, floor))
-    whole = first + (q.output_tokens - 1) * floor
+    total = first + (q.output_tokens - 1) * floor
     return Floor(group_tokens, even, dense_bytes, expert_bytes, kv_bytes, dense_time, expert_time,
-                 kv_time, host_time, floor, q.concurrency * q.output_tokens / whole)
+                 kv_time, host_time, floor, q.concurrency * q.output_tokens / total)

@@ -280,18 +280,18 @@ def ranks_in_step(q: Inputs) -> Number:
 
 
 @once
-def sliced(q: Inputs, whole: Number, slices: Number) -> Number:
+def sliced(q: Inputs, unsliced: Number, slices: Number) -> Number:
     """Value that applies to the experts on a rank [any]: for whole ones, or for slices.
 
     Args:
         q: input symbols as attributes.
-        whole, slices: the two, in the same unit.
+        unsliced, slices: the two, in the same unit.
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    if isinstance(whole, SCALAR) and isinstance(slices, SCALAR) and whole == slices:
-        return whole
-    return select(expert_slices(q) > 1, slices, whole)
+    if isinstance(unsliced, SCALAR) and isinstance(slices, SCALAR) and unsliced == slices:
+        return unsliced
+    return select(expert_slices(q) > 1, slices, unsliced)
 
 
 @once

@@ -88,9 +88,11 @@ def cache(attention: str, q: Inputs) -> Cache:
             q.qk_rope_head_dim * q.kv_rope_element_bytes)
         indexed = select(q.index_every_layer * q.indexer_layers > 0,
                          maximum(q.indexer_layers, attending), q.indexer_layers)
-        keys, kept = (each * index / q.compress_ratio for each in (q.indexer_layers, indexed))
+        keys, stored = (layers_of * index / q.compress_ratio
+                        for layers_of in (q.indexer_layers, indexed))
         of_all = q.decode_context_parallel / index_parts(q)  # beside a rank's own entry
-        layer, on_device = ((attending * entry + each) / layers for each in (keys, kept * of_all))
+        layer, on_device = ((attending * entry + indices) / layers
+                            for indices in (keys, stored * of_all))
     elif attention == CSA:
         windowed = entry = ((q.head_dim - q.qk_rope_head_dim) * q.kv_cache_element_bytes
                             + q.qk_rope_head_dim * q.kv_rope_element_bytes)
@@ -369,18 +371,18 @@ def layer_block_bytes(attention: str, q: Inputs, c: Cache, p: Pages) -> Number:
     return select(q.page_groups > 0, grouped, alone)
 
 
-def windowless(q: Inputs, c: Cache, windowed: Number, kept: Number) -> Number:
+def windowless(q: Inputs, c: Cache, windowed: Number, block_share: Number) -> Number:
     """Mean layers of a stage that a block leaves out, since windows keep less [1].
 
     Args:
         q: input symbols as attributes.
         c: cache per token.
         windowed: layers of the stage with a window [1].
-        kept: share of a request's blocks that such a layer keeps, without a pool of its own [1].
+        block_share: share of a request's blocks that such a layer keeps, without its own pool [1].
 
     Source: notebooks/memory.md, section What an engine allocates.
     """
-    share, full = select(q.window_share > 0, q.window_share, kept), c.kv_entry_bytes
+    share, full = select(q.window_share > 0, q.window_share, block_share), c.kv_entry_bytes
     differ = c.kv_window_entry_bytes - full
     # an entry of theirs over the mean one
     size = 1 + q.full_attention_layers * differ / (
@@ -595,9 +597,9 @@ def positions_of_layers(q: Inputs, batch: Any
     picking = (q.index_topk > 0) & (batch.absorbed > 0) & (others != 0)
 
     def in_layers(picked: Number, seen: Number, in_window: Number) -> tuple[Number, Number]:
-        whole = either(picking, lambda: q.sparse_layers * picked + others * seen,
+        full = either(picking, lambda: q.sparse_layers * picked + others * seen,
                        lambda: q.full_attention_layers * picked)
-        return whole, windowed * in_window if anywhere(windowed != 0) else 0.0
+        return full, windowed * in_window if anywhere(windowed != 0) else 0.0
 
     return (in_layers(batch.attended, batch.indexed, batch.in_window),
             in_layers(batch.read, batch.read_keys, batch.read_in_window))

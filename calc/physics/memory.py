@@ -90,10 +90,10 @@ def vision_weights(q: Inputs) -> Number:
 
     Source: notebooks/memory.md, section Pipeline stages.
     """
-    t, whole = q.tensor_parallel, q.vision_whole_parameters
+    t, undivided = q.tensor_parallel, q.vision_whole_parameters
     uneven = (q.vision_heads % t > 0) | (q.vision_whole > 0)
-    divided = (q.vision_parameters - whole) / select(uneven, 1, t)
-    return select(q.text_only > 0, 0, q.activation_element_bytes * (whole + divided))
+    divided = (q.vision_parameters - undivided) / select(uneven, 1, t)
+    return select(q.text_only > 0, 0, q.activation_element_bytes * (undivided + divided))
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,8 @@ def weights(attention: str, q: Inputs, n: Parameters, stage: np.ndarray) -> Weig
     stored = ((stage == 0) * (embedding + tower) + bare * (per_layer + beyond)
               + dense * dense_layer + moe * moe_layer + is_last * head)
     dealt = held_divided(q, n) + n.attention_kv_parameters
-    whole = select(beyond > 0, dealt, _copied_heads(q, n) if attention == GQA else 0)
-    copied = (layers * (_undivided(q, n) + q.attention_weight_bytes * whole)
+    undivided = select(beyond > 0, dealt, _copied_heads(q, n) if attention == GQA else 0)
+    copied = (layers * (_undivided(q, n) + q.attention_weight_bytes * undivided)
               + moe * router + is_last * final_norm)
     spare = moe * _experts_bytes(q, n, q.redundant_experts)
     return Weights(
@@ -265,11 +265,11 @@ def _shared_bytes(q: Inputs, n: Parameters) -> Number:
 
 def _experts_bytes(q: Inputs, n: Parameters, experts: Number) -> Number:
     """A device's part of so many experts of a layer, padded, less what is elsewhere [B]."""
-    held = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
+    per_expert = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
     slice_width = q.moe_intermediate_size / expert_slices(q)
     padding = (_padded(q.routed_expert_hidden_size, q.expert_width_multiple)
                * _padded(slice_width, q.expert_slice_multiple))
-    return (1 - q.offloaded_share) * (1 - q.fetched_share) * experts * held * padding
+    return (1 - q.offloaded_share) * (1 - q.fetched_share) * experts * per_expert * padding
 
 
 def _padded(width: Number, multiple: Number) -> Number:
@@ -490,12 +490,12 @@ def working(q: Inputs, a: Added, activations_per_device: Number) -> Working:
     return Working(before, beside, graphs, charged, before + graphs + step)
 
 
-def _usable(q: Inputs, w: Working, kept: np.ndarray) -> Number:
+def _usable(q: Inputs, w: Working, loaded: np.ndarray) -> Number:
     """Memory that an engine may use [B], beside what a step takes and what is kept by stage."""
     seen = q.memory_capacity - q.system_reserve
 
     def of_left() -> Number:
-        left = maximum(0, seen - w.working_memory - kept.max(axis=0))
+        left = maximum(0, seen - w.working_memory - loaded.max(axis=0))
         return seen - (1 - q.memory_utilization) * left
 
     def of_seen() -> Number:
@@ -526,26 +526,26 @@ def _place_blocks(q: Inputs, p: Pages) -> Number:
     """Blocks of a request of mean length, at least one [block]."""
     mixed = (q.mixed_steps > 0) & (q.separate_pools <= 0)
     answer = q.output_tokens * (1 + q.answer_variation * q.answer_variation)
-    held = q.input_tokens + select(mixed, answer / 2, answer)
-    each = (np.ceil(held / (p.block_tokens * q.decode_context_parallel))
+    tokens = q.input_tokens + select(mixed, answer / 2, answer)
+    blocks = (np.ceil(tokens / (p.block_tokens * q.decode_context_parallel))
             + p.state_blocks_per_request)
-    return maximum(1, each)
+    return maximum(1, blocks)
 
 
-def kept_share(held: Number, running: Number, idle: Number) -> Number:
+def kept_share(capacity: Number, running: Number, idle: Number) -> Number:
     """Share of the cached prefixes of waiting or thinking users that a full cache still has [1].
 
     Args:
-        held: requests that the cache holds at once [request].
+        capacity: requests that the cache holds at once [request].
         running: requests that are being served [request].
         idle: others whose prefixes were cached: of those who wait, or think [request].
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
-    return select(idle > 0, clip((held - running) / maximum(1, idle), 0, 1), 1)
+    return select(idle > 0, clip((capacity - running) / maximum(1, idle), 0, 1), 1)
 
 
-def found_shares(q: Inputs, held: Number, on_host: Number, running: Number, idle: Number
+def found_shares(q: Inputs, capacity: Number, on_host: Number, running: Number, idle: Number
                  ) -> tuple[Number, Number]:
     """Share of a prompt that a full cache still has, and the part of it in host memory only [1].
 
@@ -554,22 +554,22 @@ def found_shares(q: Inputs, held: Number, on_host: Number, running: Number, idle
 
     Args:
         q: input symbols as attributes.
-        held, on_host: requests that the cache of a replica's cards, and their host memory, hold at
-            once [request]; 0 without a cache there.
+        capacity, on_host: requests that the cache of a replica's cards, and their host memory,
+            hold at once [request]; 0 without a cache there.
         running: requests that are being served [request].
         idle: others whose prefixes were cached [request].
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
-    on_cards, stated = kept_share(q.data_parallel * held, running, idle), q.prefix_hit_share
+    on_cards, stated = kept_share(q.data_parallel * capacity, running, idle), q.prefix_hit_share
     loaded = either(q.host_prefix_share > 0, lambda: q.host_prefix_share * on_cards, lambda: 0.0)
     if is_absent(on_host):
         return stated * on_cards, loaded
-    kept = kept_share(q.data_parallel * maximum(held, on_host), running, idle)
-    return stated * kept, plus(stated * (kept - on_cards), loaded)
+    cached = kept_share(q.data_parallel * maximum(capacity, on_host), running, idle)
+    return stated * cached, plus(stated * (cached - on_cards), loaded)
 
 
-def served_requests(q: Inputs, most: Number, held: Number) -> Number:
+def served_requests(q: Inputs, most: Number, capacity: Number) -> Number:
     """Requests in flight that have a place in the cache; all others wait for one [request].
 
     Each at its longest finds one, or more of them where they are shorter on average. Where not even
@@ -578,11 +578,11 @@ def served_requests(q: Inputs, most: Number, held: Number) -> Number:
     Args:
         q: input symbols as attributes.
         most: requests that fit at their longest [request].
-        held: requests of mean length that a replica's cache holds at once [request].
+        capacity: requests of mean length that a replica's cache holds at once [request].
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
-    room = maximum(most, q.data_parallel * np.floor(held))
+    room = maximum(most, q.data_parallel * np.floor(capacity))
     return select(most > 0, minimum(q.concurrency, room), q.concurrency)
 
 
@@ -606,10 +606,10 @@ def budget(attention: str, q: Inputs, w: Weights, a: Added, c: Cache, stage: np.
     Source: notebooks/memory.md, sections What is left for the cache and What an engine allocates.
     """
     beside = working(q, a, activations_per_device)
-    kept = q.loading_overhead * (w.stage_weights + a.stage_absorbed_copies + a.mtp_weights * (
+    resident = q.loading_overhead * (w.stage_weights + a.stage_absorbed_copies + a.mtp_weights * (
         stage == q.pipeline_parallel - 1))
-    usable = _usable(q, beside, kept)
-    free = usable - beside.working_memory - kept
+    usable = _usable(q, beside, resident)
+    free = usable - beside.working_memory - resident
     cached = cache_layers(q, w, stage)
     windowed = np.floor(w.stage_layers * window_layers(q) / q.num_hidden_layers)
     p = pages(attention, q, c)
@@ -625,25 +625,25 @@ def budget(attention: str, q: Inputs, w: Weights, a: Added, c: Cache, stage: np.
     workload = cached * pool + block * (
         requests_per_rank * p.request_blocks + p.prompt_blocks)
     most = q.data_parallel * floor_div(maximum(0, blocks - p.prompt_blocks), p.request_blocks)
-    held = places(q, blocks, p)
+    capacity = places(q, blocks, p)
     on_host = either(q.host_cache_memory > 0, lambda: q.host_cache_memory / (
         block.max(axis=0) * _place_blocks(q, p)), lambda: 0.0)
-    served = served_requests(q, most, held)
-    found, loaded = found_shares(q, held, on_host, served, q.concurrency - served)
+    served = served_requests(q, most, capacity)
+    hit_share, loaded = found_shares(q, capacity, on_host, served, q.concurrency - served)
     return Memory(
         requests_per_rank=requests_per_rank, **vars(p), window_blocks_per_request=in_window,
-        **vars(beside), usable_memory=usable, loaded_weights=kept.max(axis=0),
+        **vars(beside), usable_memory=usable, loaded_weights=resident.max(axis=0),
         stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
         stage_cache_layers=cached, stage_window_layers=windowed,
         layer_block_bytes=of_layer, stage_block_bytes=block, layer_state_pool=pool,
         stage_kv_blocks=stage_blocks, kv_blocks=blocks, cache_tokens=_cache_tokens(q, p, blocks),
         longest_requests=blocks / (p.request_blocks + p.prompt_blocks),
-        max_concurrency=most, mean_requests=held, host_requests=on_host, served_requests=served,
-        found_hit_share=found, loaded_hit_share=loaded,
+        max_concurrency=most, mean_requests=capacity, host_requests=on_host, served_requests=served,
+        found_hit_share=hit_share, loaded_hit_share=loaded,
         served_per_rank=ceil_div(served, q.data_parallel),
         stage_workload_kv=workload, kv_per_device=workload.max(axis=0),
         headroom_per_device=(free - workload).min(axis=0),
-        memory_per_device=(kept + beside.working_memory + workload).max(axis=0),
+        memory_per_device=(resident + beside.working_memory + workload).max(axis=0),
     )
 
 

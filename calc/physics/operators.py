@@ -263,9 +263,9 @@ def drafter_time(q: Inputs, rows: Number) -> Number:
 
     Source: notebooks/latency.md, section One step.
     """
-    held = q.drafter_parameters / q.tensor_parallel + q.drafter_whole_parameters
-    flops = q.multiply_add_flops * held * maximum(rows, q.gemm_tile_rows)
-    alone = matmul_time(q, "head", Work(flops, held * q.activation_element_bytes), 1)
+    parameters = q.drafter_parameters / q.tensor_parallel + q.drafter_whole_parameters
+    flops = q.multiply_add_flops * parameters * maximum(rows, q.gemm_tile_rows)
+    alone = matmul_time(q, "head", Work(flops, parameters * q.activation_element_bytes), 1)
     return alone + MATMULS_OF_DRAFTER * q.head_matmul_latency
 
 

@@ -105,9 +105,9 @@ class Composition:
         """One of so many equal parts of the step, a micro-batch."""
         if not anywhere(parts != 1):
             return self
-        return replace(self, **{each.name: value / parts for each in fields(self)
-                                if each.name not in ("absorbed", "decoding", "dealt")
-                                and (value := getattr(self, each.name)) is not None})
+        return replace(self, **{field.name: value / parts for field in fields(self)
+                                if field.name not in ("absorbed", "decoding", "dealt")
+                                and (value := getattr(self, field.name)) is not None})
 
     def own(self, q: Inputs) -> Composition:
         """A rank's heads of all tokens, or all heads of its part; MLA expands others' keys too."""
@@ -302,20 +302,20 @@ def core_work(attention: str, q: Inputs, c: Cache, batch: Composition) -> Core:
     heads = scaled(q.num_attention_heads / batch.cut(q), shared)
     of_head = core_width(attention, q, batch.absorbed)
     rows = heads if attention == GQA else head_rows(q, batch)
-    multiplied, held = rows * of_head, heads * of_head
+    multiplied, own_width = rows * of_head, heads * of_head
     if attention == CSA:
         met, passed = positions_of_entries(q, batch)
-        of_token = layers * held * width
+        of_token = layers * own_width * width
         return Core(q.multiply_add_flops * multiplied * met,
                     c.kv_entry_bytes * passed + of_token * batch.tokens, rows, of_token)
     (met, in_window), (passed, passed_in_window) = positions_of_layers(q, batch)
-    met_by_heads, in_layers = multiplied * met, layers * held
+    met_by_heads, in_layers = multiplied * met, layers * own_width
     if not is_absent(in_window):
         windows = multiplied
         if attention == GQA:
             own = window_heads(q)
             windows = scaled(own.query / batch.cut(q), shared) * own.pair
-            in_layers = in_layers + window_layers(q) * (windows - held)
+            in_layers = in_layers + window_layers(q) * (windows - own_width)
         met_by_heads = met_by_heads + windows * in_window
     expanded = batch.expanded if attention == MLA else 0
     flops, of_token = q.multiply_add_flops * met_by_heads / shared, in_layers * width
@@ -606,7 +606,7 @@ def _read_by_groups(q: Inputs, routed: Routed) -> Number:
     """
     limit = select(q.host_group_tokens > 0, q.host_group_tokens, 1)
     groups = np.floor(routed.tokens / limit)
-    whole, rest = (distinct_experts(q.n_routed_experts, q.num_experts_per_tok, tokens,
+    per_group, rest = (distinct_experts(q.n_routed_experts, q.num_experts_per_tok, tokens,
                                     q.routing_skew)
                    for tokens in (limit, maximum(0, routed.tokens - groups * limit)))
-    return select(q.host_group_tokens > 0, groups * whole + rest, routed.hit)
+    return select(q.host_group_tokens > 0, groups * per_group + rest, routed.hit)

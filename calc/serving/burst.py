@@ -316,9 +316,9 @@ def first_held(q: Inputs, tpot: Number) -> Number:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    held = select(q.separate_pools > 0, 0, q.first_token_held * (
+    delay = select(q.separate_pools > 0, 0, q.first_token_held * (
         minimum(q.stream_interval, q.output_tokens) - 1))
-    return either(held > 0, lambda: held * tpot, lambda: 0.0)
+    return either(delay > 0, lambda: delay * tpot, lambda: 0.0)
 
 
 def _first_prompts(q: Inputs, p: Prompts, work: Number, alone: Number) -> Number:
@@ -381,19 +381,19 @@ def serving(q: Inputs, p: Prompts, requests_per_rank: Number, waiting: Number, w
     stall = either(apart, lambda: 0.0, lambda: (prefilled - first) / later)
     draft, accepted, _ = token_pace(q, decode)
     tpot = plus(pace, stall)
-    held = first_held(q, tpot)
-    ttft, tpot = plus(ttft, held), minus(tpot, held / later)
+    delay = first_held(q, tpot)
+    ttft, tpot = plus(ttft, delay), minus(tpot, delay / later)
     # the whole wave, whose prompts every request waits for, before its first token or after it
     rate = q.concurrency / either(
         apart, lambda: held_by_decode_pool(q, tpot),
         lambda: admission + prefilled + (q.output_tokens - 1) * pace)
     # the last of those who wait does so while all others of them begin
-    place = either(waiting > 0, lambda: waiting * waiting / (
+    place_wait = either(waiting > 0, lambda: waiting * waiting / (
         2 * rate * (q.concurrency + waiting)), lambda: 0.0)
-    ttft = plus(ttft, place)
+    ttft = plus(ttft, place_wait)
     e2e = ttft + (q.output_tokens - 1) * tpot
-    return Serving(alone, rest, wait, let_in, place, ttft, stall, draft, accepted, tpot, e2e, rate,
-                   rate * q.output_tokens, rate * q.input_tokens)
+    return Serving(alone, rest, wait, let_in, place_wait, ttft, stall, draft, accepted, tpot, e2e,
+                   rate, rate * q.output_tokens, rate * q.input_tokens)
 
 
 def held_by_decode_pool(q: Inputs, tpot: Number) -> Number:

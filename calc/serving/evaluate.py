@@ -201,7 +201,7 @@ say = messages("calc/serving/evaluate")
 
 NEAR = {"ttft": 0.2, "tpot": 0.1}  # of a simulation: nine of ten where it is to hold
 STALLED = 2 / 5  # of a token's time, prompts of other ranks that several chunks of a prompt meet
-HELD = 4 / 7  # share of a token's time spent on prompts, where the engine delays them
+DELAYED = 4 / 7  # share of a token's time spent on prompts, where the engine delays them
 NEARLY_ALL = 7 / 8  # of the steps, those with a prompt on some rank; of a token's time, prompts
 HALF = 4 / 9  # of the steps, those with a prompt on one rank
 SATURATED = 3 / 5  # of a token's time, prompts that come to one replica at random
@@ -228,38 +228,38 @@ def doubt_words() -> dict[str, Pair]:
     }
 
 
-def doubts(q: Inputs, found: Mapping[str, Number]) -> dict[str, Number]:
+def doubts(q: Inputs, quantities: Mapping[str, Number]) -> dict[str, Number]:
     """Whether each condition is met under which the closed form is off [1], by its name.
 
     Names are those of :func:`doubt_words`.
 
     Args:
         q: input symbols as attributes.
-        found: quantities of a steady state, by name.
+        quantities: quantities of a steady state, by name.
 
     Source: notebooks/serving.md, section A steady state.
     """
     ranks, one_pool = ranks_in_step(q), q.separate_pools <= 0
     together, several = ranks > 1, (q.data_parallel > ranks) & one_pool
-    stalled = found["steady_stall"] / found["steady_tpot"]
-    cut = found["prompt_span"] * (1 + q.prompt_variation) > 1
-    often, met = found["random_share"] > OFTEN, found["meeting_share"] > OFTEN
-    held = q.prefill_delay_steps > 0
-    longer = (stalled > EQUAL) & (found["mean_chunks"] * found["busy_step"] > (
-        q.output_tokens - 1) * found["steady_tpot"])
-    equal = q.answer_variation * (q.output_tokens - 1) < found["tokens_per_step"]
-    rate = found["steady_request_throughput"]
-    in_flight = rate * found["steady_e2e"]
+    stalled = quantities["steady_stall"] / quantities["steady_tpot"]
+    cut = quantities["prompt_span"] * (1 + q.prompt_variation) > 1
+    often, met = quantities["random_share"] > OFTEN, quantities["meeting_share"] > OFTEN
+    delayed = q.prefill_delay_steps > 0
+    longer = (stalled > EQUAL) & (quantities["mean_chunks"] * quantities["busy_step"] > (
+        q.output_tokens - 1) * quantities["steady_tpot"])
+    equal = q.answer_variation * (q.output_tokens - 1) < quantities["tokens_per_step"]
+    rate = quantities["steady_request_throughput"]
+    in_flight = rate * quantities["steady_e2e"]
     seldom = often & (in_flight <= q.data_parallel)
     return {
         "shared": together & one_pool & (
-            ~held & (cut & met & (stalled > STALLED) | often & (stalled > NEARLY_ALL) | longer)
-            | (found["group_busy"] > NEARLY_ALL) & (found["rank_busy"] > HALF)),
+            ~delayed & (cut & met & (stalled > STALLED) | often & (stalled > NEARLY_ALL) | longer)
+            | (quantities["group_busy"] > NEARLY_ALL) & (quantities["rank_busy"] > HALF)),
         "few": one_pool & (together & seldom & (stalled > STALLED)
-                           | often & (in_flight < 2) & (found["prompt_span"] > LONG)),
+                           | often & (in_flight < 2) & (quantities["prompt_span"] > LONG)),
         "equal": one_pool & ~several & ~often & equal & (stalled > EQUAL),
-        "held": together & held & (
-            cut & (stalled > STALLED) | (stalled > HELD) | longer | (q.least_loaded > 0)),
+        "held": together & delayed & (
+            cut & (stalled > STALLED) | (stalled > DELAYED) | longer | (q.least_loaded > 0)),
         "saturated": one_pool & ~together & ~several & often & (stalled > SATURATED),
         "in_turn": several & (stalled > IN_TURN),
         "front_end": (rate > FRONT_END * front_ends_rate(q)),
@@ -363,10 +363,10 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
     active = activations(attention, q, counted.moe_layers, requests)
-    kept = added(attention, q, counted, stored, stages)
-    memory = budget(attention, q, stored, kept, cached, stages,
+    additions = added(attention, q, counted, stored, stages)
+    memory = budget(attention, q, stored, additions, cached, stages,
                     active.activations_per_device, requests)
-    quantities = _named(counted, stored, kept, cached, active, memory)
+    quantities = _named(counted, stored, additions, cached, active, memory)
     if not decode:
         return quantities
     waiting = numbers["concurrency"] - memory.served_requests
@@ -447,7 +447,7 @@ def needs_prefill(names: Collection[str]) -> bool:
 
 
 def latencies(attention: str, q: Inputs, names: Collection[str],
-              known: Mapping[str, Any] | None = None) -> dict[str, Number]:
+              computed: Mapping[str, Any] | None = None) -> dict[str, Number]:
     """Quantities of the decode step, and where asked for of prefill, wave and steady state.
 
     Each equals what :func:`calc.evaluate` gives, which computes memory and floors besides, where
@@ -457,13 +457,13 @@ def latencies(attention: str, q: Inputs, names: Collection[str],
         attention: ``mla`` or ``gqa``.
         q: input symbols as attributes.
         names: quantities that are wanted; there are others with them.
-        known: steps that were computed before, by phase: ``WANTED`` as attributes [s].
+        computed: steps that were computed before, by phase: ``WANTED`` as attributes [s].
 
     Raises ValueError for a name that no step gives.
 
     Source: formulas of notebooks/, compute.md to serving.md, as of :func:`calc.evaluate`.
     """
-    known, wanted = known or {}, frozenset(names)
+    computed, wanted = computed or {}, frozenset(names)
     needs_prefill(names)
     of_all = not wanted <= DECODE_NAMES.union(*_OF_PHASE.values())
     n = count_parameters(attention, q)
@@ -475,7 +475,7 @@ def latencies(attention: str, q: Inputs, names: Collection[str],
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
     quantities: dict[str, Number] = {}
-    decode: Any = known.get("decode")
+    decode: Any = computed.get("decode")
     if of_all or not DECODE_NAMES.isdisjoint(wanted):
         if decode is None:
             composition = decode_step(q, decode_contexts(q, requests))
@@ -490,7 +490,7 @@ def latencies(attention: str, q: Inputs, names: Collection[str],
         return quantities
     cut = prompts(q, requests)
     steps: dict[str, Any] = {
-        phase: known.get(phase) or step(attention, q, n, stored, cached, chunk(q, cut, tokens))
+        phase: computed.get(phase) or step(attention, q, n, stored, cached, chunk(q, cut, tokens))
         for phase, tokens in (("prefill", cut.prefill_tokens), ("burst", cut.burst_tokens))
         if of_all or not _OF_PHASE[phase].isdisjoint(wanted)}
     for phase, done in steps.items():

@@ -155,14 +155,14 @@ def mean_chunks(q: Inputs, p: Prompts, span: Number) -> Number:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    whole = maximum(p.prompt_chunks, span)
+    count = maximum(p.prompt_chunks, span)
 
     def varied() -> Number:
         between = span + 1 / 2
         left = np.exp(-HARMONIC * (2 * span * q.prompt_variation) ** 2)
-        return maximum(maximum(1, span), between + (whole - between) * left)
+        return maximum(maximum(1, span), between + (count - between) * left)
 
-    return either(q.prompt_variation > 0, varied, lambda: whole)
+    return either(q.prompt_variation > 0, varied, lambda: count)
 
 
 @once
@@ -261,13 +261,13 @@ def pieces(q: Inputs, p: Prompts, c: Number, u: Number, decode: Step, prefill: S
         lambda: burst.device_time)
     cores = cores_in(q, decode)
     few = decode.device_time - removed_time(q, decode, cores)
-    each = 1 + q.draft_tokens  # tokens of a request that decodes
-    tokens = p.burst_tokens - scaled(batch, each)
+    per_request = 1 + q.draft_tokens  # tokens of a request that decodes
+    tokens = p.burst_tokens - scaled(batch, per_request)
     token = maximum(0, minimum(
         (of_one - few) / maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
     budget, in_step = q.max_num_batched_tokens, tokens_per_step(
         q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
-    room = either(mixed, lambda: maximum(budget - scaled(u, each), ROOM * budget),
+    room = either(mixed, lambda: maximum(budget - scaled(u, per_request), ROOM * budget),
                   lambda: budget)
     return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone,
                   burst.device_time, token,
@@ -387,7 +387,7 @@ def harmonic(count: Number) -> Number:
     return np.log(count) + EULER + 1 / (2 * count) - 1 / (12 * count * count)
 
 
-def _held(q: Inputs, p: Prompts, s: Pieces, u: Number, arrivals: Number, often: Number
+def _held_steps(q: Inputs, p: Prompts, s: Pieces, u: Number, arrivals: Number, often: Number
           ) -> tuple[Number, Number]:
     """Steps for which ranks hold prompts back, and for which one of them waits [1].
 
@@ -451,11 +451,11 @@ def _released(q: Inputs, p: Prompts, s: Pieces, hold: Number, arrivals: Number, 
     long = span * largest_of(minimum(s.ranks, 1 + arrivals * hold), q.prompt_variation**2)
     longest = maximum(chunks, mean_chunks(q, p, long))
     cycle = select(s.mixed, maximum(chunks, coming), coming + longest)
-    each = arrivals / s.ranks
-    least = each * span  # of a step, that of all prompts in full chunks
+    per_rank = arrivals / s.ranks
+    least = per_rank * span  # of a step, that of all prompts in full chunks
     group = minimum(1, maximum(longest / cycle, select(s.mixed, least, least / (1 + least))))
-    prompts = each * select(s.mixed, 1, minimum(coming / cycle, 1 / (1 + least)))  # 1 - group
-    together = each * select(s.mixed, cycle, coming)
+    prompts = per_rank * select(s.mixed, 1, minimum(coming / cycle, 1 / (1 + least)))  # 1 - group
+    together = per_rank * select(s.mixed, cycle, coming)
     rank = minimum(group, maximum(prompts * span, chunks / cycle * minimum(1, together)))
     return rank, group, prompts, 1 / cycle
 
@@ -476,7 +476,7 @@ def _busy_joined(s: Pieces, rank: Number, come: Number, looks: Number) -> Number
     return 1 - scaled(1 - rank, 1 + others)
 
 
-def _queues(s: Pieces, filled: Number, longer: Number, span: Number, each: Number
+def _queues(s: Pieces, filled: Number, longer: Number, span: Number, rate: Number
             ) -> tuple[Number, Number]:
     """Steps that a prompt waits for those before it on its rank, after an answer and at random [1].
 
@@ -485,7 +485,7 @@ def _queues(s: Pieces, filled: Number, longer: Number, span: Number, each: Numbe
         filled: of the room for chunks [1].
         longer: mean square of the length of prompts over the square of its mean [1].
         span: chunks that the mean prompt fills [1].
-        each: prompts in a decode step on each rank [1].
+        rate: prompts in a decode step on each rank [1].
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -493,7 +493,7 @@ def _queues(s: Pieces, filled: Number, longer: Number, span: Number, each: Numbe
     rest = filled * (minimum(1, span) / 2)
     queued = either(
         s.mixed, lambda: maximum(0, ahead - rest * clip(2 - span, 0, 1)),
-        lambda: each * span / 2 * clip(span - 1, 0, 1))
+        lambda: rate * span / 2 * clip(span - 1, 0, 1))
     return queued, maximum(0, ahead - rest)
 
 
@@ -524,18 +524,18 @@ def rates_of(q: Inputs, p: Prompts, s: Pieces, u: Number, span: Number, often: N
     chunks, power, looks = mean_chunks(q, p, span), s.ranks**0.5, q.scheduler_recv_interval
     full = (later + chunks) / span
     filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
-    each = u / later
+    rate = u / later
     alone = select(s.ranks > 1, 0, thought)
-    come = scaled(each, looks)  # until the engine looks for them
+    come = scaled(rate, looks)  # until the engine looks for them
     about = soft_minimum(come, power)
-    between = maximum(each * span, per(chunks, looks) * either(
+    between = maximum(rate * span, per(chunks, looks) * either(
         alone > 0, lambda: (1 - alone) * about + alone * select(
             come < FEW, come, np.expm1(product_log(come))),
         lambda: about))
-    unheld = either(s.mixed, lambda: filled / span, lambda: each / (1 + between))
+    unheld = either(s.mixed, lambda: filled / span, lambda: rate / (1 + between))
     # held prompts take so many steps more until they come again
-    coming = maximum(LEAST, s.ranks * select(s.mixed, unheld, each))
-    _, waited = _held(q, p, s, u, coming, often)
+    coming = maximum(LEAST, s.ranks * select(s.mixed, unheld, rate))
+    _, waited = _held_steps(q, p, s, u, coming, often)
     missed = (looks - 1) / 2 + q.steps_ahead
     seldom = (later + chunks) / (later + chunks + waited + missed)
     arrivals, prompts = coming * seldom, unheld * seldom
@@ -543,12 +543,12 @@ def rates_of(q: Inputs, p: Prompts, s: Pieces, u: Number, span: Number, often: N
     rank = either(s.mixed, lambda: minimum(1, maximum(
         spanned, per(soft_minimum(scaled(pieces_come, looks), power), looks))),
         lambda: between / (1 + between))
-    hold, held = _held(q, p, s, u, arrivals, often)
+    hold, waits = _held_steps(q, p, s, u, arrivals, often)
     busy, group, prompts, releases = either(
         hold > 0, lambda: _released(q, p, s, hold, arrivals, chunks, span),
         lambda: (rank, _busy_joined(s, rank, pieces_come, looks), prompts, 1.0))
-    return Rates(chunks, filled, between, unheld, coming, arrivals, prompts, busy, hold, held,
-                 releases, group, *_queues(s, filled, longer, span, each))
+    return Rates(chunks, filled, between, unheld, coming, arrivals, prompts, busy, hold, waits,
+                 releases, group, *_queues(s, filled, longer, span, rate))
 
 
 @dataclass(frozen=True)
@@ -606,12 +606,12 @@ def chunks_of(q: Inputs, p: Prompts, s: Pieces, r: Rates, c: Number, span: Numbe
     prompts, in_group = r.prompts_per_step, maximum(LEAST, r.group_busy)
     come, any_come = new * prompts, prompts > LEAST
     on_rank = prompts / maximum(LEAST, r.rank_busy)
-    whole = minimum(budget, select(any_come, new * on_rank, p.prefill_tokens))
+    fresh = minimum(budget, select(any_come, new * on_rank, p.prefill_tokens))
     on_rank = maximum(1, on_rank)
     busy_ranks = maximum(1, s.ranks * r.rank_busy / in_group)
     varied = either(q.prompt_variation > 0, lambda: largest_of(
         busy_ranks, q.prompt_variation**2 / on_rank), lambda: 1.0)
-    fullest = minimum(budget - (budget - whole) / busy_ranks, scaled(whole, varied))
+    fullest = minimum(budget - (budget - fresh) / busy_ranks, scaled(fresh, varied))
     of_all = scaled(come, s.ranks)
     everywhere = of_all / in_group
     deeper = deepest(q, p, s, span, busy_ranks)
@@ -630,7 +630,7 @@ def chunks_of(q: Inputs, p: Prompts, s: Pieces, r: Rates, c: Number, span: Numbe
     stages = q.pipeline_parallel
     through = either(stages > 1, lambda: chunk * ((r.mean_chunks + stages - 1) / stages),
                      lambda: chunk * r.mean_chunks)
-    held = either(r.hold_wait > 0, lambda: r.hold_wait * pace, lambda: 0.0)
+    delay = either(r.hold_wait > 0, lambda: r.hold_wait * pace, lambda: 0.0)
     least = per(maximum(packed_time(q, p, c, burst), span * busy_time(
         s, p, budget, s.ranks * budget, riding)), s.ranks)
-    return Chunks(fullest, deeper, busy, own, chunk, least, plus(through, held))
+    return Chunks(fullest, deeper, busy, own, chunk, least, plus(through, delay))

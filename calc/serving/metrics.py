@@ -241,8 +241,8 @@ def summarise(run: Run, objective: Objective | None = None) -> Summary:
     """
     arrivals, ends = (np.array([getattr(outcome, name) for outcome in run.outcomes])
                       for name in ("arrival", "finished"))
-    found = window(arrivals, ends)
-    begin, end = found or (float(arrivals.min()), float(ends.max()))
+    bounds = window(arrivals, ends)
+    begin, end = bounds or (float(arrivals.min()), float(ends.max()))
     order = np.argsort(ends, kind="stable")
     inside = order[(ends[order] > begin) & (ends[order] <= end)]
     counted = [run.outcomes[number] for number in inside]
@@ -254,7 +254,7 @@ def summarise(run: Run, objective: Objective | None = None) -> Summary:
     times = {name: _latency(np.array([getattr(outcome, name) for outcome in counted]))
              for name in ("wait", "ttft", "tpot", "e2e")}
     return Summary(
-        requests=len(counted), begin=begin, window=length, steady=found is not None, **times,
+        requests=len(counted), begin=begin, window=length, steady=bounds is not None, **times,
         request_throughput=len(counted) / length,
         output_throughput=sum(outcome.output_tokens for outcome in counted) / length,
         goodput=good / length, good=good / len(counted),
@@ -321,13 +321,14 @@ def saturation_of_ranks(pool: Pool, shapes: Sequence[Shape], ceiling: float, wav
 
     Raises ValueError as ``saturation_rate`` does.
     """
-    rate, found = ceiling, 0.0
+    rate, capacity = ceiling, 0.0
     for _ in range(MOST_RUNS):
-        found = saturation_rate(pool, shapes, waves=waves, rate=rate)
-        if found > rate * (1 - PRECISION):
+        capacity = saturation_rate(pool, shapes, waves=waves, rate=rate)
+        if capacity > rate * (1 - PRECISION):
             return rate
-        rate = found * found / rate  # further down: a run begins with all ranks at the same point
-    return found
+        # further down: a run begins with all ranks at the same point
+        rate = capacity * capacity / rate
+    return capacity
 
 
 def keeps_up(run: Run, growth: float = 0.02) -> bool:
@@ -425,15 +426,15 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Le
     return {
         "tpot": float(mid["tpot"](later)) if later else float("nan"),
         "ttft": overhead + float(mid["ttft"](first)), "e2e": overhead + float(mid["e2e"](last)),
-        "output_throughput": replicas / ranks * tokens / max(each.finished for each in outcomes)}
+        "output_throughput": replicas / ranks * tokens / max(run.finished for run in outcomes)}
 
 
 def _drawn(draw: np.random.Generator, mean: float, count: int, lengths: Lengths) -> np.ndarray:
     """Lengths of requests with that mean [token], shape (count,)."""
     if lengths == "equal":
-        found = np.full(count, mean)
+        tokens = np.full(count, mean)
     elif lengths == "even":
-        found = draw.uniform(1, 2 * mean, count)
+        tokens = draw.uniform(1, 2 * mean, count)
     else:
-        found = draw.exponential(mean, count)
-    return np.maximum(1, np.rint(found)).astype(int)
+        tokens = draw.exponential(mean, count)
+    return np.maximum(1, np.rint(tokens)).astype(int)

@@ -315,11 +315,11 @@ def shapes_of(input_tokens: float, output_tokens: float, distribution: Distribut
         longest: of prompt and answer together [token].
         seed: of the combination.
     """
-    each = variation if isinstance(variation, tuple) else (variation, variation)
+    variations = variation if isinstance(variation, tuple) else (variation, variation)
     mix = np.random.default_rng(seed)
     prompts, answers = (
         np.rint(mean * mix.permutation(_factors(distribution, part))).clip(1).astype(int)
-        for mean, part in zip((input_tokens, output_tokens), each, strict=True))
+        for mean, part in zip((input_tokens, output_tokens), variations, strict=True))
     prompts = np.minimum(prompts, longest - 1).astype(int)
     answers = np.minimum(answers, longest - prompts).astype(int)
     cached = in_prefix_cache(prompts, cached_share).astype(int)
@@ -453,21 +453,21 @@ class Conversation:
     def __init__(self, prefixes: Prefixes, begun: Iterator[tuple[int, int]]) -> None:
         self._prefixes, self._begun = prefixes, begun
         self._turns = prefixes.turns  # of a conversation that is over
-        self._said = self._prefix = self._number = self._group = 0
+        self._history = self._prefix = self._number = self._group = 0
 
     def ask(self, arrival: float, shape: Shape) -> Request:
         """The next request, at a time [s], with a prompt and an answer of these lengths [token]."""
         prompt, answer = shape[:2]
         new = max(1, prompt - self._prefixes.tokens)
         if (self._turns == self._prefixes.turns
-                or self._said + new + answer > self._prefixes.longest):
+                or self._history + new + answer > self._prefixes.longest):
             self._number, self._group = next(self._begun)
             self._turns, self._prefix = 0, min(self._prefixes.tokens, prompt)
-            self._said, new = 0, prompt
-        asked = self._said + new
-        self._said, self._turns = asked + answer, self._turns + 1
-        return Request(arrival, asked, answer, texts=(
-            ((self._group,), self._prefix), ((self._group, self._number), self._said)))
+            self._history, new = 0, prompt
+        context = self._history + new
+        self._history, self._turns = context + answer, self._turns + 1
+        return Request(arrival, context, answer, texts=(
+            ((self._group,), self._prefix), ((self._group, self._number), self._history)))
 
 
 def sharing(requests: Sequence[Request], prefixes: Prefixes, seed: int = 0) -> tuple[Request, ...]:

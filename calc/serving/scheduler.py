@@ -59,8 +59,8 @@ class PrefixCache:
     def find(self, blocks: Sequence[Block]) -> tuple[int, int]:
         """Blocks that a request finds at its beginning, and how many of these others have [block].
         """
-        found = [*takewhile(self._users.__contains__, blocks)]
-        return len(found), sum(self._users[block] > 0 for block in found)
+        hits = [*takewhile(self._users.__contains__, blocks)]
+        return len(hits), sum(self._users[block] > 0 for block in hits)
 
     def hold(self, blocks: Sequence[Block]) -> int:
         """A request gets blocks, those found and those filled.
@@ -137,11 +137,11 @@ class Engine:
     def receive(self, idle: bool) -> None:
         """Look for requests before a step is planned; an ``idle`` engine does so all the time."""
         looks, missed = idle or not self.decoded % self.limits.recv_interval, []
-        for each in self.arrived:
-            if idle or (looks and not each[1]):
-                self._enter(each[0])
+        for entry in self.arrived:
+            if idle or (looks and not entry[1]):
+                self._enter(entry[0])
             else:
-                missed.append([each[0], max(0, each[1] - 1)])
+                missed.append([entry[0], max(0, entry[1] - 1)])
         self.arrived = missed
 
     def _enter(self, job: Job) -> None:
@@ -168,7 +168,7 @@ class Engine:
         return len(self.running) >= max(1, self.limits.max_num_seqs - 1)
 
     @property
-    def asked(self) -> int:
+    def queued_tokens(self) -> int:
         """Tokens of the prompts that wait [token]."""
         return sum(job.known - job.computed for job in self.waiting)
 
@@ -382,9 +382,9 @@ class Engine:
         job = self.waiting[0]
         if job.shareable:
             size = self.limits.block_size
-            found, job.spared = self.prefix_cache.find(
+            hits, job.spared = self.prefix_cache.find(
                 job.shareable[:(job.known - 1) // size])
-            job.computed = found * size
+            job.computed = hits * size
             if not job.preemptions:
                 job.hit_tokens = job.computed
         return job

@@ -191,7 +191,7 @@ class _Group:
         if alone and not pool.awaited:
             return not self._holds(False)
         able = [engine.can_prefill for engine in self.engines]
-        return not self._holds(able[0] and self.engines[0].asked < pool.awaited if alone
+        return not self._holds(able[0] and self.engines[0].queued_tokens < pool.awaited if alone
                                else any(able) and not all(able))
 
     def _holds(self, could: bool) -> bool:
@@ -213,7 +213,7 @@ class _Router:
 
     def submit(self, job: Job) -> None:
         if self.routing == "least-loaded":
-            group, engine = min(self.places, key=lambda place: place[1].load)
+            group, engine = min(self.places, key=lambda item: item[1].load)
         else:
             group, engine = self.places[self.turn]
             self.turn = (self.turn + 1) % len(self.places)
@@ -288,13 +288,13 @@ class _System:
                 yield from _until(self.env, request.arrival)
             self.submit(request)
 
-    def ask(self, loop: ClosedLoop, begin: float, asked: Any,
+    def ask(self, loop: ClosedLoop, begin: float, shapes: Any,
             begun: Iterator[tuple[int, int]]) -> Events:
-        """One user of a closed loop; ``asked`` gives the next request's shape and think time."""
+        """One user of a closed loop; ``shapes`` gives the next request's shape and think time."""
         if begin:
             yield self.env.timeout(begin)
         talk = Conversation(loop.prefixes, begun) if loop.prefixes else None
-        for shape, thinking in asked:
+        for shape, thinking in shapes:
             now = self.env.now
             yield self.submit(talk.ask(now, shape) if talk else Request(now, *shape))
             if thinking:
@@ -323,11 +323,11 @@ def simulate(workload: Sequence[Request] | ClosedLoop, pool: Pool, decode: Pool 
     system = _System(pool, decode, transfer, front_end_rate)
     if isinstance(workload, ClosedLoop):
         # shared: who is free first asks next
-        asked = zip(*workload.draw(), strict=True)
+        shapes = zip(*workload.draw(), strict=True)
         begun = (workload.prefixes.drawn(workload.count, workload.seed) if workload.prefixes
                  else iter(()))
         for begin in workload.begins():
-            system.env.process(system.ask(workload, begin, asked, begun))
+            system.env.process(system.ask(workload, begin, shapes, begun))
     else:
         system.env.process(system.arrive(sorted(workload, key=lambda request: request.arrival)))
     system.env.run()

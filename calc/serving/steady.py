@@ -77,8 +77,8 @@ def shorter_of_two(first: Number, second: Number, variations: tuple[Number, Numb
 
     Source: notebooks/serving.md, section A steady state.
     """
-    whole = first + second
-    squares = ((first * variations[0]) ** 2 + (second * variations[1]) ** 2) / (whole * whole)
+    total = first + second
+    squares = ((first * variations[0]) ** 2 + (second * variations[1]) ** 2) / (total * total)
     return 2 * normal_tail((np.log1p(squares) / 2) ** 0.5)
 
 
@@ -173,15 +173,15 @@ def overlapping(a: Among) -> tuple[Number, Number, Number]:
     least = maximum(LEAST, a.load / a.first)
     load = least * a.first
     ratio = scaled(load, 1 - a.pausing) / a.own
-    found = [minimum(MOST, 1 / (1 / least + 1 / maximum(
+    estimates = [minimum(MOST, 1 / (1 / least + 1 / maximum(
         product_log(ratio), ratio * a.rest)))]
     for _ in range(REFINED):
-        rho = found[-1]
+        rho = estimates[-1]
         after, share = _decoding(a, rho)
-        whole = a.first + after
-        nearer = rho * (load / (rho * whole)) ** (whole / (whole + share() * after))
-        found.append(clip(nearer, LEAST, MOST))
-    about, near, enough = found
+        total = a.first + after
+        nearer = rho * (load / (rho * total)) ** (total / (total + share() * after))
+        estimates.append(clip(nearer, LEAST, MOST))
+    about, near, enough = estimates
     return about, near, enough
 
 
@@ -285,8 +285,8 @@ def _stay(q: Inputs, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lo
                        lambda: stalled)
     seen = either(r.hold_steps > 0, seen_of_held, lambda: 1.0)
     begun = u > 0
-    each = s.ranks / (later + select(s.mixed, r.mean_chunks + r.queue_steps, 0)) * u
-    interruption = select(begun, stalled / select(begun, each, 1), 0)
+    per_token = s.ranks / (later + select(s.mixed, r.mean_chunks + r.queue_steps, 0)) * u
+    interruption = select(begun, stalled / select(begun, per_token, 1), 0)
     at_random = (pace * pace + longer * (k.busy_step + pace)) / (2 * mean)
     left = maximum(mean - h, mean / 2)
     left = either(s.units > 1, lambda: left / s.units + (1 - 1 / s.units) * at_random, lambda: left)
@@ -294,9 +294,9 @@ def _stay(q: Inputs, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lo
     prompt, portion = r.mean_chunks * k.busy_step, minimum(1, span)
 
     def waited() -> Number:
-        found = u * prompt * prompt * ((1 + q.prompt_variation**2) / 2)
+        moment = u * prompt * prompt * ((1 + q.prompt_variation**2) / 2)
         base = h + k.steady_prefill + lone * at_random + after * pace
-        return portion * maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
+        return portion * maximum(0, 2 * moment / (base + (base * base + 4 * moment) ** 0.5)
                                    - portion * r.rank_busy * k.busy_step / 2)
 
     queued = either(s.mixed, lambda: r.random_queue * k.busy_step, waited)
@@ -413,9 +413,9 @@ def _shared_pool_wait(q: Inputs, p: Prompts, a: _PrefillPool, u: Number, base: N
     Source: notebooks/serving.md, section A steady state.
     """
     sharing = maximum(0, 1 - p.new_tokens / q.max_num_batched_tokens)
-    each = u / a.replicas
-    load = each * a.service
-    gap = base - load + sharing * each * (a.service - a.growth)
+    rate = u / a.replicas
+    load = rate * a.service
+    gap = base - load + sharing * rate * (a.service - a.growth)
     twice = load * a.service * base / (base + load * sharing) * (
         1 / a.replicas + q.prompt_variation**2)
     return twice / (gap + (gap * gap + 2 * twice) ** 0.5)
@@ -507,9 +507,9 @@ def _short(q: Inputs, k: Chunks, a: _PrefillPool, others: Number, loading: Numbe
     through its card's link.
     """
     apart = q.separate_pools > 0
-    each = either(apart, lambda: a.least / a.replicas, lambda: k.least_work)
+    per_prompt = either(apart, lambda: a.least / a.replicas, lambda: k.least_work)
     own = select(apart, 1, 1 / q.pipeline_parallel)
-    needed = maximum(q.concurrency / front_ends_rate(q), (own + others) * each)
+    needed = maximum(q.concurrency / front_ends_rate(q), (own + others) * per_prompt)
     if not is_absent(loading):
         needed = maximum(needed, q.concurrency / q.data_parallel * loading)
     return maximum(0, needed - stay)
@@ -518,9 +518,9 @@ def _short(q: Inputs, k: Chunks, a: _PrefillPool, others: Number, loading: Numbe
 def _sent(q: Inputs, first: Number, tpot: Number, accepted: Number
           ) -> tuple[Number, Number, Number]:
     """First token, time per token and time per piece, as pieces reach the client [s]."""
-    held, later = first_held(q, tpot), maximum(1, q.output_tokens - 1)
-    seen = either(held > 0, lambda: tpot - held / later, lambda: tpot)
-    return plus(first, held), seen, scaled(seen, clip(accepted, q.stream_interval, later))
+    delay, later = first_held(q, tpot), maximum(1, q.output_tokens - 1)
+    seen = either(delay > 0, lambda: tpot - delay / later, lambda: tpot)
+    return plus(first, delay), seen, scaled(seen, clip(accepted, q.stream_interval, later))
 
 
 def _little(q: Inputs, others: Number, waiting: Number, inside: Number
@@ -540,8 +540,8 @@ def _little(q: Inputs, others: Number, waiting: Number, inside: Number
     asking = either((q.open_arrivals > 0) & (waiting <= 0), lambda: 0.0,
                     lambda: 1 / plus(inside, q.think_time))
     rate = plus(among, asking)
-    place = either(waiting > 0, lambda: waiting / select(waiting > 0, rate, 1), lambda: 0.0)
-    return among, rate, place
+    place_wait = either(waiting > 0, lambda: waiting / select(waiting > 0, rate, 1), lambda: 0.0)
+    return among, rate, place_wait
 
 
 def steady(q: Inputs, p: Prompts, requests_per_rank: Number, waiting: Number, decode: Step,
@@ -592,7 +592,7 @@ def steady(q: Inputs, p: Prompts, requests_per_rank: Number, waiting: Number, de
                    first + after * tpot)
     ttft, tpot, gap = _sent(q, first + short, tpot, accepted)
     inside = ttft + after * tpot
-    among, rate, place = _little(q, total, waiting, inside)
+    among, rate, place_wait = _little(q, total, waiting, inside)
     return Steady(
         **vars(r), **vars(k), **vars(t), shorter_stay=shorter, replica_others=beside,
         steady_others=others, return_time=away, exposed_prompts=s.exposed,
@@ -600,7 +600,7 @@ def steady(q: Inputs, p: Prompts, requests_per_rank: Number, waiting: Number, de
         prompt_growth=s.token * p.new_tokens, prompt_span=span, riding_cores=s.riding,
         riding_time=maximum(0, riding - s.waiting), random_share=mixing, meeting_share=meeting,
         steady_decode=decoding, pool_wait=pool, lighter_step=lighter, steady_pace=steps,
-        place_wait=place, steady_queue=queue + plus(short, place), steady_stall=stall,
-        steady_ttft=plus(ttft, place), steady_tpot=tpot, steady_e2e=plus(inside, place),
+        place_wait=place_wait, steady_queue=queue + plus(short, place_wait), steady_stall=stall,
+        steady_ttft=plus(ttft, place_wait), steady_tpot=tpot, steady_e2e=plus(inside, place_wait),
         steady_users=1 + total + plus(among * q.think_time, waiting), stream_gap=gap,
         others_rate=among, steady_request_throughput=rate, steady_throughput=rate * q.output_tokens)

@@ -38,7 +38,7 @@ COUNTS, CONTEXTS = 32, 8  # whose times are computed at once: it takes little lo
 SHARED = 32  # numbers of tokens of all ranks, and of the busiest, likewise
 BESIDE = 8  # numbers of requests beside a prompt for which all expected ones are computed at once
 NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
-BUSY = tuple(each.name for each in fields(Busy))
+BUSY = tuple(item.name for item in fields(Busy))
 # what is asked of a step: a rank's part of it, the core of its answers, the time of answers alone
 OWN, CORE, ALONE = (*BUSY, "launch", "beside_layer"), ("core", "core_links"), ("alone",)
 
@@ -200,17 +200,18 @@ class Clock:
                 whose experts are left to what all ranks have.
             count, contexts: requests that decode, and their mean context.
         """
-        known = self._answers[names]
-        if (count, contexts) not in known:
+        computed = self._answers[names]
+        if (count, contexts) not in computed:
             counts, rungs = (first - (first - 1) % size for first, size in (
                 (count, COUNTS), (contexts, CONTEXTS)))
             block = self._decoding(counts + np.arange(COUNTS)[:, np.newaxis],
                                    ROUNDING * _height(rungs + np.arange(CONTEXTS)))
             times = (self._times(names, block) if names != OWN else self._part(
                 replace(block, group_tokens=0.0, busiest_tokens=0.0)))
-            known |= {(row, column): numbers for row, several in enumerate(times.tolist(), counts)
-                      for column, numbers in enumerate(several, rungs)}
-        return known[count, contexts]
+            computed |= {(row, column): numbers
+                         for row, several in enumerate(times.tolist(), counts)
+                         for column, numbers in enumerate(several, rungs)}
+        return computed[count, contexts]
 
     def _prompt(self, step: Step, in_group: bool = False) -> Sequence[float]:
         """Numbers of what a step's prompts add to a rank's time, with the tokens of those that
@@ -245,11 +246,11 @@ class Clock:
             beside: block of the requests that decode beside it.
             in_group: whether the experts are left to what all ranks of a group have.
         """
-        (rows, row), (places, place) = (divmod(rung, CONTEXTS) for rung in (
+        (rows, row), (places, column) = (divmod(rung, CONTEXTS) for rung in (
             _rung(new), _rung(math.ceil(cached / ROUNDING))))
         own, before = (_height(start * CONTEXTS + np.arange(CONTEXTS)) for start in (rows, places))
         return self._block((rows, places), np.maximum(1.0, own[:, np.newaxis]), ROUNDING * before,
-                           beside, in_group)[row, place]
+                           beside, in_group)[row, column]
 
     def _block(self, key: tuple[int, ...], new: np.ndarray, cached: np.ndarray, beside: int,
                in_group: bool) -> np.ndarray:
@@ -368,11 +369,11 @@ class Clock:
         key = names, shape, *given, *fixed.items()
         if key not in self._repeating:
             self._repeating[key] = Repeating(self._timed, fixed)
-        found = np.empty((len(names), math.prod(shape)))
+        result = np.empty((len(names), math.prod(shape)))
         self._repeating[key].take({name: np.broadcast_to(value, shape).ravel()
                                    for name, value in given.items()},
-                                  dict(zip(names, found, strict=True)), 0)
-        return np.moveaxis(found.reshape(-1, *shape), 0, -1)
+                                  dict(zip(names, result, strict=True)), 0)
+        return np.moveaxis(result.reshape(-1, *shape), 0, -1)
 
     def _timed(self, composition: Mapping[str, Any]) -> Mapping[str, Number]:
         """Times of steps of a composition, ``OWN``, ``CORE`` and ``ALONE`` [s]."""

@@ -18,7 +18,7 @@ from catalogue.entries.entry import Entry
 from catalogue.library import refusal
 from catalogue.reading import yamlfile
 from catalogue.reading.files import is_file
-from catalogue.reading.values import Flag, Whole, is_path
+from catalogue.reading.values import Flag, Positive, is_path
 
 CHUNK = 1 << 17  # deployments of a chunk
 LARGEST_CHUNK = 1 << 22  # what a core holds of one stays below a GiB
@@ -61,10 +61,10 @@ class Sweep(Entry):
     axes: dict[str, Values] = Field(default_factory=dict)
     minimise: Names
     maximise: Names
-    best: Whole | None = None
+    best: Positive | None = None
     all: Flag = False
     quantities: Names
-    chunk: Whole = CHUNK
+    chunk: Positive = CHUNK
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)  # of axes in a file
 
     @property

@@ -19,7 +19,7 @@ from catalogue.deployments.cuts import (
     block_problem,
     context_problem,
     cut_problem,
-    told,
+    problem_of,
 )
 from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES, joined_replicas
 from catalogue.deployments.physics_inputs import mechanisms_name
@@ -65,7 +65,7 @@ def server_problem(subject: Subject, cut: Cut) -> Problem | None:
         fills = per_node % cards == 0 or cut.data == cut.joined
     else:
         fills = cards % per_node == 0 and (replica % per_node == 0 or per_node % replica == 0)
-    return None if fills else told(
+    return None if fills else problem_of(
         SERVERS, TENSOR, lambda: say("server-of-cards-replicas-of", cards=cards, replica=replica,
                                      per_node=per_node),
         cards=cards, replica=replica, per_node=per_node)
@@ -78,8 +78,8 @@ def engine_problem(subject: Subject, cut: Cut) -> Problem | None:
     """
     if not subject.engines_own:
         return None
-    found = [layout_problem(engine, subject, cut) for engine in subject.engines]
-    return found[0] if found and all(found) else None
+    problems = [layout_problem(engine, subject, cut) for engine in subject.engines]
+    return problems[0] if problems and all(problems) else None
 
 
 def engine_kinds(subject: Subject, cuts: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -93,12 +93,12 @@ def engine_kinds(subject: Subject, cuts: Mapping[str, Any]) -> tuple[Any, ...]:
     """
     tensor, expert, slices = cuts["tensor"], cuts["expert"], cuts.get("slices", 0)
     left = tensor // expert
-    each = slices + (slices == 0) * (left + (left == 0))
+    per_expert = slices + (slices == 0) * (left + (left == 0))
     joined = joined_replicas(tensor, expert, slices)
     per_node = int(subject.node.devices_per_node.value)
     replica = tensor * cuts.get("pipeline", 1)
     return tuple(1 * looked_at for looked_at in (
-        tensor > 1, expert > 1, each > 1, joined > 1, replica > per_node,
+        tensor > 1, expert > 1, per_expert > 1, joined > 1, replica > per_node,
         cuts.get("shared_ranks", 0) > 0, cuts.get("spares", 0) > 0, cuts.get("context", 1) > 1,
         padded_vocabulary(subject) % tensor > 0))
 
@@ -118,15 +118,15 @@ def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
     if not drafts:
         return None
     if subject.engines_own and cut.drafter and not drafted_by(subject, method):
-        return told(DRAFTS, "draft_method", lambda: say(
+        return problem_of(DRAFTS, "draft_method", lambda: say(
             "drafter-that-no-engine-starts", method=method, model=subject.model.id,
             engine=_engines(subject)), drafts=drafts)
     if subject.engines_own and not cut.drafter and not subject.model.drafts:
-        return told(DRAFTS, "draft_tokens", lambda: say(
+        return problem_of(DRAFTS, "draft_tokens", lambda: say(
             "drafted-tokens-no-layer-that", drafts=drafts, model=subject.model.id), drafts=drafts)
     if cut.pipeline == 1 or (subject.staged_drafts if cut.drafter else subject.stages_draft):
         return None
-    return told(DRAFTS, "draft_tokens", lambda: say(
+    return problem_of(DRAFTS, "draft_tokens", lambda: say(
         "drafted-tokens-in-pipeline-stages", drafts=drafts, pipeline=cut.pipeline,
         engine=_engines(subject)), drafts=drafts, stages=cut.pipeline)
 
@@ -170,37 +170,38 @@ def layout_problem(engine: Starts, subject: Subject, cut: Cut) -> Problem | None
 
 def _problems(name: str, starts: Mapping[str, bool], subject: Subject, cut: Cut
               ) -> Iterator[Problem]:
-    ranks, each, ep, joined = cut.tensor * cut.joined, cut.each, cut.expert, cut.joined
+    per_expert, ep, joined = cut.slices_per_expert, cut.expert, cut.joined
+    ranks = cut.tensor * joined
     experts = bool(subject.numbers["n_routed_experts"])
-    if experts and ep > 1 and each > 1 and not starts.get("divided_experts"):
-        yield told(ENGINE, SLICES if cut.slices else EXPERTS, lambda: say(
-            "no-flag-cuts-experts-on", name=name, ep=ep, ranks=ranks, each=each),
+    if experts and ep > 1 and per_expert > 1 and not starts.get("divided_experts"):
+        yield problem_of(ENGINE, SLICES if cut.slices else EXPERTS, lambda: say(
+            "no-flag-cuts-experts-on", name=name, ep=ep, ranks=ranks, each=per_expert),
             ranks=ranks, expert=ep)
     if experts and ep == 1 and joined > 1 and not starts.get("cut_over_replicas"):
-        yield told(ENGINE, SLICES, lambda: say(
+        yield problem_of(ENGINE, SLICES, lambda: say(
             "no-flag-cuts-experts-over", name=name, joined=joined, ranks=ranks), ranks=ranks)
     if joined > 1 and cut.tensor > 1 and not starts.get("wide_replicas"):
-        yield told(ENGINE, TENSOR, lambda: say(
+        yield problem_of(ENGINE, TENSOR, lambda: say(
             "attention-is-cut-over-all", name=name, ranks=ranks), ranks=ranks)
     padded = padded_vocabulary(subject)
     if padded % cut.tensor and not starts.get("any_vocabulary"):
-        yield told(ENGINE, TENSOR, lambda: say(
+        yield problem_of(ENGINE, TENSOR, lambda: say(
             "vocabulary-not-dealt", name=name, tp=cut.tensor, padded=f"{padded:,}",
             stated=f"{subject.numbers['vocab_size']:,.0f}", block=VOCABULARY_BLOCK,
             of=subject.model.id), parts=cut.tensor, whole=padded)
     per_node, replica = int(subject.node.devices_per_node.value), cut.tensor * cut.pipeline
     if joined > 1 and replica > per_node and not starts.get("spread_replicas"):
-        yield told(ENGINE, TENSOR, lambda: say(
+        yield problem_of(ENGINE, TENSOR, lambda: say(
             "replicas-of-cards-that-span", name=name, tensor=replica, per_node=per_node),
             per_node=per_node)
     if cut.shared_ranks:
-        yield told(ENGINE, SHARED_RANKS, lambda: say(
+        yield problem_of(ENGINE, SHARED_RANKS, lambda: say(
             "no-flag-gives-ranks-to", name=name, shared_ranks=SHARED_RANKS))
     if cut.spares and not starts.get("spares"):
-        yield told(ENGINE, "redundant_experts", lambda: say(
+        yield problem_of(ENGINE, "redundant_experts", lambda: say(
             "has-no-redundant-experts-expected", name=name), spares=cut.spares)
     if cut.context > 1 and not starts.get("dealt_cache"):
-        yield told(ENGINE, SHARED_CACHE, lambda: say(
+        yield problem_of(ENGINE, SHARED_CACHE, lambda: say(
             "deals-no-cache-over-ranks", name=name, shared_cache=SHARED_CACHE,
             sparse=bool(subject.numbers["index_topk"])), ranks=cut.context)
 
@@ -263,7 +264,7 @@ def host_problem(subject: Subject, _: Cut) -> Problem | None:
     if not subject.precision.host_experts:
         return None
     stored, of = subject.precision.weights.routed_expert, subject.precision.id
-    return told(HOST_FORMAT, "precision",
+    return problem_of(HOST_FORMAT, "precision",
                 lambda: say("experts-of-are-stored-in", of=of, stored=stored),
                 stored=stored)
 
@@ -272,11 +273,11 @@ def refused_problem(subject: Subject, _: Cut) -> Problem | None:
     """A precision that the engine refuses on the card, or every engine that starts there."""
     if not subject.engines_own:
         return None
-    found = _supported(subject)
-    if found.verdict != "refuses":
+    support = _supported(subject)
+    if support.verdict != "refuses":
         return None
-    return told(KERNEL, "precision", lambda: _refusal_words(subject, found),
-                sources=[refusal.source for refusal in found.refusals])
+    return problem_of(KERNEL, "precision", lambda: _refusal_words(subject, support),
+                sources=[refusal.source for refusal in support.refusals])
 
 
 def known_to_run(subject: Subject) -> bool:
@@ -297,35 +298,35 @@ def kernel_words(subject: Subject) -> Pair | None:
     Args:
         subject: the model on its cards.
     """
-    found, lacking = _supported(subject), lacking_words(subject)
-    if found.verdict == "unknown":
-        told = [_unknown_words(subject, found), lacking]
-    elif found.kernel and (lacking or found.kernel.widened):
-        told = [lacking, found.kernel.words]
+    support, lacking = _supported(subject), lacking_words(subject)
+    if support.verdict == "unknown":
+        parts = [_unknown_words(subject, support), lacking]
+    elif support.kernel and (lacking or support.kernel.widened):
+        parts = [lacking, support.kernel.words]
     else:
         return None
-    return join((". ", "。"), [(en[0].upper() + en[1:], zh) for en, zh in filter(None, told)])
+    return join((". ", "。"), [(en[0].upper() + en[1:], zh) for en, zh in filter(None, parts)])
 
 
-def _refusal_words(subject: Subject, found: Support) -> Pair:
+def _refusal_words(subject: Subject, support: Support) -> Pair:
     """Who refuses what, and what runs there instead."""
     near = _replacement(subject)
     refusals = join(("; ", "；"), [say(
         "refused", engine=refusal.engine, release=refusal.release or "",
         released=refusal.release is not None, whole=refusal.part is None,
         part=_part_words(refusal.part, subject), why=refusal.why, source=refusal.source,
-    ) for refusal in {one.engine: one for one in found.refusals[::-1]}.values()])
+    ) for refusal in {one.engine: one for one in support.refusals[::-1]}.values()])
     return say("refuses", model=subject.model.id, precision=subject.precision.id,
                device=subject.device.id, refusals=refusals, near=bool(near), nearest=near)
 
 
-def _unknown_words(subject: Subject, found: Support) -> Pair:
+def _unknown_words(subject: Subject, support: Support) -> Pair:
     """That no source decides, and what times are computed with."""
     cards = mechanisms_name(subject.device)
     if not known_to_engines(subject.device):
         return say("no-engine-known", device=subject.device.id, cards=cards,
                    named=bool(subject.engine), engine=subject.engine or "")
-    parts = join((", ", "、"), [_part_words(part, subject) for part in found.unknown])
+    parts = join((", ", "、"), [_part_words(part, subject) for part in support.unknown])
     near = _replacement(subject)
     return say("no-source", model=subject.model.id, engine=subject.engine or "",
                named=bool(subject.engine), precision=subject.precision.id,
@@ -355,11 +356,11 @@ def _part_words(part: Part | None, subject: Subject) -> Pair:
 
 def length_problem(subject: Subject, _: Cut) -> Problem | None:
     """Requests that are longer than the positions that the model knows."""
-    asked, most = subject.context, positions(subject.model)
-    if asked is None or not too_long(asked, most):
+    longest, most = subject.context, positions(subject.model)
+    if longest is None or not too_long(longest, most):
         return None
-    return told(CONTEXT, "context_tokens", lambda: length_words(asked, subject.model),
-                asked=asked, most=most)
+    return problem_of(CONTEXT, "context_tokens", lambda: length_words(longest, subject.model),
+                asked=longest, most=most)
 
 
 def length_words(tokens: float, model: Model) -> Pair:
@@ -374,14 +375,14 @@ def positions(model: Model) -> float:
     return math.inf if stated is None else stated.value
 
 
-def too_long(tokens: Any, known: Any) -> Any:
+def too_long(tokens: Any, limit: Any) -> Any:
     """Return whether requests are longer than the positions of a model; an array for arrays.
 
     Args:
         tokens: of prompt and answer together [token].
-        known: positions of the model [token].
+        limit: positions of the model [token].
     """
-    return tokens > known
+    return tokens > limit
 
 
 def staged_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -392,7 +393,7 @@ def staged_problem(subject: Subject, cut: Cut) -> Problem | None:
     """
     if subject.staged_groups or cut.pipeline == 1 or cut.expert * max(1, cut.slices) <= cut.tensor:
         return None
-    return told(STAGES, "pipeline_parallel",
+    return problem_of(STAGES, "pipeline_parallel",
                 lambda: say("pipeline-stages-of-ranks-that", pipeline=cut.pipeline),
                 stages=cut.pipeline)
 

@@ -73,7 +73,7 @@ class Cut:
         return self.tensor, self.pipeline, self.data, self.expert
 
     @property
-    def each(self) -> int:
+    def slices_per_expert(self) -> int:
         """Slices of each expert."""
         return expert_slices({"expert_tensor_parallel": self.slices}, self.tensor, self.expert)
 
@@ -172,7 +172,7 @@ class Rule:
     alike: Callable[[Subject, Mapping[str, Any]], tuple[Any, ...]] | None = None
 
 
-def told(kind: str, key: str, words: Callable[[], Pair], **numbers: Any) -> Problem:
+def problem_of(kind: str, key: str, words: Callable[[], Pair], **numbers: Any) -> Problem:
     """A problem, whose words are made where they are read: most that are found are counted."""
     return Problem(kind, key, words, numbers)
 
@@ -220,8 +220,8 @@ def cut_problem(subject: Subject, cut: Cut) -> Problem | None:
 def _undivided(subject: Subject, key: str, parts: int, *names: str) -> Iterator[Problem]:
     """The first symbol of a model that a number of ranks or slices does not divide."""
     wholes = {name: int(subject.numbers[name]) for name in names}
-    if name := next((name for name, whole in wholes.items() if whole % parts), ""):
-        yield told(DIVISION, key, lambda: say(
+    if name := next((name for name, size in wholes.items() if size % parts), ""):
+        yield problem_of(DIVISION, key, lambda: say(
             "of-does-not-divide-of", key=key, parts=parts, name=name, whole=wholes[name],
             of=subject.model.id), parts=parts, whole=wholes[name])
 
@@ -233,8 +233,8 @@ def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
         subject, TENSOR, tp, "num_attention_heads", "intermediate_size", "o_groups",
         *(["window_num_attention_heads"] if has_windows(numbers) else []))
     heads = {name: int(numbers[name]) for name in _kv_heads(subject)}
-    if name := next((name for name, each in heads.items() if each % tp and tp % each), ""):
-        yield told(DIVISION, TENSOR, lambda: say("tensor-parallel-of-neither-divides", tp=tp,
+    if name := next((name for name, count in heads.items() if count % tp and tp % count), ""):
+        yield problem_of(DIVISION, TENSOR, lambda: say("tensor-parallel-of-neither-divides", tp=tp,
                                                  name=name, heads=heads[name], of=of),
                    parts=tp, whole=heads[name])
     if numbers["linear_mamba"]:
@@ -243,18 +243,19 @@ def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
             *(["linear_num_key_heads"] if numbers["linear_num_key_heads"] > 1 else []))
     layers = int(numbers["num_hidden_layers"])
     if pp > layers:
-        yield told(DIVISION, "pipeline_parallel", lambda: say(
+        yield problem_of(DIVISION, "pipeline_parallel", lambda: say(
             "pipeline-parallel-of-exceeds-layers", pp=pp, layers=layers, of=of),
             parts=pp, whole=layers)
     if numbers["n_routed_experts"]:
         yield from _expert_problems(subject, cut)
         return
-    asked = {EXPERTS: cut.expert > 1, "redundant_experts": cut.spares,
+    expert_settings = {EXPERTS: cut.expert > 1, "redundant_experts": cut.spares,
              SHARED_RANKS: cut.shared_ranks}
-    if key := next((key for key, value in asked.items() if value), ""):
-        yield told(DIVISION, key, lambda: say("no-experts", of=of, expected=int(key == EXPERTS)))
+    if key := next((key for key, value in expert_settings.items() if value), ""):
+        yield problem_of(DIVISION, key, lambda: say(
+            "no-experts", of=of, expected=int(key == EXPERTS)))
     if cut.slices:
-        yield told(DIVISION, SLICES, lambda: say("no-slices", of=of))
+        yield problem_of(DIVISION, SLICES, lambda: say("no-slices", of=of))
 
 
 def has_windows(numbers: Mapping[str, Any]) -> bool:
@@ -280,7 +281,7 @@ def _expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     if cut.slices:
         yield from _slice_problems(subject, cut)
     elif (tp * dp) % ep or (ep % tp and tp % ep):
-        yield told(DIVISION, EXPERTS,
+        yield problem_of(DIVISION, EXPERTS,
                    lambda: say("expert-parallel-of-does-not", ep=ep, tp=tp, dp=dp,
                                ranks=tp * dp), expert=ep, ranks=tp * dp)
     if cut.shared_ranks:
@@ -289,11 +290,11 @@ def _expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     ranks, of = ep - cut.shared_ranks, subject.model.id
     if (routed + copies) % ranks:  # of which some are left, or the problem is told above
         fewest = -(-(routed + copies) // ranks) * ranks - routed  # that can be dealt evenly
-        yield told(DIVISION, EXPERTS, lambda: say(
+        yield problem_of(DIVISION, EXPERTS, lambda: say(
             "experts-not-dealt", expert=ep, routed=routed, copies=copies, fewest=fewest, of=of,
             shared_ranks=SHARED_RANKS, shared=cut.shared_ranks),
             expert=ep, routed=routed, copies=copies, fewest=fewest)
-    yield from _undivided(subject, SLICES if cut.slices else TENSOR, cut.each,
+    yield from _undivided(subject, SLICES if cut.slices else TENSOR, cut.slices_per_expert,
                           "moe_intermediate_size")
 
 
@@ -302,15 +303,15 @@ def _slice_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     tp, _, dp, ep = cut.degrees
     group = ep * cut.slices
     if (tp * dp) % group or group % tp:
-        yield told(DIVISION, SLICES, lambda: say(
+        yield problem_of(DIVISION, SLICES, lambda: say(
             "times-expert-parallel-of-does", ep=ep, tp=tp, dp=dp, ranks=tp * dp, key=SLICES,
             slices=cut.slices), slices=cut.slices, expert=ep)
     if cut.slices > 1 and cut.shared_ranks:
-        yield told(DIVISION, SLICES, lambda: say(
+        yield problem_of(DIVISION, SLICES, lambda: say(
             "with-is-not-derived-expected", shared_ranks=SHARED_RANKS, key=SLICES,
             slices=cut.slices))
     if cut.slices > 1 and group > tp and subject.numbers.get("exchange_normal", 0):
-        yield told(DIVISION, SLICES,
+        yield problem_of(DIVISION, SLICES,
                    lambda: say("over-data-parallel-ranks-has", key=SLICES, slices=cut.slices))
 
 
@@ -318,16 +319,17 @@ def _shared_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     """Why shared experts cannot have so many ranks of their own."""
     ranks, of = cut.shared_ranks, subject.model.id
     if not subject.numbers["n_shared_experts"]:
-        yield told(DIVISION, SHARED_RANKS, lambda: say("has-no-shared-experts-expected", of=of))
+        yield problem_of(DIVISION, SHARED_RANKS, lambda: say(
+            "has-no-shared-experts-expected", of=of))
     if cut.shared_ranks >= cut.expert:
-        yield told(DIVISION, SHARED_RANKS, lambda: say(
+        yield problem_of(DIVISION, SHARED_RANKS, lambda: say(
             "leaves-no-rank-of-expert", expert=cut.expert, key=SHARED_RANKS, ranks=ranks))
     if cut.tensor > 1:
-        yield told(DIVISION, SHARED_RANKS, lambda: say(
+        yield problem_of(DIVISION, SHARED_RANKS, lambda: say(
             "with-tensor-parallel-of-is", tensor=cut.tensor, key=SHARED_RANKS, ranks=ranks))
     if mode := next((mode for mode in ("exchange_normal", "exchange_gathered")
                      if subject.numbers.get(mode)), ""):
-        yield told(DIVISION, SHARED_RANKS, lambda: say(
+        yield problem_of(DIVISION, SHARED_RANKS, lambda: say(
             "is-reached-by-low-latency", key=SHARED_RANKS, ranks=ranks, mode=mode))
 
 
@@ -338,18 +340,18 @@ def context_problem(subject: Subject, cut: Cut) -> Problem | None:
         return None
     if shared > tensor or tensor % shared:
         beyond = shared > tensor
-        return told(DEALT, SHARED_CACHE, lambda: say(
+        return problem_of(DEALT, SHARED_CACHE, lambda: say(
             "does-not-divide-tensor-parallel", tensor=tensor, key=SHARED_CACHE, shared=shared,
             beyond=beyond))
     heads = max((int(subject.numbers[name]) for name in _kv_heads(subject)),
                 default=int(subject.numbers["num_key_value_heads"]))
     copies = tensor if subject.model.attention == "mla" else max(1, tensor // heads)
     if copies % shared:
-        return told(DEALT, SHARED_CACHE, lambda: say(
+        return problem_of(DEALT, SHARED_CACHE, lambda: say(
             "needs-as-many-copies-of", heads=heads, of=of, tensor=tensor, copies=copies,
             key=SHARED_CACHE, shared=shared))
     if subject.numbers["index_topk"] and subject.model.attention != "mla":
-        return told(DEALT, SHARED_CACHE, lambda: say(
+        return problem_of(DEALT, SHARED_CACHE, lambda: say(
             "of-model-with-indexer-is", of=of, key=SHARED_CACHE, shared=shared))
     return None
 
@@ -361,13 +363,13 @@ class Slice:
     Attributes:
         group: class of tensors, as a precision names it.
         name: what is cut, as the model's configuration names it.
-        whole, width: elements of the side, and of the slice [1].
+        total, width: elements of the side, and of the slice [1].
         side: ``outputs`` or ``inputs`` of the matrix.
     """
 
     group: str
     name: str
-    whole: int
+    total: int
     width: float
     side: str
 
@@ -378,29 +380,29 @@ def block_problem(subject: Subject, cut: Cut) -> Problem | None:
     if broken is None:
         return None
     piece, block, stored = broken
-    asked = cut.slices if piece.group == "routed_expert" else 0
-    key, size = (SLICES, asked) if asked else ("tensor_parallel", cut.tensor)
+    slices = cut.slices if piece.group == "routed_expert" else 0
+    key, size = (SLICES, slices) if slices else ("tensor_parallel", cut.tensor)
     of = subject.model.id
 
     def words() -> Pair:
-        nearest = _nearest(subject, cut, asked)
+        nearest = _nearest(subject, cut, slices)
         instead: list[tuple[str, int | str]] = [(key, nearest)] if nearest else []
-        if not asked and _loads(subject, replace(cut, expert=cut.tensor)):
+        if not slices and _loads(subject, replace(cut, expert=cut.tensor)):
             instead.append(("expert_parallel", cut.tensor))
         instead += [("precision", name) for name in _published(subject, cut)]
         loads = join(say("or"), [say("degree", key=name, degree=it) for name, it in instead])
         return say("of-cuts-of-into-slices", key=key, size=size, piece=piece.name,
-                   whole=piece.whole, of=of, width=f"{piece.width:g}", block=block, stored=stored,
+                   whole=piece.total, of=of, width=f"{piece.width:g}", block=block, stored=stored,
                    instead=loads if instead else say("on-other-cards"))
 
-    return told("blocks", key, words, whole=piece.whole, width=piece.width, block=block)
+    return problem_of("blocks", key, words, whole=piece.total, width=piece.width, block=block)
 
 
 def _broken(subject: Subject, cut: Cut) -> tuple[Slice, int, str] | None:
     """The first slice with part of a block, the block's extent [1], and the format."""
     formats: dict[str, Format] = {}
     for piece in _slices(subject, cut):
-        if piece.width >= piece.whole:
+        if piece.width >= piece.total:
             continue
         stored = getattr(subject.precision.weights, piece.group)
         if stored not in formats:
@@ -426,13 +428,13 @@ def _slices(subject: Subject, cut: Cut) -> Iterator[Slice]:
     shared = int(numbers["n_shared_experts"]) * inside
     dense = int(numbers["intermediate_size"]) * bool(numbers["first_k_dense_replace"])
     experts = inside * bool(numbers["n_routed_experts"])
-    for group, name, whole, ranks in (
+    for group, name, total, ranks in (
             ("dense_mlp", "intermediate_size", dense, tp),
             ("shared_expert", "the shared experts' width", shared, tp),
-            ("routed_expert", "moe_intermediate_size", experts, cut.each)):
+            ("routed_expert", "moe_intermediate_size", experts, cut.slices_per_expert)):
         for side in ("outputs", "inputs"):
-            if whole:
-                yield Slice(group, name, whole, whole / ranks, side)
+            if total:
+                yield Slice(group, name, total, total / ranks, side)
 
 
 def _of_attention(subject: Subject, tp: int, kind: str) -> Iterator[Slice]:
@@ -458,23 +460,23 @@ def _of_attention(subject: Subject, tp: int, kind: str) -> Iterator[Slice]:
     yield Slice("attention", "o_proj", heads * values, heads / tp * values, "inputs")
 
 
-def _nearest(subject: Subject, cut: Cut, asked: int) -> int | None:
+def _nearest(subject: Subject, cut: Cut, slices: int) -> int | None:
     """The nearest number of slices, where some were asked for, else tensor-parallel size, of as
     many ranks that loads, if any does."""
     ranks = cut.tensor * cut.data
     sizes = [size for size in range(1, ranks + 1) if ranks % size == 0 and _loads(
-        subject, replace(cut, slices=size) if asked
+        subject, replace(cut, slices=size) if slices
         else replace(cut, tensor=size, data=ranks // size))]
-    return min(sizes, key=lambda size: abs(math.log(size / (asked or cut.tensor))), default=None)
+    return min(sizes, key=lambda size: abs(math.log(size / (slices or cut.tensor))), default=None)
 
 
 def _published(subject: Subject, cut: Cut) -> list[str]:
     """The precision that the model is published in, cut the same way, that comes nearest in bytes;
     nothing where none loads."""
     wanted = expert_bytes(subject.precision)
-    found = {of.id: abs(expert_bytes(of) - wanted) for of, _ in checkpoints(subject.model)
+    distances = {of.id: abs(expert_bytes(of) - wanted) for of, _ in checkpoints(subject.model)
              if of.id != subject.precision.id and _loads(replace(subject, precision=of), cut)}
-    return [min(found, key=lambda name: (found[name], name))] if found else []
+    return [min(distances, key=lambda name: (distances[name], name))] if distances else []
 
 
 def _loads(subject: Subject, cut: Cut) -> bool:

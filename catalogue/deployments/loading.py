@@ -105,10 +105,10 @@ def overlaid(file: YamlFile, key: str) -> YamlFile:
 
     Raises ParamsError for a key that the file does not have.
     """
-    known = variant_keys(file)
-    if key not in known:
+    variants = variant_keys(file)
+    if key not in variants:
         raise ParamsError(f"{file.where(('variants',))}: there is no variant '{key[:40]}', "
-                          + (f"expected one of {', '.join(known)}." if known
+                          + (f"expected one of {', '.join(variants)}." if variants
                              else "the file describes one deployment."))
     base = {name: raw for name, raw in file.data.items() if name not in OF_THE_WHOLE}
     if isinstance(base.get("documented"), dict):
@@ -177,10 +177,10 @@ def _family(path: Path, device: str | Path | None = None) -> Family:
     if not keys:
         single = load_scenario(path, device)
         return Family(single.id, single.title, single.file.note, single.file.section, (single,))
-    whole = of_the_whole(file)
-    engine = running_engine(whole)
+    base = of_the_whole(file)
+    engine = running_engine(base)
     shared: ScenarioFile = library.load("scenarios", path,
-                                        file=underlaid(whole, engine) if engine else whole)
+                                        file=underlaid(base, engine) if engine else base)
     of = {key: load_scenario(f"{path}{SEPARATOR}{key}", device) for key in keys}
     return Family(shared.id, shared.title, shared.note, shared.section, tuple(of.values()),
                   load_pools(path, device), shared.documented)
@@ -214,9 +214,9 @@ def load_pools(reference: str | Path, device: str | Path | None = None,
     if workload.input_tokens is None or workload.output_tokens is None:
         raise ParamsError(f"{where}: pools: '{names[1]}' does not say how long its requests are, "
                           "expected workload.input_tokens and workload.output_tokens.")
-    asked, own = workload.input_tokens.value, prefill.file.workload.input_tokens
-    if own is None or own.value != asked:
-        prefill = load(names[0], f"workload.input_tokens={int(asked)} token",
+    input_tokens, own = workload.input_tokens.value, prefill.file.workload.input_tokens
+    if own is None or own.value != input_tokens:
+        prefill = load(names[0], f"workload.input_tokens={int(input_tokens)} token",
                        "workload.output_tokens=1 token")
     return prefill, decode
 
@@ -269,14 +269,14 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
 
     def load() -> Scenario:
         raw = library.read(path)
-        known = variant_keys(raw)
+        variants = variant_keys(raw)
         if "pools" in raw.data and not key:
             one, two = (f"{reference}{SEPARATOR}{pool}" for pool in raw.data["pools"])
             raise ParamsError(f"{raw.where(('pools',))}: pools: this is a deployment of two pools, "
                               f"expected one of them, {one} or {two}.")
-        if not known and not key:
+        if not variants and not key:
             return overridden_scenario(raw, overridden, cut=cut)
-        variant = overlaid(raw, key or known[0])  # a key is refused where there are no variants
+        variant = overlaid(raw, key or variants[0])  # a key is refused where there are no variants
         try:
             title = both_languages(raw.data.get("title"))
         except ValueError as error:
@@ -385,10 +385,10 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
         dotted, equals, text = (part.strip() for part in setting.partition("="))
         root, _, rest = dotted.partition(".")
         if not equals or root not in ROOTS or not text:
-            known = SHORT | {key: f"{section}.{key}" for section, keys in sections.items()
+            paths = SHORT | {key: f"{section}.{key}" for section, keys in sections.items()
                              for key in keys}
-            near = difflib.get_close_matches(dotted.lower(), known, n=1) if text else []
-            hint = "".join(f", such as {known[name]}={text}" for name in near)
+            near = difflib.get_close_matches(dotted.lower(), paths, n=1) if text else []
+            hint = "".join(f", such as {paths[name]}={text}" for name in near)
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
                               f"{', '.join(ROOTS)}{hint}.")
         if not rest and root not in NAMES:

@@ -99,7 +99,7 @@ def gate_rows(reference: str | Path) -> list[GateRow]:
         settings = gate.settings(index)
         own = {name: Override(raw, origin) for name, raw in settings.items()
                if not name.startswith(PREFILL)}
-        lengths = {name: each for name, each in own.items() if name == "workload.input_tokens"}
+        lengths = {name: value for name, value in own.items() if name == "workload.input_tokens"}
         before = {name.removeprefix(PREFILL): Override(raw, origin)
                   for name, raw in settings.items() if name.startswith(PREFILL)}
         try:

@@ -183,10 +183,10 @@ def by_dtype(scenario: Scenario, priors: Any) -> list[Knob]:
                 knobs.append(Knob(f"{table}.{dtype}", value, symbols))
         for table in (*LATENCIES, *TRAFFIC):
             symbols = _symbols(table, dtype, dtypes)
-            key, known = f"{table}.{dtype}", getattr(priors, table)
+            key, values = f"{table}.{dtype}", getattr(priors, table)
             # rows of another dtype may not be quantised at all
-            prior = (getattr(known, dtype, None) or scenario.mechanisms.get(key)
-                     if table in TRAFFIC else latency(known, dtype))
+            prior = (getattr(values, dtype, None) or scenario.mechanisms.get(key)
+                     if table in TRAFFIC else latency(values, dtype))
             if symbols and prior:
                 knobs.append(Knob(key, prior, symbols))
     dtype = dtypes["routed_expert"]
@@ -263,16 +263,16 @@ def knobs(scenario: Scenario) -> list[Knob]:
 
     Raises ParamsError, via the catalogue, if a named entry does not exist.
     """
-    stated, known, found = scenario.file.mechanisms, scenario.mechanisms, _priors(scenario)
+    stated, mechanisms, result = scenario.file.mechanisms, scenario.mechanisms, _priors(scenario)
     given = {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
-    named = {knob.name for knob in found}
-    found += _alone({name: known.get(name) or stated.get(_else(name))
+    named = {knob.name for knob in result}
+    result += _alone({name: mechanisms.get(name) or stated.get(_else(name))
                      for name in _if_stated(scenario.model) if name not in named})
-    moved = {knob.name for knob in found}
+    moved = {knob.name for knob in result}
     follow = {name: tuple(key for key, of in FOLLOWING.items() if of == name and key not in moved)
               for name in FOLLOWING.values()}
     return [Knob(name, stated.get(name) or stated.get(_else(name)) or given.get(name) or value,
-                 symbols + follow.get(name, ())) for name, value, symbols in found]
+                 symbols + follow.get(name, ())) for name, value, symbols in result]
 
 
 def unstated(scenario: Scenario) -> dict[str, tuple[str, ...]]:
@@ -324,7 +324,7 @@ def _priors(scenario: Scenario) -> list[Knob]:
     of |= {key: getattr(priors, key) or getattr(priors, ELSE.get(key, key))
            for key in IF_KNOWN if key not in without and key not in narrow}
     of |= scenario.acceptance
-    found = [*_alone(of), *by_dtype(scenario, priors)]
+    result = [*_alone(of), *by_dtype(scenario, priors)]
     of = {}
     if model.index_topk:
         cached = library.load("formats", scenario.precision.kv_cache).bits.value
@@ -340,14 +340,14 @@ def _priors(scenario: Scenario) -> list[Knob]:
     # a gather keeps no room for copies
     if model.is_moe and not _switched(scenario, "exchange_gathered"):
         of["exchange_buffer_tokens"] = exchange.buffer_tokens
-    found += _alone(of)
+    result += _alone(of)
     if offload and scenario.host and scenario.host.mechanisms:
         priors = library.load("mechanisms", scenario.host.mechanisms)
         shares = OF_VECTORS if on_vectors(offload.format) else {}
-        found += [Knob(name, getattr(priors, name) or getattr(priors, key), (key,))
+        result += [Knob(name, getattr(priors, name) or getattr(priors, key), (key,))
                   for key in (FETCHING if offload.fetched else COMPUTING)
                   for name in [shares.get(key, key)]]
-    return found + _fetching(scenario)
+    return result + _fetching(scenario)
 
 
 def _alone(values: Mapping[str, Value | None]) -> list[Knob]:
@@ -367,9 +367,9 @@ def _fetching(scenario: Scenario) -> list[Knob]:
     if offload is None or not offload.fetched:
         return []
     values: dict[str, Value | None] = {
-        "device_hit_share": _found(1 - offload.routed_experts.value)}
+        "device_hit_share": _hit_share(1 - offload.routed_experts.value)}
     if stored := _stored(offload):
-        values |= {"host_hit_share": _found(1 - stored),
+        values |= {"host_hit_share": _hit_share(1 - stored),
                    "storage_bandwidth": library.load("links", STORAGE_LINK).device_bandwidth}
     return _alone(values)
 
@@ -379,15 +379,15 @@ def _stored(offload: Offload) -> float:
     return offload.on_storage.value / offload.routed_experts.value if offload.on_storage else 0.0
 
 
-def _found(kept: float) -> Value:
+def _hit_share(share: float) -> Value:
     """Share of the chosen experts that a level has, if it keeps a share of them all.
 
     The same share, if what is kept has nothing to do with what is chosen. If the most popular are
     kept, at most what a single token finds there, where popularity is exponentially distributed:
     notebooks/latency.md, section Experts that are fetched.
     """
-    most = kept * (1 - math.log(kept)) if kept > 0 else 0.0
-    return Value(kept, "1", f"{kept:.4g}", "arithmetic", "assumed", kept, most)
+    most = share * (1 - math.log(share)) if share > 0 else 0.0
+    return Value(share, "1", f"{share:.4g}", "arithmetic", "assumed", share, most)
 
 
 def _operators(scenario: Scenario, mechanisms: Collection[Knob]) -> dict[str, float]:
@@ -396,17 +396,17 @@ def _operators(scenario: Scenario, mechanisms: Collection[Knob]) -> dict[str, fl
     counted = priors_of(scenario.device).operators
     if counted is None:
         return {}
-    found = {"reference_operators": counted.reference}
+    counts = {"reference_operators": counted.reference}
     for part, (kernels, timed) in counted.by_part(scenario.model.attention).items():
-        found |= {f"{part}_operators": kernels, f"{part}_timed_operators": float(timed)}
+        counts |= {f"{part}_operators": kernels, f"{part}_timed_operators": float(timed)}
     of_laws = {name for law in OF_LAW for name in law}
     if of_laws & scenario.file.mechanisms.keys():  # a deployment states a time, and no law
         mechanisms = _priors(scenario)
-    known = {knob.name for knob in mechanisms} | scenario.given.keys()
+    given_names = {knob.name for knob in mechanisms} | scenario.given.keys()
     for law, (part, kernels) in OF_LAW.items():
-        if found[f"{part}_timed_operators"] and not known & set(law):
-            found[f"{part}_timed_operators"] -= kernels
-    return found
+        if counts[f"{part}_timed_operators"] and not given_names & set(law):
+            counts[f"{part}_timed_operators"] -= kernels
+    return counts
 
 
 def peak_problem(scenario: Scenario) -> tuple[str, str] | None:
@@ -425,28 +425,28 @@ def physics_inputs(scenario: Scenario, mechanisms: tuple[Knob, ...]) -> dict[str
     """Inputs of the physics that are not of model, precision, parallelism or workload (SI)."""
     file, workload = scenario.file, scenario.file.workload
     nodes = file.cluster.nodes.value
-    found: dict[str, float] = (
+    inputs: dict[str, float] = (
         dict(neutral()) | _compute(scenario) | link_inputs(scenario.node, nodes) | _host(scenario)
         | _operators(scenario, mechanisms))
     for knob in mechanisms:
         for name in knob.symbols:
-            found[name] = knob.value.value
-    known = inputs_of("switch")
-    found |= {name: value.value for name, value in scenario.mechanisms.items() if name in known}
-    found |= {"balanced_placement": int(file.parallelism.balancing == "periodic"),
+            inputs[name] = knob.value.value
+    switches = inputs_of("switch")
+    inputs |= {name: value.value for name, value in scenario.mechanisms.items() if name in switches}
+    inputs |= {"balanced_placement": int(file.parallelism.balancing == "periodic"),
               "even_routing": int(file.parallelism.balancing == "ideal")}
     stated = {"bench_requests": workload.requests, "accepted_length": workload.length_accepted}
-    found |= {name: value.value for name, value in stated.items() if value}
-    found |= drafter_inputs(scenario)
+    inputs |= {name: value.value for name, value in stated.items() if value}
+    inputs |= drafter_inputs(scenario)
     if workload.host_cache:
         cards, of_server = file.cluster.devices, scenario.node.devices_per_node.value
-        found["host_cache_memory"] = workload.host_cache.value / min(
+        inputs["host_cache_memory"] = workload.host_cache.value / min(
             cards.value if cards else of_server, of_server)
     if workload.output_tokens is not None:
         both = float(workload.length_variation.value if workload.length_variation
                      else workload.length_distribution == "exponential")
-        found["prompt_variation"], found["answer_variation"] = scenario.variations or (both, both)
-    return found
+        inputs["prompt_variation"], inputs["answer_variation"] = scenario.variations or (both, both)
+    return inputs
 
 
 def drafter_inputs(scenario: Scenario) -> dict[str, float]:
@@ -454,14 +454,14 @@ def drafter_inputs(scenario: Scenario) -> dict[str, float]:
     drafter = scenario.drafter
     if drafter is None:
         return {}
-    found = {"draft_block": drafter.draft_block.value} if drafter.draft_block else {}
+    inputs = {"draft_block": drafter.draft_block.value} if drafter.draft_block else {}
     if drafter.layers is not None:
-        return found | {"num_nextn_predict_layers": drafter.layers.value}
+        return inputs | {"num_nextn_predict_layers": drafter.layers.value}
     names = ("parameters", "whole_parameters", "vocab_size")
-    found |= {f"drafter_{name}": getattr(drafter, name).value for name in names}
+    inputs |= {f"drafter_{name}": getattr(drafter, name).value for name in names}
     head = 0 if drafter.shares_head else (
-        found["drafter_vocab_size"] * scenario.model.hidden_size.value)
-    return found | {"drafter_head_parameters": head}
+        inputs["drafter_vocab_size"] * scenario.model.hidden_size.value)
+    return inputs | {"drafter_head_parameters": head}
 
 
 def drafter_problem(scenario: Scenario) -> str | None:
@@ -476,15 +476,15 @@ def drafter_problem(scenario: Scenario) -> str | None:
 
 def _compute(scenario: Scenario) -> dict[str, float]:
     device, dtypes = scenario.device, scenario.multiplied
-    found = {f"{name}_peak": getattr(device.matrix_peak, dtype).value
+    inputs = {f"{name}_peak": getattr(device.matrix_peak, dtype).value
              for name, dtype in dtypes.items()}
     wider = widened(scenario.precision, dtypes)
     # an all-to-all quantises where experts multiply 8 bits or fewer; gathered activations stay wide
     narrow = None if _switched(scenario, "exchange_gathered") else DISPATCHED.get(
         dtypes["routed_expert"])
     dispatched = library.load("formats", narrow or scenario.precision.activation)
-    found |= {f"{name}_dequantised": float(wider[name]) for name in STORED}
-    return found | {
+    inputs |= {f"{name}_dequantised": float(wider[name]) for name in STORED}
+    return inputs | {
         "multiply_add_flops": MULTIPLY_ADD,
         "l2_bandwidth": (device.l2_bandwidth or device.memory_bandwidth).value,
         "dispatch_element_bytes": dispatched.bytes_per_element,

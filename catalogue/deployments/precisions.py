@@ -94,8 +94,8 @@ def missing_dtypes(precision: Precision, device: Device,
         classes: classes of tensors that are asked for, names of ``precision.multiply``; all of
             them where it is None. Routed experts that a host computes are left out this way.
     """
-    asked = precision.multiply.dtypes
-    return [(name, dtype) for name, dtype in asked.items()
+    dtypes = precision.multiply.dtypes
+    return [(name, dtype) for name, dtype in dtypes.items()
             if (classes is None or name in classes)
             and dtype != VECTOR and device.peak(dtype) is None]
 
@@ -123,21 +123,21 @@ def nearest(device: Device, precision: Precision | None = None,
     wanted = 0.0 if precision is None else expert_bytes(precision)
     tabled = not any_engine and device.type != "host" and known_to_engines(device)
     possible = [library.load("precisions", name) for name in library.names("precisions")]
-    found = [entry for entry in possible if (
+    candidates = [entry for entry in possible if (
         kernel_of(entry, device, engine, model=model, classes=classes) if tabled
         else not missing_dtypes(entry, device, classes))]
     alike: dict[tuple[object, ...], Precision] = {}
-    for entry in found:
-        asked = entry.multiply.dtypes
+    for entry in candidates:
+        dtypes = entry.multiply.dtypes
         has = (multiplied(entry, device, engine, model, classes) if tabled else
-               {name: device.multiplied(dtype) for name, dtype in asked.items()})
+               {name: device.multiplied(dtype) for name, dtype in dtypes.items()})
         stored = (tuple(entry.weights), entry.kv_cache, entry.kv_rope, entry.kv_index,
-                  tuple(has[name] for name in asked))
-        if stored not in alike or all(has[name] == dtype for name, dtype in asked.items()):
+                  tuple(has[name] for name in dtypes))
+        if stored not in alike or all(has[name] == dtype for name, dtype in dtypes.items()):
             alike[stored] = entry
     order = [(abs(expert_bytes(entry) - wanted), expert_bytes(entry), entry.id, entry)
              for entry in alike.values()]
-    return [entry for *_, entry in sorted(order, key=lambda each: each[:3])]
+    return [entry for *_, entry in sorted(order, key=lambda ranked: ranked[:3])]
 
 
 BITS = {"fp4": 4, "fp8": 8, "int8": 8, "fp16": 16, "bf16": 16, "tf32": 32, "fp32": 32}
@@ -163,8 +163,8 @@ def widened_experts(priors: Mechanisms, precision: Precision, dtypes: Mapping[st
     bits = library.load("formats", precision.weights.routed_expert).bits.value
     if bits >= FEW_BITS or not widened(precision, dtypes)["routed_expert"]:
         return {}
-    found = {key: getattr(priors, name) for key, name in NARROW.items()}
-    return {key: value for key, value in found.items() if value is not None}
+    values = {key: getattr(priors, name) for key, name in NARROW.items()}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def efficiency(table: ShareByDtype, dtype: str, device: Device) -> Value:
@@ -180,8 +180,8 @@ def efficiency(table: ShareByDtype, dtype: str, device: Device) -> Value:
         return prior
     name = nearest_known(table, dtype)
     near: Value = getattr(table, name)
-    peak, known = device.peak(dtype), device.peak(name)
-    faster = peak.value / known.value if peak and known else BITS[name] / BITS[dtype]
+    peak, reference = device.peak(dtype), device.peak(name)
+    faster = peak.value / reference.value if peak and reference else BITS[name] / BITS[dtype]
     least, share = near.low / max(1.0, faster), near.value / math.sqrt(max(1.0, faster))
     value = float(f"{share:.{DIGITS}g}")
     return Value(value, "1", f"{value:g}", "arithmetic", "assumed", min(least, value),
@@ -202,8 +202,8 @@ def latency(table: TimeByDtype, dtype: str) -> Value:
 
 def nearest_known(table: ShareByDtype | TimeByDtype, dtype: str) -> str:
     """The dtype with a prior that is nearest in width; of two as near, the wider."""
-    known = [name for name in BITS if getattr(table, name, None) is not None]
-    return min(known, key=lambda name: (abs(math.log2(BITS[name] / BITS[dtype])), -BITS[name]))
+    names = [name for name in BITS if getattr(table, name, None) is not None]
+    return min(names, key=lambda name: (abs(math.log2(BITS[name] / BITS[dtype])), -BITS[name]))
 
 
 def lacking(device: Device, priors: Mechanisms) -> Iterator[tuple[str, str]]:

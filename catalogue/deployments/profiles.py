@@ -86,7 +86,7 @@ class Running(Starts):
         reserve: what is set aside of the memory where no share is stated, by how ranks come by
             tokens; empty where nothing is said.
         rejected: laws that would hold and contradict others or measured steps, as ``mechanisms``.
-        asked: the release for which this one stands, where it is not known; None where it is.
+        requested: the release for which this one stands, where it is not known; None where it is.
     """
 
     mechanisms: Mapping[Way, dict[str, Value]]
@@ -98,12 +98,12 @@ class Running(Starts):
     graphs: bool | None
     reserve: Mapping[Way, Reserve]
     rejected: Mapping[Way, tuple[Measured, ...]]
-    asked: str | None = None
+    requested: str | None = None
 
     @property
     def stated(self) -> str:
         """The engine with the release that is asked for."""
-        return f"{self.profile.id}{AT}{self.asked or self.release}"
+        return f"{self.profile.id}{AT}{self.requested or self.release}"
 
 
 def load_profile(name: str, beside: Path | None = None, card: str | None = None) -> Profile:
@@ -188,10 +188,10 @@ def _problems(profile: Profile, card: str | None) -> Iterator[tuple[KeyPath, str
             yield (*at, "mechanisms", key), f"{problem}."
         elsewhere = card is not None and statement.cards and card not in statement.cards
         blocks = statement.schedule.blocks if statement.schedule and not elsewhere else ()
-        for place, block in enumerate(blocks):
+        for index, block in enumerate(blocks):
             if lacking := [law for law in block.laws
                            if law not in here and law not in _operators(profile.id)]:
-                yield (*at, "schedule", "blocks", place, "laws"), (
+                yield (*at, "schedule", "blocks", index, "laws"), (
                     f"no table of '{lacking[0]}' was fitted under {profile.id}, expected one of "
                     f"{', '.join(sorted(_operators(profile.id)))}.")
         for key, flag in statement.flags.items():
@@ -241,11 +241,11 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
     Args:
         written: the release that is asked for; None for the newest.
     """
-    known = written is None or release == written or release.startswith(
+    listed = written is None or release == written or release.startswith(
         (f"{written}.", f"{written}rc"))
-    asked = release if known or in_order(str(written)) < in_order(release) else str(written)
+    requested = release if listed or in_order(str(written)) < in_order(release) else str(written)
     of_ways = {way: [statement for statement in profile.statements if statement.holds(
-        asked, card, attention, drafts, experts, way, apart)] for way in WAYS}
+        requested, card, attention, drafts, experts, way, apart)] for way in WAYS}
     mechanisms = {way: {name: value for statement in holding for name, value in (
         (statement.schedule.mechanisms if statement.schedule else {}) | statement.mechanisms
         ).items()} for way, holding in of_ways.items()}
@@ -261,7 +261,7 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
                    _last(always, "prefill_coordination"), graphs and graphs.value,
                    _reserve(of_ways),
                    {way: _rejected(holding) for way, holding in of_ways.items()},
-                   None if known else written)
+                   None if listed else written)
 
 
 def _last(holding: Sequence[Statement], name: str) -> Any:
@@ -272,13 +272,13 @@ def _last(holding: Sequence[Statement], name: str) -> Any:
 
 def _reserve(of_ways: Mapping[Way, Iterable[Statement]]) -> dict[Way, Reserve]:
     """What statements that hold set aside of the memory; nothing where none speaks of the card."""
-    found: dict[Way, Reserve] = {}
+    reserves: dict[Way, Reserve] = {}
     for way, holding in of_ways.items():
         for statement in holding:
             if statement.reserve is not None:
-                found[way] = statement.reserve.over(found.get(way))
-    known = len(found) == len(of_ways) and all(rule.cards for rule in found.values())
-    return found if known else {}
+                reserves[way] = statement.reserve.over(reserves.get(way))
+    complete = len(reserves) == len(of_ways) and all(rule.cards for rule in reserves.values())
+    return reserves if complete else {}
 
 
 def _rejected(holding: Iterable[Statement]) -> tuple[Measured, ...]:
@@ -343,19 +343,19 @@ def drafts_in_stages(device: Device, model: Model, engine: str | None) -> bool:
 
 def _workload(profile: Profile, statement: Statement, release: str) -> dict[str, Value]:
     """Defaults that a statement gives, those of flags read from the catalogue of flags."""
-    found: dict[str, Value] = {}
+    defaults: dict[str, Value] = {}
     for key, flag in statement.flags.items():
         engine = load_engine(str(profile.flags))
         state = engine.state(flag, release)
         if state is None or not isinstance(state.default, (int, float)):
             continue  # decided when the engine starts, a later statement may say how
         unit = "1" if key in PLAIN else "token"
-        found[key] = Value(
+        defaults[key] = Value(
             state.default, unit, f"{state.default} {unit}".removesuffix(" 1"), profile.source,
             "vendor", state.default, state.default, engine.release(release).date,
             note=by_language(say("default-of-in", flag=flag.lstrip("-"), release=release)))
     given = {key: getattr(statement.workload, key) for key in type(statement.workload).model_fields}
-    return found | {key: value for key, value in given.items() if value is not None}
+    return defaults | {key: value for key, value in given.items() if value is not None}
 
 
 def running_engine(file: YamlFile, given: Mapping[str, Override] | None = None) -> Running | None:
@@ -442,17 +442,17 @@ def launched(file: ScenarioFile, engine: Running, stated: Container[str],
 
     Raises ParamsError for a coordination of ranks that the engine does not have.
     """
-    file, known = following(file, engine, stated), engine.coordination
+    file, coordination = following(file, engine, stated), engine.coordination
     means, steps = file.prefill_coordination, file.prefill_delay_steps
-    if known is not None:
-        if means not in known.known:
+    if coordination is not None:
+        if means not in coordination.known:
             raise ParamsError(
                 f"{where('prefill_coordination')}: prefill_coordination: {engine.name} has no "
-                f"'{means}', expected one of {', '.join(known.known)}.")
+                f"'{means}', expected one of {', '.join(coordination.known)}.")
         if means == "balance":
-            means = known.balance
+            means = coordination.balance
         if means == "delay" and steps is None:
-            steps = known.delay_steps
+            steps = coordination.delay_steps
     return file.model_copy(update={"prefill_coordination": means, "prefill_delay_steps": steps})
 
 

@@ -106,14 +106,14 @@ def precision_inputs(precision: Precision) -> dict[str, int | float]:
     stored = dict(precision.weights)
     stored["compressor"] = stored["compressor"] or precision.activation
     stored["hyper"] = stored["hyper"] or WIDEST
-    formats = {f"{name}_weight_bytes": each for name, each in stored.items()}
+    formats = {f"{name}_weight_bytes": fmt for name, fmt in stored.items()}
     formats |= {f"{name}_element_bytes": getattr(precision, name)
                 for name in ("kv_cache", "kv_rope", "activation", "logit")}
     formats["kv_index_element_bytes"] = precision.kv_index or precision.kv_cache
     formats["state_element_bytes"] = precision.state or WIDEST
-    sizes = {each: library.load("formats", each).bytes_per_element
-             for each in dict.fromkeys(formats.values())}
-    return {name: sizes[each] for name, each in formats.items()}
+    sizes = {fmt: library.load("formats", fmt).bytes_per_element
+             for fmt in dict.fromkeys(formats.values())}
+    return {name: sizes[fmt] for name, fmt in formats.items()}
 
 
 def device_inputs(device: Device) -> dict[str, int | float]:
@@ -214,8 +214,8 @@ class Scenario:
         """How often drafts are right: of the layer or the drafter, in the text stated [1]."""
         table = library.load("acceptances", self.drafter.acceptance if self.drafter
                              else self.model.draft_acceptance or USUAL_DRAFTS)
-        asked = ACCEPTED | {"mtp_acceptance": self.file.workload.text or "any"}
-        return {name: getattr(table, key) for name, key in asked.items()}
+        keys = ACCEPTED | {"mtp_acceptance": self.file.workload.text or "any"}
+        return {name: getattr(table, key) for name, key in keys.items()}
 
     def in_precision(self, precision: Precision) -> Scenario:
         """The deployment in another precision, with what its engine's kernels reach in that."""
@@ -270,8 +270,8 @@ class Scenario:
     def devices(self) -> int:
         """Number of devices of the deployment."""
         cluster = self.file.cluster
-        whole = cluster.nodes.value * self.node.devices_per_node.value
-        return int(cluster.devices.value if cluster.devices else whole)
+        count = cluster.nodes.value * self.node.devices_per_node.value
+        return int(cluster.devices.value if cluster.devices else count)
 
     def values(self) -> dict[str, Value]:
         """Inputs that carry a provenance of their own, by symbol."""
@@ -305,11 +305,11 @@ class Scenario:
         if not self._reserves or self.running is None:
             return self.file.workload.memory_utilization
         rule = next(iter(self._reserves.values()))
-        memory, kept = self._for_share["memory_capacity"], float(self._reserved({}))
+        memory, reserved = self._for_share["memory_capacity"], float(self._reserved({}))
         share = float(self.shares({})[SHARE])
         return Value(share, "1", f"{share:g}", rule.source, "derived", share, share, rule.date,
                      note=by_language(say("default-share", release=self.running.stated,
-                                          kept=f"{kept / MEBI:,.0f}",
+                                          kept=f"{reserved / MEBI:,.0f}",
                                           memory=f"{memory / MEBI:,.0f}")))
 
     def shares(self, inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -41,11 +41,11 @@ def reserved_by_way(rules: Mapping[Way, Reserve], sent: Way, inputs: Mapping[str
         inputs: as of :func:`reserved_memory`, which may differ in how.
         graph: likewise.
     """
-    own, gathered, whole = (reserved_memory(rules[way], inputs, graph)
+    own, gathered, full = (reserved_memory(rules[way], inputs, graph)
                             for way in ("own", "gathered", sent))
     joined = _joined(inputs)
     is_sent = (inputs["expert_parallel"] > 1) & (inputs["expert_tensor_parallel"] <= 1)
-    return np.where(joined <= 1, own, np.where(is_sent, whole, gathered))
+    return np.where(joined <= 1, own, np.where(is_sent, full, gathered))
 
 
 def reserved_memory(rule: Reserve, inputs: Mapping[str, Number], graph: float | None = None
@@ -77,13 +77,13 @@ def reserved_memory(rule: Reserve, inputs: Mapping[str, Number], graph: float | 
         tokens = np.where(requests > 0, requests, largest) * (inputs["draft_tokens"] + 1)
     large = np.where(largest > _of(rule.large_graph), _of(rule.large_joined_request), 0)
     captured = _of(rule.prompt_graphs) + _of(rule.prompt_graph) * prompt_graphs(prompts)
-    found = (_of(card.constant) + _of(card.rank) * wide * stages
+    reserved = (_of(card.constant) + _of(card.rank) * wide * stages
              + _of(rule.prompt_token) * np.maximum(tokens, _of(rule.least_prompt_tokens))
              + _of(rule.graph_request) * largest
              + np.where(joined > 1, _of(rule.joined) + joined * largest * (
                  _of(rule.joined_request) + large), 0)
              + np.where(stages > 1, 0, captured))
-    return np.maximum(found, _of(card.least)) + _of(rule.beside)
+    return np.maximum(reserved, _of(card.least)) + _of(rule.beside)
 
 
 def prompt_graphs(tokens: Number) -> Number:

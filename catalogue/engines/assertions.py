@@ -79,14 +79,14 @@ class Condition:
         """The names that it asks for, of a dotted one the first part."""
         return frozenset(node.id for node in ast.walk(self._body) if isinstance(node, ast.Name))
 
-    def __call__(self, known: Mapping[str, Any]) -> Any:
+    def __call__(self, values: Mapping[str, Any]) -> Any:
         """True, False, or UNKNOWN.
 
         Args:
-            known: values by name; a name that is missing is unknown. Of a mapping, and of None,
+            values: values by name; a name that is missing is unknown. Of a mapping, and of None,
                 an attribute that is missing is None.
         """
-        return _truth(self._body, known)
+        return _truth(self._body, values)
 
 
 _ALLOWED = (ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.BinOp,
@@ -94,43 +94,43 @@ _ALLOWED = (ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Com
             *_COMPARED, *_COMPUTED)
 
 
-def _truth(node: ast.expr, known: Mapping[str, Any]) -> Any:
+def _truth(node: ast.expr, values: Mapping[str, Any]) -> Any:
     """True, False or UNKNOWN; of two values that do not go together nothing is known."""
     try:
-        return bool(_value(node, known))
+        return bool(_value(node, values))
     except (LookupError, AttributeError, TypeError, ZeroDivisionError):
         return UNKNOWN
 
 
-def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:
+def _value(node: ast.expr, settings: Mapping[str, Any]) -> Any:
     """Raises LookupError for one that is not known, and what operators raise."""
-    found: Any = UNKNOWN
+    result: Any = UNKNOWN
     match node:
-        case ast.Constant(value=found):
+        case ast.Constant(value=result):
             pass
         case ast.Name(id=name):
-            found = known.get(name, UNKNOWN)
+            result = settings.get(name, UNKNOWN)
         case ast.Attribute(value=owner, attr=name):
-            of = _value(owner, known)
-            found = None if of is None else of.get(name)
+            of = _value(owner, settings)
+            result = None if of is None else of.get(name)
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            found = [_value(item, known) for item in items]
+            result = [_value(item, settings) for item in items]
         case ast.BoolOp(op=op, values=parts):
-            truths, every = [_truth(part, known) for part in parts], isinstance(op, ast.And)
+            truths, every = [_truth(part, settings) for part in parts], isinstance(op, ast.And)
             decided = (not every) in truths  # whatever the others are
-            found = not every if decided else UNKNOWN if UNKNOWN in truths else every
+            result = not every if decided else UNKNOWN if UNKNOWN in truths else every
         case ast.UnaryOp(op=op, operand=operand):
             act = operator.not_ if isinstance(op, ast.Not) else operator.neg
-            found = act(_value(operand, known))
+            result = act(_value(operand, settings))
         case ast.BinOp(left=left, op=op, right=right):
-            found = _COMPUTED[type(op)](_value(left, known), _value(right, known))
+            result = _COMPUTED[type(op)](_value(left, settings), _value(right, settings))
         case ast.Compare(left=left, ops=ops, comparators=others):
-            values = [_value(each, known) for each in (left, *others)]
-            found = all(_COMPARED[type(op)](*pair) for op, pair in zip(
+            values = [_value(term, settings) for term in (left, *others)]
+            result = all(_COMPARED[type(op)](*pair) for op, pair in zip(
                 ops, pairwise(values), strict=True))
-    if isinstance(found, Unknown):
+    if isinstance(result, Unknown):
         raise LookupError
-    return found
+    return result
 
 
 Server = tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Mapping[str, Any]]]
@@ -175,10 +175,10 @@ class Assertion(Entry):
             raise ValueError("expected either 'checks' of the released source, or a 'source'")
         return self
 
-    def broken(self, known: Mapping[str, Any]) -> bool:
+    def broken(self, values: Mapping[str, Any]) -> bool:
         """Whether settings are refused; where something is not known, they are not."""
-        asked = True if self.when is None else self.when(known)
-        return asked is True and self.needs(known) is False
+        applies = True if self.when is None else self.when(values)
+        return applies is True and self.needs(values) is False
 
 
 def problems(engine: str, release: str, flags: Mapping[str, Any], environment: Mapping[str, Any],
@@ -198,8 +198,8 @@ def problems(engine: str, release: str, flags: Mapping[str, Any], environment: M
 
     Raises ParamsError for an engine or a release that has no catalogue.
     """
-    known = _known(load_engine(engine), release, flags, environment, about)
-    return _broken(engine, release, known)
+    settings = _settings(load_engine(engine), release, flags, environment, about)
+    return _broken(engine, release, settings)
 
 
 def pair_problems(engine: str, release: str, servers: Mapping[str, Server]) -> list[str]:
@@ -215,29 +215,29 @@ def pair_problems(engine: str, release: str, servers: Mapping[str, Server]) -> l
         release: pinned, of it.
         servers: ``prefill`` and ``decode``, each by its flags, environment and what else is known.
     """
-    return _broken(engine, release, {name: _known(load_engine(engine), release, *server)
+    return _broken(engine, release, {name: _settings(load_engine(engine), release, *server)
                                      for name, server in servers.items()})
 
 
-def _broken(engine: str, release: str, known: Mapping[str, Any]) -> list[str]:
+def _broken(engine: str, release: str, values: Mapping[str, Any]) -> list[str]:
     version = load_engine(engine).release(release).version
-    return [each.says["en"] for each in assertions(engine)
-            if version in each.releases and each.broken(known)]
+    return [assertion.says["en"] for assertion in assertions(engine)
+            if version in assertion.releases and assertion.broken(values)]
 
 
-def _known(catalogue: Engine, release: str, flags: Mapping[str, Any],
+def _settings(catalogue: Engine, release: str, flags: Mapping[str, Any],
            environment: Mapping[str, Any], about: Mapping[str, Mapping[str, Any]]
            ) -> dict[str, Any]:
     """Values by the names that conditions use: as given, else as they are by default."""
     version = catalogue.release(release).version
     defaults, variables = _defaults(catalogue.name, version)
-    found = dict(defaults)
+    given = dict(defaults)
     for name, value in flags.items():
-        known = catalogue.find(name)
-        names = known.names(version) if known else ()
-        found |= dict.fromkeys(map(bare, (name, *names)),
+        entry = catalogue.find(name)
+        names = entry.names(version) if entry else ()
+        given |= dict.fromkeys(map(bare, (name, *names)),
                                True if value is None else _plain(value))
-    return found | dict(about) | {"env": variables | {
+    return given | dict(about) | {"env": variables | {
         name: _plain(value) for name, value in environment.items()}}
 
 
@@ -275,20 +275,20 @@ def assertions(engine: str) -> tuple[Assertion, ...]:
 
     def read() -> tuple[Assertion, ...]:
         file, versions = yamlfile.read(path), load_engine(engine).versions
-        found = []
+        result = []
         for name in file.data:
-            each = parsed(Assertion, file, name)
+            assertion = parsed(Assertion, file, name)
             releases = assertion_coverage(engine)["stands"].get(name, {})
-            if each.source:
+            if assertion.source:
                 try:
-                    first, last = map(versions.index, (each.since or versions[0],
-                                                       each.until or versions[-1]))
+                    first, last = map(versions.index, (assertion.since or versions[0],
+                                                       assertion.until or versions[-1]))
                 except ValueError:
                     raise ParamsError(f"{file.where((name,))}: '{name[:60]}': a release is not "
                                       f"pinned, expected one of {', '.join(versions)}.") from None
-                releases = dict.fromkeys(versions[first:last + 1], each.source)
-            found.append(each.model_copy(update={"name": name, "releases": releases}))
-        return tuple(found)
+                releases = dict.fromkeys(versions[first:last + 1], assertion.source)
+            result.append(assertion.model_copy(update={"name": name, "releases": releases}))
+        return tuple(result)
 
     return yamlfile.remembered("assertions", path, read) if engine in asserting() else ()
 

@@ -321,10 +321,10 @@ def engine_of(file: YamlFile) -> Engine:
                 entry = entries[kind][name] = _entry(kind, name, raw, versions)
                 for spelt in {name for version in entry.states for name in entry.names(version)}:
                     index.setdefault(spelt, []).append(entry)
-        for found in index.values():  # a name that moved from one entry to another: newest first
-            found.sort(key=lambda entry: max(map(versions.index, entry.states)), reverse=True)
+        for of_name in index.values():  # a name that moved from one entry to another: newest first
+            of_name.sort(key=lambda entry: max(map(versions.index, entry.states)), reverse=True)
         return Engine(file.path.stem, str(file.data["title"]), releases, entries,
-                      {name: tuple(found) for name, found in index.items()})
+                      {name: tuple(of_name) for name, of_name in index.items()})
     except (AttributeError, KeyError, TypeError, ValueError):
         raise ParamsError(f"{file.where(at)}: {'.'.join(at)[:LONGEST] or 'it'} is not as python -m "
                           "tools.engines.extract writes it.") from None

@@ -46,8 +46,8 @@ def profile_of(name: str) -> Profile:
     if name not in library.names("profiles"):
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
-    found: Profile = library.load("profiles", name)
-    return found
+    profile: Profile = library.load("profiles", name)
+    return profile
 
 
 def engine_meant(reference: str) -> tuple[Profile, str]:
@@ -62,11 +62,11 @@ def engine_meant(reference: str) -> tuple[Profile, str]:
 
 def releases(profile: Profile) -> list[str]:
     """Every release of which a profile speaks, the oldest first."""
-    known = set(profile.releases)
+    versions = set(profile.releases)
     if profile.flags is not None:
-        known |= {release.version for release in load_releases(profile.flags)}
+        versions |= {release.version for release in load_releases(profile.flags)}
     first = in_order(profile.since) if profile.since else ()
-    return sorted((version for version in known if in_order(version) >= first), key=in_order)
+    return sorted((version for version in versions if in_order(version) >= first), key=in_order)
 
 
 def release_of(profile: Profile, written: str | None) -> str:
@@ -86,11 +86,11 @@ def release_of(profile: Profile, written: str | None) -> str:
     if meant:
         return ([version for version in meant if CANDIDATE not in version] or meant)[-1]
     try:
-        asked = in_order(str(written))
+        order = in_order(str(written))
     except ValueError:
         raise ParamsError(f"{profile.id} has no release '{str(written)[:40]}', expected one of "
                           f"{', '.join(every)}.") from None
-    return next((version for version in reversed(every) if in_order(version) < asked), every[0])
+    return next((version for version in reversed(every) if in_order(version) < order), every[0])
 
 
 def asked_release(profile: Profile, written: str | None) -> str:
@@ -138,8 +138,8 @@ def stated_release(reference: str) -> tuple[str, str]:
     Raises ParamsError as :func:`engine_meant`.
     """
     name, _, written = (part.strip() for part in reference.partition(AT))
-    profile, known = engine_meant(reference)
-    return f"{name}{AT}{asked_release(profile, written or None)}", f"{name}{AT}{known}"
+    profile, release = engine_meant(reference)
+    return f"{name}{AT}{asked_release(profile, written or None)}", f"{name}{AT}{release}"
 
 
 def _named(every: list[str], written: str) -> list[str]:
@@ -180,11 +180,11 @@ def successors_of(file: YamlFile) -> dict[str, Successor]:
 
 def instead(engine: Engine, name: str) -> tuple[str, ...] | None:
     """Names that do what a setting did; () where nothing is to be set, None where unknown."""
-    known = {_bare(each): successor for each, successor in successors(engine.name).items()}
+    by_name = {_bare(other): successor for other, successor in successors(engine.name).items()}
     entry = engine.find(name)
     for spelt in (name, *((entry.name,) if entry else ())):
-        if _bare(spelt) in known:
-            return known[_bare(spelt)].use
+        if _bare(spelt) in by_name:
+            return by_name[_bare(spelt)].use
     last = entry.at(entry.until) if entry and entry.until else None
     return (last.use,) if last and last.use else None
 
@@ -215,10 +215,11 @@ nothing has to be set in its place.
         why = f"it has one as {ONE[entry.kind]} '{entry.name}' in other releases only"
     use = instead(engine, name)
     if use:
-        of_use = {each: engine.find(each) for each in use}
+        of_use = {other: engine.find(other) for other in use}
         why += "; use " + " or ".join(
-            each if found is None or found.at(release) is not None or found.until is not None
-            else f"{each} (from {found.since} on)" for each, found in of_use.items())
+            other if (replacement is None or replacement.at(release) is not None
+                      or replacement.until is not None)
+            else f"{other} (from {replacement.since} on)" for other, replacement in of_use.items())
     elif use == ():
         why += "; nothing has to be set in its place"
     elif entry is None and (near := engine.near(name)):

@@ -13,8 +13,8 @@ from catalogue.reading.values import (
     LARGEST_COUNT,
     AnyQuantity,
     Date,
+    Positive,
     Text,
-    Whole,
 )
 
 MOST = 4  # mechanisms of one calibration
@@ -55,7 +55,7 @@ class Fitted(Entry):
     coordinates: list[Coordinate]
     covariance: list[list[Covariance]]
     noise: Spread
-    rows: Whole
+    rows: Positive
     extent: dict[str, tuple[Fit, Fit]]
 
     def violations(self) -> Iterator[Problem]:
@@ -89,7 +89,7 @@ class CalibrationFile(CatalogueEntry):
     mechanisms: Annotated[list[str], Field(min_length=1, max_length=MOST)]
     priors: dict[str, AnyQuantity] = {}
     subset: Text
-    without: list[Whole] = []
+    without: list[Positive] = []
     protocols: list[Protocol]
     date: Date | None = None
     fitted: Fitted | None = None
@@ -121,8 +121,8 @@ class OwnError(Entry):
     down: Spread
     up: Spread
     within: Spread
-    systems: Whole
-    rows: Whole
+    systems: Positive
+    rows: Positive
     inside: Tally
 
 
@@ -154,8 +154,8 @@ class Growth(Entry):
 
     down: Spread
     up: Spread
-    systems: Whole
-    pairs: Whole
+    systems: Positive
+    pairs: Positive
     inside: Annotated[float, Field(strict=False, ge=0, le=1)]
     without: dict[str, tuple[Spread, Spread]] = {}
 
@@ -176,11 +176,11 @@ class Covered(Entry):
     device: str
     precision: str
     requests: tuple[Fit, Fit]
-    tensor: Whole
-    pipeline: Whole
-    expert: Whole
+    tensor: Positive
+    pipeline: Positive
+    expert: Positive
     drafts: Tally
-    pools: Whole
+    pools: Positive
 
 
 class Discrepancy(CatalogueEntry):

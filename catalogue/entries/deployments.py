@@ -121,9 +121,9 @@ def turn_load(agent: Agent, answers_cached: bool = True) -> dict[str, float]:
                     agent.first_prompt + agent.turns * (agent.answer + agent.tool_output),
                     agent.answer + agent.tool_output)
     mean = -(-sum(prompts) // agent.turns)
-    found = [min(agent.shared_prefix, agent.first_prompt - 1),
+    prefixes = [min(agent.shared_prefix, agent.first_prompt - 1),
              *(prompt - new for prompt in prompts[1:])]
-    hits = sum(tokens // BLOCK * BLOCK for tokens in found)
+    hits = sum(tokens // BLOCK * BLOCK for tokens in prefixes)
     return {"input_tokens": mean, "output_tokens": agent.answer,
             "context_tokens": prompts[-1] + agent.answer,
             "prefix_hit_share": hits / (agent.turns * mean), "think_time": agent.pause}
@@ -471,10 +471,10 @@ class Workload(Entry):
                        f"drafts, expected 1 to {most}", key)
             if chances is not None and len(chances) != most - 1:
                 yield f"{len(chances)} acceptances, expected {most - 1}, one for each draft", key
-            for place, (before, after) in enumerate(pairwise(chances or ()), 1):
+            for index, (before, after) in enumerate(pairwise(chances or ()), 1):
                 if after.value > before.value:
-                    yield (f"draft {place + 1} counts with '{after.written}', more often than the "
-                           f"one before it, expected at most {before.written}", key, place)
+                    yield (f"draft {index + 1} counts with '{after.written}', more often than the "
+                           f"one before it, expected at most {before.written}", key, index)
 
     @property
     def length_accepted(self) -> Value | None:
@@ -554,9 +554,9 @@ class Documented(Inputs):
 
     def violations(self) -> Iterator[Problem]:
         """Claims are of known quantities in their units, by formulas that can be computed."""
-        known = symbols()
+        quantities = symbols()
         for number, claim in enumerate(self.claims):
-            at, symbol = ("claims", number), known.get(claim.quantity)
+            at, symbol = ("claims", number), quantities.get(claim.quantity)
             if symbol is None:
                 yield (f"'{claim.quantity}' is not a quantity of params/symbols.yml", *at,
                        "quantity")

@@ -127,9 +127,9 @@ def ordered(entry: Entry, less: str, more: str) -> Iterator[str]:
 def repeated(items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     """Items that have come before, with their places."""
     seen = set()
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if item in seen:
-            yield place, item
+            yield index, item
         seen.add(item)
 
 

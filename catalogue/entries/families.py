@@ -238,12 +238,12 @@ class Family(FileEntry):
             yield "'window' is missing, 'layers' names layers with one"
 
     @property
-    def known(self) -> frozenset[str]:
+    def recognised(self) -> frozenset[str]:
         """Fields of the configuration that the family reads or knows."""
         fields = [self.shared_width, *self.switches, *self.default_values, *self.accepted,
                   *self.groups, *self.prediction]
         for names in (self.fields, self.experts, self.optional):
-            fields += [name for each in names.values() for name in each]
+            fields += [name for group in names.values() for name in group]
         for rule in self.layers:
             fields += [rule.field, rule.rest, rule.offset]
         if self.window:

@@ -28,11 +28,11 @@ from catalogue.reading.printed import of_value
 from catalogue.reading.values import (
     AnyQuantity,
     Flag,
+    Positive,
     SourceKey,
     Text,
     Unit,
     Value,
-    Whole,
 )
 
 Chapter = Literal["architecture", "memory", "compute", "communication", "latency", "throughput",
@@ -183,7 +183,7 @@ class DocumentFormula(Entry):
     source: SourceKey
     chapter: Chapter
     sections: list[str]
-    lines: list[Whole]
+    lines: list[Positive]
     quantity: Text
     documented: Tree | None = None
     documented_latex: str | None = None
@@ -227,19 +227,19 @@ class DocumentFormulas(Titled):
 
     def violations(self) -> Iterator[Problem]:
         """Symbols are known, and examples can be computed."""
-        known = {*symbols(), *self.symbols}
+        defined = {*symbols(), *self.symbols}
         for number, formula in enumerate(self.formulas):
             quantity = {formula.right_quantity} if formula.right_quantity else set()
             for key, names in (("documented", formula.used("documented")),
                                ("right", formula.used("right")), ("right_quantity", quantity)):
-                if lost := sorted(names - known):
+                if lost := sorted(names - defined):
                     yield (f"'{lost[0][:60]}' is neither in params/symbols.yml nor among the "
                            "file's symbols", "formulas", number, key)
-            for place, example in enumerate(formula.examples):
+            for index, example in enumerate(formula.examples):
                 try:
                     formula.recomputed(example)
                 except ValueError as error:
-                    yield str(error), "formulas", number, "examples", place, "inputs"
+                    yield str(error), "formulas", number, "examples", index, "inputs"
 
 
 class Calculator(FileEntry):

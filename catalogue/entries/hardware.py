@@ -37,6 +37,7 @@ from catalogue.reading.values import (
     Memory,
     MemoryBandwidth,
     Peak,
+    Positive,
     PriceInDollars,
     PriceInYuan,
     Rent,
@@ -45,7 +46,6 @@ from catalogue.reading.values import (
     Time,
     Value,
     Watts,
-    Whole,
     Words,
 )
 
@@ -237,12 +237,12 @@ class Link(Called):
 
     def violations(self) -> Iterator[Problem]:
         """The bandwidth of a device is that of its links."""
-        whole, links, pair = self.device_bandwidth, self.links_per_device, self.pair_bandwidth
+        total, links, pair = self.device_bandwidth, self.links_per_device, self.pair_bandwidth
         if self.topology != "full-mesh":
             yield from ordered(self, "pair_bandwidth", "device_bandwidth")
         elif links is None or pair is None:
             yield "a full mesh needs 'links_per_device' and 'pair_bandwidth'"
-        elif abs(links.value * pair.value / whole.value - 1) > ROUNDING:
+        elif abs(links.value * pair.value / total.value - 1) > ROUNDING:
             yield ("'device_bandwidth' is not links_per_device x pair_bandwidth: is one of them "
                    "of both directions?")
 
@@ -301,9 +301,9 @@ class Rate(Entry):
                     "device-to-host", "mla-decode", "mla-prefill", "moe-block", "sliced-moe-block"]
     dtype: Dtype | None = None
     weights: Words | None = None
-    rows: Annotated[list[Whole], Field(min_length=2, max_length=2)] | None = None
+    rows: Annotated[list[Positive], Field(min_length=2, max_length=2)] | None = None
     rate: AnyRate
-    samples: Whole | None = None
+    samples: Positive | None = None
 
     def violations(self) -> Iterator[Problem]:
         """Matmuls have a dtype and rows, streams bytes."""
@@ -318,12 +318,12 @@ class Rate(Entry):
     def share(self, device: Device) -> float | None:
         """The rate over what the device has at most [1]; None if that is not known."""
         if self.rate.unit == "B/s":
-            whole: Value | None = device.memory_bandwidth
+            peak: Value | None = device.memory_bandwidth
             if self.kernel in ("host-to-device", "device-to-host"):
-                whole = device.host_bandwidth
+                peak = device.host_bandwidth
         else:
-            whole = getattr(device.matrix_peak, self.dtype or "", None)
-        return self.rate.value / whole.value if whole else None
+            peak = getattr(device.matrix_peak, self.dtype or "", None)
+        return self.rate.value / peak.value if peak else None
 
 
 class FixedTime(Entry):
@@ -332,7 +332,7 @@ class FixedTime(Entry):
     kernel: Literal["kernel-boundary", "graph-kernel-boundary", "host-time-per-operator",
                     "host-gap-per-step"]
     time: Time
-    samples: Whole | None = None
+    samples: Positive | None = None
 
 
 class Collective(Entry):
@@ -343,13 +343,13 @@ class Collective(Entry):
     """
 
     operation: Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "send"]
-    ranks: Whole
-    nodes: Whole = 1
+    ranks: Positive
+    nodes: Positive = 1
     algorithm: Words | None = None
     payload: Bytes | None = None
     time: Time | None = None
     bus_bandwidth: ByteRate | None = None
-    samples: Whole | None = None
+    samples: Positive | None = None
 
 
 class ExpertExchange(Entry):
@@ -368,16 +368,16 @@ class ExpertExchange(Entry):
 
     phase: Literal["dispatch", "combine", "both"]
     mode: Literal["low-latency", "normal"]
-    ranks: Whole
-    nodes: Whole | None = None
-    tokens: Whole
-    hidden_size: Whole | None = None
-    experts_per_token: Whole | None = None
+    ranks: Positive
+    nodes: Positive | None = None
+    tokens: Positive
+    hidden_size: Positive | None = None
+    experts_per_token: Positive | None = None
     dtype: Dtype | None = None
     time: Time | None = None
     bandwidth: ByteRate | None = None
     through: LinkName | None = None
-    samples: Whole | None = None
+    samples: Positive | None = None
 
 
 class Microbenchmarks(CatalogueEntry):

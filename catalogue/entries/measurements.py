@@ -34,11 +34,11 @@ from catalogue.reading.values import (
     Count,
     Date,
     Flag,
+    Positive,
     Text,
     Time,
     Unit,
     Value,
-    Whole,
     Words,
 )
 
@@ -51,7 +51,7 @@ class Suspect(Entry):
     ``rows``: numbers of rows from 1, or columns with the values that such rows have, as written.
     """
 
-    rows: list[Whole] | dict[str, list[Measured]]
+    rows: list[Positive] | dict[str, list[Measured]]
     reason: Text
 
 
@@ -59,7 +59,7 @@ class OfCell(Entry):
     """What stands beside a cell of the table: ``metric`` is its column, ``row`` counts from 1."""
 
     metric: str
-    row: Whole = 1
+    row: Positive = 1
 
 
 class PeerPrediction(OfCell):
@@ -139,9 +139,9 @@ class Measurements(Table):
     columns: dict[Annotated[str, Field(pattern=r"^[^\W\d]\w*$")], SymbolUnit]
     rows: list[list[Measured | None]]
     suspect: list[Suspect] = []
-    unequal: list[Whole] = []
-    even: list[Whole] = []
-    sent_at_once: bool | list[Whole] = False
+    unequal: list[Positive] = []
+    even: list[Positive] = []
+    sent_at_once: bool | list[Positive] = False
     medians: list[Literal["tpot", "ttft", "e2e"]] = []
     peer_predictions: list[PeerPrediction] = []
     blind: Blind | None = None
@@ -167,16 +167,16 @@ class Measurements(Table):
         beside: list[tuple[tuple[str | int, ...], OfCell]] = [
             (("peer_predictions", number), peer)
             for number, peer in enumerate(self.peer_predictions)]
-        beside += [(("blind", "predictions", number), made) for number, made in enumerate(
-            self.blind.predictions if self.blind else ())]
-        for there, each in beside:
-            yield from self._without_column(each.metric, *there, "metric")
-            yield from self._without([each.row], *there, "row")
-            if self.cells(each.row - 1)[each.metric] is None:
-                yield f"row {each.row} has no {each.metric}", *there, "row"
-            if isinstance(each, PeerPrediction) and each.value.unit != (
-                    units.si(unit := self.columns[each.metric])):
-                yield (f"'{each.value.written}' has the wrong unit, '{each.metric}' is in {unit}",
+        beside += [(("blind", "predictions", number), prediction) for number, prediction
+                   in enumerate(self.blind.predictions if self.blind else ())]
+        for there, item in beside:
+            yield from self._without_column(item.metric, *there, "metric")
+            yield from self._without([item.row], *there, "row")
+            if self.cells(item.row - 1)[item.metric] is None:
+                yield f"row {item.row} has no {item.metric}", *there, "row"
+            if isinstance(item, PeerPrediction) and item.value.unit != (
+                    units.si(unit := self.columns[item.metric])):
+                yield (f"'{item.value.written}' has the wrong unit, '{item.metric}' is in {unit}",
                        *there, "value")
 
     def _without(self, rows: Iterable[int], *at: str | int) -> Iterator[Problem]:

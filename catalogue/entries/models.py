@@ -32,11 +32,11 @@ from catalogue.reading.values import (
     Count,
     CountOrZero,
     Flag,
+    Positive,
     Share,
     Text,
     Unit,
     Value,
-    Whole,
     Words,
 )
 
@@ -283,7 +283,7 @@ class LayerRun(Entry):
 
     attention: AttentionKind | None = None
     mlp: NetworkKind | None = None
-    times: Whole = 1
+    times: Positive = 1
     group: list[LayerRun] | None = None
 
     def violations(self) -> Iterator[Problem]:
@@ -539,7 +539,7 @@ class Model(Called):
 
     def drafter(self, method: str | None) -> Drafter | None:
         """The drafter of a method; None where it has none such, or its own layer is meant."""
-        return next((each for name, each in self.drafters.items() if name == method), None)
+        return next((item for name, item in self.drafters.items() if name == method), None)
 
     @property
     def is_moe(self) -> bool:

@@ -190,19 +190,19 @@ class Schedule(Sourced):
 
     def violations(self) -> Iterator[Problem]:
         """Blocks wait for blocks of the same step."""
-        known = [each.block for each in self.blocks]
-        for place, each in enumerate(self.blocks):
-            for name in (*each.beside, *([each.fused] if each.fused else [])):
-                if name not in known or name == each.block:
-                    yield (f"'{each.block}' refers to '{name}', which is no other block of this "
-                           f"schedule, expected one of {', '.join(known)}", "blocks", place)
+        names = [item.block for item in self.blocks]
+        for index, item in enumerate(self.blocks):
+            for name in (*item.beside, *([item.fused] if item.fused else [])):
+                if name not in names or name == item.block:
+                    yield (f"'{item.block}' refers to '{name}', which is no other block of this "
+                           f"schedule, expected one of {', '.join(names)}", "blocks", index)
 
     @property
     def mechanisms(self) -> dict[str, Value]:
         """What the physics takes of it: switches by name."""
-        known = {each.block: each for each in self.blocks}
-        norm, shared = known.get("norm"), known.get("shared_expert")
-        back = known.get(DIVISIBLE)
+        blocks = {item.block: item for item in self.blocks}
+        norm, shared = blocks.get("norm"), blocks.get("shared_expert")
+        back = blocks.get(DIVISIBLE)
         most = 0.0
         if shared is not None and (shared.beside or shared.fused):
             most = shared.until.value if shared.until else NO_LIMIT
@@ -423,7 +423,7 @@ class Judged(Entry):
     most: Error
 
 
-Place = Annotated[float, Field(strict=False, ge=0)]
+Position = Annotated[float, Field(strict=False, ge=0)]
 Factor = Annotated[float, Field(strict=False, gt=0, le=1e6)]
 
 

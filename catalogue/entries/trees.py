@@ -21,7 +21,7 @@ from typing import Any
 
 Number = Any  # int, float or Fraction
 Tree = Any
-Known = dict[Any, Any]  # values of parts, see ``evaluate``
+Cache = dict[Any, Any]  # values of parts, see ``evaluate``
 
 MAX_DEPTH = 200
 MAX_STEPS = 1_000_000
@@ -135,34 +135,34 @@ def numbers(tree: Tree) -> Tree:
     return tree
 
 
-def shared(tree: Tree, made: dict[tuple[Any, ...], Tree]) -> Tree:
+def shared(tree: Tree, cache: dict[tuple[Any, ...], Tree]) -> Tree:
     """The tree with one list for all equal parts of it, and of the trees that were made before.
 
     Args:
         tree: a valid tree.
-        made: what was made before, by operator and arguments; new parts are added.
+        cache: what was made before, by operator and arguments; new parts are added.
     """
     if not isinstance(tree, list):
         return tree
-    parts = [shared(part, made) for part in tree]
+    parts = [shared(part, cache) for part in tree]
     key = tuple(id(part) if isinstance(part, list) else (type(part), part) for part in parts)
-    return made.setdefault(key, parts)
+    return cache.setdefault(key, parts)
 
 
-def evaluate(tree: Tree, values: Mapping[str, Number], known: Known | None = None) -> Number:
+def evaluate(tree: Tree, values: Mapping[str, Number], cache: Cache | None = None) -> Number:
     """The value of a valid tree; integral results come back as int.
 
     Args:
         tree: what is evaluated.
         values: of its symbols.
-        known: values of its lists by identity, and such of a body by index; what is found is added.
+        cache: values of its lists by identity, and such of a body by index; what is found is added.
             For trees that share lists (:func:`shared`), have the same values and outlive it.
 
     Raises ValueError for a symbol without a value, arithmetic that has no result or too large
     a one, and a formula of more than ``MAX_STEPS`` steps.
     """
     try:
-        result = _evaluated(tree, values, {} if known is None else known, itertools.count(1))
+        result = _evaluated(tree, values, {} if cache is None else cache, itertools.count(1))
         if isinstance(result, Fraction):
             result = int(result) if result.denominator == 1 else float(result)
         if not math.isfinite(result):
@@ -172,7 +172,7 @@ def evaluate(tree: Tree, values: Mapping[str, Number], known: Known | None = Non
     return result
 
 
-def _evaluated(tree: Tree, values: Mapping[str, Number], known: Known, steps: Iterator[int]
+def _evaluated(tree: Tree, values: Mapping[str, Number], cache: Cache, steps: Iterator[int]
                ) -> Number:
     """The value of a tree, as an exact number where its parts are; every part takes a step."""
     if next(steps) > MAX_STEPS:
@@ -183,15 +183,15 @@ def _evaluated(tree: Tree, values: Mapping[str, Number], known: Known, steps: It
         return values[tree]
     if not isinstance(tree, list):
         return tree
-    if id(tree) not in known:
-        known[id(tree)] = _applied(tree, values, known, steps)
-    return known[id(tree)]
+    if id(tree) not in cache:
+        cache[id(tree)] = _applied(tree, values, cache, steps)
+    return cache[id(tree)]
 
 
-def _applied(tree: list[Tree], values: Mapping[str, Number], known: Known, steps: Iterator[int]
+def _applied(tree: list[Tree], values: Mapping[str, Number], cache: Cache, steps: Iterator[int]
              ) -> Number:
     name, *args = tree
-    at = partial(_evaluated, values=values, known=known, steps=steps)
+    at = partial(_evaluated, values=values, cache=cache, steps=steps)
     if name == "piecewise":
         *branches, default = args
         for (compare, left, right), value in branches:
@@ -204,7 +204,7 @@ def _applied(tree: list[Tree], values: Mapping[str, Number], known: Known, steps
         if not 1 <= count <= MAX_STEPS or count != int(count):
             raise ValueError(f"'{name}' cannot run over {count} values")
         return _OVER[name](
-            [_evaluated(body, {**values, index: i}, known.setdefault((index, i), {}), steps)
+            [_evaluated(body, {**values, index: i}, cache.setdefault((index, i), {}), steps)
              for i in range(int(count))])
     numbers = list(map(at, args))
     return _MANY[name](numbers) if name in _MANY else _FIXED[name][1](*numbers)

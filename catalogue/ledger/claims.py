@@ -22,7 +22,7 @@ from catalogue.entries.formulas import Inputs, Letter, Tree
 from catalogue.reading import units
 from catalogue.reading.printed import PrintedNumber
 from catalogue.reading.shared import causes
-from catalogue.reading.values import AnyQuantity, Flag, Identifier, Text, Whole, Words
+from catalogue.reading.values import AnyQuantity, Flag, Identifier, Positive, Text, Words
 
 Dimensions = dict[str, Fraction]
 _SAME = ("add", "subtract", "min", "max")
@@ -92,11 +92,11 @@ def of_tree(tree: Any, given: Mapping[str, str]) -> Dimensions:
 
 
 def _agree(args: Iterable[Any], given: Mapping[str, str]) -> Dimensions:
-    found = [of_tree(arg, given) for arg in args if arg != 0]
-    for of in found[1:]:
-        if of != found[0]:
-            raise ValueError(f"a quantity in {text(found[0])} beside one in {text(of)}")
-    return found[0] if found else {}
+    dimensions = [of_tree(arg, given) for arg in args if arg != 0]
+    for of in dimensions[1:]:
+        if of != dimensions[0]:
+            raise ValueError(f"a quantity in {text(dimensions[0])} beside one in {text(of)}")
+    return dimensions[0] if dimensions else {}
 
 
 ClaimEnd = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}(/(low|high))?$")]
@@ -118,8 +118,8 @@ class NamedQuantity(Entry):
 
     def violations(self) -> Iterator[Problem]:
         """Every claim is listed once."""
-        for place, claim in repeated(self.claims):
-            yield f"'{claim}' is listed twice", "claims", place
+        for index, claim in repeated(self.claims):
+            yield f"'{claim}' is listed twice", "claims", index
 
 
 class NumericLaw(Entry):
@@ -268,7 +268,7 @@ class Claim(Inputs):
     """
 
     id: ClaimId
-    line: Whole
+    line: Positive
     section: Words | None = None
     what: Text | None = None
     printed: PrintedNumber | None = None
@@ -309,8 +309,8 @@ class Claim(Inputs):
         trees_of = {"formula": self.formula, "right": self.right, "most": self.most,
                     "comparison": self.comparison and self.comparison.of}
         for key, tree in trees_of.items():
-            known = {*self.inputs, *(() if key == "formula" else self.sourced)}
-            if lost := sorted(trees.symbols_of(tree) - known):
+            defined = {*self.inputs, *(() if key == "formula" else self.sourced)}
+            if lost := sorted(trees.symbols_of(tree) - defined):
                 yield f"'{lost[0]}' is neither among inputs nor sourced", key
         if self.cause is not None and self.cause not in causes():
             yield f"'{self.cause[:60]}' is not in params/causes.yml", "cause"

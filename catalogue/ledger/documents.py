@@ -18,10 +18,10 @@ from catalogue.ledger.claims import ClaimId
 from catalogue.reading.values import (
     Flag,
     Identifier,
+    Positive,
     SourceKey,
     Text,
     Time,
-    Whole,
     Words,
 )
 
@@ -51,7 +51,7 @@ class Stated(Entry):
     program: Words
     document: Literal["s0", "s1", "s2", "s3"]
     section: Words
-    line: Whole
+    line: Positive
     claim: Identifier | None = None
     entries: list[Words] = []
     state: State
@@ -72,11 +72,11 @@ class Settings(CatalogueEntry):
 MOST_PLACES = 4
 
 
-class Place(Entry):
+class Mention(Entry):
     """Where something stands: lines of the document, the first and the last, in a section."""
 
     section: Words
-    lines: Annotated[list[Whole], Field(min_length=1, max_length=2)]
+    lines: Annotated[list[Positive], Field(min_length=1, max_length=2)]
 
 
 class Advice(Entry):
@@ -89,7 +89,7 @@ class Advice(Entry):
     """
 
     says: Text
-    places: Annotated[list[Place], Field(min_length=1, max_length=MOST_PLACES)]
+    places: Annotated[list[Mention], Field(min_length=1, max_length=MOST_PLACES)]
     claims: list[ClaimId] = []
 
 
@@ -113,7 +113,7 @@ class DocumentReference(Entry):
     """
 
     section: Words
-    line: Whole
+    line: Positive
     claims: list[ClaimId] = []
 
 

@@ -41,7 +41,7 @@ class Fields:
     Attributes:
         file: the configuration.
         family: what its fields mean.
-        found: field of the model file -> its value there.
+        values: field of the model file -> its value there.
         used: field of the configuration -> field of the model file, or what it was checked for.
         comments: field of the model file -> why it has its value, where the configuration does not
             say.
@@ -49,7 +49,7 @@ class Fields:
 
     file: JsonFile
     family: Family
-    found: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)
 
@@ -166,7 +166,7 @@ def kimi_gates(fields: Fields) -> None:
     """
     full_rank = fields.switch("linear_attn_config.use_full_rank_gate", "linear_gate_rank")
     for rank in ("linear_decay_rank", *(() if full_rank else ("linear_gate_rank",))):
-        fields.found[rank] = fields.derived(fields.found["linear_key_head_dim"],
+        fields.values[rank] = fields.derived(fields.values["linear_key_head_dim"],
                                             "linear_attn_config of the configuration")
         fields.comments[rank] = "the head dimension, as the modelling code has it"
 
@@ -176,16 +176,17 @@ def pooled_keys(fields: Fields) -> None:
 
     Source: src/transformers/models/glm5_next/modeling_glm5_next.py.
     """
-    found = fields.found
+    values = fields.values
     pool = fields.count("index_kpool", "compress_ratio")
-    if found["index_topk"] % pool:
+    if values["index_topk"] % pool:
         fields.refuse("index_topk", f"a multiple of the {pool} tokens of an index key")
-    found |= {"compress_ratio": pool,
-              "index_topk": fields.derived(found["index_topk"] // pool, "index_topk / index_kpool")}
+    values |= {"compress_ratio": pool,
+               "index_topk": fields.derived(
+                   values["index_topk"] // pool, "index_topk / index_kpool")}
     fields.comments |= {"compress_ratio": "tokens of an index key",
                         "index_topk": "keys, not tokens"}
     english, chinese = say("pooled", count=pool - 1)
-    found["missing"] = {"en": english, "zh": chinese}
+    values["missing"] = {"en": english, "zh": chinese}
 
 
 def picked_blocks(fields: Fields) -> None:
@@ -198,7 +199,7 @@ def picked_blocks(fields: Fields) -> None:
                     for name in ("block_size", "topk_blocks"))
     always = sum(fields.count(f"{at}{name}_block", "index_topk", 0) for name in ("init", "local")
                  if fields.states(f"{at}{name}_block"))
-    fields.found["index_topk"] = fields.derived(size * (picked + always),
+    fields.values["index_topk"] = fields.derived(size * (picked + always),
                                                 "sparse_attention_config")
     fields.comments["index_topk"] = f"{picked} picked blocks of {size} tokens and {always} besides"
 
@@ -248,8 +249,8 @@ def load_family(reference: str | Path) -> Family:
 
     Raises ParamsError as :func:`catalogue.library.load`.
     """
-    found: Family = library.load("families", reference)
-    return found
+    family: Family = library.load("families", reference)
+    return family
 
 
 def nearest(model_type: str) -> str:

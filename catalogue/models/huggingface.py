@@ -78,9 +78,9 @@ def published_format(data: Mapping[str, Any], path: Path) -> Published:
     stated, quantized = _words(data), any(data.get(key) for key in QUANTIZED)
     if not quantized:
         return Published("", stated, False)
-    for known in configurations().formats:
-        if all(_fits(data, key, value) for key, value in known.of.items()):
-            return Published(known.precision, stated, True)
+    for entry in configurations().formats:
+        if all(_fits(data, key, value) for key, value in entry.of.items()):
+            return Published(entry.precision, stated, True)
     return Published("", stated, True)
 
 
@@ -95,11 +95,11 @@ def _words(data: Mapping[str, Any]) -> str:
 
 def _fits(data: Mapping[str, Any], path: str, expected: Any) -> bool:
     """Whether every value at a path, under any of its names, is as expected."""
-    found = [value for name in path.split("|") for value in _at(data, name.split("."))]
+    values = [value for name in path.split("|") for value in _at(data, name.split("."))]
     if expected == "any":
-        return any(value is not None for value in found)
-    return all(type(value) is type(expected) and value == expected for value in found) \
-        and bool(found)
+        return any(value is not None for value in values)
+    return all(type(value) is type(expected) and value == expected for value in values) \
+        and bool(values)
 
 
 def _at(data: Any, path: list[str]) -> Iterator[Any]:
@@ -246,8 +246,8 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     Raises ParamsError, one sentence with the file and, where there is one, the line.
     """
     raw = jsonfile.read(path)
-    whole = unwrap(raw)
-    file = whole.file
+    unwrapped = unwrap(raw)
+    file = unwrapped.file
     means = _family(file) if family is None else load_family(family)
     reader = _Reader(file, means)
     model_type = str(file.data.get("model_type", means.id))
@@ -259,7 +259,7 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     head: dict[str, Any] = {
         "name": {"en": title, "zh": title},
         "defaults": {"source": f"config.json of {title}", "kind": "vendor", "date": file.date}}
-    fields = {"attention": means.attention} | reader.found
+    fields = {"attention": means.attention} | reader.values
     match raw.data.get("architectures"):
         case [str() as known_as, *_]:  # the class by which engines know the model
             fields = {"model_class": known_as} | fields
@@ -275,14 +275,14 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     data = head | {key: fields[key] for key in Model.model_fields if key in fields}
     rest = [key for key in file.data if key not in reader.used]
     common = configurations()
-    ignored = common.irrelevant | common.architectural | means.known | {
+    ignored = common.irrelevant | common.architectural | means.recognised | {
         *means.ignored, *means.beside}
     return Imported(
         model_type, means, data, reader.comments, reader.used,
         ignored=[key for key in rest if key in ignored],
-        unknown=[key for key in rest if key not in ignored] + whole.unknown,
+        unknown=[key for key in rest if key not in ignored] + unwrapped.unknown,
         published=published,
-        beside=whole.beside,
+        beside=unwrapped.beside,
         model=library.parsed(Model, YamlFile(path, data | {"id": "imported"}, {
             (ours,): file.lines[key] for key, ours in reader.used.items() if key in file.lines})))
 
@@ -334,8 +334,8 @@ def _name(path: Path, file: JsonFile) -> str:
     return last
 
 
-def _divides(part: int, whole: int) -> bool:
-    return whole % part == 0
+def _divides(part: int, number: int) -> bool:
+    return number % part == 0
 
 
 AGREEMENTS: tuple[tuple[str, str, str | None, Callable[[int, int], bool], str], ...] = (
@@ -374,20 +374,20 @@ class _Reader(Fields):
         stated = [name for name in family.prediction if self.states(name)]
         for name in stated:
             value = self.count(name, "num_nextn_predict_layers")
-            self.found.setdefault("num_nextn_predict_layers", value)
+            self.values.setdefault("num_nextn_predict_layers", value)
         for ours, names in family.fields.items():
-            self.found[ours] = self.stated(ours, names)
+            self.values[ours] = self.stated(ours, names)
         layers = resolve(self)
         routed = any(layer.mlp == EXPERTS for layer in layers)
         self.experts(routed)
         for ours, names in (POSITIONS | family.optional).items():
             if any(self.get(name) is not None for name in names):
-                self.found[ours] = self.stated(ours, names)
+                self.values[ours] = self.stated(ours, names)
         for key, switched in family.switches.items():
             for ours in switched:
-                self.found[ours] = self.switch(key, ours)
+                self.values[ours] = self.switch(key, ours)
         self.implied(routed)
-        self.found["tie_word_embeddings"] = self.switch("tie_word_embeddings")
+        self.values["tie_word_embeddings"] = self.switch("tie_word_embeddings")
         if self.get("tie_word_embeddings") is None:
             self.comments["tie_word_embeddings"] = "default of the configuration class"
         self.heads()
@@ -399,7 +399,7 @@ class _Reader(Fields):
         self.lacking()
         if not any(layer.attention in RECURRENT for layer in layers):
             for ours in (*LINEAR, "linear_mamba"):
-                self.found.pop(ours, None)
+                self.values.pop(ours, None)
         self.agree()
         written(self, layers)
 
@@ -431,7 +431,7 @@ class _Reader(Fields):
             optional = ours == "routed_expert_hidden_size" or (
                 ours == "n_shared_experts" and self.family.shared_width)
             if not optional or any(self.get(name) is not None for name in names):
-                self.found[ours] = self.stated(ours, names)
+                self.values[ours] = self.stated(ours, names)
             else:
                 self.used |= {name: ours for name in names if name in self.file.data}
         if not any(self.get(name) is not None for name in family.groups):
@@ -439,42 +439,42 @@ class _Reader(Fields):
         greedy = self.get("topk_method") == "greedy"  # knows no groups, whatever is stated
         for ours, name in zip(GROUPS, family.groups, strict=True):
             value = self.count(name, ours)
-            self.found[ours] = 1 if greedy else value
+            self.values[ours] = 1 if greedy else value
             if greedy and value != 1:
                 self.comments[ours] = "topk_method greedy chooses among all experts"
 
     def implied(self, routed: bool) -> None:
         """What the modelling code has and no field states."""
-        for ours, each in self.family.implied.items():
+        for ours, item in self.family.implied.items():
             if not routed and ours in _OF_EXPERTS:
                 continue
-            self.found[ours] = each.value if type(each.value) is not int else self.derived(
-                each.value, CODE + self.family.code.rsplit("/", 1)[-1])
-            if each.why:
-                self.comments[ours] = each.why
+            self.values[ours] = item.value if type(item.value) is not int else self.derived(
+                item.value, CODE + self.family.code.rsplit("/", 1)[-1])
+            if item.why:
+                self.comments[ours] = item.why
         if not routed:
             for ours in _OF_EXPERTS:
-                self.found.pop(ours, None)
+                self.values.pop(ours, None)
 
     def heads(self) -> None:
         """Heads of keys and values, and their width: as many as heads where nothing is stated."""
-        heads, width = self.found["num_attention_heads"], self.found["hidden_size"]
+        heads, width = self.values["num_attention_heads"], self.values["hidden_size"]
         latent, name = self.family.attention == "mla", "num_key_value_heads"
-        if name not in self.found:
+        if name not in self.values:
             if self.get(name) is None and (latent or name in self.file.data):
-                self.found[name] = heads if latent else self.derived(heads, "num_attention_heads")
+                self.values[name] = heads if latent else self.derived(heads, "num_attention_heads")
                 self.comments[name] = ("" if latent else "not stated: ") + "as many as heads"
             else:
-                self.found[name] = self.count(name, name)
-        if latent or "head_dim" in self.found:
+                self.values[name] = self.count(name, name)
+        if latent or "head_dim" in self.values:
             return
         if self.get("head_dim") is not None:
-            self.found["head_dim"] = self.count("head_dim", "head_dim")
+            self.values["head_dim"] = self.count("head_dim", "head_dim")
         elif width % heads:
             self.refuse("num_attention_heads", f"a divisor of the hidden size {width}, "
                                                "as 'head_dim' is not stated")
         else:
-            self.found["head_dim"] = self.derived(width // heads,
+            self.values["head_dim"] = self.derived(width // heads,
                                                   "hidden_size / num_attention_heads")
             self.comments["head_dim"] = f"not stated: {width} / {heads}"
             self.use("head_dim", "head_dim")
@@ -482,7 +482,7 @@ class _Reader(Fields):
     def agree(self) -> None:
         """Refuse counts that contradict one another, or what formulas take for granted."""
         values = {name: value["value"] if isinstance(value, dict) else value
-                  for name, value in self.found.items() if name != "missing"}
+                  for name, value in self.values.items() if name != "missing"}
         for ours, other, attention, fits, expected in AGREEMENTS:
             if {ours, other} <= values.keys() and attention in (None, self.family.attention) \
                     and not fits(values[ours], values[other]):
@@ -495,52 +495,53 @@ class _Reader(Fields):
         if window is None:
             return
         if any(layer.attention == WINDOW for layer in layers):
-            self.found["sliding_window"] = self.stated("sliding_window", window.fields)
+            self.values["sliding_window"] = self.stated("sliding_window", window.fields)
             if window.comment:
                 self.comments["sliding_window"] = window.comment
         else:
             self.used |= {name: "checked" for name in window.fields if name in self.file.data}
             for ours in WINDOW_HEADS:
-                self.found.pop(ours, None)
+                self.values.pop(ours, None)
 
     def shared_width(self) -> None:
         """Shared experts as a multiple of a routed one, by the width of all together."""
         key = self.family.shared_width
-        if key is None or (self.get(key) is None and "n_shared_experts" in self.found):
+        if key is None or (self.get(key) is None and "n_shared_experts" in self.values):
             return
-        width, routed = self.count(key, "intermediate_size", 0), self.found["moe_intermediate_size"]
-        stated = self.found.get("n_shared_experts")
+        routed = self.values["moe_intermediate_size"]
+        width = self.count(key, "intermediate_size", 0)
+        stated = self.values.get("n_shared_experts")
         if width % routed or (stated not in (None, 1, width // routed)):
             self.refuse(key, f"a multiple of the {routed} of a routed expert")
         if stated != width // routed:
-            self.found["n_shared_experts"] = self.derived(width // routed,
+            self.values["n_shared_experts"] = self.derived(width // routed,
                                                           f"{key} / moe_intermediate_size")
             self.comments["n_shared_experts"] = f"{width} / {routed}"
 
     def lacking(self) -> None:
         """What no formula has, which every answer for the model carries."""
-        said = [self.found["missing"]] if "missing" in self.found else []
-        for each in self.family.missing:
-            value = self.get(each.field) if each.field else None
-            if each.field and (value != each.value if each.value is not None
+        sentences = [self.values["missing"]] if "missing" in self.values else []
+        for item in self.family.missing:
+            value = self.get(item.field) if item.field else None
+            if item.field and (value != item.value if item.value is not None
                                else not value or not isinstance(value, (int, str))):
                 continue
-            if each.field and type(value) is int:
-                value = self.count(each.field, "num_hidden_layers")
-            if each.field and each.field in self.file.data:
-                self.used.setdefault(each.field, "missing")
-            said.append({language: text.replace("{value}", str(value))
-                         for language, text in each.text.items()})
-        if said:
-            self.found["missing"] = {"en": " ".join(each["en"] for each in said),
-                                     "zh": "".join(each["zh"] for each in said)}
+            if item.field and type(value) is int:
+                value = self.count(item.field, "num_hidden_layers")
+            if item.field and item.field in self.file.data:
+                self.used.setdefault(item.field, "missing")
+            sentences.append({language: text.replace("{value}", str(value))
+                         for language, text in item.text.items()})
+        if sentences:
+            self.values["missing"] = {"en": " ".join(item["en"] for item in sentences),
+                                     "zh": "".join(item["zh"] for item in sentences)}
 
     def refuse_unread(self, model_type: str) -> None:
         """Refuse fields that change counts and were not read, unless they say nothing."""
         inside = {key for part, ignored in self.family.parts.items() for key in self.file.data
                   if key.startswith(f"{part}.") and key not in ignored}
         common = configurations()
-        shape = (common.architectural | self.family.known) - {
+        shape = (common.architectural | self.family.recognised) - {
             *self.family.ignored, *self.family.beside, *common.irrelevant}
         unread = [key for key, value in self.file.data.items() if key not in self.used
                   and (key in inside or (key in shape and value))]

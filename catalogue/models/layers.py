@@ -34,7 +34,7 @@ def resolve(fields: Fields) -> list[Layer]:
     blocks = [rule for rule in rules if rule.by == "blocks"]
     if blocks:
         return _of_blocks(fields, blocks)
-    count = fields.found[MODEL_LAYERS]
+    count = fields.values[MODEL_LAYERS]
     default = DENSE if not fields.family.experts else EXPERTS
     networks = _agreed(fields, [rule for rule in rules if rule.of_networks], count, default)
     attention = _agreed(fields, [rule for rule in rules if not rule.of_networks], count,
@@ -69,66 +69,66 @@ def _agreed(fields: Fields, rules: Sequence[LayerField], count: int, default: st
     stated = [rule for rule in rules if rule.field and fields.states(rule.field)]
     others = [rule for rule in rules if rule not in stated
               and (rule.field is None or fields.get(rule.field) not in (None, [], ""))]
-    found: Kinds = [None] * count
+    result: Kinds = [None] * count
     before = ""
     for rule in sorted(stated, key=lambda rule: SHARED not in rule.says):  # what says more first
         kinds = _kinds(fields, rule, count)
-        for layer, (one, other) in enumerate(zip(found, kinds, strict=True)):
+        for layer, (one, other) in enumerate(zip(result, kinds, strict=True)):
             if one is None:
-                found[layer] = other
+                result[layer] = other
             elif other not in (None, one) and not (
                     one == SHARED and other == SPARSE and SHARED not in rule.says):
                 fields.refuse(str(rule.field), f"the layers that '{before}' says")
         before = before or str(rule.field)
-    if None in found and others:
+    if None in result and others:
         fallback = _kinds(fields, others[0], count)
-        found = [one or other for one, other in zip(found, fallback, strict=True)]
+        result = [one or other for one, other in zip(result, fallback, strict=True)]
     lacking = [rule.field for rule in rules if rule.field and {*rule.says} - {default, SHARED}]
-    if None in found and lacking and not (stated or others):
+    if None in result and lacking and not (stated or others):
         fields.missing(lacking[0], "what says which layers are which")
-    return [one or default for one in found]
+    return [one or default for one in result]
 
 
 def _kinds(fields: Fields, rule: LayerField, count: int) -> Kinds:
     """The kind of each layer by one field; None where it says nothing."""
     window = has_window(fields)
     if rule.by == "each":
-        found = _each(fields, rule, count)
-        if WINDOW in found and not window:
+        result = _listed(fields, rule, count)
+        if WINDOW in result and not window:
             fields.refuse(str(rule.field), "no layer with a window, as there is none")
     elif rule.by == "numbers":
         chosen = _numbers(fields, rule, count)
-        found = [rule.kind if layer in chosen else rule.others for layer in range(count)]
+        result = [rule.kind if layer in chosen else rule.others for layer in range(count)]
     elif rule.by == "period":
         every = rule.every or fields.count(str(rule.field), "layers")
         offset = fields.count(rule.offset, "layers", 0) if rule.offset else 0
-        found = [rule.kind if max(layer - offset + 1, 0) % every == 0 else rule.others
+        result = [rule.kind if max(layer - offset + 1, 0) % every == 0 else rule.others
                  for layer in range(count)]
     elif rule.by == "first":
         ours = "first_k_dense_replace" if rule.of_networks else "full_attention_layers"
         first = fields.count(str(rule.field), ours, 0)
         if first > count and rule.of_networks:
             fields.refuse(str(rule.field), f"at most the {count} layers")
-        found = [rule.kind if layer < first else rule.others for layer in range(count)]
+        result = [rule.kind if layer < first else rule.others for layer in range(count)]
     else:
         on = rule.by == "all" or fields.switch(str(rule.field))
-        found = [rule.kind if on else rule.others] * count
-    return [("full" if kind == WINDOW and not window else kind) for kind in found]
+        result = [rule.kind if on else rule.others] * count
+    return [("full" if kind == WINDOW and not window else kind) for kind in result]
 
 
-def _each(fields: Fields, rule: LayerField, count: int | None) -> Kinds:
+def _listed(fields: Fields, rule: LayerField, count: int | None) -> Kinds:
     """The kinds of a list of words or numbers, or of a text's letters."""
     key = str(rule.field)
     value = fields.get(key)
     items = list(value) if isinstance(value, (str, list)) else None
-    known = " or ".join(rule.kinds)
-    further = fields.found.get("num_nextn_predict_layers", 0)
+    expected = " or ".join(rule.kinds)
+    further = fields.values.get("num_nextn_predict_layers", 0)
     lengths = range(1, 2_000) if count is None else (count, count + further)
     if items is None or len(items) not in lengths or not all(
             type(item) in (str, int) and str(item) in rule.kinds for item in items):
         of = "" if count is None else f" of {count}" + (
             f", or {count + further} with the prediction layers" if further else "")
-        fields.refuse(key, f"a list{of}, each {known}")
+        fields.refuse(key, f"a list{of}, each {expected}")
     fields.use(key, "layers")
     return [rule.kinds[str(item)] for item in items[:count]]
 
@@ -162,9 +162,9 @@ def _of_blocks(fields: Fields, rules: Sequence[LayerField]) -> list[Layer]:
     stated = [rule for rule in rules if rule.field and fields.states(rule.field)]
     if not stated:
         fields.missing(str(rules[0].field), "what says which blocks are which")
-    first, kinds = str(stated[0].field), _each(fields, stated[0], None)
+    first, kinds = str(stated[0].field), _listed(fields, stated[0], None)
     for rule in stated[1:]:
-        if _each(fields, rule, None) != kinds:
+        if _listed(fields, rule, None) != kinds:
             fields.refuse(str(rule.field), f"the blocks that '{first}' says")
     layers: list[Layer] = []
     for kind in map(str, kinds):
@@ -178,7 +178,7 @@ def _of_blocks(fields: Fields, rules: Sequence[LayerField]) -> list[Layer]:
         fields.refuse(first, f"at most {largest(MODEL_LAYERS):,} mixers")
     if fields.states(MODEL_LAYERS) and fields.count(MODEL_LAYERS, MODEL_LAYERS) != len(kinds):
         fields.refuse(MODEL_LAYERS, f"the {len(kinds)} blocks of '{first}'")
-    fields.found[MODEL_LAYERS] = fields.derived(len(layers), f"{first} of the configuration")
+    fields.values[MODEL_LAYERS] = fields.derived(len(layers), f"{first} of the configuration")
     fields.comments[MODEL_LAYERS] = f"mixers; {len(kinds)} blocks in the configuration"
     return layers
 
@@ -194,11 +194,11 @@ def written(fields: Fields, layers: Sequence[Layer]) -> None:
                              EXPERTS in networks)
     counts = of_layers[0] if of_layers else {}
     if csa or not alike or not leading:
-        fields.found["layers"] = runs(layers)
+        fields.values["layers"] = runs(layers)
         return
     for name in ("first_k_dense_replace", "full_attention_layers"):
         if name in counts:
-            fields.found[name] = counts[name] if name in fields.used else fields.derived(
+            fields.values[name] = counts[name] if name in fields.used else fields.derived(
                 counts[name], "layers of the configuration")
     if counts.get("first_k_dense_replace") == 0 and (
             "first_k_dense_replace" not in fields.used):
@@ -209,7 +209,7 @@ def written(fields: Fields, layers: Sequence[Layer]) -> None:
 
 def runs(layers: Sequence[Layer]) -> list[dict[str, Any]]:
     """Layers as runs of equal ones, and as groups of runs that repeat."""
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     at = 0
     while at < len(layers):
         length, times = 1, 1
@@ -222,11 +222,11 @@ def runs(layers: Sequence[Layer]) -> list[dict[str, Any]]:
         group = [_run(layer, len(list(equal)))
                  for layer, equal in groupby(layers[at:at + length])]
         if length == 1:
-            found.append(_run(layers[at], times))
+            result.append(_run(layers[at], times))
         else:
-            found.append({"times": times, "group": group})
+            result.append({"times": times, "group": group})
         at += length * times
-    return found
+    return result
 
 
 def _run(layer: Layer, times: int) -> dict[str, Any]:

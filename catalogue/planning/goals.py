@@ -40,11 +40,11 @@ from catalogue.reading.units import HOUR
 from catalogue.reading.values import (
     Flag,
     Misplaced,
+    Positive,
     Ref,
     Time,
     Unit,
     Value,
-    Whole,
     Words,
     si_number,
 )
@@ -90,8 +90,8 @@ class Load(CatalogueEntry, Sourced):
 
     def rates(self, requests: float) -> tuple[float, ...]:
         """Mean rate of each hour of a day with so many requests [request/s]."""
-        whole = sum(self.hours)
-        return tuple(requests * hour / whole / HOUR for hour in self.hours)
+        total = sum(self.hours)
+        return tuple(requests * hour / total / HOUR for hour in self.hours)
 
     @property
     def busiest(self) -> int:
@@ -116,7 +116,7 @@ class Failures(CatalogueEntry):
     """
 
     devices: list[DeviceName] = []
-    cards: Whole
+    cards: Positive
     between_failures: Time
     repair: Time
     start: Time
@@ -152,11 +152,11 @@ def percentile(name: str) -> float:
 
     Raises ValueError for what is none.
     """
-    found = PERCENTILE.fullmatch(name)
-    if not found or float(found[1]) == 0:
+    match = PERCENTILE.fullmatch(name)
+    if not match or float(match[1]) == 0:
         raise ValueError(f"'{name[:40]}' is no percentile, expected '{MEAN}', or p1 to p99.99 such "
                          "as p90")
-    return float(found[1]) / 100
+    return float(match[1]) / 100
 
 
 def _rising(times: dict[str, float]) -> dict[str, float]:
@@ -333,7 +333,7 @@ class Limits(Entry):
     @property
     def times(self) -> dict[str, dict[str, float]]:
         """Limits of times [s]: by quantity, by ``mean`` or percentile."""
-        return {name: each if isinstance(each := getattr(self, name), dict) else {MEAN: each}
+        return {name: limits if isinstance(limits := getattr(self, name), dict) else {MEAN: limits}
                 for name in given(self, ("ttft", "tpot", "e2e"))}
 
 
@@ -490,14 +490,14 @@ class Question(Titled):
     @property
     def settings(self) -> list[str]:
         """The question's load and engine as overrides of a scenario, ``KEY=VALUE``."""
-        asked = self.demand
-        told = [f"workload.concurrency={self.users} request", "workload.arrivals=closed-loop",
-                f"workload.input_tokens={asked.input_tokens} token",
-                f"workload.output_tokens={asked.output_tokens} token"]
-        if asked.length_distribution:
-            told.append(f"workload.length_distribution={asked.length_distribution}")
-        if asked.length_variation is not None:
-            told.append(f"workload.length_variation={asked.length_variation}")
+        demand = self.demand
+        result = [f"workload.concurrency={self.users} request", "workload.arrivals=closed-loop",
+                f"workload.input_tokens={demand.input_tokens} token",
+                f"workload.output_tokens={demand.output_tokens} token"]
+        if demand.length_distribution:
+            result.append(f"workload.length_distribution={demand.length_distribution}")
+        if demand.length_variation is not None:
+            result.append(f"workload.length_variation={demand.length_variation}")
         if self.engine:
-            told.append(f"engine={self.engine}")
-        return told
+            result.append(f"engine={self.engine}")
+        return result

@@ -18,8 +18,8 @@ MINUS = "−"
 DIGITS, MORE = 3, 4  # that count: below a thousand, and from there on
 GROUP = 1000
 SMALLEST, LARGEST = 1e-4, 1e15  # outside of these a number is a multiple of a power of ten
-KNOWN = 5  # digits of what is exact
-WHOLE = 10**9  # whole counts below it are written whole
+EXACT_DIGITS = 5  # digits of what is exact
+LARGEST_INTEGER = 10**9  # whole counts below it are written whole
 WIDE = Context(prec=400)  # digits of any number of floating point
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -123,8 +123,9 @@ def power_of_ten(value: float, digits: int = DIGITS, power: int | None = None) -
 
 def _of(value: float | int, factor: float, unit: str, digits: int | None = None) -> str:
     """Digits of a number in a unit or word of that size."""
-    whole = factor == 1 and unit in COUNTED and abs(value) < WHOLE and float(value).is_integer()
-    if whole:
+    is_count = (factor == 1 and unit in COUNTED and abs(value) < LARGEST_INTEGER
+                and float(value).is_integer())
+    if is_count:
         return fixed(value, 0)
     return plain(value / factor, digits or (None if unit in SCALES or factor == 1 else DIGITS))
 
@@ -138,7 +139,7 @@ def _scale(value: float | int, unit: str, lang: str) -> tuple[str, float]:
             return f" {unit}", 1.0
         fitting = [pair for pair in scales if size >= pair[1]] or [scales[0]]
         return f" {fitting[-1][0]}", fitting[-1][1]
-    counted = unit in COUNTED and size < WHOLE and float(value).is_integer()
+    counted = unit in COUNTED and size < LARGEST_INTEGER and float(value).is_integer()
     fitting = [] if counted or size < FROM else [
         pair for pair in WORDS[lang] if size >= pair[1]]
     word, factor = fitting[-1] if fitting else ("", 1.0)

@@ -105,16 +105,16 @@ def _keys(text: str, at: int, name: str) -> dict[str, tuple[int, int]]:
 
     Raises ParamsError for a key given twice.
     """
-    found: dict[str, tuple[int, int]] = {}
+    result: dict[str, tuple[int, int]] = {}
     decoder, line, counted = json.JSONDecoder(parse_int=float), 1, 0
     while match := _KEY.match(text, at):
         key = json.loads(match[1])
         line, counted = line + text.count("\n", counted, match.start(1)), match.start(1)
-        if key in found:
+        if key in result:
             raise ParamsError(f"{name}:{line}: the key {json_excerpt(key)} is given twice.")
-        found[key] = line, match.end()
+        result[key] = line, match.end()
         _, at = decoder.raw_decode(text, match.end())
-    return found
+    return result
 
 
 def data_text(data: Any) -> str:

@@ -58,8 +58,8 @@ class Printed:
             return f"{amounts.plain(number * 100)} {PERCENT}"
         mantissa, unit = units.split(text)
         sign = units.SIGNS.get(unit, unit)
-        whole, dot, decimals = mantissa.lower().partition("e")[0].strip("+-").partition(".")
-        counted = len((whole + decimals if dot else whole.rstrip("0")).lstrip("0"))
+        integer, dot, decimals = mantissa.lower().partition("e")[0].strip("+-").partition(".")
+        counted = len((integer + decimals if dot else integer.rstrip("0")).lstrip("0"))
         if "e" in mantissa.lower() and unit not in amounts.MONEY:
             shown = amounts.power_of_ten(number / units.factor(unit))
             return shown if unit == units.DIMENSIONLESS else f"{shown} {sign}"
@@ -149,9 +149,9 @@ def _last(text: str, scale: float) -> float:
     """What one step of the last digit that counts comes to in SI."""
     digits, unit = units.split(text)
     mantissa, _, power = digits.lower().partition("e")
-    whole, _, decimals = mantissa.lstrip("+-").partition(".")
-    zeros = len(whole) - max(len(whole.rstrip("0")), min(COUNTED, len(whole)))
-    step = -len(decimals) if decimals or not whole.strip("0") else zeros
+    integer, _, decimals = mantissa.lstrip("+-").partition(".")
+    zeros = len(integer) - max(len(integer.rstrip("0")), min(COUNTED, len(integer)))
+    step = -len(decimals) if decimals or not integer.strip("0") else zeros
     return float(10.0 ** (step + int(power or 0)) * units.factor(unit) * scale)
 
 

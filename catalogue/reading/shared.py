@@ -89,15 +89,15 @@ def sources() -> dict[str, dict[str, str]]:
 
 def _sources() -> dict[str, dict[str, str]]:
     yamlfile.note(_FOLDER)
-    found: dict[str, dict[str, str]] = {}
+    result: dict[str, dict[str, str]] = {}
     for name in yamlfile.names_in(_FOLDER):
         path = _FOLDER / f"{name}.yml"
         entries = _checked(path, dict[str, Source])
-        for key in found.keys() & entries:
+        for key in result.keys() & entries:
             raise ParamsError(f"{yamlfile.read(path).where((key,))}: the source '{key}' is listed "
                               "twice.")
-        found |= entries
-    return found
+        result |= entries
+    return result
 
 
 def stands_on(key: str) -> str | None:

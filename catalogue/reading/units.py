@@ -39,11 +39,11 @@ _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
 _UNIT = r"[A-Za-z]+(?:/[A-Za-z]+)*"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*(?:({_UNIT})|1/({_UNIT}))?\s*")
 _PREFIX = "|".join(_PREFIXES)
-_KNOWN = re.compile(rf"({_PREFIX}|)({'|'.join(_UNITS)})(s?)")
+_PATTERN = re.compile(rf"({_PREFIX}|)({'|'.join(_UNITS)})(s?)")
 _BITS = re.compile(rf"({_PREFIX}|)(?:b|bit)s?")
 _THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
-_FOUND = {list: "a list", dict: "keys and values"}
+_TYPES = {list: "a list", dict: "keys and values"}
 _PERCENT = re.compile(rf"({_NUMBER})\s*%")
 LONGEST = 100  # characters of a quantity
 
@@ -65,19 +65,19 @@ def _factor(unit: str) -> tuple[Fraction, tuple[tuple[str, int], ...]]:
     if unit == DIMENSIONLESS:
         return Fraction(1), ()
     product = Fraction(1)
-    found: dict[str, int] = {}
+    dimensions: dict[str, int] = {}
     for position, part in enumerate(unit.split("/")):
         if position == 0 and part == DIMENSIONLESS:
             continue
-        known = _KNOWN.fullmatch(part)
-        if known is None or (known[3] and len(known[2]) == 1):  # a letter has no plural
+        match = _PATTERN.fullmatch(part)
+        if match is None or (match[3] and len(match[2]) == 1):  # a letter has no plural
             raise ValueError(f"unknown unit '{unit[:60]}'")
         sign = 1 if position == 0 else -1
-        factor, of = _UNITS[known[2]]
-        product *= Fraction(_PREFIXES.get(known[1], 1) * factor) ** sign
+        factor, of = _UNITS[match[2]]
+        product *= Fraction(_PREFIXES.get(match[1], 1) * factor) ** sign
         for name, power in of.items():
-            found[name] = found.get(name, 0) + sign * power
-    return product, tuple(sorted((n, p) for n, p in found.items() if p))
+            dimensions[name] = dimensions.get(name, 0) + sign * power
+    return product, tuple(sorted((n, p) for n, p in dimensions.items() if p))
 
 
 def dimensions(unit: str) -> dict[str, int]:
@@ -116,7 +116,7 @@ def parse(text: str | int | float, unit: str) -> float | int:
     if isinstance(text, bool):
         raise ValueError(f"expected a number{_in(unit)}, found {str(text).lower()}")
     if not isinstance(text, (str, int, float)):
-        raise ValueError(f"expected a number{_in(unit)}, found {_FOUND.get(type(text), 'nothing')}")
+        raise ValueError(f"expected a number{_in(unit)}, found {_TYPES.get(type(text), 'nothing')}")
     return _parsed(text, unit)
 
 

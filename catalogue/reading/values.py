@@ -303,7 +303,7 @@ NameOrText = Annotated[dict[str, str], BeforeValidator(
 # The name of a reader's file may hold anything; as an identifier it stands in code and links.
 Identifier = Annotated[str, AfterValidator(lambda name: re.sub(r"[^\w.-]+", "-", name))]
 Flag = Annotated[bool, Strict()]
-Whole = Annotated[int, Strict(), Field(ge=1, le=LARGEST_COUNT)]
+Positive = Annotated[int, Strict(), Field(ge=1, le=LARGEST_COUNT)]
 Count = Annotated[Value, Unit("1", integer=True, spread=False)]
 CountOrZero = Annotated[Value, Unit("1", integer=True, exclusive=False, spread=False)]
 Share = Annotated[Value, Unit("1", maximum=1.0)]

@@ -31,9 +31,9 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate,
 
 KeyPath = tuple[str | int, ...]
 Files = dict[Path, bytes | None]
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 _following: list[Files] = []
-_made: dict[tuple[str, Path, bool], tuple[Files, list[tuple[Path, bytes]], Any]] = {}
+_cache: dict[tuple[str, Path, bool], tuple[Files, list[tuple[Path, bytes]], Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ def following(files: Files | None = None) -> Iterator[Files]:
     try:
         yield followed
     finally:
-        _following[:] = [each for each in _following if each is not followed]
+        _following[:] = [other for other in _following if other is not followed]
 
 
-def remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
+def remembered(what: str, path: Path, make: Callable[[], Result]) -> Result:
     """Return what is made of a file, made again if a file outside ``params/`` that it was made of
     has changed.
 
@@ -118,18 +118,18 @@ def remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
         make: makes it; the result must not be modified.
     """
     key = what, path, words.pages_are_made()
-    if key in _made:
-        files, own, made = _made[key]
-        if all(is_file(each) and each.read_bytes() == raw for each, raw in own):
+    if key in _cache:
+        files, own, result = _cache[key]
+        if all(is_file(file) and file.read_bytes() == raw for file, raw in own):
             for followed in _following:
-                for each, contents in files.items():
-                    followed[each] = contents
-            return made
+                for file, contents in files.items():
+                    followed[file] = contents
+            return result
     with following() as files:
-        made = make()
-    own = [(each, raw) for each, raw in files.items() if raw is not None]
-    _made[key] = files, own, made
-    return made
+        result = make()
+    own = [(file, raw) for file, raw in files.items() if raw is not None]
+    _cache[key] = files, own, result
+    return result
 
 
 @functools.lru_cache(maxsize=512)
@@ -152,7 +152,7 @@ def parse(path: Path, raw: bytes, last: str | None = None) -> YamlFile:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         problem = getattr(error, "problem", None) or "cannot be parsed"
-        if any("\t" in each for each in text.split("\n")[line - 1:line]):
+        if any("\t" in row for row in text.split("\n")[line - 1:line]):
             problem = "a tab, expected spaces"
         raise ParamsError(f"{name}:{line}: not valid YAML, {problem}.") from None
 

@@ -52,9 +52,9 @@ def test_search_prints_the_cost_of_a_task_beside_that_of_output_tokens():
     best = answer.front[0][0]
     request = best.amounts["cost"].scaled(demand.output_tokens / MILLION)
     line = agent_cost(best)
-    assert request.scaled(demand.agent.turns).said("en") in line
+    assert request.scaled(demand.agent.turns).formatted("en") in line
     tokens = demand.input_tokens + demand.output_tokens
-    assert request.scaled(MILLION / tokens).said("en") in line
+    assert request.scaled(MILLION / tokens).formatted("en") in line
     assert "\n" not in line
     amounts = answer.beside(best.row)["amounts"]
     assert amounts["per_task"]["value"] == pytest.approx(request.value * demand.agent.turns)

@@ -81,6 +81,6 @@ def test_a_card_that_no_engine_is_known_for_has_an_answer(unknown, name, plan):
 def test_a_release_that_is_not_catalogued_is_named_beside_the_one_that_stands_for_it(release):
     scenario = catalogue.load_scenario(PLAN, overrides=[f"engine=vllm@{release}"])
     told = unsourced([scenario])
-    assert (told is None) == (scenario.running.asked is None) == (release == "0.8.5")
+    assert (told is None) == (scenario.running.requested is None) == (release == "0.8.5")
     if told:
         assert all(f"vllm@{release}" in text and scenario.engine in text for text in told)

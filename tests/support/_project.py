@@ -129,7 +129,7 @@ def make(folder: Path) -> Path:
         "notebooks/derive/late.py": "TEXT = 1\n", "notebooks/derive/other.py": "",
         "notebooks/derivation.md": notebook(
             "derivation", "Derivation", "推导", "from notebooks.derive import words",
-            "open('../runs', 'a').write('.')\nwords.deep.said()"),
+            "open('../runs', 'a').write('.')\nwords.deep.formatted()"),
         "notebooks/scenarios.md": notebook(
             "scenarios", "All", "全部",
             "import catalogue\n"

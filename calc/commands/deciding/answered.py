@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
-from calc.commands.printing import listing, said, spoken, text_of, translated
+from calc.commands.printing import formatted, listing, spoken, text_of, translated
 from calc.evidence.classes import axis_label
 from calc.evidence.nearness import NAMES
 from catalogue import load_scenario
@@ -71,7 +71,7 @@ def interval(each: SampledRow, name: str) -> str:
     """A quantity with its 80% interval, if it has one."""
     if name not in each.amounts:
         return f"{head(name)} {amount(name, each.row.quantities[name])}"
-    told = said(each.amounts[name])
+    told = formatted(each.amounts[name])
     return spoken(say("cost-is", cost=told)) if name == "cost" else f"{head(name)} {told}"
 
 
@@ -81,8 +81,8 @@ def agent_cost(each: SampledRow) -> str:
     if agent is None or not costs:
         return ""
     return spoken(say("agent-cost", turns=agent.turns,
-                      processed=said(costs["per_million_processed"]),
-                      task=said(costs["per_task"])))
+                      processed=formatted(costs["per_million_processed"]),
+                      task=formatted(costs["per_task"])))
 
 
 def brief(answer: Answer, row: Row) -> str:

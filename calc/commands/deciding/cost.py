@@ -16,11 +16,11 @@ from calc.commands.printing import (
     amount,
     caveats_of,
     console,
+    formatted,
     listing,
     print_json,
     reach_of,
     resting_on,
-    said,
     spoken,
     tell,
     text_of,
@@ -240,7 +240,7 @@ def _print(deployed: Any, found: Any, asked: Any, fleet: Any) -> None:
         lines.append(unpriced(scenario.device.id, asked.ownership))
     else:
         lines.append(say("card-hour", ownership=asked.ownership,
-                         price=said(found.hour.scaled(HOUR, found.currency)),
+                         price=formatted(found.hour.scaled(HOUR, found.currency)),
                          origin=_origin(found.hour)))
     if found.server is not None:
         lines.append(say("server", price=text_of(found.server), origin=_origin(found.server)))

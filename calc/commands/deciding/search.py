@@ -41,9 +41,9 @@ from calc.commands.printing import (
     OK,
     cannot_be_written,
     console,
+    formatted,
     listing,
     print_json,
-    said,
     spoken,
     tell,
     text_of,
@@ -446,7 +446,8 @@ def _seen(told: SearchReport, row: ReportRow) -> str:
         stated = simulated.seen.get(name, {}) if simulated else {}
         stated = {at: value for at, value in stated.items() if at != MEAN or (
             value > (1 + LITTLE) * row.row.quantities[name])}
-        told_of = said(row.each.amounts[name]) if name == "throughput" else interval(row.each, name)
+        told_of = (formatted(row.each.amounts[name]) if name == "throughput"
+                   else interval(row.each, name))
         if name == "throughput" and "throughput_per_card" in asked:
             told_of = spoken(say("of-all-and-card", whole=told_of, card=text_of(
                 row.each.amounts["throughput_per_card"])))

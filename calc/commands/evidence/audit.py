@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from calc.commands.check import told
+from calc.commands.check import first_problems
 from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ParamsError
 from catalogue.messages import Pair, messages
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
             and (args.verdict is None
                  or args.verdict in (row.judgement.verdict, *row.judgement.also))]
     _check_choices(result, args, VERDICTS)
-    for problem in told(result.problems):
+    for problem in first_problems(result.problems):
         print(problem, file=sys.stderr)
     if args.json:
         print_json({"counts": {document: dict(count) for document, count

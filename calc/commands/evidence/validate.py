@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
 from calc.commands.printing import (
     OK,
+    formatted,
     listing,
     metric_of,
     print_columns,
     print_json,
-    said,
     spoken,
 )
 from calc.evidence.systems import METRICS, VARIED, measured_systems
@@ -156,7 +156,7 @@ def _energy(args: argparse.Namespace) -> int:
         amount, errors = comparison.predicted[name], comparison.errors(name)
         for row, requests in enumerate(comparison.concurrency):
             print(f"{requests:7.0f}  {comparison.measured[name][row]:6.2f}  "
-                  f"{said(amount.at(row))}  {errors[row]:+.0%}")
+                  f"{formatted(amount.at(row))}  {errors[row]:+.0%}")
     for name, numbers in summary.items():
         print(spoken(say(
             "summary", name=name, rows=f"{numbers['rows']:.0f}", median=f"{numbers['median']:.1%}",

@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from catalogue.entries.trees import Known, Number, evaluate, shared, symbols_of
+from catalogue.entries.trees import Cache, Number, evaluate, shared, symbols_of
 from catalogue.reading.files import write_whole
 
 FORMULAS = Path(__file__).with_name("formulas.json")
@@ -176,7 +176,7 @@ class Evaluated(Mapping[str, Number]):
         self._found: dict[str, Number] = {}
         self._known: dict[str, Number] = {**inputs, "stage": stage}  # what is found besides
         self._exact = {name: _exact(value) for name, value in self._known.items()}
-        self._parts: Known = {}  # what parts come to that formulas have in common
+        self._parts: Cache = {}  # what parts come to that formulas have in common
 
     def __getitem__(self, name: str) -> Number:
         if name not in self.formulas:

@@ -61,7 +61,7 @@ def _named(scenario: Scenario) -> Pair:
 
 
 def _time(found: Amount) -> Pair:
-    return found.said("en"), found.said("zh")
+    return found.formatted("en"), found.formatted("zh")
 
 
 def _rate(found: Amount) -> Pair:

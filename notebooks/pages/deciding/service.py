@@ -108,7 +108,7 @@ def alert_table(of: Iterable[Watched]) -> None:
 
 def _spread(of: Amount | None) -> str | Pair:
     """A quantity with its interval; empty where nothing is predicted."""
-    return (of.said("en"), of.said("zh")) if of else ""
+    return (of.formatted("en"), of.formatted("zh")) if of else ""
 
 
 def picture(made: Deployment) -> None:

@@ -142,7 +142,7 @@ def measured_table() -> None:
         loaded = [(int(of["users"]), of[metric], then[metric], *(of[f"{metric}_{key}"] for key in (
             "predicted", "low", "high"))) for of, then in zip(loads(), explained(), strict=True)]
         table([{"users": fmt_int(users), "seen": fmt_time(seen),
-                "here": Amount(here, low, high, "s").said("en"),
+                "here": Amount(here, low, high, "s").formatted("en"),
                 "error": _signed(here / seen - 1), "after": _signed(then / seen - 1)}
                for users, seen, then, here, low, high in loaded],
               {"users": common("in-flight"), "here": say("predicted", name=metric.upper()),

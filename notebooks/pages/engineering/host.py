@@ -94,7 +94,7 @@ def answer() -> None:
     memory = found.pair.node.host_memory
     assert memory
     numbers({"ho-short": found.short, "ho-answer": found.answer})
-    numbers({f"ho-pace-{users}{of}": made[PACE].at(USERS.index(count)).said("en")
+    numbers({f"ho-pace-{users}{of}": made[PACE].at(USERS.index(count)).formatted("en")
              for of, made in (("", pair), ("-eight", eight))
              for users, count in (("one", 1), ("two", 2), ("eight", 8))}, str)
     number("ho-even", bearable(prices.cards, found.of_pair[1], float(
@@ -156,8 +156,8 @@ def decision() -> None:
         # as the text has it
         assert users == 1 or even < prices.host.low
         rows.append({
-            "users": users, "pair": pair[PACE].at(place).said("en"),
-            "eight": eight[PACE].at(place).said("en"), "even": even if even > 0 else None,
+            "users": users, "pair": pair[PACE].at(place).formatted("en"),
+            "eight": eight[PACE].at(place).formatted("en"), "even": even if even > 0 else None,
             **{f"worth{cards}": rate / (cards + prices.host.value)
                for rate, cards in zip(rates, prices.cards, strict=True)}})
     few, many = (f"worth{cards}" for cards in prices.cards)
@@ -185,7 +185,7 @@ def two_sockets() -> None:
     def pace_of(users: int) -> Column:
         return Column(lambda host: compared().predicted(
             with_host(host), concurrency=np.array([float(users)]),
-            input_tokens=compared().short)[PACE].at(0).said("en"), say("users", users=users))
+            input_tokens=compared().short)[PACE].at(0).formatted("en"), say("users", users=users))
 
     table(HOSTS, [
         Column(device_label, say("two-sockets-of")),
@@ -264,7 +264,7 @@ def measured() -> None:
                              & (found["input_tokens"] == compared().short))[0]
         rows.append({"system": say("two-kunpeng-at-once", users=users), "hosts": 2,
                      "seen": found[PACE][row], "here": predicted("pair", USERS)[PACE].at(
-                         place).said("en").replace(" ms", "")})
+                         place).formatted("en").replace(" ms", "")})
     table(rows, [Column("system", common("system")), Column("hosts", say("sockets")),
                  Column(lambda row: MILLI * row["seen"], say("ms-per-token-measured"), fmt_fixed,
                         digits=0),

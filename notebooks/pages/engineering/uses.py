@@ -115,13 +115,13 @@ def _of_cards() -> dict[str, Pair]:
     dear = [per_server * each.hour.value * HOUR for each in (many, few)]
     return {
         "s1/h20-online": say(
-            "h20-online", users=USERS, h20=H20[1], h20_pace=h20.said("en"), b2=B2[1],
-            b2_pace=b2.said("en"), limit=fmt_time(LIVE), h20_users=fmt_int(live[0]),
+            "h20-online", users=USERS, h20=H20[1], h20_pace=h20.formatted("en"), b2=B2[1],
+            b2_pace=b2.formatted("en"), limit=fmt_time(LIVE), h20_users=fmt_int(live[0]),
             b2_users=fmt_int(live[1])),
         "s1/ascend-batch": say(
-            "ascend-batch", h20=many.million.said("en"), h20_users=fmt_int(many.users),
-            b2=few.million.said("en"), b2_users=fmt_int(few.users), four_bit=B2_FOUR[1],
-            b2_four=four.million.said("en"), four_users=fmt_int(four.users),
+            "ascend-batch", h20=many.million.formatted("en"), h20_users=fmt_int(many.users),
+            b2=few.million.formatted("en"), b2_users=fmt_int(few.users), four_bit=B2_FOUR[1],
+            b2_four=four.million.formatted("en"), four_users=fmt_int(four.users),
             h20_cards=plan(*H20).cards, b2_cards=plan(*B2).cards, four_cards=per_server),
         "s1/h20-premium": say(
             "h20-premium", h20=fmt_fixed(dear[0], 1), currency=many.currency,
@@ -160,10 +160,10 @@ def _of_hybrid() -> dict[str, Pair]:
     return {
         "s3/hybrid-for-few": say("hybrid-for-few", alone=fmt_sig(alone, 2), most=fmt_sig(most, 2)),
         "s3/hybrid-for-long": say("hybrid-for-long", tokens=fmt_int(LONG), waited=fmt_time(waited),
-                                  predicted=long["ttft"].said("en")),
+                                  predicted=long["ttft"].formatted("en")),
         "s3/eight-for-many": say("eight-for-many", precision=eight.precision.id, users=USERS,
                                  tokens=fmt_int(tokens),
-                                 first=chat["steady_ttft"].said("en"))}
+                                 first=chat["steady_ttft"].formatted("en"))}
 
 
 def _worth(made: Compared, rates: tuple[float, float]) -> float:

@@ -114,7 +114,7 @@ def test_statements_hold_of_the_models_drafts_formats_and_cards_they_name(
     ("sglang@0.5.1", "0.4.10.post2", "0.5.1")])  # 0.5.10 and 0.5.15 are no releases of 0.5.1
 def test_releases_are_named_by_their_beginning_or_the_next_older_is_taken(written, release, asked):
     engine = running(written, H200, QWEN, drafts=False)
-    assert (engine.release, engine.asked) == (release, asked)
+    assert (engine.release, engine.requested) == (release, asked)
 
 
 def test_order_of_releases():

@@ -82,7 +82,7 @@ def _now(name: str) -> Pair:
         en, zh = NAMES[key]
         if key in seen:
             of = Amount(**seen[key])
-            told.append((f"{en} {of.said('en')}", f"{zh} {of.said('zh')}"))
+            told.append((f"{en} {of.formatted('en')}", f"{zh} {of.formatted('zh')}"))
         elif key in row.quantities:
             value = row.quantities[key]
             told.append((f"{en} {amounts.human(value, unit)}",

@@ -182,7 +182,7 @@ def rates(comparison: Comparison) -> None:
 
     def predicted(deployment: Scenario) -> Column:
         return Column(lambda requests: bare(
-            comparison.at_counts[deployment.id][requests].said("en")), PREDICTED)
+            comparison.at_counts[deployment.id][requests].formatted("en")), PREDICTED)
 
     table(comparison.counts, [
         Column(int, say("requests-token-s-per-card")),
@@ -220,9 +220,9 @@ def where_it_ends(comparison: Comparison) -> None:
     numbers({"s3-input": comparison.short, "s3-output": comparison.answer, "s3-same": same,
              "s3-needed": needed.value})
     numbers({"s3-second": human(ours[min(passed)], "token/s"),
-             "s3-second-eight": predicted[min(passed)].said("en"),
+             "s3-second-eight": predicted[min(passed)].formatted("en"),
              "s3-same-pair": human(ours[1], "token/s"),
-             "s3-same-eight": comparison.per_card(eight, [same]).at(0).said("en"),
+             "s3-same-eight": comparison.per_card(eight, [same]).at(0).formatted("en"),
              "s3-same-other": human(theirs[same], "token/s"),
              "s3-most": f"{fmt_fixed(most, 1)} token/s",
              "s3-most-cards": human(most / eight.devices, "token/s"),

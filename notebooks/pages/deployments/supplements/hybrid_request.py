@@ -81,10 +81,11 @@ def waits_by_length(waits: Waits) -> None:
     """The wait for the first token by length of the prompt, measured and predicted."""
     comparison, pair = waits.comparison, waits.pair
     table([{"input": tokens, "pair": human(pair.measured[at], "s"),
-            "pair_here": Amount(pair.predicted[at], pair.low[at], pair.high[at], "s").said("en"),
+            "pair_here": Amount(
+                pair.predicted[at], pair.low[at], pair.high[at], "s").formatted("en"),
             "eight": (human(comparison.first_token, "s") if tokens == comparison.short
                       else NOTHING),
-            "eight_here": waits.eight[tokens].said("en"),
+            "eight_here": waits.eight[tokens].formatted("en"),
             "other": human(waits.other[tokens], "s") if tokens in waits.other else NOTHING}
            for at, tokens in enumerate(waits.lengths)],
           {"input": say("prompt"), "pair": PAIR_MEASURED, "pair_here": PREDICTED,
@@ -108,12 +109,12 @@ def numbers_of_waits(waits: Waits) -> None:
              "s3-shortest-wait": human(float(waits.pair.measured.min()), "s"),
              "s3-wait-short": human(float(waits.measured[SHORTER]), "s"),
              "s3-wait-long": human(float(waits.measured[LONGER]), "s"),
-             "s3-eight-short": waits.eight[SHORTER].said("en"),
-             "s3-eight-long": waits.eight[LONGER].said("en"),
+             "s3-eight-short": waits.eight[SHORTER].formatted("en"),
+             "s3-eight-long": waits.eight[LONGER].formatted("en"),
              "s3-first-seen": human(comparison.first_token, "s"),
-             "s3-first-here": waits.eight[short].said("en"),
+             "s3-first-here": waits.eight[short].formatted("en"),
              "s3-document-wait": human(float(waits.measured[longest]), "s"),
-             "s3-document-eight": waits.eight[longest].said("en"),
+             "s3-document-eight": waits.eight[longest].formatted("en"),
              "s3-lost-pair": human(ours[lost], "token/s"),
              "s3-lost-other": human(theirs[lost], "token/s")}, str)
     numbers({"s3-1024": SHORTER, "s3-8192": LONGER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import catalogue
-from catalogue.ledger.documents import Advice, DocumentReference, Place
+from catalogue.ledger.documents import Advice, DocumentReference, Mention
 from catalogue.messages import Pair, join, messages
 from notebooks.show.display import section, show, table
 from notebooks.show.documents import link
@@ -63,6 +63,6 @@ def _where(document: str, advice: Advice, lang: int) -> str:
     return f"{document.upper()} {places}" + (f" ({links})" if links else "")
 
 
-def _place(place: Place) -> Pair:
+def _place(place: Mention) -> Pair:
     return say("section-and-lines", section=section(place.section),
                count=len(place.lines), lines="–".join(map(str, place.lines)))
