@@ -16,9 +16,9 @@ from typing import Any
 import catalogue
 from calc.launching.deployment import deployment
 from calc.launching.starting import search
-from calc.layouts.choice import family, text
-from calc.searching.load_goal import load_goal
-from calc.searching.result import Answer
+from calc.layouts.layout import family, text
+from calc.searching.goal import load_goal
+from calc.searching.selection import Answer
 from catalogue import ParamsError
 from catalogue.planning.goals import Goal
 from catalogue.reading.files import write_whole

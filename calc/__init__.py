@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from calc.answer.estimate import Estimate, estimate, parameters, parameters_by_class
     from calc.launching.starting import search
     from calc.many.sweeps import decode_sweep, latency, sweep
-    from calc.searching.load_goal import load_goal
-    from calc.searching.result import Answer
+    from calc.searching.goal import load_goal
+    from calc.searching.selection import Answer
     from calc.sensitivity.elasticities import elasticities
     from calc.serving.evaluate import evaluate_asked as evaluate
     from calc.uncertainty import Amount
@@ -43,14 +43,14 @@ __all__ = [
 
 _STANDS = {
     "Amount": "uncertainty.Amount",
-    "Answer": "searching.result.Answer",
+    "Answer": "searching.selection.Answer",
     "Estimate": "answer.estimate.Estimate",
     "decode_sweep": "many.sweeps.decode_sweep",
     "elasticities": "sensitivity.elasticities.elasticities",
     "estimate": "answer.estimate.estimate",
     "evaluate": "serving.evaluate.evaluate_asked",
     "latency": "many.sweeps.latency",
-    "load_goal": "searching.load_goal.load_goal",
+    "load_goal": "searching.goal.load_goal",
     "parameters": "answer.estimate.parameters",
     "parameters_by_class": "answer.estimate.parameters_by_class",
     "search": "launching.starting.search",

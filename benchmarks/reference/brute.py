@@ -13,8 +13,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from benchmarks.reference.pools import paired
-from calc.layouts.choice import Choice, Row, scenario
-from calc.searching.load_goal import load_goal
+from calc.layouts.layout import Choice, Row, scenario
+from calc.searching.goal import load_goal
 from calc.searching.search import search
 from calc.serving.evaluate import evaluate
 from catalogue import LayoutError

@@ -13,7 +13,7 @@ from dataclasses import replace
 from operator import ge, gt
 from typing import Any
 
-from calc.layouts.choice import Choice
+from calc.layouts.layout import Choice
 from catalogue.planning.goals import Goal
 
 PROMPTS = 8, 32  # of a rank of a pool that prefills, at least and at most

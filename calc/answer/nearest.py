@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 
 from calc.answer.steady_state import central_values
-from calc.layouts.change import changed
-from calc.layouts.enumerate import (
-    AXES,
+from calc.layouts.feasible import HEADROOM, Judge, admitted, has_room, reasons
+from calc.layouts.layout import (
+    LAYOUT_AXES,
     Sizes,
     at,
     card_counts,
+    changed,
     divisors,
     enumerate_layouts,
     iter_rows,
 )
-from calc.layouts.feasible import HEADROOM, Judge, admitted, has_room, reasons
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario, precision_inputs
 from catalogue.deployments.admission import (
@@ -159,7 +159,7 @@ class Search:
         rows |= {name: np.full(len(rows["tensor"]), value) for name, value in rest.items()}
         keep = admitted(self.subject, rows, [kind for kind in KINDS if kind not in (
             *OF_PRECISION, "blocks", CONTEXT)])
-        return sorted((Cut(**{name: row[name] for name in (*AXES[1:], *rest)})
+        return sorted((Cut(**{name: row[name] for name in (*LAYOUT_AXES[1:], *rest)})
                        for row in iter_rows(at(rows, keep))), key=distance)
 
     def _grid(self, tried: Sequence[Cut], precisions: Sequence[Precision]) -> dict[str, np.ndarray]:
@@ -171,7 +171,7 @@ class Search:
         quantities = evaluate(self.inputs | columns | degrees | self.scenario.shares(degrees),
                               self.attention, decode=False)
         rows = {name: np.array([getattr(cut, name) for cut in tried])
-                for name in (*AXES[1:], *OF_ALL)}
+                for name in (*LAYOUT_AXES[1:], *OF_ALL)}
         judge, asked = Judge(), [kind for kind in KINDS if kind != CONTEXT]
         loads = np.array([judge.kinds(replace(self.subject, precision=precision), rows, "cuts",
                                       asked) < 0 for precision in precisions])

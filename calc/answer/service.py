@@ -15,7 +15,7 @@ from calc.answer.estimate import Estimate, estimate, predicted
 from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
 from calc.evidence.classes import REPORTED, axis_label, inside_words, near, outside_words
 from calc.evidence.nearness import both
-from calc.layouts.change import changed
+from calc.layouts.layout import changed
 from calc.physics.experts import ranks_in_step
 from calc.physics.inputs import Inputs
 from calc.serving.burst import first_held, front_ends_rate

@@ -16,12 +16,11 @@ import numpy as np
 
 from calc.answer.service import balanced
 from calc.capacity.replicas import Limits
-from calc.layouts.change import changed
-from calc.layouts.choice import Choice, of_pool
+from calc.layouts.layout import Choice, changed, of_pool
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
+from calc.searching.alternatives import default_share, goal_of
 from calc.searching.goal import wishes
-from calc.searching.pool_pairs import FIRST, THEN, Pools, pools
-from calc.searching.same_cards import default_share, goal_of
+from calc.searching.pools import FIRST, THEN, Pools, pools
 from catalogue import Scenario, load_node
 from catalogue.planning.goals import CardRange, Goal
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.layouts.change import changed
-from calc.layouts.enumerate import Sizes, at, enumerate_layouts, iter_rows, placement
 from calc.layouts.feasible import KINDS, admitted
+from calc.layouts.layout import Sizes, at, changed, enumerate_layouts, iter_rows, placement
 from calc.many.sweeps import sweep
 from calc.serving.metrics import MOST_SEQUENCES
 from catalogue import Scenario

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from calc.capacity.waits import first_met
-from calc.layouts import host_memory
-from calc.layouts.host_memory import HostRoom
+from calc.layouts import space
+from calc.layouts.space import HostRoom
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario, load_link
 from catalogue.deployments.physics_inputs import HOST_LINK, STORAGE_LINK
@@ -206,7 +206,7 @@ def host_room(scenario: Scenario) -> HostRoom:
     Source: notebooks/day.md, section Fetch or compute again.
     """
     found = evaluate(scenario.inputs(), scenario.model.attention, decode=True)
-    return host_memory.host_room(
+    return space.host_room(
         scenario.device, scenario.node,
         min(scenario.devices, float(scenario.node.devices_per_node.value)),
         float(found["weights_per_device"]), float(found["host_expert_weights"]))

@@ -43,9 +43,9 @@ from calc.commands.printing import (
     translated,
 )
 from calc.evidence.classes import stand_ins
-from calc.layouts.change import set_line
+from calc.layouts.layout import set_line
 from calc.physics.inputs import Inputs
-from calc.searching.same_cards import Alternatives, alternatives
+from calc.searching.alternatives import Alternatives, alternatives
 from calc.serving.evaluate import bench_count, doubt_words
 from catalogue import ParamsError, Scenario, load_deployment, symbols
 from catalogue.engines.released import fitting

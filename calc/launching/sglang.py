@@ -10,7 +10,7 @@ from calc.launching.layout import BOOTSTRAP_PORT, MASTER_PORT, Layout, Part
 from calc.launching.published import compressed, spoken
 from calc.launching.settings import TAKEN, Release, Setting, Variable
 from calc.launching.vllm import HEAD, ROWS, WHOLE_MEMORY, answering, precision
-from calc.layouts.host_memory import GIGA
+from calc.layouts.space import GIGA
 from catalogue import ParamsError, Scenario
 
 QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-tensors",

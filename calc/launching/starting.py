@@ -9,10 +9,10 @@ from calc.answer.startup_line import POOLS
 from calc.launching.deployment import check_start
 from calc.launching.scripts import ENGINES
 from calc.launching.watching.predictions import Overloaded
-from calc.layouts.choice import Row, Start, as_asked
+from calc.layouts.layout import Row, Start, as_asked
 from calc.many.processes import Told, silent
-from calc.searching import load_goal
-from calc.searching.result import Answer
+from calc.searching import selection
+from calc.searching.selection import Answer
 from catalogue import ParamsError, Scenario, load_device, load_model, load_precision, made_scenario
 from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.engines.engine import load_engine
@@ -91,10 +91,10 @@ def _releases(goal: Goal, row: Row) -> Iterator[str]:
 
 def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
            told: Told = silent) -> Answer:
-    """What meets a goal and is started by a release: as ``calc.searching.load_goal.search``.
+    """What meets a goal and is started by a release: as ``calc.searching.selection.search_goal``.
 
     >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
     >>> answer.start(answer.best).text
     'start with: deploy --engine vllm@0.33.0'
     """
-    return load_goal.search(goal, settings, workers, start, told)
+    return selection.search_goal(goal, settings, workers, start, told)

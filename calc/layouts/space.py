@@ -13,12 +13,21 @@ from typing import Any
 import numpy as np
 
 from calc.costing.ownership import card_hour, cards_within, prices_of, stated
-from calc.layouts.choice import UTILIZATION, Choice, scenario
-from calc.layouts.enumerate import AXES as LAYOUT
-from calc.layouts.enumerate import Sizes, at, card_counts, enumerate_layouts, placement
 from calc.layouts.feasible import KINDS as WHY
 from calc.layouts.feasible import Judge, rejection_counts
-from calc.layouts.host_memory import HostCaches
+from calc.layouts.layout import (
+    LAYOUT_AXES,
+    UTILIZATION,
+    Choice,
+    Sizes,
+    at,
+    card_counts,
+    enumerate_layouts,
+    placement,
+    scenario,
+)
+from calc.physics.arrays import maximum
+from calc.physics.inputs import Number
 from catalogue import (
     ParamsError,
     Scenario,
@@ -39,7 +48,7 @@ from catalogue.deployments.admission import (
 )
 from catalogue.deployments.cuts import Cut, Subject
 from catalogue.deployments.layout import joined_replicas, leaves_replica
-from catalogue.deployments.physics_inputs import scale_up_domain
+from catalogue.deployments.physics_inputs import priors_of, scale_up_domain
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
@@ -53,12 +62,14 @@ from catalogue.kernels import (
     shown,
 )
 from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
+from catalogue.reading.units import factor
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
 # in cells of users who think, as a choice has them: what caches have, and the one in host memory
 HITS, LOADED, HOST = "hits", "loaded", "host_cache"
-AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "drafter", "prefill_context", "utilization")
+AXES = (*LAYOUT_AXES, "chunk", "micro_batches", "drafts", "drafter", "prefill_context",
+        "utilization")
 DEALING = {"vllm-ascend": "enable_dsa_cp"}
 """Switches by which engines deal prompts over tensor-parallel ranks, where their tutorials do."""
 ONE_SERVER = 8  # cards over which SGLang deals prompts, of a replica that shares no experts
@@ -550,3 +561,78 @@ def _spares(goal: Goal, shapes: dict[str, Any], ranks: int, per_node: int) -> li
     numbers = {"none": 0, "fewest": fewest, "per-rank": fewest + ranks}
     asked = goal.space.spares or [*numbers][:2 if ranks <= per_node else 3]
     return sorted({each if isinstance(each, int) else numbers[each] for each in asked})
+
+
+GIGA = factor("GB")
+
+
+@dataclass(frozen=True)
+class HostRoom:
+    """A server's memory [B]: who holds how much of it, and what is left for caches.
+
+    Attributes:
+        total: as built in; 0 where it is not known.
+        system: of the operating system and what runs beside the engine.
+        processes: of the engine, of all cards of the server, pinned buffers included.
+        files: of the weights, from which a process starts again; experts that stay on the host.
+    """
+
+    total: float
+    system: float
+    processes: Number
+    files: Number
+
+    @property
+    def left(self) -> Number:
+        """What a tier of caches may take [B]."""
+        return maximum(0.0, self.total - self.system - self.processes - self.files)
+
+
+def host_room(device: Device, node: Node, cards: Number, weights: Number, experts: Number = 0.0
+              ) -> HostRoom:
+    """The one budget of a server's memory.
+
+    Args:
+        device, node: its cards and the server.
+        cards: of the deployment in one server [1].
+        weights: of a card [B].
+        experts: that stay on the host [B].
+
+    Source: notebooks/day.md, section Fetch or compute again.
+    """
+    priors = priors_of(device)
+    return HostRoom(float(node.host_memory.value) if node.host_memory else 0.0,
+                    float(priors.host_system_memory.value),
+                    cards * float(priors.host_process_memory.value), weights * cards + experts)
+
+
+@dataclass(frozen=True)
+class HostCaches:
+    """Caches in host memory that a search tries.
+
+    Attributes:
+        device, node: cards and servers.
+        sizes: of a server [B], those that it has room for; None for what it has left.
+    """
+
+    device: Device
+    node: Node
+    sizes: tuple[float, ...] | None = None
+
+    def cards(self, devices: np.ndarray) -> np.ndarray:
+        """Cards of each deployment in one server [1], shape (n,)."""
+        return np.minimum(devices, int(self.node.devices_per_node.value))
+
+    def tried(self, devices: np.ndarray, weights: np.ndarray) -> list[np.ndarray]:
+        """Caches of a server, in whole GB for each card, 0 where there is no room [GB], shape (n,)
+        each.
+
+        Args:
+            devices: cards of each deployment [1], shape (n,).
+            weights: of a card [B], shape (n,).
+        """
+        cards = self.cards(devices)
+        left = np.asarray(host_room(self.device, self.node, cards, weights).left)
+        wanted = [left] if self.sizes is None else [
+            np.where(size <= left, size, 0.0) for size in self.sizes]
+        return [(np.floor(size / GIGA / cards) * cards).astype(int) for size in wanted]

@@ -21,11 +21,9 @@ from calc.costing.power import (
     shares_of,
     site_power,
 )
-from calc.layouts.choice import PER_MILLE
-from calc.layouts.enumerate import at
 from calc.layouts.feasible import has_room
-from calc.layouts.host_memory import GIGA, HostCaches
-from calc.layouts.space import AXES, HITS, HOST, LOADED, Base, Cells, Space
+from calc.layouts.layout import PER_MILLE, at
+from calc.layouts.space import AXES, GIGA, HITS, HOST, LOADED, Base, Cells, HostCaches, Space
 from calc.many import sweeps
 from calc.many.sweeps import DECODED, PREFILLED, decode_sweep, distinct, sweep
 from calc.physics.arrays import ceil_div

@@ -4,23 +4,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Set
+import unicodedata
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from calc.costing.cost import MILLION
 from calc.costing.ownership import card_hour, converted, prices_of
-from calc.layouts.choice import Choice, Row, scenario
 from calc.layouts.feasible import MEMORY, has_room
+from calc.layouts.layout import Choice, Row, scenario
 from calc.layouts.space import Space, choice_at
 from calc.physics.breakdown import bottleneck
 from calc.physics.inputs import Number
 from calc.searching.candidates import at, candidate_cells
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
-from catalogue import ParamsError, Scenario
-from catalogue.planning.goals import MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
+from catalogue import ParamsError, Scenario, load
+from catalogue.library import Override
+from catalogue.planning.goals import ANY, MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
+from catalogue.reading import yamlfile
 from catalogue.reading.amounts import human
 
 BOUNDING = 0.75  # percentiles that the mean of a deployment which keeps them is taken to keep
@@ -341,3 +346,73 @@ def _too_fast(space: Space, goal: Goal, users: int, wanted: float) -> None:
         f"{choice.layout}, {choice.drafts} drafts, {binds.replace('_', ' ')} binds), and "
         f"{human(limit, 's')} would be {human(users / limit, 'token/s')}; expected at most "
         f"{human(users * answer / (least.pace * steps), 'token/s')}.")
+
+
+LISTS = ("devices", "precisions", "engines", "objectives")
+LIMITED_TIMES = ("limits.ttft", "limits.tpot", "limits.e2e")
+LISTS_OF = "space."  # whose keys are lists, but for one
+SINGLE = ("space.block_size", "space.staged_groups", "space.staged_drafts", "space.any_format",
+          "space.any_engine")
+
+
+def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
+    """A goal with overrides.
+
+    >>> load_goal("r1-64-users-8xh20", ["demand.users=32", "devices=nvidia-h20,nvidia-h200-sxm"]
+    ...           ).demand.users
+    32
+
+    Args:
+        reference: identifier, or path of a goal's file.
+        settings: ``KEY=VALUE`` with dotted keys; parts of a list stand with commas between them.
+
+    Raises ParamsError, one sentence, for what cannot be used.
+    """
+    found: dict[str, Override] = {}
+    for key, override in map(_setting, settings):
+        limit, _, at = key.rpartition(".")
+        if key in LIMITED_TIMES:
+            limit, at = key, MEAN
+        if limit in LIMITED_TIMES:  # with those of other percentiles, not with the file's own
+            before = found[limit].raw if limit in found else {}
+            now = override.raw if isinstance(override.raw, dict) else {at: override.raw}
+            if key == limit and override.raw is None:  # what stands before is taken away
+                before, now = {}, {}
+            found[limit] = Override({**before, **now}, override.origin)
+        else:
+            found[key] = override
+    for limit in LIMITED_TIMES:  # alone it is told as it was given
+        if limit in found and not {*found[limit].raw} - {MEAN}:
+            found[limit] = Override(found[limit].raw.get(MEAN), found[limit].origin)
+    goal: Goal = load("goals", reference, found)
+    return goal
+
+
+def _setting(text: str) -> tuple[str, Override]:
+    key, equals, raw = (part.strip() for part in text.partition("="))
+    if not (key and equals and raw):
+        plain = unicodedata.normalize("NFKC", text)
+        raise ParamsError(f"--set {text}: expected KEY=VALUE, such as "
+                          f"{plain if '=' in plain and plain != text else 'limits.tpot=50ms'}.")
+    origin = f"--set {key}"
+    if key in LIMITED_TIMES and raw.startswith("{"):
+        return key, Override(_percentiles(key, raw), origin)
+    listed = (key in LISTS or key.startswith(LISTS_OF)) and key not in SINGLE and raw != ANY
+    if listed and raw.startswith("[") and raw.endswith("]"):
+        raw = raw[1:-1]
+    try:
+        value: Any = ([yamlfile.scalar(part.strip()) for part in raw.split(",")] if listed
+                      else yamlfile.scalar(raw))
+    except ValueError as error:
+        raise ParamsError(f"{origin}: {error}.") from None
+    return key, Override(value, origin)
+
+
+def _percentiles(key: str, raw: str) -> dict[str, str]:
+    """Times by percentile, written as a goal's file has them: ``{p90: 2 s, p99: 5 s}``."""
+    parts = [part.partition(":") for part in raw.strip("{} ").split(",")]
+    found = {name.strip(): time.strip() for name, _, time in parts}
+    if not raw.endswith("}") or not all(found) or not all(found.values()):
+        raise ParamsError(f"--set {key}: '{raw[:60]}' is no time and no times by percentile, "
+                          f"expected {key}.p90=2s, or {key}={{p90: 2 s}}.")
+    return found

@@ -14,33 +14,34 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calc.answer.estimate import predicted, steadily
 from calc.costing.cost import MILLION, agent_costs
 from calc.evidence.classes import errors_of_class
-from calc.layouts.choice import Choice, Row, as_asked
 from calc.layouts.feasible import MEMORY
+from calc.layouts.layout import Choice, Row, as_asked, scenario
 from calc.searching.candidates import seen_by_users
-from calc.searching.drawing.draws import HIGH, LOW, OBSERVED, OWN, Drawn, draws_of
-from calc.searching.drawing.in_flight import of_load
-from calc.searching.percentiles import Simulated
+from calc.searching.draws import HIGH, LOW, OBSERVED, OWN, Drawn, draws_of, of_load
 from calc.searching.search import SearchResult
 from calc.uncertainty import Amount
 from catalogue import Scenario, load_precision
 from catalogue.deployments.loading import made_scenario
 from catalogue.entries.models import Model
 from catalogue.kernels import quality
-from catalogue.planning.goals import MEAN, OBJECTIVES, UNITS, Goal
+from catalogue.planning.goals import MEAN, OBJECTIVES, UNITS, Goal, percentile
 from catalogue.reading.units import DIMENSIONLESS
+
+if TYPE_CHECKING:
+    from calc.answer.simulated_load import LoadResult
 
 SURE = 0.9  # how often one must be better, to be called so
 HOLDS = 0.8  # share of draws in which a deployment is at least what it can stand for
 NEARLY = 0.05  # shares of draws that differ by less are alike: by as much as chance moves them
 LITTLE = 0.1  # of the first objective, or of the draws: what one thing more has to win
-COUNTED = 2  # of such things: more of them have to win no more
+COUNTED_EXTRAS = 2  # of such things: more of them have to win no more
 SPARE = (1.0, 1.1, 1.25, 1.5, 2.0)  # of a limit: by so much it is kept at central values
 LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 
@@ -424,7 +425,7 @@ def _unscored(model: Model, name: str) -> int:
 
 def enough(more: int) -> float:
     """What a deployment has to win that does so many things more [1]."""
-    return LITTLE * min(more, COUNTED)
+    return LITTLE * min(more, COUNTED_EXTRAS)
 
 
 def _plainer(each: SampledRow, best: SampledRow, more: int, name: str, sign: int) -> bool:
@@ -484,3 +485,70 @@ def _told(one: SampledRow, other: SampledRow, name: str) -> bool:
 def _same(left: np.ndarray, right: np.ndarray) -> bool:
     """Whether two differ by less than what is printed of them, whatever is drawn."""
     return bool(np.isclose(left, right, rtol=LEAST, atol=0).all())  # also of nothing, or no end
+
+
+DEAREST = 0.3  # simulation of one of several deployments, beyond the shortest [s]
+MOST_REQUESTS = 400  # requests of it, more where they leave in doubt whether a limit is kept
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A deployment with what its users see in a simulation.
+
+    Attributes:
+        row: it.
+        seen: by quantity and ``mean`` or percentile of each limit of the goal [s]: the larger of
+            what is simulated, and as many times the closed form's mean as it is of the simulated.
+        keeps: whether they keep the goal's limits.
+        keeps_up: whether requests are answered as fast as they arrive.
+        result: of the simulation.
+    """
+
+    row: Row
+    seen: dict[str, dict[str, float]]
+    keeps: bool
+    keeps_up: bool
+    result: LoadResult = field(repr=False, compare=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"seen": self.seen, "keeps": self.keeps, "keeps_up": self.keeps_up,
+                "lengths": str(self.result.lengths)}
+
+
+def simulated(goal: Goal, row: Row) -> Simulated | None:
+    """A deployment under the load of a goal; None where no time is limited.
+
+    Two pools are simulated together, each in its own layout.
+
+    Args:
+        goal: what is asked.
+        row: the deployment.
+
+    Raises ParamsError for a deployment that cannot be simulated.
+    """
+    limits, demand = goal.limits.times, goal.demand
+    if not limits:
+        return None
+    # a goal without limits of times simulates nothing
+    from calc.answer.simulated_load import UserLoad, simulate_load, system_of
+
+    users, together = demand.users or row.choice.concurrency, demand.arrivals == "burst"
+    asked = (UserLoad(rate=demand.arrival_rate) if demand.arrival_rate is not None else
+             UserLoad(users, together=True, requests=users) if together else
+             UserLoad(users, demand.think_time or 0.0))
+    wanted = {name: {None if at == MEAN else percentile(at): limit for at, limit in stated.items()}
+              for name, stated in limits.items()}
+    deployed = scenario(goal, row.choice)
+    system = system_of(deployed, prefill=scenario(goal, row.prefill) if row.prefill else None)
+    told = simulate_load(deployed, asked, system=system, dearest=DEAREST, counted=MOST_REQUESTS,
+                     wanted={name: [*stated] for name, stated in wanted.items()}, limits=wanted)
+    seen = {}
+    for name, stated in limits.items():
+        times = getattr(told, name)
+        larger = max(1.0, row.quantities.get(name, 0.0) / times.mean) if times.mean > 0 else 1.0
+        seen[name] = {at: larger * float(times.mean if at == MEAN else
+                                         times.at(percentile(at)).value) for at in stated}
+    keeps = told.keeps_up and all(seen[name][at] <= limit for name, stated in limits.items()
+                                  for at, limit in stated.items())
+    return Simulated(row, seen, keeps, told.keeps_up, told)

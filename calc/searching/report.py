@@ -12,14 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calc.layouts.choice import Row, Start, scenario, unrun
+from calc.layouts.layout import Row, Start, scenario, unrun
 from calc.layouts.space import UNPUBLISHED
 from calc.physics.breakdown import bound_by
 from calc.searching.goal import SHORT
-from calc.searching.percentiles import Simulated
-from calc.searching.ranking import NEARLY, SURE, SampledRow, extras, sample_rows
-from calc.searching.result import Answer
+from calc.searching.ranking import NEARLY, SURE, SampledRow, Simulated, extras, sample_rows
 from calc.searching.search import search
+from calc.searching.selection import Answer
 from calc.serving.evaluate import evaluate
 from catalogue import load_node
 from catalogue.deployments.admission import positions, too_long
@@ -187,7 +186,7 @@ class WayOut:
 class SearchReport:
     """An answer to a goal.
 
-    >>> from calc.searching.load_goal import search
+    >>> from calc.searching.selection import search_goal as search
     >>> told = SearchReport.of(search("r1-64-users-8xh20", ["precisions=fp8-block"]))
     >>> told.rows[0].row.devices, told.rows[0].later
     (8, None)

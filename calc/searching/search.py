@@ -9,16 +9,17 @@ tried: where nobody says how many users there are, batches stand on a grid (``tr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
-from calc.layouts.choice import Choice, Row
 from calc.layouts.feasible import has_room
+from calc.layouts.layout import MOST_STAGES, Choice, Row
 from calc.layouts.space import AXES, HITS, HOST, LOADED, Base, Cells, Space, choice_at
 from calc.many.fronts import Best, Front
 from calc.many.processes import Told, mapped, quietly, silent
@@ -38,10 +39,10 @@ from calc.searching.candidates import (
     slabs,
 )
 from calc.searching.goal import SHORT, TIMES, Wishes, wishes
-from calc.searching.left_out import Funnel
-from calc.searching.pool_pairs import Pairs, pairs
+from calc.searching.pools import Pairs, pairs
 from catalogue import Scenario
-from catalogue.deployments.admission import positions
+from catalogue.deployments.admission import KINDS, kind_words, positions
+from catalogue.messages import Pair, messages
 from catalogue.planning.goals import Goal
 from catalogue.reading.values import LARGEST_COUNT
 
@@ -57,6 +58,65 @@ WORTH_IT = 100_000  # cells, of which several processes are started
 MOST_OF_CARDS = 64  # deployments on a number of cards that are drawn, where the fewest are wanted
 MISS = "miss"
 EVERY = slice(None)
+
+
+say = messages("calc/searching/search")
+
+COUNTED = ("memory", "pace", "objective", "saturated", "limits", "beaten", "front")
+"""Of deployments; what stands before them in ``bound_words`` is of precisions and layouts."""
+ORDER = (*(kind for kind in KINDS if kind != "drafts"), "unknown", "unpublished", "widened",
+         "unpriced", "quality", "pipeline", "drafts", *COUNTED)
+
+
+@cache
+def bound_words() -> dict[str, Pair]:
+    """Why a deployment is not in the answer, in the order in which it is asked."""
+    kinds = kind_words()
+    return {
+        **{kind: words for kind, words in kinds.items() if kind != "drafts"},
+        "unknown": say("precisions-unknown"),
+        "unpublished": say("precisions-unpublished"),
+        "widened": say("precisions-widened"),
+        "unpriced": say("cards-unpriced"),
+        "quality": say("precisions-whose-published-scores-do"),
+        "pipeline": say("layouts-of-more-than-pipeline", most=MOST_STAGES),
+        "drafts": kinds["drafts"],
+        "memory": say("do-not-fit-memory"),
+        "pace": say("decode-steps-alone-slower-than"),
+        "objective": say("no-better-than-one-found"),
+        "saturated": say("cannot-keep-up-with-what"),
+        "limits": say("computed-and-over-limit"),
+        "beaten": say("within-all-limits-and-another"),
+        "front": say("on-front"),
+    }
+
+
+@dataclass
+class Funnel:
+    """Deployments by what became of them.
+
+    Attributes:
+        counts: by name of ``bound_words``.
+        computed: of which all quantities were computed.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    computed: int = 0
+
+    @property
+    def deployments(self) -> int:
+        """All that were tried: the sum of what became of them [1]."""
+        return sum(self.counts[name] for name in COUNTED)
+
+    def merge(self, other: Funnel) -> None:
+        """Take in what became of others."""
+        self.counts += other.counts
+        self.computed += other.computed
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"deployments": self.deployments, "computed": self.computed,
+                "by_bound": {name: self.counts[name] for name in ORDER if self.counts[name]}}
 
 
 class _OfCards(Front):

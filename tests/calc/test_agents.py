@@ -12,8 +12,8 @@ from calc.commands.deciding.answered import agent_cost
 from calc.costing.cost import MILLION, CostOptions, cost
 from calc.costing.ownership import prices_of
 from calc.launching.starting import search
-from calc.layouts.choice import Choice, contents, scenario, text
-from calc.searching.load_goal import load_goal
+from calc.layouts.layout import Choice, contents, scenario, text
+from calc.searching.goal import load_goal
 from catalogue import load_deployment
 from catalogue.entries.deployments import BLOCK, Agent, turn_load
 

@@ -7,9 +7,10 @@ import pytest
 import catalogue
 from calc.launching.deployment import deployed
 from calc.launching.starting import start, started_pools
-from calc.layouts.choice import Choice, Row, scenario
+from calc.layouts.layout import Choice, Row, scenario
 from calc.layouts.space import Base, Space
-from calc.searching.load_goal import load_goal, search
+from calc.searching.goal import load_goal
+from calc.searching.selection import search_goal as search
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError
 from catalogue.entries.models import DRAFTERS

@@ -7,10 +7,11 @@ import pytest
 
 from calc.launching.deployment import deployed
 from calc.launching.starting import started_pools
-from calc.layouts.choice import Choice, Row, scenario
+from calc.layouts.layout import Choice, Row, scenario
 from calc.layouts.space import Base, Space
 from calc.searching.candidates import candidate_cells
-from calc.searching.load_goal import load_goal, search
+from calc.searching.goal import load_goal
+from calc.searching.selection import search_goal as search
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError
 

@@ -4,7 +4,7 @@ import pytest
 from _door import DEVICE, sentence, spoilt
 
 import catalogue
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 
 CASES = [  # file, text of it, text in its place, line and message
     ("devices", "memory_bandwidth:", "memory_bandwith:",

@@ -8,7 +8,7 @@ import pytest
 import catalogue
 from calc.launching.deployment import deployment
 from calc.layouts.space import Space
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from catalogue import library
 from catalogue.engines.released import releases
 from catalogue.entries.hardware import Architecture

@@ -29,7 +29,7 @@ DIGITS = {  # modules that write a number to so many digits that count: for prog
     # or rounded to a number, which the formatter writes
     "notebooks/pages/deployments/verdicts.py", "notebooks/pages/deployments/overview.py",
     "notebooks/pages/deployments/summary.py"}
-JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/enumerate.py"
+JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/layout.py"
 ADMISSION = ("catalogue/deployments/admission.py", "catalogue/deployments/cuts.py")
 RULES = {"cut_problem", "block_problem", "context_problem", "server_problem", "engine_problem",
          "draft_problem", "length_problem", "refused_problem", "missing_dtypes",

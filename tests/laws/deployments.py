@@ -16,12 +16,12 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from calc.layouts.enumerate import at
 from calc.layouts.feasible import has_room
+from calc.layouts.layout import at
 from calc.layouts.space import Base, Cells, Space
 from calc.physics.inputs import Inputs
 from calc.searching.candidates import CandidateCells
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from calc.serving.evaluate import evaluate
 from calc.serving.metrics import MOST_SEQUENCES
 from catalogue import ParamsError, deployment_names, load_device, load_scenario, names

@@ -8,8 +8,9 @@ import pytest
 
 from calc.answer.steady_state import STEADY, lasting
 from calc.launching.starting import start
-from calc.layouts.choice import scenario, text
-from calc.searching.load_goal import load_goal, search
+from calc.layouts.layout import scenario, text
+from calc.searching.goal import load_goal
+from calc.searching.selection import search_goal as search
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, load_scenario
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calc.layouts.choice import Choice
+from calc.layouts.layout import Choice
 from calc.layouts.space import AXES, Base
 
 PLAIN = Choice("nvidia-h20", "hgx-h20", None, "fp8-block", 16, 8, 1, 2, 8, 0, 0, 1, 8192, 1, 0, 90,

@@ -20,9 +20,9 @@ from catalogue.planning.goals import UNITS, UNNAMED
 from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
-    from calc.layouts.choice import Choice, Row
+    from calc.layouts.layout import Choice, Row
     from calc.searching.ranking import SampledRow
-    from calc.searching.result import Answer
+    from calc.searching.selection import Answer
     from catalogue import Scenario
 
 common = messages("common")
@@ -141,7 +141,7 @@ def prints(answer: Answer, row: Row) -> list[str]:
 def longer(answer: Answer) -> list[str]:
     """Which share of the requests of a goal is longer than the positions of its model."""
     from calc.answer.request_lengths import longer_words
-    from calc.layouts.choice import scenario
+    from calc.layouts.layout import scenario
 
     row = answer.best or answer.nearest_miss
     told = row and longer_words(scenario(answer.result.wishes.goal, row.choice))
@@ -196,7 +196,7 @@ def amount(name: str, value: float, currency: str = DIMENSIONLESS) -> str:
 
 def unrun_words(answer: Answer, row: Row) -> list[str]:
     """Why no engine runs a deployment; nothing where one does."""
-    from calc.layouts.choice import unrun
+    from calc.layouts.layout import unrun
 
     return list(dict.fromkeys(spoken(say("none-runs", why=translated(why)))
                               for why in unrun(answer.result.wishes.goal, row)))

@@ -17,9 +17,9 @@ from catalogue.messages import Pair, messages
 from catalogue.planning.goals import OBJECTIVES
 
 if TYPE_CHECKING:
-    from calc.layouts.choice import Row
-    from calc.searching.pool_pairs import Pairs
-    from calc.searching.result import Answer
+    from calc.layouts.layout import Row
+    from calc.searching.pools import Pairs
+    from calc.searching.selection import Answer
 
 common = messages("common")
 say = messages("calc/commands/deciding/missing")
@@ -51,7 +51,7 @@ def _nearest_pair(answer: Answer) -> Row | None:
 def _without_limits(answer: Answer) -> Pairs | None:
     """The front of the pairs in what a goal limits, as if it did not; None where it has no pairs.
     """
-    from calc.searching.pool_pairs import pairs
+    from calc.searching.pools import pairs
 
     wishes = answer.result.wishes
     if answer.result.pairs is None:

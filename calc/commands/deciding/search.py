@@ -51,7 +51,7 @@ from calc.commands.printing import (
 )
 from calc.commands.printing import amount as human
 from calc.commands.progress import progress
-from calc.layouts.change import set_line
+from calc.layouts.layout import set_line
 from catalogue import ParamsError
 from catalogue.deployments.cuts import written
 from catalogue.messages import Pair, messages
@@ -59,11 +59,11 @@ from catalogue.planning.goals import MEAN
 from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
-    from calc.layouts.choice import Row
+    from calc.layouts.layout import Row
     from calc.searching.ranking import SampledRow
     from calc.searching.report import Rejected, ReportRow, SearchReport, Surer, Usual
-    from calc.searching.result import Answer
     from calc.searching.search import Stopped
+    from calc.searching.selection import Answer
     from catalogue.planning.goals import Goal
 
 say = messages("calc/commands/deciding/search")
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a goal that cannot be used, or contradicts itself.
     """
-    from calc.searching.load_goal import load_goal
+    from calc.searching.goal import load_goal
     from calc.searching.search import Stopped
 
     flags = [f"{key}={getattr(args, flag)}" for flag, key in FLAGS.items()
@@ -130,8 +130,8 @@ def _found(goal: Goal, args: argparse.Namespace) -> tuple[SearchReport, Row | No
     Raises Stopped when it is interrupted.
     """
     from calc.launching.starting import search
+    from calc.searching.alternatives import inside
     from calc.searching.report import SearchReport
-    from calc.searching.same_cards import inside
     from calc.searching.search import Stopped
 
     with progress() as told:
@@ -160,7 +160,7 @@ def _data(told: SearchReport, near: Row | None, args: argparse.Namespace) -> dic
 
 def _tell_stopped(stopped: Stopped, as_json: bool) -> None:
     """Print the best deployments that an interrupted search has found, at central values."""
-    from calc.searching.result import MOST_TOLD, Answer
+    from calc.searching.selection import MOST_TOLD, Answer
 
     found = stopped.result
     rows = Answer(found).central_front[:MOST_TOLD]
@@ -199,7 +199,7 @@ def _written(told: SearchReport, near: Row | None, folder: Path) -> list[Path]:
 
     Raises ParamsError for a folder that cannot be written to, or that holds another such file.
     """
-    from calc.layouts.choice import family, text
+    from calc.layouts.layout import family, text
 
     goal = told.answer.result.wishes.goal
     texts = {f"{goal.id}-{number}.yml": text(goal, row.choice) if row.prefill is None
@@ -589,7 +589,7 @@ def _print_miss(screen: Console, answer: Answer) -> None:
 def _funnel(answer: Answer) -> str:
     """What was tried and what became of it, in one sentence."""
     from calc.searching.candidates import PER_DOUBLING
-    from calc.searching.left_out import COUNTED, bound_words
+    from calc.searching.search import COUNTED, bound_words
 
     funnel: Any = answer.result.funnel
     parts = [spoken(say("became", count=f"{funnel.counts[name]:,}", words=bound_words()[name]))

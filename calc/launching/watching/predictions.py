@@ -13,7 +13,7 @@ import calc
 from calc.answer.estimate import Estimate
 from calc.answer.service import Service, service_level, unloaded
 from calc.answer.steady_state import CACHE
-from calc.layouts.change import set_line
+from calc.layouts.layout import set_line
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario

@@ -13,7 +13,7 @@ from calc.answer.nearest import Change
 from calc.auditing.costs import PLAN, RUNS
 from calc.auditing.truths import Deployment, deployment
 from calc.layouts.feasible import HEADROOM, has_room, reasons
-from calc.searching.same_cards import Advice, alternatives
+from calc.searching.alternatives import Advice, alternatives
 from calc.searching.search import search
 from calc.uncertainty import Amount
 from catalogue import Scenario

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from calc.layouts.change import changed
-from calc.layouts.choice import BLOCKS, UTILIZATION
+from calc.layouts.layout import BLOCKS, UTILIZATION, changed
 from catalogue import (
     Scenario,
     load_device,

@@ -22,7 +22,7 @@ from calc.evidence.classes import (
     of_maker,
 )
 from calc.evidence.nearness import ranges, within
-from calc.layouts.enumerate import MOST_STAGES
+from calc.layouts.layout import MOST_STAGES
 from catalogue import (
     load,
     load_model,

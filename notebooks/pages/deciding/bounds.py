@@ -12,16 +12,15 @@ import numpy as np
 import calc
 import catalogue
 from calc.evidence.systems import measured_names
-from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
 from calc.layouts.feasible import has_room
+from calc.layouts.layout import UTILIZATION, Choice, Row, scenario
 from calc.many.fronts import front
-from calc.searching.drawing.in_flight import DRAWS
-from calc.searching.left_out import COUNTED, Funnel, bound_words
-from calc.searching.load_goal import load_goal
+from calc.searching.alternatives import alternatives
+from calc.searching.draws import DRAWS
+from calc.searching.goal import load_goal
 from calc.searching.ranking import SURE, SampledRow
-from calc.searching.result import Answer
-from calc.searching.same_cards import alternatives
-from calc.searching.search import search
+from calc.searching.search import COUNTED, Funnel, bound_words, search
+from calc.searching.selection import Answer
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario
 from catalogue.messages import Pair, join, messages

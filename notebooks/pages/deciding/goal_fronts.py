@@ -15,10 +15,10 @@ from matplotlib.ticker import LogLocator
 
 import catalogue
 from calc.costing.cost import MILLION
-from calc.layouts.choice import Choice, Row
+from calc.layouts.layout import Choice, Row
 from calc.physics.breakdown import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
 from calc.searching.ranking import SampledRow, ranked, sample_rows
-from calc.searching.result import Answer
+from calc.searching.selection import Answer
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.tables.deployments import RESOURCES

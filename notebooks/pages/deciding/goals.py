@@ -14,14 +14,14 @@ from typing import Any
 import catalogue
 from calc.evidence.classes import axis_label
 from calc.launching import starting
-from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
 from calc.layouts.feasible import MEMORY
+from calc.layouts.layout import UTILIZATION, Choice, Row, scenario
 from calc.many.sweeps import latency
 from calc.physics.breakdown import bottleneck
+from calc.searching.alternatives import inside
 from calc.searching.ranking import HOLDS, SURE, SampledRow, keeps, sample_rows, surely
-from calc.searching.result import Answer
-from calc.searching.same_cards import inside
 from calc.searching.search import search
+from calc.searching.selection import Answer
 from calc.serving.evaluate import DECODE_NAMES
 from catalogue.caveats import announced, marked
 from catalogue.engines.released import AT

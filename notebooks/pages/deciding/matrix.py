@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.launching.starting import start
 from calc.layouts.space import Space
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from calc.searching.ranking import SampledRow, sample_rows
-from calc.searching.result import Answer
 from calc.searching.search import search
+from calc.searching.selection import Answer
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.planning.goals import CardRange, Goal
 from notebooks.pages.deciding.goals import cards, device_label, plan, so_many

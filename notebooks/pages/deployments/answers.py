@@ -19,10 +19,10 @@ from calc.answer.steady_state import OF_BENCHES, SEEN_OF_BURST
 from calc.evidence.classes import Own, own_errors
 from calc.evidence.systems import METRICS, System, system
 from calc.evidence.validation import Predictions, own_parts, uncalibrated
-from calc.layouts.change import changed
 from calc.layouts.feasible import has_room
+from calc.layouts.layout import changed
 from calc.physics.breakdown import bound_by, parts, token_parts
-from calc.searching.same_cards import Alternatives, alternatives
+from calc.searching.alternatives import Alternatives, alternatives
 from calc.uncertainty import Amount, Sides, interval
 from catalogue.deployments.admission import CONTEXT, cut_of, problems, subject_of
 from catalogue.deployments.scenario import Scenario

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import calc
 from calc.answer.nearest import Change
-from calc.layouts.change import changed
+from calc.layouts.layout import changed
 from calc.uncertainty import Amount
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 import catalogue
-from calc.layouts.choice import UTILIZATION, Choice, scenario
-from calc.searching.load_goal import load_goal
+from calc.layouts.layout import UTILIZATION, Choice, scenario
+from calc.searching.goal import load_goal
 from calc.sensitivity.plans import Limit, Plan
 from catalogue import Scenario
 from catalogue.deployments.admission import cut_of, problems, subject_of

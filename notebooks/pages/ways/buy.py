@@ -12,9 +12,9 @@ from calc.costing.cost import CostOptions, cost
 from calc.costing.ownership import prices_of
 from calc.evidence.classes import evidence, own_errors
 from calc.launching.starting import start
-from calc.layouts.choice import scenario
+from calc.layouts.layout import scenario
 from calc.layouts.space import Space
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from calc.searching.ranking import SURE, SampledRow, surely
 from calc.searching.search import search
 from calc.uncertainty import Amount

@@ -9,8 +9,8 @@ from _seen import told_of
 import calc
 import catalogue
 from calc.answer.nearest import DEGREES, LEAST_CHUNK, Search
-from calc.layouts.enumerate import Sizes, card_counts, enumerate_layouts
 from calc.layouts.feasible import HEADROOM, Judge, has_room, reasons
+from calc.layouts.layout import Sizes, card_counts, enumerate_layouts
 from catalogue.deployments.admission import cut_of, subject_of
 from catalogue.messages import LANGUAGES
 

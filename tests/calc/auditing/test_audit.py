@@ -35,7 +35,7 @@ from calc.auditing.judging import (
 )
 from calc.auditing.truths import deployment
 from calc.launching.watching.faults import FAILURES
-from calc.searching.same_cards import alternatives
+from calc.searching.alternatives import alternatives
 from catalogue.reading.shared import causes
 
 # verdict and what else holds, besides contradictions -> claims

@@ -11,8 +11,8 @@ from calc.capacity.growth import best
 from calc.capacity.pool_layouts import Pairing
 from calc.capacity.replicas import Limits
 from calc.capacity.tables import is_wide, layouts, on, requests_of
-from calc.layouts.choice import scenario as deployed
-from calc.searching.load_goal import load_goal
+from calc.layouts.layout import scenario as deployed
+from calc.searching.goal import load_goal
 from calc.searching.search import search
 from calc.serving.evaluate import evaluate
 

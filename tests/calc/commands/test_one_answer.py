@@ -12,9 +12,9 @@ import yaml
 import catalogue
 from calc.answer.service import estimate_service
 from calc.commands.main import main
-from calc.searching.load_goal import load_goal
-from calc.searching.result import Answer
+from calc.searching.goal import load_goal
 from calc.searching.search import search
+from calc.searching.selection import Answer
 from catalogue import ParamsError
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.views import together
@@ -165,7 +165,7 @@ GOALS = (["space.pools=two", "limits.ttft=5s"],
 
 @pytest.mark.parametrize("settings", GOALS)
 def test_file_that_a_search_writes_has_the_numbers_of_its_row(capsys, tmp_path, settings):
-    from calc.layouts.choice import family, text
+    from calc.layouts.layout import family, text
 
     goal = load_goal("r1-80-users-h20", ["cards.fewest=32", "cards.most=32", *settings])
     row = Answer(search(goal)).front[0][0].row

@@ -19,8 +19,8 @@ from calc.capacity.replicas import Replica
 from calc.launching import directory
 from calc.launching.deployment import deployment
 from calc.launching.starting import search, start
-from calc.layouts.choice import Choice, Row, text
-from calc.searching.load_goal import load_goal
+from calc.layouts.layout import Choice, Row, text
+from calc.searching.goal import load_goal
 from catalogue.engines.released import catalogue_of
 
 WRITTEN = ("vllm-0.8.5", "vllm-limits", "vllm-wide", "vllm-two-per-node",

@@ -10,7 +10,6 @@ import calc
 import catalogue
 from calc.answer.nearest import Search
 from calc.capacity.tables import layouts
-from calc.layouts.enumerate import Sizes, divisors, enumerate_layouts
 from calc.layouts.feasible import (
     HEADROOM,
     MEMORY,
@@ -22,8 +21,9 @@ from calc.layouts.feasible import (
     reasons,
     rejection_counts,
 )
+from calc.layouts.layout import Sizes, divisors, enumerate_layouts
 from calc.layouts.space import Space
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from calc.sweeping.definition import Sweep
 from calc.sweeping.plan import planned
 from catalogue import LayoutError

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from calc.costing.ownership import cards_within, stated
-from calc.layouts.choice import scenario
+from calc.layouts.layout import scenario
 from calc.layouts.space import AXES, CHUNKS, DRAFTS, Base, Space, choice_at, node_of
 from calc.searching.candidates import CandidateCells
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from catalogue import ParamsError, load_device
 from catalogue.planning.goals import MOST_CARDS, Offer
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from calc.searching.load_goal import search
+from calc.searching.selection import search_goal as search
 
 
 @pytest.fixture(scope="session")

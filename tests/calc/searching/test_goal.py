@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from calc.layouts.space import Space
-from calc.searching.goal import Wishes, least_pace, left_out, stated_limits, wishes
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import Wishes, least_pace, left_out, load_goal, stated_limits, wishes
 from calc.searching.search import search
 from calc.uncertainty import Amount
 from catalogue import ParamsError

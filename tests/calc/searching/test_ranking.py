@@ -10,18 +10,16 @@ from _middle import BASE, PLAIN
 
 import calc
 from calc.answer.steady_state import SEEN_STEADILY
-from calc.layouts.choice import Row, scenario
+from calc.layouts.layout import Row, scenario
 from calc.layouts.space import Space
 from calc.many.fronts import Front, front
-from calc.searching.drawing.in_flight import DRAWS
-from calc.searching.goal import Wishes
-from calc.searching.left_out import Funnel
-from calc.searching.load_goal import load_goal
-from calc.searching.percentiles import Simulated
+from calc.searching.draws import DRAWS
+from calc.searching.goal import Wishes, load_goal
 from calc.searching.ranking import (
     SPARE,
     SURE,
     SampledRow,
+    Simulated,
     apart,
     keeps,
     ranked,
@@ -29,7 +27,7 @@ from calc.searching.ranking import (
     sample_rows,
     surely,
 )
-from calc.searching.search import SearchResult
+from calc.searching.search import Funnel, SearchResult
 
 GOAL = load_goal("r1-80-users-h20", ["limits.ttft=null"])  # 50 ms per token
 USERS = "r1-80-users-h20"

@@ -10,15 +10,13 @@ import pytest
 
 from benchmarks.reference.brute import agrees
 from calc.answer.steady_state import SEEN_STEADILY
-from calc.layouts.choice import scenario
+from calc.layouts.layout import scenario
 from calc.layouts.space import AXES, Space, choice_at
 from calc.many.fronts import front
 from calc.searching import search as module
 from calc.searching.candidates import CandidateCells, as_asked
-from calc.searching.goal import wishes
-from calc.searching.left_out import COUNTED
-from calc.searching.load_goal import load_goal
-from calc.searching.search import search
+from calc.searching.goal import load_goal, wishes
+from calc.searching.search import COUNTED, search
 from calc.serving.evaluate import evaluate
 
 SMALL = ("space.chunks=2048,8192", "space.drafts=0,1", "space.spares=none,per-rank")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from catalogue import ParamsError, load_scenario
 from catalogue.entries.deployments import BLOCK, Agent, turn_load
 

@@ -4,7 +4,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from catalogue.planning import goals
 from catalogue.planning.goals import MOST_CARDS, CardRange, Demand, Limits
 

@@ -19,9 +19,9 @@ from calc.capacity.day import Replica
 from calc.costing.cost import MILLION
 from calc.costing.ownership import card_hour
 from calc.launching.starting import search as start_search
-from calc.searching.load_goal import load_goal
-from calc.searching.result import Answer
+from calc.searching.goal import load_goal
 from calc.searching.search import search
+from calc.searching.selection import Answer
 from catalogue.kernels import kernels_of
 from notebooks.pages.deciding import cost_documents, goal_fronts, matrix, turning
 from notebooks.pages.deciding.capacity import days, keeping, rated

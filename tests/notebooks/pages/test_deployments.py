@@ -10,7 +10,7 @@ import pytest
 import calc
 import catalogue
 from calc.answer.service import estimate_service, measured_evidence
-from calc.layouts.change import changed
+from calc.layouts.layout import changed
 from calc.physics.breakdown import parts, token_parts
 from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.deployments import (

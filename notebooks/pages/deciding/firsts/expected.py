@@ -13,7 +13,7 @@ from typing import Any
 
 import calc
 import catalogue
-from calc.layouts.choice import Choice, Row
+from calc.layouts.layout import Choice, Row
 from calc.uncertainty import Amount
 from catalogue.messages import Pair, join, messages
 from catalogue.reading import amounts

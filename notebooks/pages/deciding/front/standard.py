@@ -11,8 +11,8 @@ import catalogue
 from calc.answer.estimate import Estimate, estimate
 from calc.costing.cost import Cost, CostOptions, cost, cost_of_parts, price_of_request
 from calc.costing.ownership import prices_of
-from calc.layouts.choice import Choice, scenario
-from calc.searching.load_goal import load_goal
+from calc.layouts.layout import Choice, scenario
+from calc.searching.goal import load_goal
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages

@@ -9,7 +9,7 @@ from IPython.display import HTML
 from myst_nb import glue
 
 import catalogue
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from catalogue.messages import Pair, join, messages, pair
 from notebooks.pages.deciding.front.standard import CARDS, R1, SHORT, Served, question, served
 from notebooks.pages.deciding.goals import device_label, so_many

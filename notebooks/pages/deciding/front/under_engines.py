@@ -8,8 +8,8 @@ from itertools import repeat
 from pathlib import Path
 
 from calc.answer.estimate import Estimate, estimate
-from calc.layouts.choice import contents
-from calc.searching.load_goal import load_goal
+from calc.layouts.layout import contents
+from calc.searching.goal import load_goal
 from catalogue import Scenario, made_scenario
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE

@@ -16,9 +16,9 @@ import numpy as np
 import catalogue
 from calc.costing.cost import token_costs
 from calc.costing.ownership import card_hour
-from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.layouts.feasible import has_room
-from calc.searching.load_goal import load_goal
+from calc.layouts.layout import UTILIZATION, Choice, scenario
+from calc.searching.goal import load_goal
 from calc.sensitivity.plans import BATCHES, Plan
 from calc.serving.evaluate import evaluate
 from catalogue.deployments.precisions import nearest

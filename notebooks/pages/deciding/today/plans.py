@@ -19,8 +19,8 @@ import catalogue
 from calc.answer.estimate import predicted
 from calc.costing.cost import Cost, CostOptions, cost
 from calc.costing.ownership import card_hour, prices_of
-from calc.layouts.choice import BLOCKS
 from calc.layouts.feasible import reasons
+from calc.layouts.layout import BLOCKS
 from calc.sensitivity.plans import BATCHES, Limit, Plan, plan_of
 from calc.sensitivity.sampling import priors, sample_each, scores_of
 from calc.serving.evaluate import evaluate

@@ -13,7 +13,7 @@ from typing import Any
 
 import calc
 import catalogue
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from catalogue import LayoutError, Scenario
 from catalogue.deployments.precisions import missing_dtypes
 from catalogue.deployments.profiles import running

@@ -4,9 +4,9 @@ import pytest
 from _seen import told_of
 
 import catalogue
-from calc.layouts.change import changed
+from calc.layouts.layout import changed
 from calc.layouts.space import Space, choice_at
-from calc.searching.same_cards import alternatives, default_share, goal_of
+from calc.searching.alternatives import alternatives, default_share, goal_of
 from catalogue.planning.goals import CardRange
 
 CUT = ("parallelism.", "workload.max_num_batched_tokens")

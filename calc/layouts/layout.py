@@ -1,18 +1,22 @@
-"""One deployment that a search tries: its settings, its ``--set`` line, its scenario file."""
+"""Layouts of a model on cards, and a deployment with its settings and its scenario file."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
-from calc.layouts.change import set_line
+from calc.physics.inputs import Number
 from catalogue import (
     Scenario,
+    library,
     load_device,
     load_model,
     load_node,
@@ -22,14 +26,163 @@ from catalogue import (
 from catalogue.caveats import announced
 from catalogue.deployments.admission import ENGINE, KERNEL, cut_of, problems, subject_of
 from catalogue.deployments.cuts import Cut, written
+from catalogue.deployments.layout import leaves_replica
+from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.entries.deployments import DERIVED
 from catalogue.entries.entry import watched
+from catalogue.entries.hardware import Node
 from catalogue.entries.models import CSA, DRAFTERS, EAGLE3, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.messages import Pair, by_language, messages
 from catalogue.planning.goals import Goal
 
-say = messages("calc/layouts/choice")
+LAYOUT_AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "context")
+"""Columns of a layout, named as ``catalogue.deployments.cuts.Cut`` has them."""
+Rows = dict[str, np.ndarray]  # a column for each of ``LAYOUT_AXES``, a layout each
+MOST_STAGES = 4
+"""Pipeline stages that are tried where nobody says which: assumed. The plans of the documents have
+no more, of what was measured (``params/measurements/``) nothing has any, and each stage takes a
+batch of its own in flight: nothing supports the numbers beyond."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What is tried of a layout; None is every divisor.
+
+    Attributes:
+        tensor, pipeline, data, expert: parallel sizes.
+        slices: of each expert; 0 is what tensor parallelism leaves.
+        spares: numbers of redundant experts by expert-parallel size.
+        context: ranks over which a cache is dealt, of those that divide the tensor-parallel size.
+    """
+
+    tensor: Sequence[int] | None = None
+    pipeline: Sequence[int] | None = None
+    data: Sequence[int] | None = None
+    expert: Sequence[int] | None = None
+    slices: Sequence[int] = (0,)
+    spares: Callable[[int], Sequence[int]] = lambda _: (0,)
+    context: Sequence[int] | None = (1,)
+
+
+def enumerate_layouts(counts: Sequence[int], sizes: Sizes) -> tuple[Rows, int]:
+    """Layouts of so many cards, whether they divide the model or not, and how many more there are
+    with more stages than are tried.
+
+    Args:
+        counts: cards, tensor x pipeline x data [1].
+        sizes: what is tried.
+    """
+    rows: list[tuple[int, ...]] = []
+    left = 0
+    for devices in counts:
+        for tp in _meant(devices, sizes.tensor):
+            for pp in _meant(devices // tp, sizes.pipeline):
+                dp = devices // tp // pp
+                if not _asked(dp, sizes.data):
+                    continue
+                experts = _meant(tp * dp, sizes.expert)
+                if sizes.pipeline is None and pp > MOST_STAGES:
+                    left += len(experts)
+                    continue
+                rows += [(devices, tp, pp, dp, ep, slices, spares, context)
+                         for ep in experts for slices in sizes.slices
+                         for spares in sizes.spares(ep) for context in _meant(tp, sizes.context)]
+    table = np.array(rows, dtype=int).reshape(-1, len(LAYOUT_AXES))
+    return {name: table[:, place] for place, name in enumerate(LAYOUT_AXES)}, left
+
+
+def _asked(size: int, listed: Sequence[int] | None) -> bool:
+    return listed is None or size in listed
+
+
+def _meant(whole: int, listed: Sequence[int] | None) -> list[int]:
+    """Divisors that are tried."""
+    return [size for size in divisors(whole) if _asked(size, listed)]
+
+
+def at(rows: Mapping[str, np.ndarray], which: np.ndarray | slice) -> Rows:
+    """Some rows of columns."""
+    return {name: column[which] for name, column in rows.items()}
+
+
+def iter_rows(rows: Mapping[str, np.ndarray]) -> Iterator[dict[str, int]]:
+    """Layouts one after the other, by name."""
+    names = list(rows)
+    for values in zip(*(rows[name].tolist() for name in names), strict=True):
+        yield dict(zip(names, values, strict=True))
+
+
+def placement(node: Node, rows: Mapping[str, Number]) -> tuple[Number, Number, Number, Number]:
+    """How layouts lie on servers, on which their inputs depend besides their numbers.
+
+    Args:
+        node: the server.
+        rows: layouts, a number or an array for each of ``LAYOUT_AXES`` [1].
+
+    Returns whether they take several servers, how many domains an exchange leaves, whether there
+    are replicas, and whether tokens of an expert's rank come from more than one.
+    """
+    per_node, expert = int(node.devices_per_node.value), rows["expert"]
+    left = 1 * (expert > per_node) + (expert > scale_up_domain(node))
+    return (rows["devices"] > per_node, left, rows["data"] > 1,
+            leaves_replica(rows["tensor"], expert, rows["slices"]))
+
+
+def card_counts(fewest: int, most: int, per_node: int) -> list[int]:
+    """Numbers of cards that are tried: parts of a server that divide it, then whole servers [1].
+
+    >>> card_counts(1, 24, 8)
+    [1, 2, 4, 8, 16, 24]
+    """
+    counts = [*divisors(per_node)[:-1], *range(per_node, most + 1, per_node)]
+    return [count for count in counts if fewest <= count <= most]
+
+
+@lru_cache(maxsize=1 << 14)
+def divisors(number: int) -> tuple[int, ...]:
+    """Its divisors, ascending.
+
+    >>> divisors(12)
+    (1, 2, 3, 4, 6, 12)
+    """
+    return tuple(part for part in range(1, number + 1) if number % part == 0)
+
+
+def changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
+    """The deployment with settings of a change in place of its own, which keep its provenance.
+
+    What neither states is its engine's default for the layout that it is then.
+    """
+    groups: dict[str, dict[str, Any]] = {}
+    for path, new in settings.items():
+        root, _, key = path.partition(".")
+        if root == "precision":
+            scenario = scenario.in_precision(library.load("precisions", str(new)))
+            continue
+        group = getattr(scenario.file, root)
+        old = (group.get(key) if isinstance(group, dict) else getattr(group, key)
+               ) or scenario.file.cluster.nodes
+        if isinstance(old, str):  # one of a few ways
+            groups.setdefault(root, {})[key] = new
+            continue
+        number = int(new)
+        groups.setdefault(root, {})[key] = replace(
+            old, value=number, written=str(number), low=number, high=number, note=None, others=())
+    parts = {}
+    for root, values in groups.items():
+        group = getattr(scenario.file, root)
+        parts[root] = ({**group, **values} if isinstance(group, dict) else
+                       group.model_copy(update=values))
+    return scenario.with_file(scenario.file.model_copy(update=parts), groups.get("workload", ()))
+
+
+def set_line(settings: Mapping[str, str | int]) -> str:
+    """Settings as ``--set`` takes them, on a line for a shell."""
+    return " ".join(f"--set {shlex.quote(f'{key}={value}')}" for key, value in settings.items())
+
+
+say = messages("calc/layouts/layout")
 
 CUT = ("tensor", "pipeline", "data", "expert")
 DEALT = "mechanisms.prefill_context_parallel"

@@ -1,28 +1,103 @@
-"""A deployment that a search chooses: its settings and its file."""
+"""Layouts: their enumeration, and a deployment with its settings and its file."""
+
+from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 import yaml
 
 import catalogue
-from calc.layouts.change import changed, set_line
-from calc.layouts.choice import (
+from calc.layouts.layout import (
+    LAYOUT_AXES,
+    MOST_STAGES,
     Choice,
     Row,
+    Sizes,
     Start,
+    at,
+    card_counts,
+    changed,
     contents,
+    enumerate_layouts,
     family,
+    iter_rows,
     of_pool,
+    placement,
     scenario,
+    set_line,
     text,
     unrun,
 )
-from calc.searching.load_goal import load_goal
+from calc.searching.goal import load_goal
 from catalogue.deployments.cuts import Cut, written
 from catalogue.messages import LANGUAGES
+
+
+def plain_loops(counts, contexts, spares):
+    """Every layout whose sizes multiply to the cards, one after the other."""
+    return [(devices, tp, pp, dp, ep, 0, each, context) for devices in counts
+            for tp, pp, dp in product(range(1, devices + 1), repeat=3)
+            if tp * pp * dp == devices and pp <= MOST_STAGES
+            for ep in range(1, tp * dp + 1) if tp * dp % ep == 0 for each in spares(ep)
+            for context in (contexts or range(1, tp + 1)) if tp % context == 0]
+
+
+@pytest.mark.parametrize("contexts", [None, (1,), (1, 2)])
+def test_layouts_are_complete_and_unique(contexts):
+    def spares(ep):
+        return (0, 3 * ep)
+
+    rows, left = enumerate_layouts((6, 8, 16), Sizes(spares=spares, context=contexts))
+    found = list(zip(*(rows[name].tolist() for name in LAYOUT_AXES), strict=True))
+    assert sorted(found) == sorted(plain_loops((6, 8, 16), contexts, spares))
+    assert len(set(found)) == len(found)
+    assert left == 1 + 1 + 5  # with more than four stages: of 6, 8 and 16 cards
+
+
+@pytest.mark.parametrize(("devices", "left"), [(4, 0), (5, 1), (8, 1), (16, 5)])
+def test_more_stages_are_counted_unless_asked_for(devices, left):
+    """Of 16 cards 8 stages leave two, cut or copied, with one or two ranks of experts each."""
+    assert enumerate_layouts((devices,), Sizes())[1] == left
+    rows, none = enumerate_layouts((devices,), Sizes(pipeline=(1, devices)))
+    assert (none, rows["pipeline"].max()) == (0, devices)
+
+
+def test_listed_sizes_are_tried_where_they_divide():
+    rows, _ = enumerate_layouts((12,), Sizes(tensor=(2, 5, 6), pipeline=(1, 3), data=(2, 6),
+                                             expert=(4, 12), slices=(0, 2)))
+    sizes = [(2, 1, 6, 4), (2, 1, 6, 12), (2, 3, 2, 4), (6, 1, 2, 4), (6, 1, 2, 12)]
+    assert [tuple(row.values()) for row in iter_rows(rows)] == [
+        (12, *size, slices, 0, 1) for size in sizes for slices in (0, 2)]
+    assert list(next(iter_rows(rows))) == list(LAYOUT_AXES)
+    none, left = enumerate_layouts((), Sizes())
+    assert (left, [len(column) for column in none.values()]) == (0, [0] * len(LAYOUT_AXES))
+    assert at(rows, np.array([1, 4]))["slices"].tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(("fewest", "most", "per_node", "tried"), [
+    (1, 24, 8, [1, 2, 4, 8, 16, 24]), (2, 23, 8, [2, 4, 8, 16]), (4, 4, 8, [4]), (9, 15, 8, []),
+    (1, 5, 1, [1, 2, 3, 4, 5]), (3, 12, 6, [3, 6, 12]), (16, 16, 16, [16])])
+def test_card_counts_are_parts_of_a_server_then_whole_servers(fewest, most, per_node, tried):
+    assert card_counts(fewest, most, per_node) == tried
+
+
+@pytest.mark.parametrize(("node", "devices", "data", "expert", "slices", "expected"), [
+    ("gb200-nvl72", 4, 1, 4, 0, (False, 0, False, False)),
+    ("gb200-nvl72", 5, 2, 5, 0, (True, 1, True, True)),
+    ("gb200-nvl72", 72, 1, 72, 2, (True, 1, False, True)),
+    ("gb200-nvl72", 144, 2, 73, 0, (True, 2, True, True)),
+    ("hgx-h200", 8, 1, 4, 2, (False, 0, False, True)),
+    ("hgx-h200", 16, 4, 9, 1, (True, 2, True, True))])
+def test_placement_on_servers_and_scale_up_domains(node, devices, data, expert, slices, expected):
+    """Four cards to a server and 72 to a domain, or eight to both; attention is cut in four."""
+    found = placement(catalogue.load_node(node), {
+        "devices": devices, "data": data, "expert": expert, "tensor": 4, "slices": slices})
+    assert found == expected
+
 
 R1 = "h200-r1-vllm-tp8"
 PLAIN = Choice("nvidia-h20", "hgx-h20", None, "fp8-block", 16, 8, 1, 2, 8, 0, 0, 1, 8192, 1, 0, 90,
@@ -179,3 +254,27 @@ def test_layout_is_named_with_experts_before_their_slices():
     sliced = replace(PLAIN, tensor=8, data=1, devices=8, expert=4, slices=2)
     assert sliced.layout == written(Cut(8, 1, 1, 4, 2))["en"]
     assert sliced.layout != written(Cut(8, 1, 1, 2, 4))["en"]
+
+
+LAYOUTS = (
+    {"parallelism.tensor_parallel": 8, "parallelism.data_parallel": 1,
+     "parallelism.expert_parallel": 8},
+    {"parallelism.tensor_parallel": 1, "parallelism.data_parallel": 8,
+     "parallelism.expert_parallel": 8},
+    {"parallelism.tensor_parallel": 1, "parallelism.data_parallel": 8,
+     "parallelism.expert_parallel": 8, "workload.max_num_batched_tokens": 2048},
+)
+
+
+@pytest.mark.parametrize("settings", LAYOUTS)
+@pytest.mark.parametrize("engine", ["sglang", "sglang@0.5.3", "vllm", "vllm@0.11"])
+@pytest.mark.parametrize("device", ["nvidia-h200-sxm", "nvidia-b200"])
+@pytest.mark.parametrize("drafts", [0, 1])
+def test_changes_are_those_of_the_command_line(settings, engine, device, drafts):
+    settings = settings | {"workload.draft_tokens": drafts}
+    asked = [f"engine={engine}", f"device={device}", "cluster.node=" + str(
+        catalogue.load_device(device).node)]
+    whole = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=asked)
+    same = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
+        *asked, *(f"{path}={value}" for path, value in settings.items())])
+    assert changed(whole, settings).inputs() == same.inputs()

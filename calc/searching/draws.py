@@ -13,7 +13,7 @@ import numpy as np
 from calc.answer.request_lengths import longest_served
 from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import Own, class_of, own_errors
-from calc.layouts.choice import Choice, Row, scenario
+from calc.layouts.layout import Choice, Row, scenario
 from calc.many.sweeps import decode_sweep, sweep
 from calc.searching.candidates import (
     POWER_NAMES,
@@ -22,9 +22,8 @@ from calc.searching.candidates import (
     seen_by_users,
     site_draws,
 )
-from calc.searching.drawing.in_flight import DRAWS, ENOUGH, in_flight, least, of_load
 from calc.searching.goal import Wishes
-from calc.searching.pool_pairs import RATED, as_served, combined, rated
+from calc.searching.pools import RATED, as_served, combined, rated
 from calc.searching.search import SearchResult
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
@@ -275,3 +274,37 @@ def _key(knob: Knob) -> str:
 def scores_of(key: str) -> np.ndarray:
     """Standard normal draws of one thing, the same for all deployments, shape (DRAWS,)."""
     return np.random.default_rng([SEED, zlib.crc32(key.encode())]).standard_normal(DRAWS)
+
+
+DRAWS = 400  # of everything that is known within a range only
+ENOUGH = "enough"  # what tells whether a deployment serves the load that is given
+MORE = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0)  # requests in flight, of those that its median takes
+
+
+def of_load(demand: Demand) -> bool:
+    """Whether requests arrive by themselves, so that a slower deployment has more of them."""
+    return demand.arrival_rate is not None or bool(demand.think_time)
+
+
+def least(quantities: Mapping[str, np.ndarray], served: np.ndarray) -> dict[str, np.ndarray]:
+    """Of each draw what is seen with the fewest requests in flight that serve what is asked, with
+    the most where none do, shape (DRAWS,) each.
+
+    Args:
+        quantities: by requests in flight, shape (k, DRAWS) each.
+        served: with which of them it is, shape (k, DRAWS).
+    """
+    place = np.where(served.any(axis=0), served.argmax(axis=0), len(served) - 1)
+    return {name: np.broadcast_to(column, served.shape)[place, np.arange(DRAWS)]
+            for name, column in quantities.items()}
+
+
+def in_flight(deployed: Scenario, inputs: Mapping[str, Any], fixed: bool) -> np.ndarray:
+    """Requests in flight that a draw may need: those that were found, and, where it is the load
+    that is given, more of them, as far as the memory goes; shape (k,) [request]."""
+    usual = float(inputs["concurrency"])
+    if fixed:
+        return np.array([usual])
+    room = max(usual, float(evaluate(deployed.inputs(), deployed.model.attention, decode=False)[
+        "max_concurrency"]))
+    return np.unique(np.minimum(np.ceil(usual * np.array(MORE)), room))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,18 @@ import numpy as np
 from calc.answer.service import Pools, combine_pools
 from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness, both
-from calc.layouts.choice import CUT, Choice, Row, Start, scenario, usual_chunk
+from calc.layouts.layout import CUT, Choice, Row, Start, scenario, usual_chunk
 from calc.layouts.space import CHUNKS, Cells
-from calc.searching.goal import SHORT, UNBOUNDED, left_out
-from calc.searching.percentiles import Simulated, simulated
-from calc.searching.pool_pairs import Left, pairs
+from calc.many.processes import Told, silent
+from calc.searching.goal import SHORT, UNBOUNDED, left_out, load_goal
+from calc.searching.pools import Left, pairs
 from calc.searching.ranking import (
     HOLDS,
     NEARLY,
     PER_TOKEN,
     SURE,
     SampledRow,
+    Simulated,
     Sure,
     enough,
     excesses,
@@ -43,9 +45,10 @@ from calc.searching.ranking import (
     ranked,
     rows_with_margin,
     sample_rows,
+    simulated,
     surely,
 )
-from calc.searching.search import MISS, SearchResult, farther
+from calc.searching.search import MISS, SearchResult, farther, search
 from calc.uncertainty import Amount
 from catalogue.kernels import Quality, published_precision, quality
 from catalogue.planning.goals import Goal
@@ -627,6 +630,27 @@ class Answer:
             "quality": [known.words[0] for known in self.quality(row)],
             "runs": [kernel and kernel.words[0] for kernel in row.kernels(self.result.space.model)],
             **({"start": start.as_json()} if start else {})}
+
+
+def search_goal(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
+           starts: Starts | None = None, told: Told = silent) -> Answer:
+    """What meets a goal: every deployment that it allows is tried.
+
+    >>> answer = search_goal("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
+    >>> answer.met
+    True
+
+    Args:
+        goal: one that is loaded, its identifier, or the path of its file.
+        settings: ``KEY=VALUE`` with dotted keys, for a goal that is not loaded.
+        workers: processes that share the work; the answer is the same.
+        starts: which release starts a deployment; None to tell also what none starts.
+        told: how far the search is, as ``calc.searching.search`` has it.
+
+    Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself.
+    """
+    asked = goal if isinstance(goal, Goal) else load_goal(goal, settings)
+    return Answer(search(asked, workers=workers, told=told), starts=starts)
 
 
 def _at_most(chunk: int, drafts: int, pool: str, cells: Cells) -> np.ndarray:

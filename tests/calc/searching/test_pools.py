@@ -7,10 +7,9 @@ import pytest
 from _middle import BASE, cells
 
 from calc.answer.service import MOST_BUSY, combine_pools
-from calc.layouts.choice import scenario
-from calc.searching.goal import Wishes
-from calc.searching.load_goal import load_goal
-from calc.searching.pool_pairs import Pairs, Pools, as_served, pairs
+from calc.layouts.layout import scenario
+from calc.searching.goal import Wishes, load_goal
+from calc.searching.pools import Pairs, Pools, as_served, pairs
 from calc.serving.evaluate import evaluate
 
 H200 = ("devices=nvidia-h200-sxm", "cards.most=32", "space.pools=two", "precisions=fp8-block",

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from calc.answer.service import ROUNDING, balanced
-from calc.layouts.choice import Row
 from calc.layouts.feasible import has_room
+from calc.layouts.layout import Row
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
 from calc.many.processes import Told, silent

@@ -8,11 +8,10 @@ from _seen import told_of
 
 import catalogue
 from calc.launching.starting import search as search_started
-from calc.layouts.change import changed
-from calc.layouts.choice import Start, scenario, unrun
+from calc.layouts.layout import Start, changed, scenario, unrun
+from calc.searching.alternatives import alternatives, inside
 from calc.searching.ranking import HOLDS
-from calc.searching.result import Answer
-from calc.searching.same_cards import alternatives, inside
+from calc.searching.selection import Answer
 from calc.serving.evaluate import evaluate
 from catalogue.kernels import quality
 

@@ -17,15 +17,13 @@ import numpy as np
 
 from calc.answer.nearest import TOLD
 from calc.answer.steady_state import central_values, seen_of_burst
-from calc.layouts.change import changed
-from calc.layouts.choice import Choice, Row
-from calc.layouts.enumerate import MOST_STAGES
 from calc.layouts.feasible import reasons
+from calc.layouts.layout import MOST_STAGES, Choice, Row, changed
 from calc.layouts.space import Base, Cells, Space
 from calc.searching.candidates import PERCENT, SYMBOLS, batches
 from calc.searching.ranking import LEAST
-from calc.searching.result import MOST_SIMULATED, Answer
 from calc.searching.search import search
+from calc.searching.selection import MOST_SIMULATED, Answer
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.deployments.admission import longest_request
