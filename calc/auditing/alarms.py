@@ -17,9 +17,7 @@ import numpy as np
 from calc.answer.estimate import counted_of
 from calc.auditing.cases import Case
 from calc.auditing.claim_files import listed
-from calc.auditing.settings import ASCEND, HOST, PLUGIN
-from calc.auditing.truths import Truths, deployment
-from calc.launching.watching.faults import (
+from calc.auditing.failures import (
     AS_USERS_SEE,
     FAILURES,
     HEALTHY,
@@ -27,6 +25,8 @@ from calc.launching.watching.faults import (
     Simulated,
     simulate,
 )
+from calc.auditing.settings import ASCEND, HOST, PLUGIN
+from calc.auditing.truths import Truths, deployment
 from calc.uncertainty import Amount
 from catalogue import ParamsError
 from catalogue.engines.engine import load_engine
@@ -52,7 +52,7 @@ class Point:
     """A metric in a failure.
 
     Attributes:
-        failure, severity: of ``calc.launching.watching.faults.FAILURES``, and by how much.
+        failure, severity: of ``calc.auditing.failures.FAILURES``, and by how much.
         value: of the metric, SI.
         slower: times as long that requests take then [1].
     """

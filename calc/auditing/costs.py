@@ -12,7 +12,6 @@ import catalogue
 from calc.answer.estimate import estimate
 from calc.costing.cost import MILLION, Cost, CostOptions, cost
 from calc.costing.ownership import converted, prices_of
-from calc.launching.watching import as_run
 from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import ParamsError
 from catalogue.entries.formulas import DocumentFormula
@@ -33,6 +32,14 @@ OTHERS = {"s1-plan-a": ("fp8-block", 2, "cluster.devices=16"), "s1-plan-b": ("fp
           "s1-scale-64": ("fp8-block", 8), "s1-h20-vs-910b2-910b2": ("fp16", 4)}
 SAME_CARDS = (PLAN, "s1-overlap-none", "s1-overlap-mla", "s1-h20-vs-910b2-h20")  # as plan C
 USERS = 80  # of a replica, in every plan
+LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
+AS_RUN: dict[str, tuple[tuple[str, ...], str]] = {
+    "s0-scenario-1": (("precision=w8a8-int8", "parallelism.tensor_parallel=4",
+                       "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1",
+                       *LENGTHS), "vllm-ascend@0.18.0"),
+    "s1-plan-c": (("precision=fp8-block", "parallelism.expert_parallel=32",
+                   "workload.max_num_batched_tokens=8192 token", *LENGTHS), "vllm@0.13.0")}
+"""Deployment -> settings with which it runs, and the engine's release that a reader would take."""
 DIVIDING = ("rate", "used")  # of the assumptions, those by which money is divided
 TOKEN = 1e-3  # thousand tokens, by which the document prices
 EXAMPLES = (("hardware", "s1-f50"), ("yearly", "s1-f54"), ("tco", "s1-f55"),
@@ -109,8 +116,9 @@ def changes(name: str, how: str) -> tuple[str, ...]:
     """
     if how == "runs" and name.startswith(SAME_CARDS):
         return RUNS
-    if how in ("runs", "watched") and name in as_run.RUNS:
-        return as_run.RUNS[name].overrides
+    if how in ("runs", "watched") and name in AS_RUN:
+        settings, engine = AS_RUN[name]
+        return (*settings, f"engine={engine}")
     replicas = catalogue.load_scenario(name).inputs()["data_parallel"]
     users = f"workload.concurrency={int(replicas) * USERS} request"
     if how == "full":

@@ -13,9 +13,9 @@ from calc.answer.service import service_level_of_pools
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.systems import System
 from calc.evidence.validation import uncalibrated
+from calc.launching.monitoring import Predicted, predicted
 from calc.launching.scripts import MADE, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, comment, nearest_releases
-from calc.launching.watching.predictions import Predicted, predicted
 from calc.physics.inputs import Inputs
 from calc.serving.evaluate import FEWEST, WAVES, bench_count
 from calc.uncertainty import Amount

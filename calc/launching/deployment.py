@@ -17,14 +17,16 @@ from calc.answer.request_lengths import Longest, longest
 from calc.answer.service import Service, estimate_service
 from calc.answer.startup_line import POOLS
 from calc.answer.steady_state import lasting
-from calc.launching import bench, recipes
+from calc.launching import bench, monitoring, recipes
 from calc.launching.layout import layouts
+from calc.launching.monitoring import Watched, predicted_pools, watched
 from calc.launching.scripts import (
     ENGINES,
     MADE,
     SESSION,
     Pool,
     check_pair,
+    check_runs,
     cluster_file,
     named_ranks,
     node_files,
@@ -34,9 +36,6 @@ from calc.launching.scripts import (
     router_files,
 )
 from calc.launching.settings import Release, comment, extra_settings, release_of
-from calc.launching.watching import monitoring
-from calc.launching.watching.monitoring import Watched, watched
-from calc.launching.watching.predictions import predicted_pools, runs
 from calc.layouts.feasible import has_room, not_loaded
 from calc.physics.kv_cache import beside_tokens
 from calc.serving.evaluate import evaluate
@@ -139,7 +138,7 @@ def deployed(named: Mapping[str, Scenario], about: tuple[str, tuple[str, ...]],
     releases = {name: _release(scenario) for name, scenario in named.items()}
     answers = {name: calc.estimate(scenario) for name, scenario in named.items()}
     for name, scenario in named.items():
-        runs(scenario, answers[name])
+        check_runs(scenario, answers[name])
     most = {name: longest(scenario, answers[name].quantities["kv_blocks"],
                           beside_tokens(answers[name].everything),
                           answers[name].everything["block_tokens"])
@@ -187,7 +186,7 @@ def _room_of(asked: _Asked) -> Longest:
     if not has_room(everything) or not_loaded(scenario) or (
             scenario.file.workload.output_tokens is None) or (
             arriving and not lasting(scenario, inputs, everything).keeps_up):
-        runs(scenario, calc.estimate(scenario))  # says why, and what would run
+        check_runs(scenario, calc.estimate(scenario))  # says why, and what would run
     return longest(scenario, counted(predicted_range(scenario, ["kv_blocks"])["kv_blocks"]),
                    beside_tokens(everything), everything["block_tokens"])
 
@@ -340,8 +339,6 @@ def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> 
               *(["| `router/router.sh` | what stands before the servers |"] if routed else []),
               "| `monitoring/prometheus.yml`, `alerts.yml` | what is scraped; alerts with their "
               "thresholds |",
-              "| `monitoring/alerts.test.yml` | `promtool test rules alerts.test.yml`; with limits "
-              "also `promises.test.yml` |",
               "| `bench/run.sh`, `plan.json` | measurements, each of an assumption; what is "
               "predicted of it |",
               "| `deployment.json` | settings with their reasons, predictions, thresholds |",
@@ -397,7 +394,7 @@ def _predicted(each: Watched) -> list[str]:
         role = each.pool.role
         lines += ["", text(each.pool.startup.words("none" if role == "both" else role)[0])]
     lines += [f"\nNot kept by the prediction: {text(words)}"
-              for words in dict.fromkeys(each.unkept.values())]
+              for words in dict.fromkeys(broken.sentence for broken in each.broken)]
     return [*lines, ""]
 
 

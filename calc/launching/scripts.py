@@ -6,14 +6,17 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from calc.answer.estimate import Estimate
 from calc.answer.request_lengths import Longest
 from calc.answer.startup_line import StartupLine, startup_line
 from calc.launching import sglang, vllm
 from calc.launching.asserted import refuse, refuse_pair
 from calc.launching.layout import BOOTSTRAP_PORT, Layout, Part, layouts
 from calc.launching.settings import ASCEND, Release, Setting, comment, nearest, over
+from calc.layouts.layout import set_line
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission import cut_of, layout_problem, subject_of
+from catalogue.deployments.scenario import unasked
 from catalogue.engines.released import catalogue_of
 from catalogue.entries.models import DRAFTERS, DSPARK, OWN_LAYER, Checkpoint
 from catalogue.entries.profiles import in_order
@@ -34,6 +37,30 @@ ROUTERS = {MINI: "python -m sglang.srt.disaggregation.mini_lb",
            SGLANG: "python -m sglang_router.launch_router", VLLM: "vllm-router",
            PROXY: f"python {SOURCE}/examples/disaggregated_prefill_v1/"
                   "load_balance_proxy_server_example.py"}
+
+FASTER = ("requests arrive faster than they are answered, the queue grows without end; nothing can "
+          "be predicted of it.")
+
+
+class Overloaded(ParamsError):
+    """A deployment that receives more requests than it serves."""
+
+
+def check_runs(scenario: Scenario, answer: Estimate) -> None:
+    """Refuse what cannot be launched: it does not run as asked, or its load is not stated.
+
+    Raises ParamsError, one sentence.
+    """
+    if not answer.fits and not answer.suffices_steadily:
+        why = answer.reasons[0].text["en"].rstrip(".")
+        nearest = answer.nearest
+        hint = f" The nearest that runs: {set_line(nearest.settings)}." if nearest else ""
+        raise ParamsError(f"{scenario.id}: does not run as asked: {why}.{hint}")
+    if answer.lasting is None:
+        raise ParamsError(f"'{scenario.id}' does not say how long its requests are, expected "
+                          "--set workload.input_tokens=N --set workload.output_tokens=N.")
+    if not answer.lasting.keeps_up and not unasked(scenario.inputs()):
+        raise Overloaded(f"'{scenario.id}': {FASTER}")
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from calc.answer.startup_line import POOLS
 from calc.launching.deployment import check_start
-from calc.launching.scripts import ENGINES
-from calc.launching.watching.predictions import Overloaded
+from calc.launching.scripts import ENGINES, Overloaded
 from calc.layouts.layout import Row, Start, as_asked
 from calc.many.processes import Told, silent
 from calc.searching import selection

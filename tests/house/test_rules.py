@@ -18,8 +18,7 @@ INTERVALS = {  # classes of a value between two ends
     "calc/sensitivity/tornado.py:Bar",  # an input, and a quantity at its two ends
     "calc/serving/metrics.py:Quantile"}  # the scatter of a run
 DIGITS = {  # modules that write a number to so many digits that count: for programs, in PromQL,
-    "calc/launching/watching/signals.py", "calc/launching/watching/healthy.py",
-    "calc/launching/watching/alerts.py", "calc/launching/watching/monitoring.py",
+    "calc/launching/monitoring.py",
     "calc/commands/deciding/benched.py", "notebooks/show/long_table.py",
     # with the digits of a file or a formula,
     "catalogue/reading/printed.py", "catalogue/reading/values.py",

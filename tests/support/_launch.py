@@ -17,9 +17,9 @@ import pytest
 
 from calc.answer.request_lengths import Longest
 from calc.launching.layout import Layout, Part
+from calc.launching.monitoring import Predicted
 from calc.launching.scripts import Pool
 from calc.launching.settings import Release, release_of
-from calc.launching.watching.predictions import Predicted
 from calc.uncertainty import Amount
 from catalogue.entries.entry import ServiceLimits
 

@@ -22,7 +22,7 @@ from calc.commands.printing import (
 from calc.launching import recipes
 from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import write
-from calc.launching.watching.monitoring import Watched
+from calc.launching.monitoring import Watched
 from calc.uncertainty import Amount
 from catalogue import ParamsError
 from catalogue.caveats import unsourced
@@ -78,7 +78,7 @@ def _data(made: Deployment, directory: Path, paths: list[Path]) -> dict[str, Any
                 "predicted": each.predicted.as_json(),
                 "startup_line": each.pool.startup and each.pool.startup.as_json(),
                 "longest": each.pool.longest.tokens, "refused": each.pool.longest.refused,
-                "unkept": each.unkept,
+                "unkept": {broken.alert.name: broken.sentence for broken in each.broken},
                 "alerts": {alert.name: alert.threshold for alert in each.alerts}}
                 for each in made.watched},
             "recipes": {name: found and {"recipe": found.recipe, "source": found.of.source,

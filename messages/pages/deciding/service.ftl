@@ -28,9 +28,9 @@ checksums-of-files =
     .en = checksums of the other files
     .zh = 其他文件的校验和
 
-scraping-alerts-unit-tests-of =
-    .en = scraping, alerts, unit tests of each alert
-    .zh = 抓取配置、告警及其单元测试
+scraping-and-alerts =
+    .en = scraping, alerts
+    .zh = 抓取配置、告警
 
 measurements-with-what-is-predicted =
     .en = benchmarks with their predictions

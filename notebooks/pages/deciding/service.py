@@ -10,13 +10,11 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from calc.auditing.costs import AS_RUN
 from calc.launching.bench import Bench
 from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import MANIFEST
-from calc.launching.watching import as_run
-from calc.launching.watching.alerts import BUSY
-from calc.launching.watching.monitoring import Watched
-from calc.launching.watching.predictions import Predicted
+from calc.launching.monitoring import BUSY, Predicted, Watched
 from calc.uncertainty import Amount
 from catalogue.engines.engine import Engine, Threshold, bare, launch_blocks, thresholds
 from catalogue.engines.released import instead, successors
@@ -32,7 +30,7 @@ say = messages("pages/deciding/service")
 
 # what of the documents' plans runs, in the release that a reader would take
 RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
-    document: (name, as_run.RUNS[name].settings, as_run.RUNS[name].engine)
+    document: (name, *AS_RUN[name])
     for document, name in (("s0", "s0-scenario-1"), ("s1", "s1-plan-c"))}
 OPEN, REST = 6, common("other-rows")  # of a table of many rows
 HELD = {"s0": "vllm", "s1": "vllm"}
@@ -42,7 +40,7 @@ WHAT: dict[str, Pair] = {
     "deployment.json": say("settings-with-reasons-predictions-thresholds"),
     MANIFEST: say("checksums-of-files"),
     "nodes": say("script-and-environment-per-node"), "router": say("before-several-servers"),
-    "monitoring": say("scraping-alerts-unit-tests-of"),
+    "monitoring": say("scraping-and-alerts"),
     "bench": say("measurements-with-what-is-predicted")}
 NAMES = re.compile(r"--[a-z][a-z0-9-]*|[a-z]+:[a-z_]+|[A-Za-z]+(?:_[A-Za-z0-9]+)+")
 TURNED = ("h200-r1-vllm-tp8", "vllm@0.33.0")  # of the last exercise

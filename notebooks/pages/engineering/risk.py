@@ -21,7 +21,7 @@ from calc.auditing.costs import example_of
 from calc.capacity.availability import Fleet
 from calc.costing.cost import Cost, CostOptions, cost
 from calc.costing.ownership import YEAR, converted, prices_of
-from calc.launching.watching.predictions import Predicted, predicted
+from calc.launching.monitoring import Predicted, predicted
 from calc.sensitivity.information import Information, Worth, measured, to_buy
 from calc.sensitivity.plans import Plan, plan_of
 from calc.sensitivity.sampling import priors, sample_quantity, scores_of

@@ -28,7 +28,7 @@ from calc.auditing.alarms import (
 )
 from calc.auditing.audit import audit
 from calc.auditing.claim_files import listed_in
-from calc.launching.watching.faults import HEALTHY, LONE, Simulated
+from calc.auditing.failures import HEALTHY, LONE, Simulated
 from calc.uncertainty import Amount
 from catalogue.ledger.claims import Alert
 from catalogue.reading.printed import read

@@ -14,6 +14,7 @@ from calc.auditing.audit import audit, of_document
 from calc.auditing.contradicting.contradictions import NUMBERS, SETTING, VALUES, reach
 from calc.auditing.contradicting.quantity_files import entries
 from calc.auditing.costs import PLAN, RUNS
+from calc.auditing.failures import FAILURES
 from calc.auditing.judging import (
     BINARY,
     BOTH,
@@ -34,7 +35,6 @@ from calc.auditing.judging import (
     meets,
 )
 from calc.auditing.truths import deployment
-from calc.launching.watching.faults import FAILURES
 from calc.searching.alternatives import alternatives
 from catalogue.reading.shared import causes
 

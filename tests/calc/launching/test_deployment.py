@@ -12,6 +12,7 @@ import yaml
 from _door import sentence
 from _launch import CASES, done, needs
 from _plain import plain
+from _promtool import unit_tests
 
 import calc
 import catalogue
@@ -48,6 +49,9 @@ def written(made, tmp_path_factory):
     folder = tmp_path_factory.mktemp("deployments")
     for name, each in made.items():
         directory.write(folder / name, each.files)
+        for promised in (False, True):
+            (folder / name / "monitoring" / f"{promised}.test.yml").write_text(
+                yaml.safe_dump(unit_tests(each.watched, promised)), encoding="utf-8")
     return folder
 
 
@@ -98,7 +102,7 @@ def test_wrong_threshold_fails_its_unit_test(written, tmp_path):
             head, _, number = rule["expr"].rpartition("> ")
             rule["expr"] = f"{head}> {2 * float(number.rstrip(')'))})"
     (folder / "alerts.yml").write_text(yaml.safe_dump(rules), encoding="utf-8")
-    checked = done("promtool", "test", "rules", "alerts.test.yml", folder=folder)
+    checked = done("promtool", "test", "rules", "False.test.yml", folder=folder)
     assert checked.returncode != 0
     assert "MoreRequestsThanPlanned" in checked.stdout + checked.stderr
 

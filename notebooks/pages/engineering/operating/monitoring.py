@@ -19,11 +19,9 @@ import catalogue
 from calc.auditing import truths
 from calc.auditing.alarms import ALWAYS, LATE, NEVER, PERHAPS, SOUND
 from calc.auditing.claim_files import listed
+from calc.auditing.failures import FAILURES, MOST, Inputs
 from calc.auditing.judging import THRESHOLD
-from calc.launching.watching.alerts import BUSY, METRICS
-from calc.launching.watching.faults import FAILURES, MOST, Inputs
-from calc.launching.watching.objectives import stated
-from calc.launching.watching.predictions import Predicted, predicted
+from calc.launching.monitoring import BUSY, METRICS, Predicted, limits_of, predicted
 from calc.sensitivity.breakeven import solve
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
@@ -194,7 +192,8 @@ def picture(lang: str) -> Figure:
 
 def promised(scenario: Scenario) -> dict[str, float]:
     """Means that a deployment's service promises: quantity -> limit [s]."""
-    return {name: limit for name, (at, limit) in stated(scenario.file.limits).items() if at == MEAN}
+    return {name: limit for name, (at, limit) in limits_of(scenario.file.limits).items()
+            if at == MEAN}
 
 
 def alerts() -> None:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 import catalogue
-from calc.launching.watching.as_run import LENGTHS
+from calc.auditing.costs import LENGTHS
 from calc.serving.evaluate import evaluate
 from catalogue.ledger.documents import DocumentReference, Symptom
 from catalogue.messages import Pair, join, messages, pair

@@ -9,9 +9,7 @@ from typing import Any
 
 import catalogue
 from calc.capacity.availability import failures_of
-from calc.launching.watching.alerts import BUSY, DOWN, HOLD, WINDOW
-from calc.launching.watching.monitoring import seconds
-from calc.launching.watching.predictions import Predicted
+from calc.launching.monitoring import BUSY, DOWN, HOLD, WINDOW, Predicted, seconds
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue.ledger.documents import Hold, Probe

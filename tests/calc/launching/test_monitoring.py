@@ -1,20 +1,15 @@
-"""Monitoring of a deployment: thresholds of alerts, promises, failures and healthy metrics."""
+"""Monitoring of a deployment: thresholds of alerts, limits of a service, healthy metrics."""
 
 from __future__ import annotations
 
 import functools
-import math
 
-import numpy as np
 import pytest
+from _promtool import healthy, series
 
 import catalogue
 from calc.launching.deployment import deployment
-from calc.launching.watching.faults import FAILURES, HEALTHY, LONE, WAITED, simulate
-from calc.launching.watching.healthy import healthy
-from calc.launching.watching.objectives import objectives
-from calc.launching.watching.predictions import predicted
-from calc.launching.watching.signals import Level, Mean, Paced, Ratio
+from calc.launching.monitoring import Signal, objectives, predicted
 from calc.serving.evaluate import evaluate
 
 NAME = "h200-r1-vllm-tp8"
@@ -25,7 +20,6 @@ LONG = ("workload.concurrency=8", "workload.requests=8", "workload.input_tokens=
         "workload.context_tokens=8704 token", "workload.output_tokens=512 token",
         "mechanisms.prefix_hit_share=0.9")
 HOUR, DAY, DAYS = ("1h", "5m"), ("6h", "30m"), ("3d", "6h")
-INPUTS = catalogue.load_scenario(NAME).inputs()
 STEP = 20.0
 
 
@@ -61,7 +55,6 @@ def test_thresholds_follow_from_predictions():
     for name, alert in found.items():
         assert alert.threshold == pytest.approx(expected[name]), name
         assert alert.above == ("Below" not in name), name
-        assert alert.labels == {"deployment": NAME, "pool": "serve"}
     assert found["ThroughputBelowPrediction"].only[1] == pytest.approx(0.9 * of.in_flight)
     assert of.requests.value == pytest.approx(of.throughput.value / of.answer)
 
@@ -74,33 +67,34 @@ def test_thresholds_follow_from_predictions():
     ("p99", [("BurnsFast", 0.144, HOUR), ("Burns", 0.06, DAY), ("IsSpent", 0.01, DAYS)])])
 def test_budget_that_burns_is_a_quantile_above_the_limit(at, late):
     found = list(objectives("e2e", at, 0.75, None, "h", "j"))
-    assert [(each.name, pytest.approx(1 - each.signal.share), each.windows) for each in found] == [
+    assert [(each.name, pytest.approx(1 - each.signal.number), each.windows) for each in found] == [
         (f"EndToEndLatencyBudget{name}", share, windows) for name, share, windows in late]
-    assert {(each.signal.histogram, each.limit) for each in found} == {("h", 0.75)}
-    mean, = objectives("tpot", at, 0.06, Mean("j", "own"), None, "j")  # without a histogram
-    assert (mean.signal, mean.windows, mean.limit) == (Mean("j", "own"), HOUR, 0.06)
+    assert {(*each.signal.metrics, each.threshold) for each in found} == {("h", 0.75)}
+    own = Signal("j", "mean", ("own",))
+    mean, = objectives("tpot", at, 0.06, own, None, "j")  # without a histogram
+    assert (mean.signal, mean.windows, mean.threshold) == (own, HOUR, 0.06)
 
 
 SIGNALS = [
-    (Mean("j", "h"), 'sum(rate(h_sum{job="j"}[7m])) / sum(rate(h_count{job="j"}[7m]))',
+    (Signal("j", "mean", ("h",)), 'sum(rate(h_sum{job="j"}[7m])) / sum(rate(h_count{job="j"}[7m]))',
      {'h_sum{job="j"}': "0+21x400", 'h_count{job="j"}': "0+3x400"}),
-    (Ratio("j", "c", "d", 2.5),
-     '2.5 + sum(rate(c{job="j"}[7m])) / sum(rate(d{job="j"}[7m]))',
-     {'c{job="j"}': "0+13.5x400", 'd{job="j"}': "0+3x400"}),
-    (Paced("j", "t", "n"),
+    (Signal("j", "one plus ratio", ("c", "d")),
+     '1 + sum(rate(c{job="j"}[7m])) / sum(rate(d{job="j"}[7m]))',
+     {'c{job="j"}': "0+18x400", 'd{job="j"}': "0+3x400"}),
+    (Signal("j", "pace", ("t", "n")),
      'sum(rate(t_sum{job="j"}[7m])) / (sum(rate(n_sum{job="j"}[7m])) - '
      'sum(rate(n_count{job="j"}[7m])))',
      {'t_sum{job="j"}': "0+21x400", 'n_sum{job="j"}': "0+6x400", 'n_count{job="j"}': "0+3x400"}),
-    (Level("j", ("g", "k"), "avg"),
-     'avg(avg_over_time(g{job="j"}[7m])) + avg(avg_over_time(k{job="j"}[7m]))',
+    (Signal("j", "load", ("g", "k")),
+     'sum(avg_over_time(g{job="j"}[7m])) + sum(avg_over_time(k{job="j"}[7m]))',
      {'g{job="j"}': "3.5+0x400", 'k{job="j"}': "3.5+0x400"})]
 
 
-@pytest.mark.parametrize(("signal", "expression", "series"), SIGNALS)
-def test_series_of_a_signal_give_it_the_value(signal, expression, series):
+@pytest.mark.parametrize(("signal", "expression", "values"), SIGNALS)
+def test_series_of_a_signal_give_it_the_value(signal, expression, values):
     """Of the value 7, a sample every 3 seconds: counters grow by what comes in 3 seconds."""
     assert signal.expression("7m") == expression
-    assert dict(signal.series(7.0, 3.0)) == series
+    assert series(signal, 7.0, 3.0) == values
 
 
 # --- predictions ----------------------------------------------------------------------------------
@@ -132,7 +126,7 @@ def test_healthy_metrics_have_the_predicted_values():
     """Counters grow at the predicted rates, gauges stay, histograms have their means."""
     (each, _), = watched(*FEW, *DRAFTED)
     of, found = each.predicted, {}
-    for name, values in healthy(each.pool, of, STEP):
+    for name, values in healthy(each, STEP).items():
         start, growth = values.removesuffix("x400").split("+")
         found[name.replace('{job="serve"}', "")] = float(start) if not float(growth) else (
             float(growth) / STEP)
@@ -148,68 +142,3 @@ def test_healthy_metrics_have_the_predicted_values():
                 "request_time_per_output_token_seconds_sum": rate * of.tpot.value,
                 "e2e_request_latency_seconds_sum": rate * of.e2e.value}
     assert {name: found[f"vllm:{name}"] for name in expected} == pytest.approx(expected, rel=1e-6)
-
-
-# --- failures -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "moved"), [
-    ("clock", {"clock_factor": 1 / 4}), ("memory", {"memory_bandwidth": 1 / 4}),
-    ("links", {"device_link_bandwidth": 1 / 4, "pair_bandwidth": 1 / 4}),
-    ("network", {"network_bandwidth": 1 / 4}), ("alpha", {"collective_alpha": 4}),
-    ("host", {"host_gap_per_step": 4}), ("users", {"concurrency": 4}), ("cache", {})])
-def test_failure_moves_its_inputs_by_its_severity(name, moved):
-    assert FAILURES[name].worse(INPUTS, 4.0) == {
-        key: pytest.approx(INPUTS[key] * by) for key, by in moved.items()}
-
-
-def test_failures_of_lengths_graphs_and_replicas():
-    for name, key, other in (("prompts", "input_tokens", "output_tokens"),
-                             ("answers", "output_tokens", "input_tokens")):
-        assert FAILURES[name].worse(INPUTS, 3.0) == {
-            key: 3 * INPUTS[key], "context_tokens": 3 * INPUTS[key] + INPUTS[other]}
-    assert FAILURES["eager"].worse(INPUTS, 2.0) == {
-        "captured": 0.0, "host_time_per_operator": 2 * INPUTS["host_time_per_operator"]}
-    assert FAILURES["uneven"].worse(INPUTS, 1.0) == {"even_routing": 0.0}
-    assert FAILURES["lost"].worse(INPUTS | {"data_parallel": 3}, 2.0) == {"data_parallel": 2}
-    apart = INPUTS | {"data_parallel": 2, "expert_parallel": 8, "prefill_context_parallel": 0}
-    assert FAILURES["lost"].possible(apart)
-    assert not FAILURES["lost"].possible(apart | {"expert_parallel": 9})
-
-
-def alone(of, name, by):
-    """One failure of one deployment: what its metrics are, and who waits, step by step."""
-    changed = {**of, **(FAILURES[name].worse(of, by) if name in FAILURES else
-                        {"concurrency": of["data_parallel"]} if name == "lone" else {})}
-    asked, replicas = changed["concurrency"], changed["data_parallel"]
-    taken = min(asked, of["concurrency"] / of["data_parallel"] * replicas)
-    fewer = by if name == "cache" else 1
-    found = evaluate(changed | {"concurrency": taken}, "mla")
-    room = max(1, math.floor(float(found["max_concurrency"]) / fewer) * replicas)
-    if room < taken:
-        taken = room
-        found = evaluate(changed | {"concurrency": taken}, "mla")
-    queue = (asked - taken) / float(found["steady_request_throughput"])
-    occupied = 1.0 if room == taken else min(1.0, float(found["cache_occupied"]) * fewer)
-    return {key: float(found[key]) + queue for key in WAITED} | {
-        "waiting_requests": asked - taken, "tpot": float(found["tpot"]),
-        "cache_occupied": occupied}
-
-
-@pytest.mark.parametrize("concurrency", [600.0, 2400.0])
-def test_all_failures_at_once_equal_each_alone(concurrency):
-    """Two replicas that may be lost one without the other; a cache that holds all, or not."""
-    of = INPUTS | {"data_parallel": 2.0, "concurrency": concurrency, "bench_requests": 0.0}
-    found = simulate(of, "mla")
-    assert found.points[:2] == (HEALTHY, LONE)
-    assert ("lost", 2) in found.points
-    assert "lost" not in {name for name, _ in simulate(INPUTS, "mla").points}
-    for at, (name, by) in enumerate(found.points):
-        if by in (1.0, 64.0) or name in ("cache", "users"):
-            for key, value in alone(of, name, by).items():
-                assert found.of(key)[at] == pytest.approx(value, rel=1e-9), (name, by, key)
-    e2e = found.of("steady_e2e")
-    assert all(value > e2e[0] for (name, _), value in zip(found.points, e2e, strict=True)
-               if name in ("clock", "memory", "host", "prompts", "users", "eager"))
-    assert found.of("cache_occupied").max() <= 1
-    assert np.isfinite(e2e).all()

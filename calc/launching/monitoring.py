@@ -1,0 +1,605 @@
+"""Monitoring: predictions with intervals, alerts on limits and predictions, Prometheus's files."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import yaml
+
+import calc
+from calc.answer.estimate import Estimate
+from calc.answer.service import Service, service_level, unloaded
+from calc.answer.simulated_load import simulate_load
+from calc.answer.steady_state import CACHE
+from calc.launching.scripts import FASTER, MADE, Overloaded, Pool, check_runs
+from calc.serving.evaluate import evaluate
+from calc.uncertainty import Amount
+from calc.yamltext import PlainDumper
+from catalogue import Scenario
+from catalogue.entries.entry import MEAN, PERCENTILES, ServiceLimits
+from catalogue.entries.profiles import in_order
+from catalogue.reading.amounts import human, plain
+from catalogue.reading.units import DAY, HOUR, MINUTE
+
+RAREST = 1e-3  # share of the steps; the tail of the occupancy is known to a seventh of it
+FARTHEST = 64.0  # times the planned length that are tried
+POINTS = 400
+WINDOW, HOLD, DOWN = "5m", "5m", "1m"
+BUSY = 0.9  # of the requests that are predicted in flight: from here on throughput is judged
+SHOWN = '{{ printf "%.3g" $value }}'
+SCRAPED = "15s"
+SECONDS = {"s": 1, "m": MINUTE, "h": HOUR, "d": DAY}
+RULES, SCRAPES = "alerts.yml", "prometheus.yml"
+EVERY_NODE = "0.4.10"  # release from which every node of an SGLang server exports metrics
+NAMES = {"ttft": "TimeToFirstToken", "tpot": "TimePerOutputToken", "e2e": "EndToEndLatency"}
+WORDS = {"ttft": "time to first token", "tpot": "time per output token",
+         "e2e": "end-to-end latency"}
+MOST_LATE = 0.9  # of the requests, from where a share can hardly grow
+PACES = (("BudgetBurnsFast", 14.4, ("1h", "5m"), "critical"),
+         ("BudgetBurns", 6.0, ("6h", "30m"), "critical"),
+         ("BudgetIsSpent", 1.0, ("3d", "6h"), "warning"))
+"""Alert, burn rate of the error budget, long and short window, severity.
+
+Source: Site Reliability Workbook, chapter 5, table 5-8: of a budget for thirty days 2% in an hour,
+5% in six hours, 10% in three days."""
+METRICS: dict[str, dict[str, tuple[str, ...]]] = {
+    "vllm": {
+        "ttft": ("vllm:time_to_first_token_seconds",),
+        "pace": ("vllm:request_time_per_output_token_seconds",),
+        "between": ("vllm:inter_token_latency_seconds", "vllm:time_per_output_token_seconds"),
+        "e2e": ("vllm:e2e_request_latency_seconds",),
+        "decoded": ("vllm:request_decode_time_seconds",),
+        "generated": ("vllm:generation_tokens_total",), "prompted": ("vllm:prompt_tokens_total",),
+        "running": ("vllm:num_requests_running",), "waiting": ("vllm:num_requests_waiting",),
+        "occupied": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+        "preempted": ("vllm:num_preemptions_total",),
+        "prompts": ("vllm:request_prompt_tokens",), "answers": ("vllm:request_generation_tokens",),
+        "hits": ("vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"),
+        "asked": ("vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"),
+        "accepted": ("vllm:spec_decode_num_accepted_tokens_total",),
+        "drafts": ("vllm:spec_decode_num_drafts_total",),
+    },
+    "sglang": {
+        "ttft": ("sglang:time_to_first_token_seconds",),
+        "pace": ("sglang:request_time_per_output_token_seconds",),
+        "between": ("sglang:inter_token_latency_seconds", "sglang:time_per_output_token_seconds"),
+        "e2e": ("sglang:e2e_request_latency_seconds",),
+        "generated": ("sglang:generation_tokens_total",),
+        "prompted": ("sglang:prompt_tokens_total",),
+        "running": ("sglang:num_running_reqs",), "waiting": ("sglang:num_queue_reqs",),
+        "occupied": ("sglang:token_usage",),
+        "preempted": ("sglang:num_retracted_requests_total",),
+        "counted": ("sglang:num_requests_total",),
+        "hits": ("sglang:cached_tokens_total",), "asked": ("sglang:prompt_tokens_total",),
+        "accepted": ("sglang:spec_accept_length",),
+    },
+}
+"""Engine -> quantity -> the metrics that export it, those of later releases first."""
+FORMS = {
+    "mean": "sum(rate({0}_sum{at})) / sum(rate({0}_count{at}))",
+    "quantile": "histogram_quantile({number:.6g}, sum by (le) (rate({0}_bucket{at})))",
+    "ratio": "sum(rate({0}{at})) / sum(rate({1}{at}))",
+    "one plus ratio": "1 + sum(rate({0}{at})) / sum(rate({1}{at}))",
+    "pace": "sum(rate({0}_sum{at})) / (sum(rate({1}_sum{at})) - sum(rate({1}_count{at})))",
+    "rate": "sum(rate({0}{at}))",
+    "load": "sum(avg_over_time({0}{at})) + sum(avg_over_time({1}{at}))",
+    "level": "sum(avg_over_time({0}{at}))",
+    "average": "avg(avg_over_time({0}{at}))"}
+"""Kind of a signal -> PromQL of its metrics. ``pace``: time per output token from the time that
+requests decode and how long they are, as a step may bring several tokens where they are drafted."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What is predicted of a pool under the load that its scenario states.
+
+    Attributes:
+        ttft, tpot, e2e: means over requests [s].
+        throughput: of output tokens [token/s].
+        requests: that are answered [request/s].
+        planned: requests in flight at most [request].
+        in_flight: of them in the state that is predicted [request].
+        occupied: share of the cache's blocks, on average [1]; None where nothing is predicted.
+        overflow: share of the steps in which the cache does not suffice [1].
+        prompt, answer: mean lengths [token].
+        limits: of what the predictions rest on: mean length of prompts and answers, share of
+            prompts that is cached, tokens of a step, at which a prediction itself leaves its
+            interval; absent where it never does.
+        burst: whether all requests arrive at once.
+    """
+
+    ttft: Amount
+    tpot: Amount
+    e2e: Amount
+    throughput: Amount
+    requests: Amount
+    planned: float
+    in_flight: float
+    occupied: Amount | None
+    overflow: float
+    prompt: float
+    answer: float
+    limits: Mapping[str, float]
+    burst: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI."""
+        return {name: value.as_json() if isinstance(value, Amount) else value
+                for name, value in vars(self).items()}
+
+
+def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
+    """The predictions by which a pool is monitored.
+
+    >>> import catalogue
+    >>> result = predicted(catalogue.load_scenario("h200-r1-vllm-tp8"))
+    >>> result.tpot.low < result.tpot.value < result.tpot.high
+    True
+
+    Raises ParamsError, one sentence, for a deployment that does not run as asked.
+    """
+    answer = answer or calc.estimate(scenario)
+    check_runs(scenario, answer)
+    seen, lasting = service_level(answer), answer.lasting
+    assert seen is not None
+    assert lasting is not None
+    numbers = scenario.inputs()
+    length = float(numbers["output_tokens"])
+    return Predicted(**seen.amounts, requests=seen.throughput.scaled(1 / length, "request/s"),
+                     planned=float(numbers["concurrency"]), in_flight=seen.in_flight,
+                     occupied=_occupied(answer, lasting.cache),
+                     overflow=lasting.cache.get("cache_overflow", 0.0),
+                     prompt=float(numbers["input_tokens"]), answer=length,
+                     limits=_limits(scenario, seen.ttft, seen.tpot, seen.burst), burst=seen.burst)
+
+
+def predicted_pools(of: Service) -> tuple[Predicted, ...]:
+    """The predictions by which each pool is monitored, under the load of all of them.
+
+    Args:
+        of: the deployment.
+
+    Raises ParamsError, one sentence, as :func:`predicted`.
+    """
+    pair = of.pair
+    if pair is None:
+        return (predicted(of.last, of.answers[0]),)
+    for scenario, answer in zip(of.pools, of.answers, strict=True):
+        check_runs(scenario, answer)
+    if (seen := of.seen) is None:
+        raise Overloaded(f"'{of.last.id}': {FASTER}")
+    decoding = pair.loop.decoding
+    requests = seen.throughput.scaled(1 / pair.answer, "request/s")
+    pools = []
+    for scenario, answer, in_flight in zip(
+            (unloaded(of.pools[0]), of.last), of.answers,
+            (seen.in_flight - decoding, decoding), strict=True):
+        inputs = scenario.inputs() | {"concurrency": max(1.0, in_flight)}
+        everything = evaluate(inputs, scenario.model.attention)
+        cache = {name: float(everything[name]) for name in CACHE}
+        limits = _limits(scenario, seen.ttft, seen.tpot, True)
+        pools.append(Predicted(
+            **seen.amounts, requests=requests, in_flight=in_flight,
+            planned=max(answer.in_flight, math.ceil(seen.in_flight)),
+            occupied=_occupied(answer, cache), overflow=cache["cache_overflow"],
+            prompt=pair.prompt, answer=pair.answer, limits=limits, burst=False))
+    return tuple(pools)
+
+
+def _occupied(answer: Estimate, cache: Mapping[str, float]) -> Amount | None:
+    """Share of the blocks that requests take; fewer blocks are fuller."""
+    blocks = answer.quantities["kv_blocks"]
+    if not cache or blocks.value <= 0:
+        return None
+    share = cache["cache_occupied"]
+    return Amount(share, share * blocks.value / max(blocks.high, 1),
+                  share * blocks.value / max(blocks.low, 1), "1")
+
+
+def _limits(scenario: Scenario, ttft: Amount, tpot: Amount, burst: bool) -> dict[str, float]:
+    """Where what was assumed of requests alone moves a prediction to the end of its interval."""
+    numbers = scenario.inputs()
+    longer, fewer = np.geomspace(1, FARTHEST, POINTS), 1 - np.linspace(0, 1, POINTS)
+    limits = {}
+    for name, quantity, interval, values in (
+            ("input_tokens", "ttft", ttft, numbers["input_tokens"] * longer),
+            ("output_tokens", "tpot", tpot, numbers["output_tokens"] * longer),
+            ("prefix_hit_share", "ttft", ttft, numbers["prefix_hit_share"] * fewer),
+            ("accepted_length", "tpot", tpot, numbers["accepted_length"] ** fewer
+             if numbers["accepted_length"] else np.zeros(1))):
+        if not values[0]:
+            continue
+        varied: dict[str, Any] = {**numbers, name: values}
+        varied["context_tokens"] = np.maximum(
+            numbers["context_tokens"], varied["input_tokens"] + varied["output_tokens"])
+        times = evaluate(varied, scenario.model.attention)[
+            f"{'' if burst else 'steady_'}{quantity}"]
+        times = np.broadcast_to(times, values.shape)
+        beyond = np.flatnonzero(times > times[0] * interval.high / interval.value)
+        if beyond.size:
+            limits[name] = float(values[beyond[0]])
+    return limits
+
+
+# --- alerts ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A value over the servers of a pool.
+
+    Attributes:
+        job: the pool, as it is scraped.
+        kind: key of ``FORMS``.
+        metrics: names, in the order of the form.
+        number: quantile; 0 of other kinds.
+    """
+
+    job: str
+    kind: str
+    metrics: tuple[str, ...]
+    number: float = 0.0
+
+    def expression(self, window: str) -> str:
+        """In PromQL, over a window such as ``5m``."""
+        return FORMS[self.kind].format(*self.metrics, at=f'{{job="{self.job}"}}[{window}]',
+                                       number=self.number)
+
+
+@dataclass(frozen=True)
+class Alert:
+    """A rule: a signal beyond a threshold, while another signal is at its least value.
+
+    Attributes:
+        name: of the rule.
+        signal: what is compared.
+        above: whether it fires above the threshold, else below.
+        threshold: SI.
+        severity: ``critical``, ``warning`` or ``info``.
+        summary: one sentence.
+        because: reason of the threshold.
+        predicted: with its interval; None where nothing is.
+        only: a second signal, and the least value at which the first is judged.
+        windows: over each of which it is true, in place of the usual one.
+    """
+
+    name: str
+    signal: Signal
+    above: bool
+    threshold: float
+    severity: str
+    summary: str
+    because: str
+    predicted: Amount | None = None
+    only: tuple[Signal, float] | None = None
+    windows: tuple[str, ...] = ()
+
+
+def alerts(pool: Pool, of: Predicted) -> tuple[Alert, ...]:
+    """The alerts of a pool, those of servers that are down apart.
+
+    A throughput is judged while requests are in flight as predicted, or nearly so: of a share of
+    them it is at least that share of itself, as it grows by less than they do.
+
+    Args:
+        pool: that is monitored.
+        of: its predictions.
+
+    Raises ParamsError, one sentence, for a release that exports none of what is needed.
+    """
+    return tuple(replace(alert, name=alert_name(alert.name, pool)) for alert in (
+        *_promised(pool), *_latency(pool, of), *_load(pool, of), *_assumed(pool, of)))
+
+
+def alert_name(name: str, pool: Pool) -> str:
+    """The name of an alert of a pool, of two pools with the pool's role."""
+    return name if pool.role == "both" else f"{pool.role.capitalize()}{name}"
+
+
+def _metrics(pool: Pool) -> dict[str, tuple[str, ...]]:
+    """Metrics of a pool's engine by quantity; vLLM Ascend exports those of vLLM."""
+    return METRICS["sglang" if pool.release.name == "sglang" else "vllm"]
+
+
+def _signal(pool: Pool, kind: str, *quantities: str) -> Signal:
+    """A signal of metrics that the release exports; raises ParamsError where it lacks one."""
+    metrics = _metrics(pool)
+    return Signal(pool.name, kind, tuple(
+        pool.release.metric(*metrics[quantity]) for quantity in quantities))
+
+
+def pace(pool: Pool) -> Signal:
+    """Time per output token, as the release exports it.
+
+    The mean over requests where it has one; where it has the time between steps, that alone
+    without drafts.
+    """
+    metrics, drafts = _metrics(pool), pool.scenario.file.workload.draft_tokens
+    if pool.release.exports(*metrics["pace"]) or pool.release.name == "sglang":
+        return Signal(pool.name, "mean", (
+            pool.release.metric(*metrics["pace"], *metrics["between"]),))
+    return (_signal(pool, "pace", "decoded", "answers") if drafts and drafts.value
+            else _signal(pool, "mean", "between"))
+
+
+def limits_of(limits: ServiceLimits | None) -> Mapping[str, tuple[str, float]]:
+    """Limits of a service: quantity -> ``mean`` or a percentile, and the limit [s]."""
+    stated = {} if limits is None else {name: getattr(limits, name) for name in NAMES}
+    return {name: next(iter(limit.stated.items())) for name, limit in stated.items() if limit}
+
+
+def objectives(quantity: str, at: str, limit: float, mean: Signal | None, histogram: str | None,
+               job: str) -> Iterator[Alert]:
+    """The alerts on one limit of a service.
+
+    Of a percentile p a share 1 - p may be late: its budget. That the budget is used up b times as
+    fast as it may is that a share b·(1 - p) is late, which is that the quantile 1 - b·(1 - p) is
+    above the limit; where b·(1 - p) would be more than nine tenths, it is nine tenths. A mean has
+    no budget: it is compared over an hour and over five minutes.
+
+    Args:
+        quantity: ``ttft``, ``tpot`` or ``e2e``.
+        at: ``mean`` or a percentile.
+        limit: [s].
+        mean: the signal of the mean; None where the release has none.
+        histogram: of the percentile; None where the release has none.
+        job: the pool, as it is scraped.
+    """
+    promise = f"Promised: {WORDS[quantity]} {at} of at most {human(limit, 's')}."
+    if at == MEAN or histogram is None:
+        if mean is not None:
+            instead = "" if at == MEAN else (
+                ", told by the mean: the release has no such histogram")
+            yield Alert(f"{NAMES[quantity]}AboveLimit", mean, True, limit, "critical", promise,
+                        f"the limit of the service{instead} [s]", windows=PACES[0][2])
+        return
+    budget, shares = 1 - PERCENTILES[at], set[float]()
+    for name, burn, windows, severity in PACES:
+        late = min(MOST_LATE, burn * budget)
+        if late not in shares:
+            yield Alert(
+                f"{NAMES[quantity]}{name}", Signal(job, "quantile", (histogram,), 1 - late), True,
+                limit, severity, promise,
+                f"the limit of the service: more than {plain(late)} of the requests are late, "
+                f"{plain(late / budget)} times as many as may be [s]", windows=windows)
+        shares.add(late)
+
+
+def _promised(pool: Pool) -> Iterator[Alert]:
+    """Limits of the service, on the pool that keeps them."""
+    release = pool.release
+    for quantity, (at, limit) in limits_of(pool.scenario.file.limits).items():
+        if pool.role == ("prefill" if quantity != "ttft" else "decode"):
+            continue
+        names = _metrics(pool)["pace" if quantity == "tpot" else quantity]
+        histogram = release.metric(*names) if release.exports(*names) else None
+        mean = (pace(pool) if quantity == "tpot"
+                else Signal(pool.name, "mean", (histogram,)) if histogram else None)
+        if histogram is None and mean is not None and mean.kind == "mean":
+            histogram = mean.metrics[0]  # between tokens of all requests, as no other is exported
+        yield from objectives(quantity, at, limit, mean, histogram, pool.name)
+
+
+def _latency(pool: Pool, of: Predicted) -> Iterator[Alert]:
+    """Latency above, and throughput below, their intervals."""
+    promised = limits_of(pool.scenario.file.limits)
+    why = "no limit is stated: the upper end of the 80% interval [s]"
+    if pool.role != "decode" and "ttft" not in promised:
+        yield Alert("TimeToFirstTokenAbovePrediction", _signal(pool, "mean", "ttft"), True,
+                    of.ttft.high, "warning", "Mean time to first token beyond its interval.", why,
+                    of.ttft)
+    if pool.role != "prefill" and "tpot" not in promised:
+        yield Alert("TimePerOutputTokenAbovePrediction", pace(pool), True, of.tpot.high, "warning",
+                    "Mean time per output token beyond its interval.", why, of.tpot)
+    name, quantity, kind, rate = (
+        ("ThroughputBelowPrediction", "generated", "output", of.throughput)
+        if pool.role != "prefill" else
+        ("PrefillBelowPrediction", "prompted", "prompt", of.requests.scaled(of.prompt, "token/s")))
+    yield Alert(name, _signal(pool, "rate", quantity), False, BUSY * rate.low, "warning",
+                f"Fewer {kind} tokens than predicted for this many requests.",
+                f"{BUSY:g} of the lower end of the 80% interval, while {BUSY:g} of the "
+                "requests are in flight [token/s]", rate,
+                (_signal(pool, "load", "running", "waiting"), BUSY * of.in_flight))
+
+
+def _load(pool: Pool, of: Predicted) -> Iterator[Alert]:
+    """Requests, the queue and the cache."""
+    yield Alert("MoreRequestsThanPlanned", _signal(pool, "load", "running", "waiting"), True,
+                of.planned, "warning", "More requests than the predictions here assume.",
+                "the requests in flight that the scenario plans [request]")
+    queue = of.requests.high * of.ttft.high
+    if queue < of.planned:
+        yield Alert("QueueLongerThanPredicted", _signal(pool, "level", "waiting"), True, queue,
+                    "warning", "Requests wait longer than predicted.",
+                    f"Little's law, {human(of.requests.high, 'request/s')} times "
+                    f"{human(of.ttft.high, 's')}, both at their upper ends [request]")
+    if of.occupied is not None and of.occupied.high < 1:
+        yield Alert("KVCacheFullerThanPredicted", _signal(pool, "average", "occupied"), True,
+                    of.occupied.high, "warning",
+                    "Requests take more of the KV cache than predicted.",
+                    "the mean share that they take of the fewest blocks of the 80% interval [1]",
+                    of.occupied)
+    if pool.role != "prefill" and pool.release.exports(*_metrics(pool)["preempted"]):
+        steps = pool.scenario.replicas / of.tpot.low
+        least = of.overflow * steps if of.overflow >= RAREST else 0.0
+        why = (f"the cache suffices in all but {plain(of.overflow, 2)} of the steps, and "
+               f"{human(steps, '1/s')} are made at most; one request each" if least
+               else f"preemptions are predicted in fewer than {RAREST:g} of the steps")
+        yield Alert("PreemptionsAbovePrediction", _signal(pool, "rate", "preempted"), True, least,
+                    "warning", "Requests lose their cache and are computed again.",
+                    f"{why} [request/s]")
+
+
+def _assumed(pool: Pool, of: Predicted) -> Iterator[Alert]:
+    """Assumptions of the predictions, where one alone moves a prediction out of its interval."""
+    sglang = pool.release.name == "sglang"  # its histograms of lengths come only with a flag
+    rows = (  # name, assumption, above, signal, summary, what it moves, unit
+        ("PromptsLongerThanPlanned", "input_tokens", True,
+         ("ratio", "prompted", "counted") if sglang else ("mean", "prompts"),
+         f"Prompts of {of.prompt:,.0f} tokens were planned.", "TTFT", "token"),
+        ("AnswersLongerThanPlanned", "output_tokens", True,
+         ("ratio", "generated", "counted") if sglang else ("mean", "answers"),
+         f"Answers of {of.answer:,.0f} tokens were planned.", "TPOT", "token"),
+        ("PrefixHitsBelowPlan", "prefix_hit_share", False, ("ratio", "hits", "asked"),
+         "The prefix cache finds less than was assumed.", "TTFT", "1"),
+        ("DraftsBelowPlan", "accepted_length", False,
+         ("average", "accepted") if sglang else ("one plus ratio", "accepted", "drafts"),
+         "Fewer drafted tokens count than was assumed.", "TPOT", "token per step"))
+    for name, assumption, above, signal, summary, moved, unit in rows:
+        if assumption in of.limits and pool.role != {"TTFT": "decode", "TPOT": "prefill"}[moved]:
+            yield Alert(name, _signal(pool, *signal), above, of.limits[assumption], "info", summary,
+                        f"from here on this length alone moves the predicted {moved} to the end "
+                        f"of its interval [{unit}]")
+
+
+# --- pools with their alerts ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A limit of the service that the prediction exceeds.
+
+    Attributes:
+        alert: on the limit.
+        quantity: ``ttft``, ``tpot`` or ``e2e``.
+        value: that is predicted [s].
+        share: of the requests, simulated, for which it is; None of the mean.
+        sentence: as the files have it.
+    """
+
+    alert: Alert
+    quantity: str
+    value: float
+    share: float | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A pool, its predictions, and the alerts that follow.
+
+    Attributes:
+        pool, predicted, alerts: as their classes.
+        broken: limits of the service that the prediction exceeds.
+        seen: of limits at a percentile, the times of simulated requests [s].
+    """
+
+    pool: Pool
+    predicted: Predicted
+    alerts: tuple[Alert, ...]
+    broken: tuple[Broken, ...] = ()
+    seen: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+
+def watched(pool: Pool, of: Predicted) -> Watched:
+    """A pool with its alerts; limits at a percentile are simulated.
+
+    Raises ParamsError, one sentence, for a limit at a percentile of what cannot be simulated.
+    """
+    percentiles = {name for name, (at, _) in limits_of(pool.scenario.file.limits).items()
+                   if at != MEAN}
+    users = simulate_load(pool.scenario).summary if percentiles and pool.role == "both" else None
+    seen = {name: getattr(users, name).values for name in percentiles} if users else {}
+    rules = alerts(pool, of)
+    return Watched(pool, of, rules, tuple(_broken(of, rules, seen)), seen)
+
+
+def _broken(of: Predicted, rules: Sequence[Alert], seen: Mapping[str, np.ndarray]
+            ) -> Iterator[Broken]:
+    for alert in rules:
+        quantity = next((key for key, name in NAMES.items() if name in alert.name), None)
+        if not alert.windows or quantity is None:
+            continue
+        value, share = float(getattr(of, quantity).value), None
+        if alert.signal.kind == "quantile" and quantity in seen:
+            share = alert.signal.number
+            value = float(np.quantile(seen[quantity], share))
+        if value > alert.threshold:
+            requests = ("on average" if share is None
+                        else f"of {share:.0%} of the requests, simulated")
+            yield Broken(alert, quantity, value, share, f"{alert.summary} Predicted: "
+                                                        f"{human(value, 's')} {requests}.")
+
+
+# --- files of Prometheus --------------------------------------------------------------------------
+
+
+def targets(pool: Pool) -> list[str]:
+    """Addresses that export metrics: those that answer; of SGLang every node.
+
+    The other nodes of a vLLM server have no address; those of early SGLang export nothing.
+    """
+    every = pool.release.name == "sglang" and in_order(pool.release.version) >= in_order(EVERY_NODE)
+    return [f"{pool.hosts[part.node]}:{part.port}"
+            for part in (pool.layout.parts if every else pool.layout.heads)]
+
+
+def rule(alert: Alert, pool: Pool) -> dict[str, Any]:
+    """An alert as Prometheus reads it."""
+    expression = " and on() ".join(
+        f"({alert.signal.expression(window)} {'>' if alert.above else '<'} {alert.threshold:.6g})"
+        for window in alert.windows or (WINDOW,))
+    if alert.only is not None:
+        other, least = alert.only
+        expression += f" and on() ({other.expression(WINDOW)} >= {least:.6g})"
+    beyond = "is above" if alert.above else "is below"
+    prediction = {"prediction": str(alert.predicted)} if alert.predicted is not None else {}
+    return {"alert": alert.name, "expr": expression, "for": "0s" if alert.windows else HOLD,
+            "labels": {"severity": alert.severity, "deployment": pool.scenario.id,
+                       "pool": pool.name},
+            "annotations": {"summary": alert.summary, "description": (
+                f"{SHOWN} {beyond} {plain(alert.threshold)}: {alert.because}."), **prediction}}
+
+
+def down_rules(pool: Pool) -> list[dict[str, Any]]:
+    """Rules on servers that do not answer, as Prometheus reads them."""
+    labels = {"severity": "critical", "deployment": pool.scenario.id, "pool": pool.name}
+    where = f'up{{job="{pool.name}"}}'
+    wide = (" It shares experts with the others of its server, which stop with it."
+            if pool.layout.span > 1 else "")
+    return [
+        {"alert": alert_name("ServerDown", pool), "expr": f"{where} == 0", "for": DOWN,
+         "labels": labels, "annotations": {"summary": "A server does not answer.",
+                         "description": "{{ $labels.instance }} is not scraped." + wide}},
+        {"alert": alert_name("ServersMissing", pool), "expr": f"absent({where})", "for": DOWN,
+         "labels": labels,
+         "annotations": {"summary": "No server of the pool is scraped.",
+                         "description": "There is nothing to watch."}}]
+
+
+def seconds(text: str) -> float:
+    """A duration of Prometheus [s].
+
+    >>> seconds("5m")
+    300.0
+    """
+    match = re.fullmatch(r"(\d+)([smhd])", text)
+    if match is None:
+        raise ValueError(f"'{text[:20]}' is not a duration, expected one such as 5m")
+    return float(int(match[1]) * SECONDS[match[2]])
+
+
+def written(data: Any, about: str) -> str:
+    """Data as YAML, texts quoted where they need it, below a line that says what it is."""
+    body = yaml.dump(data, Dumper=PlainDumper, sort_keys=False, allow_unicode=True, width=100)
+    return f"# {about} {MADE}\n{body}"
+
+
+def files(of: Sequence[Watched]) -> dict[str, str]:
+    """Prometheus's configuration and rules, by path in the directory."""
+    scrapes = {"global": {"scrape_interval": SCRAPED, "evaluation_interval": SCRAPED},
+               "rule_files": [RULES],
+               "scrape_configs": [{"job_name": pool.pool.name, "metrics_path": "/metrics",
+                                   "static_configs": [{"targets": targets(pool.pool)}]}
+                                  for pool in of]}
+    rules = {"groups": [{"name": pool.pool.name, "rules": [
+        *down_rules(pool.pool), *(rule(alert, pool.pool) for alert in pool.alerts)]}
+        for pool in of]}
+    return {f"monitoring/{SCRAPES}": written(scrapes, "What Prometheus scrapes."),
+            f"monitoring/{RULES}": written(
+                rules, "Thresholds are limits of the service, else predictions.")}
