@@ -14,47 +14,46 @@ import yaml
 import catalogue
 from calc import parameters
 from catalogue.models.huggingface import import_config
-from tools.engine import configured, inside, lines, model, plan
+from tools.engine import inside, lines, model, monitoring, processor, served
 from tools.engine.__main__ import RESULTS
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, renamed
-from tools.engine.own import run as own
-from tools.engine.server import watching
-from tools.engine.sglang import parsed
+from tools.engine.server import Plan
 
 RULES = {"groups": [{"name": "serve", "rules": [
     {"alert": "Slow", "expr": "rate(vllm:a_sum[5m]) > 1 and on() rate(vllm:a_sum[1h]) > 1",
      "for": "5m"}, {"alert": "Gone", "expr": 'up{job="serve"} == 0', "for": "1m"}]}]}
 PUBLISHED = ("deepseek-v3", "deepseek-v4-flash", "glm-5.2", "kimi-k3", "minimax-m3", "qwen3-8b",
              "qwen3.5-397b-a17b", "mixtral-8x7b")  # one of each architecture
-KEPT = json.loads(RESULTS.read_text("utf-8"))
+RECORDED = json.loads(RESULTS.read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> plan.Plan:
-    return plan.written(Path(sys.executable), tmp_path_factory.mktemp("engine"))
+def written(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    return served.deployed(Path(sys.executable), tmp_path_factory.mktemp("engine"))
 
 
 def test_all_durations_of_rules_are_scaled_by_one_factor() -> None:
-    slow, gone = watching.scaled(RULES)["groups"][0]["rules"]
+    slow, gone = monitoring.scaled(RULES)["groups"][0]["rules"]
     assert [word for word in slow["expr"].split() if "[" in word] == [
         "rate(vllm:a_sum[20000ms])", "rate(vllm:a_sum[240000ms])"]
     assert (slow["for"], gone["for"]) == ("20000ms", "4000ms")
-    assert watching.metrics(RULES) == {"vllm:a_sum"}
+    assert monitoring.metrics(RULES) == {"vllm:a_sum"}
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
-def test_scaled_rules_are_valid(written: plan.Plan, tmp_path: Path) -> None:
-    rules = watching.scaled(watching.loaded(written.folder / "monitoring" / "alerts.yml"))
+def test_scaled_rules_are_valid(written: Plan, tmp_path: Path) -> None:
+    rules = monitoring.scaled(yaml.safe_load(
+        (written.folder / "monitoring" / "alerts.yml").read_text("utf-8")))
     (tmp_path / "alerts.yml").write_text(yaml.safe_dump(rules), "utf-8")
     subprocess.run(["promtool", "check", "rules", tmp_path / "alerts.yml"], check=True)
 
 
-def test_script_starts_the_engine_with_the_stated_settings(written: plan.Plan) -> None:
-    line, = lines.lines(written.folder, written.checkpoint)
+def test_script_starts_the_engine_with_the_stated_settings(written: Plan) -> None:
+    line, = lines.recorded_lines(written.folder, written.checkpoint)
     assert [word for word in line.argv if word.startswith("--")] == [
-        each["name"] for each in written.data["pools"]["serve"]["settings"]
-        if each["name"].startswith("--")]
-    assert (line.argv[0], written.served) == (str(written.checkpoint), model.NAME)
+        setting["name"] for setting in written.data["pools"]["serve"]["settings"]
+        if setting["name"].startswith("--")]
+    assert line.argv[0] == str(written.checkpoint)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -84,7 +83,7 @@ def test_all_servers_of_a_node_say_their_line(tmp_path: Path) -> None:
 
 def test_command_lines_for_sglang(tmp_path: Path) -> None:
     name = "s2-910b1-awq"
-    made, refused = lines.written(f"sglang@{parsed.RELEASE}", tmp_path, [name])
+    made, refused = lines.written(f"sglang@{lines.SGLANG.version}", tmp_path, [name])
     assert (refused, made[name][0].program) == ({}, "sglang.launch_server")
     line, = made[name]
     assert line.argv[line.argv.index("--quantization") + 1] == "awq"
@@ -105,25 +104,26 @@ def test_package_is_renamed_for_the_engine(tmp_path: Path) -> None:
 
 
 def test_verdicts_on_command_lines() -> None:
-    row = {"name": "a/serve-0", "parsed": True, "configured": True, "left_out": [], "refused": []}
-    partly = row | {"name": "b/serve-0", "left_out": ["--quantization"], "refused": ["no kernel"]}
-    refused = row | {"name": "b/serve-1", "parsed": False, "configured": None, "refused": ["no"]}
-    good = [*configured.judged([row, partly], {"c": "'c' needs more cards."}, "files")]
-    assert [each.ok for each in good] == [True, True, True]
-    assert good[1].numbers == {"whole": 1, "partly": 1}
-    bad = [*configured.judged([row, refused], {"c": "ValueError: nan"}, "files")]
-    assert [each.ok for each in bad] == [False, False, False]
-    assert configured.refusals([refused], 1).ok
-    assert not configured.refusals([row], 1).ok
+    good = {"name": "a/serve-0", "parsed": True, "configured": True, "left_out": [], "refused": []}
+    partly = good | {"name": "b/serve-0", "left_out": ["--quantization"], "refused": ["no kernel"]}
+    wrong = good | {"name": "b/serve-1", "parsed": False, "configured": None, "refused": ["no"]}
+    rows = [*lines.judged([good, partly], {"c": "'c' needs more cards."}, "files")]
+    assert [row.ok for row in rows] == [True, True, True]
+    assert rows[1].numbers == {"whole": 1, "partly": 1}
+    rows = [*lines.judged([good, wrong], {"c": "ValueError: nan"}, "files")]
+    assert [row.ok for row in rows] == [False, False, False]
+    assert lines.refusals([wrong], 1).ok
+    assert not lines.refusals([good], 1).ok
 
 
 def test_recorded_results_are_of_the_pinned_engine() -> None:
-    assert (KEPT["engine"], KEPT["written_for"]) == (f"{PACKAGE} {RELEASE}", f"vllm@{WRITTEN}")
-    assert all(row["ok"] for part in ("serve", "lines") for row in KEPT[part])
+    assert RECORDED["engine"] == f"{PACKAGE} {RELEASE}"
+    assert RECORDED["written_for"] == f"vllm@{WRITTEN}"
+    assert all(row["ok"] for part in ("serve", "lines") for row in RECORDED[part])
 
 
 def test_every_measured_load_has_its_prediction() -> None:
-    rows = {row["key"]: row["numbers"] for row in KEPT["own"]}
-    for users in (load for loads in own.LOADS.values() for load in loads):
+    rows = {row["key"]: row["numbers"] for row in RECORDED["own"]}
+    for users in (load for loads in processor.LOADS.values() for load in loads):
         assert all(rows[f"users-{users}"][f"{metric}_predicted"]
-                   == rows["predicted"][f"{metric}_{users}"] for metric in own.METRICS)
+                   == rows["predicted"][f"{metric}_{users}"] for metric in processor.METRICS)

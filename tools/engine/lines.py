@@ -1,36 +1,57 @@
-"""The command lines that scripts of a deployment come to: run with a stand-in for the engine."""
+"""The command lines that ``deploy`` writes, checked by the parsers of the engines themselves.
+
+Scripts are run with a stand-in for each program, which records the command line. vLLM checks the
+lines for this processor; SGLang and vLLM Ascend check theirs as with the card of the deployment.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import stat
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import catalogue
+from calc.launching.deployment import deployment
+from calc.launching.directory import write
+from calc.launching.scripts import cluster_file, node_files, router_files
 from catalogue import ParamsError
 from catalogue.engines.released import fitting
+from catalogue.entries.hardware import Device
 from tools.engine import model
-from tools.engine.environment import Environment
-from tools.engine.started import started
+from tools.engine.environment import PACKAGE, WRITTEN, Environment, renamed
+from tools.engine.rows import Row
+from tools.engines.source import find, load
 
-ENGINE = "vllm"
 PROGRAMS = ("vllm", "ray", "python", "vllm-router", "haproxy")
-ASKED_OF_EACH = ("r1-matrix",)  # a goal that is asked of each card by itself
-# a stand-in ends at once, which is where a script ends the servers beside it: they say theirs first
+# a stand-in ends at once, and the script then stops its other servers: they are not stopped here
 UNENDED = "trap '' TERM; exec bash \"$0\""
-SECONDS = 120  # a script that only says what it would start takes none
+SECONDS = 120  # of a script
 SHIM = """#!{python}
 import json, os, sys
-with open(os.environ["SAID"], "a") as said:
-    said.write(json.dumps([sys.argv, dict(os.environ)]) + "\\n")
+with open(os.environ["RECORD"], "a") as record:
+    record.write(json.dumps([sys.argv, dict(os.environ)]) + "\\n")
 """
+OF_A_SHELL = ("PWD", "SHLVL", "_", "OLDPWD", "LC_CTYPE")
+INSIDE = Path(__file__).with_name("inside.py")
+GENERATIONS = {  # mechanisms -> name in the plug-in
+    "ascend-910b": "A2", "ascend-910c": "A3", "ascend-950": "A5"}
+LONGEST = 160  # characters of a refusal
+UNKNOWN_FLAG = ["--tensor-parallel-sizes", "2"]
+PLUG_IN = "0.30.0rc2"  # release of vLLM Ascend
+BASE = "0.30.0"  # release of vLLM in its image
+POINTS = """[vllm.platform_plugins]
+ascend = vllm_ascend:register
+[vllm.general_plugins]
+ascend_kv_connector = vllm_ascend:register_connector
+"""  # the entry points of its setup.py for a platform and its connectors
 
 
 @dataclass(frozen=True)
@@ -39,7 +60,7 @@ class Line:
 
     Attributes:
         name: deployment and script.
-        argv: what follows ``vllm serve``, the model first; or what follows a module of Python.
+        argv: the words after ``vllm serve``, or after a module of Python.
         environment: variables that the script sets.
         program: that is started, or the module of Python.
     """
@@ -47,11 +68,11 @@ class Line:
     name: str
     argv: list[str]
     environment: dict[str, str] = field(default_factory=dict)
-    program: str = ENGINE
+    program: str = "vllm"
 
 
-def candidates(engine: str = ENGINE) -> Iterator[str]:
-    """Shipped deployments on cards that an engine reaches, and pairs of pools among them."""
+def candidates(engine: str) -> Iterator[str]:
+    """Shipped deployments on cards that an engine supports, and pairs of pools among them."""
     for name in catalogue.deployment_names():
         if engine in fitting(catalogue.load_scenario(name).device):
             yield name
@@ -61,113 +82,248 @@ def candidates(engine: str = ENGINE) -> Iterator[str]:
             yield name
 
 
-def answers(python: Path, folder: Path, engine: str = ENGINE) -> Iterator[str]:
-    """Files of the first answers to the shipped goals, on cards that an engine reaches; those that
-    stand in the folder are used."""
-    for goal in catalogue.names("goals"):
-        if goal in ASKED_OF_EACH or (folder / f"{goal}-1.yml").exists():
-            continue
-        subprocess.run([python, "-m", "calc", "search", goal, "-o", folder, "--workers", "1"],
-                       cwd=catalogue.ROOT.parent, capture_output=True, check=False)
-    for path in sorted(folder.glob("*-1.yml")):
-        if engine in fitting(catalogue.load_deployment(str(path))[0].device):
-            yield str(path)
-
-
-def lines(folder: Path, checkpoint: Path) -> list[Line]:
-    """What the scripts of a directory of ``deploy`` start.
+def recorded_lines(folder: Path, checkpoint: Path) -> list[Line]:
+    """Run the scripts of a directory of ``deploy`` and record what they start.
 
     Args:
         folder: the directory.
-        checkpoint: what ``MODEL`` is set to.
+        checkpoint: value of ``MODEL``.
 
     Raises RuntimeError for a script that fails.
     """
-    with tempfile.TemporaryDirectory() as place:
-        bin_ = Path(place)
+    lines = []
+    scripts = [script for part in ("nodes", "router") for script in (folder / part).glob("*.sh")]
+    with tempfile.TemporaryDirectory() as programs:
         for program in PROGRAMS:
-            path = bin_ / program
+            path = Path(programs, program)
             path.write_text(SHIM.format(python=sys.executable), encoding="utf-8")
-            path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        return [line for part in ("nodes", "router")
-                for script in sorted((folder / part).glob("*.sh"))
-                for line in _of(script, bin_, checkpoint)]
-
-
-def _of(script: Path, bin_: Path, checkpoint: Path) -> list[Line]:
-    said = bin_ / f"{script.stem}.said"
-    around = {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "MODEL": str(checkpoint),
-              "SAID": str(said), "VLLM_ASCEND_SOURCE": str(checkpoint)}
-    done = subprocess.run(["bash", "-c", UNENDED, script], env=around, capture_output=True,
-                          text=True, timeout=SECONDS, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{script}: {done.stderr.strip()[-300:]}")
-    found = []
-    for row in said.read_text(encoding="utf-8").splitlines():
-        argv, set_ = json.loads(row)
-        name, given = f"{script.parent.parent.name}/{script.stem}", added(set_, around)
-        if Path(argv[0]).name == ENGINE:
-            found.append(Line(name, argv[2:], given))
-        elif Path(argv[0]).name == "python":  # python -m MODULE ...
-            found.append(Line(name, argv[3:], given, argv[2]))
-    return found
-
-
-def added(environment: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
-    """Variables that a script set.
-
-    >>> added({"A": "1", "PWD": "/", "B": "2"}, {"B": "2"})
-    {'A': '1'}
-    """
-    own = ("PWD", "SHLVL", "_", "OLDPWD", "LC_CTYPE")
-    return {name: value for name, value in environment.items()
-            if name not in before and name not in own}
-
-
-def run_lines(environment: Environment, module: str, path: Iterable[Path], card: dict[str, Any],
-              of: Iterable[Line]) -> list[dict[str, Any]]:
-    """What a module says, run inside the engine's environment, of lines for a card.
-
-    Raises RuntimeError where it cannot be run.
-    """
-    data = {"card": card, "lines": [vars(each) for each in of]}
-    done = subprocess.run([environment.python, "-m", module], input=json.dumps(data), text=True,
-                          env=environment.variables | {"PYTHONPATH": os.pathsep.join(
-                              map(str, path))}, capture_output=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{module}: the engine cannot be asked: {done.stderr[-500:]}")
-    return [json.loads(row) for row in done.stdout.splitlines()]
-
-
-def checked(environment: Environment, of: Iterable[Line]) -> list[dict[str, Any]]:
-    """What the engine's own parser and configuration make of each line."""
-    here = Path(__file__).parent
-    return run_lines(environment, "inside", (here, here / "cards"), {}, of)
+            path.chmod(0o755)
+        for script in sorted(scripts, key=lambda path: (path.parent.name, path)):
+            record = Path(programs, f"{script.stem}.record")
+            variables = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+                         "MODEL": str(checkpoint), "VLLM_ASCEND_SOURCE": str(checkpoint),
+                         "RECORD": str(record)}
+            done = subprocess.run(["bash", "-c", UNENDED, script], env=variables, text=True,
+                                  capture_output=True, timeout=SECONDS, check=False)
+            if done.returncode:
+                raise RuntimeError(f"{script}: {done.stderr.strip()[-300:]}")
+            for row in record.read_text(encoding="utf-8").splitlines():
+                argv, environment = json.loads(row)
+                added = {name: value for name, value in environment.items()
+                         if name not in variables and name not in OF_A_SHELL}
+                name = f"{folder.name}/{script.stem}"
+                if Path(argv[0]).name == "vllm":
+                    lines.append(Line(name, argv[2:], added))
+                elif Path(argv[0]).name == "python":  # python -m MODULE ...
+                    lines.append(Line(name, argv[3:], added, argv[2]))
+    return lines
 
 
 def written(release: str, folder: Path, names: Iterable[str]
             ) -> tuple[dict[str, list[Line]], dict[str, str]]:
-    """Command lines of deployments by name; and why others are not written.
+    """Write scripts; return command lines by deployment, and the errors of refused deployments.
 
     Args:
-        release: engine and release for which they are written.
-        folder: where.
+        release: engine and release for which they are written, ``vllm@0.33.0``.
+        folder: to write; scripts that are there are used.
         names: of deployments, or paths of their files.
     """
-    found, refused = {}, {}
+    lines, refused = {}, {}
     for name in names:
-        place = folder / Path(name).name.removesuffix(".yml")  # of an identifier, dots and all
-        why = started(name, release, place)
-        if why is not None:
-            refused[name] = why
-            continue
-        scenario = catalogue.load_deployment(name)[0]
+        target = folder / Path(name).name.removesuffix(".yml")  # identifiers may contain dots
         try:
-            config = model.published(scenario.model.id, scenario.precision.id)
-        except (ValueError, ParamsError) as error:
+            if not target.exists():
+                pools = deployment(name, engine=release).pools
+                files = {"cluster.env": cluster_file(pools), **router_files(pools)}
+                for pool in pools:
+                    files |= node_files(pool)
+                write(target, files)
+            scenario = catalogue.load_deployment(name)[0]
+            precision = scenario.precision.id
+            config = model.published(scenario.model.id, precision)
+        except ParamsError as error:
             refused[name] = str(error)
-            continue
-        checkpoint = model.write(folder / "models" / f"{scenario.model.id}-{scenario.precision.id}",
-                                 config, besides=model.sidecar_files(scenario.precision.id))
-        found[name] = lines(place, checkpoint)
-    return found, refused
+        except Exception as error:  # a defect of this project, reported as a row
+            refused[name] = f"{type(error).__name__}: {error}"
+        else:
+            checkpoint = model.write(folder / "models" / f"{scenario.model.id}-{precision}", config,
+                                     sidecars=model.sidecar_files(precision))
+            lines[name] = recorded_lines(target, checkpoint)
+    return lines, refused
+
+
+def card_of(device: Device, count: int) -> dict[str, Any]:
+    """What the driver of a card reports.
+
+    >>> card_of(catalogue.load_device("nvidia-gb300"), 4)["capability"]
+    (10, 3)
+
+    Args:
+        device: the card.
+        count: cards of a node.
+    """
+    assert device.memory_capacity is not None
+    digits = str(device.architecture).removeprefix("sm_")  # 90 is 9.0, 103 is 10.3
+    return {"kind": device.type, "name": device.name["en"], "count": count,
+            "memory": int(device.memory_capacity.value),
+            "generation": GENERATIONS.get(str(device.mechanisms)),
+            "capability": divmod(int(digits), 10) if digits.isdigit() else (0, 0)}
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release whose parser and checks are run on command lines.
+
+    Attributes:
+        engine, version: of the release.
+        broken: arguments that it must refuse, by what is wrong with them.
+        first: arguments before these, followed by the checkpoint.
+        device, precision: of the broken lines, on eight cards; without a device, lines are
+            configured for this processor.
+        packages: that pip installs beside the environment, without their requirements.
+        program: whose lines are checked; all programs, if empty.
+        complete: writes what the packages lack into their folder.
+    """
+
+    engine: str
+    version: str
+    broken: Mapping[str, list[str]]
+    first: tuple[str, ...] = ()
+    device: str = ""
+    precision: str = ""
+    packages: tuple[str, ...] = ()
+    program: str = ""
+    complete: Callable[[Path], None] | None = None
+
+    def rows(self, environment: Environment, _: Path, folder: Path) -> Iterator[Row]:
+        """Check lines that must be refused, then all lines of shipped deployments."""
+        config = (model.published("deepseek-v3", self.precision) if self.precision
+                  else model.CONFIG)
+        checkpoint = model.write(folder / f"{self.engine}-checkpoint", config)
+        broken = [Line(name, [*self.first, str(checkpoint), *argv])
+                  for name, argv in self.broken.items()]
+        card = card_of(catalogue.load_device(self.device), 8) if self.device else {}
+        yield refusals(self.verdicts(environment, card, broken), len(broken))
+        lines, refused = written(f"{self.engine}@{self.version}", folder / self.engine,
+                                 candidates(self.engine))
+        by_card: dict[str, list[Line]] = {}
+        for name, started in lines.items():
+            scenario = catalogue.load_deployment(name)[0]
+            if self.device:
+                assert scenario.node is not None
+                card = card_of(scenario.device, int(scenario.node.devices_per_node.value))
+            by_card.setdefault(json.dumps(card), []).extend(
+                line for line in started if self.program in ("", line.program))
+        verdicts = [verdict for card_text, several in by_card.items()
+                    for verdict in self.verdicts(environment, json.loads(card_text), several)]
+        yield from judged(verdicts, refused, f"deployments under {self.engine}")
+
+    def verdicts(self, environment: Environment, card: dict[str, Any], lines: Iterable[Line]
+                 ) -> list[dict[str, Any]]:
+        """Verdicts of the release on lines for a card; its packages are installed once.
+
+        Raises RuntimeError if the engine cannot be loaded.
+        """
+        packages = environment.folder / f"{self.engine}-{self.version}"
+        if self.packages and not (stamp := packages / ".complete").exists():
+            shutil.rmtree(packages, ignore_errors=True)
+            environment.pip("install", "--no-deps", "--target", packages, *self.packages)
+            if self.complete:
+                self.complete(packages)
+            stamp.touch()
+        data = {"engine": self.engine, "card": card, "lines": [vars(line) for line in lines]}
+        done = subprocess.run([environment.python, "-P", INSIDE], input=json.dumps(data), text=True,
+                              env=environment.variables | {"PYTHONPATH": str(packages)},
+                              capture_output=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{self.engine}: the engine cannot be loaded: {done.stderr[-500:]}")
+        return [json.loads(row) for row in done.stdout.splitlines()]
+
+
+def refusals(verdicts: list[dict[str, Any]], expected: int) -> Row:
+    """Whether the engine refuses all lines that are broken on purpose."""
+    accepted = [row["name"] for row in verdicts if row["configured"] and not row["left_out"]]
+    return Row("broken", "command lines that are broken on purpose",
+               f"{len(verdicts) - len(accepted)} refused", f"{expected} refused",
+               not accepted and len(verdicts) == expected, None,
+               [*(f"'{name}' is not refused" for name in accepted),
+                *(f"{row['name']}: {row['refused'][0]}" for row in verdicts if row["refused"])])
+
+
+def judged(verdicts: list[dict[str, Any]], refused: Mapping[str, str], kind: str) -> Iterator[Row]:
+    """Count the lines that the engine parses and configures, and the deployments not written.
+
+    Args:
+        verdicts: as ``inside`` writes them.
+        refused: errors of deployments that are not written.
+        kind: of the deployments.
+    """
+    parsed = [row for row in verdicts if row["parsed"]]
+    complete = [row for row in parsed if row["configured"] and not row["left_out"]]
+    partly = [row for row in parsed if row["configured"] and row["left_out"]]
+    failed = [row for row in verdicts if not row["configured"]]
+    deployments = {row["name"].partition("/")[0] for row in verdicts}
+    yield Row("parsed", f"{len(verdicts)} command lines of {len(deployments)} {kind}, parsed",
+              f"{len(parsed)}", f"{len(verdicts)}",
+              bool(verdicts) and len(parsed) == len(verdicts),
+              {"lines": len(verdicts), "deployments": len(deployments), "parsed": len(parsed)},
+              [f"{row['name']}: {row['refused'][0]}" for row in verdicts if not row["parsed"]])
+    left_out = Counter(name for row in partly for name in row["left_out"])
+    reasons = Counter(row["refused"][0] for row in (*partly, *failed))
+    yield Row("configured", f"{kind}, configured by the engine",
+              f"{len(complete)} as written, {len(partly)} without options that need a card",
+              f"{len(verdicts)}", len(complete) + len(partly) == len(verdicts),
+              {"whole": len(complete), "partly": len(partly)},
+              [*(f"{name} is left out of {count}" for name, count in left_out.most_common()),
+               *(f"{reason}: {count} lines" for reason, count in reasons.items())])
+    defects = [name for name, error in refused.items() if "Error" in error.split(":")[0]]
+    yield Row("refused", f"{kind} that deploy refuses, with an error message",
+              f"{len(refused) - len(defects)} of {len(refused)}", f"{len(refused)}", not defects,
+              {"refused": len(refused)},
+              [f"{name}: {error[:LONGEST]}" for name, error in refused.items()])
+
+
+def _add_plug_in(packages: Path) -> None:
+    """Write the source of vLLM Ascend beside the vLLM that it extends.
+
+    Raises ExtractError if it cannot be downloaded.
+    """
+    renamed(packages, BASE)
+    metadata = f"vllm_ascend-{PLUG_IN}.dist-info"
+    files = load(find("vllm-ascend", [PLUG_IN])[0]).files | {
+        f"{metadata}/METADATA": f"Metadata-Version: 2.1\nName: vllm-ascend\nVersion: {PLUG_IN}\n",
+        f"{metadata}/entry_points.txt": POINTS}
+    for name, text in files.items():
+        path = packages / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+VLLM = Release("vllm", WRITTEN, {
+    "an unknown flag": UNKNOWN_FLAG,
+    "a value of another type": ["--max-num-seqs", "many"],
+    "heads that do not divide": ["--tensor-parallel-size", "3"],
+    "longer than the model's positions": ["--max-model-len", str(2 * model.POSITIONS)],
+    "experts balanced without their ranks": ["--enable-eplb", "--tensor-parallel-size", "1"]},
+    program="vllm")
+ROUTER = "0.3.2"  # release of SGLang's router
+SGLANG = Release("sglang", "0.5.23", {
+    "an unknown flag": UNKNOWN_FLAG,
+    "a value of another type": ["--max-running-requests", "many"],
+    "ranks that nodes do not divide": ["--tp-size", "8", "--nnodes", "3"],
+    "an unknown format": ["--quantization", "w3"],
+    "experts that no block of scales divides": ["--tp-size", "32", "--nnodes", "4"]},
+    ("--model-path",), "nvidia-h200-sxm", "fp8-block",
+    # of its requirements those that a configuration reads and vLLM does not install
+    ("sglang==0.5.23", f"sglang-router=={ROUTER}", "orjson", "pybase64", "setproctitle"))
+VLLM_ASCEND = Release("vllm-ascend", PLUG_IN, {
+    "an unknown flag": ["--tensor-parallel-size", "8", *UNKNOWN_FLAG],
+    "a value of another type": ["--tensor-parallel-size", "8", "--max-num-seqs", "many"],
+    "an unknown key of the plug-in": ["--tensor-parallel-size", "8", "--additional-config",
+                                      '{"no_key_of_it": true}'],
+    "experts balanced without the variable": [
+        "--tensor-parallel-size", "8", "--enable-expert-parallel", "--additional-config",
+        '{"eplb_config": {"dynamic_eplb": true}}'],
+    "a format whose description is absent": ["--tensor-parallel-size", "8", "--quantization",
+                                             "ascend"]},
+    (), "ascend-910b2", "bf16", (f"{PACKAGE}=={BASE}",), "vllm", _add_plug_in)

@@ -1,4 +1,4 @@
-"""One row of what was tried: what, what was seen, what was expected."""
+"""A row of the results: what was tried, seen and expected."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")
 
 @dataclass(frozen=True)
 class Row:
-    """What was tried and seen.
+    """One trial.
 
     Attributes:
-        key: by which it is found again.
+        key: identifier of the row in its part.
         what, saw, expected: words and numbers.
-        ok: whether it was as expected.
-        numbers: those of it that the book tells.
-        notes: what is worth knowing one by one.
-        alerts: names of those that fired.
+        ok: whether the result is as expected.
+        numbers: those that the book shows.
+        notes: details, a line each.
+        alerts: names of the alerts that fired.
     """
 
     key: str
@@ -33,6 +33,6 @@ class Row:
     alerts: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As it is kept, which is without folders of this machine."""
-        told = asdict(self) | {"notes": [FOLDERS.sub("", note) for note in self.notes]}
-        return {name: value for name, value in told.items() if value or name == "ok"}
+        """As recorded, without folders of this machine."""
+        values = asdict(self) | {"notes": [FOLDERS.sub("", note) for note in self.notes]}
+        return {name: value for name, value in values.items() if value or name == "ok"}

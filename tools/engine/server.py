@@ -1,4 +1,4 @@
-"""A server started by its script, asked, measured by its own client, and stopped."""
+"""A deployment's directory, and its server: started by its script, measured by its own bench."""
 
 from __future__ import annotations
 
@@ -10,44 +10,71 @@ import socket
 import subprocess
 import threading
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import catalogue
 from tools.engine.environment import CACHE, KV_GIB, Environment
-from tools.engine.plan import Plan
 
+HOST = "127.0.0.1"
 # the one override: what a processor lacks, and weights that nobody has
 OVERRIDE = ("--load-format", "dummy", "--enforce-eager")
-STATED = " ".join((f"{CACHE}={KV_GIB}", *OVERRIDE))  # and how much memory the cache may take
+STATED = " ".join((f"{CACHE}={KV_GIB}", *OVERRIDE))  # with the memory of the cache
 STARTS, MEASURES, ENDS, ANSWERS = 900.0, 1800.0, 60.0, 300.0  # s, at most
-TURN = 1.0  # s between two looks
+TURN = 1.0  # s between two polls
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A directory that ``deploy`` wrote, and the checkpoint that it serves."""
+
+    folder: Path
+    checkpoint: Path
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Contents of ``deployment.json``."""
+        return json.loads((self.folder / "deployment.json").read_text(encoding="utf-8"))
+
+    @property
+    def address(self) -> str:
+        """Address of the server."""
+        return f"http://{self.data['pools']['serve']['servers'][0]}"
+
+    @property
+    def runs(self) -> list[dict[str, Any]]:
+        """Runs of the benchmark plan."""
+        text = (self.folder / "bench" / "plan.json").read_text(encoding="utf-8")
+        return json.loads(text)["runs"]
+
+
+def calc(python: Path, *arguments: object) -> str:
+    """Output of ``python -m calc``. Raises RuntimeError with its message if it refuses."""
+    done = subprocess.run([python, "-m", "calc", *map(str, arguments)], text=True,
+                          cwd=catalogue.ROOT.parent, capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"python -m calc {arguments[0]}: {done.stderr.strip()[-500:]}")
+    return done.stdout
 
 
 def ask(url: str, body: dict[str, Any] | None = None, seconds: float = ANSWERS) -> str:
-    """What a server answers. Raises OSError where it does not."""
+    """Return the response of a server. Raises OSError if there is none."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=seconds) as answer:
         return answer.read().decode()
 
 
-def answers(url: str) -> bool:
-    """Whether a server is there and well."""
+def is_healthy(url: str) -> bool:
+    """Whether a server answers at once."""
     try:
         ask(url, seconds=TURN)
     except OSError:
         return False
     return True
-
-
-def free(address: str) -> bool:
-    """Whether nothing listens at ``http://host:port``."""
-    host, _, port = address.removeprefix("http://").partition(":")
-    with socket.socket() as probe:
-        return probe.connect_ex((host, int(port))) != 0
 
 
 @contextlib.contextmanager
@@ -64,7 +91,7 @@ def process(command: list[Any], log: Path, variables: dict[str, str]
 
 
 def stop(started: subprocess.Popen[bytes]) -> None:
-    """End a process; then its children and what does not listen, by force."""
+    """Terminate a process, then kill it and its children."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(started.pid, sign)
@@ -74,19 +101,21 @@ def stop(started: subprocess.Popen[bytes]) -> None:
 
 def serve(environment: Environment, plan: Plan, log: Path, *more: str
           ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
-    """The server of a plan, started by the script as it is written, the override after it.
+    """The server of a plan, started by its script with the override.
 
-    Raises RuntimeError where something listens at its address.
+    Raises RuntimeError if another process listens at its address.
     """
-    if not free(plan.address):
-        raise RuntimeError(f"{plan.address} is taken, expected a free port for the server.")
+    host, _, port = plan.address.removeprefix("http://").partition(":")
+    with socket.socket() as probe:
+        if probe.connect_ex((host, int(port))) == 0:
+            raise RuntimeError(f"{plan.address} is taken, expected a free port for the server.")
     script = next((plan.folder / "nodes").glob("*.sh"))
     return process(["bash", script, *OVERRIDE, *more], log,
                    environment.variables | {"MODEL": str(plan.checkpoint)})
 
 
 def within(seconds: float, condition: Callable[[], bool]) -> bool:
-    """Whether a condition comes true before a while is over."""
+    """Whether a condition becomes true before a time is over."""
     begun = time.monotonic()
     while time.monotonic() - begun < seconds:
         if condition():
@@ -95,24 +124,32 @@ def within(seconds: float, condition: Callable[[], bool]) -> bool:
     return False
 
 
-def up(started: subprocess.Popen[bytes], url: str, most: float = STARTS) -> float | None:
-    """Seconds until a server is well; None where it ends or takes too long."""
+def startup_time(started: subprocess.Popen[bytes], url: str) -> float | None:
+    """Seconds until a server is healthy; None if it ends or takes too long."""
     begun = time.monotonic()
-    within(most, lambda: answers(url) or started.poll() is not None)
-    return time.monotonic() - begun if answers(url) else None
+    within(STARTS, lambda: is_healthy(url) or started.poll() is not None)
+    return time.monotonic() - begun if is_healthy(url) else None
 
 
 def completion(plan: Plan, prompt: int, answer: int) -> int:
-    """Ask for a completion of as many tokens; returns how many came."""
-    body = {"model": plan.served, "prompt": list(range(3, 3 + prompt)), "max_tokens": answer,
+    """Ask for a completion; return its number of tokens.
+
+    Args:
+        plan: whose server is asked.
+        prompt: tokens of the prompt.
+        answer: tokens that are asked for.
+    """
+    name = next(setting["value"] for setting in plan.data["pools"]["serve"]["settings"]
+                if setting["name"] == "--served-model-name")
+    body = {"model": name, "prompt": list(range(3, 3 + prompt)), "max_tokens": answer,
             "ignore_eos": True}
-    return int(json.loads(ask(f"{plan.address}/v1/completions", body))["usage"][
-        "completion_tokens"])
+    response = json.loads(ask(f"{plan.address}/v1/completions", body))
+    return int(response["usage"]["completion_tokens"])
 
 
 @contextlib.contextmanager
 def load(plan: Plan, users: int, prompt: int, answer: int) -> Iterator[list[int]]:
-    """Users who ask one request after the other; the tokens of each answer, as they come."""
+    """Users who send one request after the other; yields the tokens of each answer so far."""
     done, ended = [], threading.Event()
 
     def user() -> None:
@@ -121,26 +158,26 @@ def load(plan: Plan, users: int, prompt: int, answer: int) -> Iterator[list[int]
                 done.append(completion(plan, prompt, answer))
 
     threads = [threading.Thread(target=user, daemon=True) for _ in range(users)]
-    for each in threads:
-        each.start()
+    for thread in threads:
+        thread.start()
     try:
         yield done
     finally:
         ended.set()
-        for each in threads:
-            each.join(ANSWERS)
+        for thread in threads:
+            thread.join(ANSWERS)
 
 
 def bench(environment: Environment, plan: Plan, log: Path, *names: str) -> dict[str, Any]:
-    """Run the bench as it is written; its results by run.
+    """Run the bench of a plan; return its results by run.
 
     Args:
         environment: of the engine.
         plan: the directory that was written.
-        log: for what it prints.
-        names: of runs; all without any.
+        log: file for its output.
+        names: of runs (default: all).
 
-    Raises subprocess.CalledProcessError where it fails.
+    Raises subprocess.CalledProcessError if it fails.
     """
     with log.open("wb") as out:
         subprocess.run(["bash", plan.folder / "bench" / "run.sh", *names], check=True, stdout=out,

@@ -1,1 +1,0 @@
-"""What an engine is told of a card that is not there; lines and verdicts are of each engine."""

@@ -1,1 +1,0 @@
-"""A server that is started, loaded, watched and stopped; its small model is in plan."""
