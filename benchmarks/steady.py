@@ -25,7 +25,7 @@ from calc.answer.simulated_load import (
     stated_load,
     system_of,
 )
-from calc.answer.steady_state import lasting
+from calc.answer.steady_state import steady_state
 from calc.serving.evaluate import NEAR, evaluate
 
 DEPLOYMENTS = 300
@@ -130,7 +130,7 @@ def row(seed: int) -> Row | None:
         return None  # no such layout
     inputs, attention = scenario.inputs(), scenario.model.attention
     everything = evaluate(inputs, attention)
-    closed = lasting(scenario, inputs, everything)
+    closed = steady_state(scenario, inputs, everything)
     if (everything["headroom_per_device"] < 0 or not closed.keeps_up
             or everything["max_concurrency"] < ROOM * closed.in_flight):
         return None

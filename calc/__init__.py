@@ -15,7 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calc.answer.estimate import Estimate, estimate, parameters, parameters_by_class
+    from calc.answer.estimate import Estimate, estimate
+    from calc.answer.model_sizes import parameters, parameters_by_class
     from calc.launching.starting import search
     from calc.many.sweeps import decode_sweep, latency, sweep
     from calc.searching.goal import load_goal
@@ -51,8 +52,8 @@ _STANDS = {
     "evaluate": "serving.evaluate.evaluate_asked",
     "latency": "many.sweeps.latency",
     "load_goal": "searching.goal.load_goal",
-    "parameters": "answer.estimate.parameters",
-    "parameters_by_class": "answer.estimate.parameters_by_class",
+    "parameters": "answer.model_sizes.parameters",
+    "parameters_by_class": "answer.model_sizes.parameters_by_class",
     "search": "launching.starting.search",
     "sweep": "many.sweeps.sweep",
 }

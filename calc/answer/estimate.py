@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from calc.answer.nearest import Change, Search
 from calc.answer.steady_state import (
     OF_BENCHES,
+    SEEN_OF_BURST,
+    SEEN_STEADILY,
     STEADILY,
     STEADY,
     THROUGHPUT,
-    Lasting,
-    as_simulated,
-    lasting,
-    seen_of_burst,
-    simulated,
+    SteadyState,
+    is_burst,
+    simulate_steady_state,
+    steady_state,
+    with_simulation,
 )
 from calc.evidence.classes import Own, own_errors
 from calc.layouts.feasible import HEADROOM, MEMORY, Reason, reasons
 from calc.physics.breakdown import bottleneck, token_parts
 from calc.physics.breakdown import parts as step_parts
-from calc.physics.inputs import Inputs
-from calc.physics.parameters import count_parameters
 from calc.serving.evaluate import doubt_words, evaluate
 from calc.uncertainty import (
     ESTIMATE,
@@ -36,18 +34,16 @@ from calc.uncertainty import (
     interval,
     share_not_negative,
 )
-from catalogue import Scenario, model_inputs
+from catalogue import Scenario
 from catalogue.deployments.physics_inputs import Knob
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.deployments import Claim
-from catalogue.entries.models import Model
 from catalogue.reading.units import COUNTING
 
 if TYPE_CHECKING:
+    from calc.answer.nearest import Change
     from calc.answer.simulated_load import LoadResult
     from calc.evidence.calibration import Applied
-
-CAPACITY = MEMORY
 
 QUANTITIES: dict[str, str] = {
     "weights_per_device": EXACT,
@@ -88,8 +84,38 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class ServiceLevel:
+    """Latency and throughput of a deployment as its users measure them, with 80% intervals.
+
+    Attributes:
+        ttft, tpot, e2e: from a request's arrival on [s].
+        throughput: of output tokens [token/s].
+        in_flight: requests, in all pools [request].
+        burst: whether all requests arrive at once, as the deployment states; else it is a steady
+            state.
+    """
+
+    ttft: Amount
+    tpot: Amount
+    e2e: Amount
+    throughput: Amount
+    in_flight: float
+    burst: bool
+
+    def amounts(self) -> dict[str, Amount]:
+        """Latency and throughput by name."""
+        return {name: getattr(self, name) for name in SEEN_OF_BURST}
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units."""
+        return {name: replace(amount, own_error=None).as_json()
+                for name, amount in self.amounts().items()} | {
+            "in_flight": self.in_flight, "burst": self.burst}
+
+
+@dataclass(frozen=True)
 class Estimate:
-    """The answer for one scenario; :meth:`as_json` is the interface for programs.
+    """The answer for one scenario, finished; :meth:`as_json` is the interface for programs.
 
     >>> import catalogue
     >>> answer = estimate(catalogue.load_scenario("s0-scenario-1"))
@@ -98,165 +124,86 @@ class Estimate:
 
     Attributes:
         scenario: its identifier.
+        engine: that the scenario names, with its release; None if it names none.
         fits: whether it runs as asked.
-        reasons: why not, if it does not.
-        search: of the changes that make it run, where it does not.
+        fits_in: share of the draws of all ranges in which its memory suffices [1]; None where the
+            interval of the headroom lies on one side of zero.
+        spare: memory to spare on the fullest device, negative where it is short [B].
+        in_flight: requests that the deployment is asked to have in flight [request].
+        served: requests in flight that have a place in the cache; all, where no single one has
+            [request].
+        waiting: requests in flight that wait for a place in the cache [request].
+        reasons: why it does not run, if it does not.
+        changes: that make the deployment run, the smallest first; none if it runs as it is, if none
+            exists, or if they were not searched.
+        nearest: the first of them.
+        suffices_steadily: whether it only lacks room for all requests at their longest at once.
         bottleneck: by phase, the resource that binds the largest part of a step.
         quantities: by name of ``params/symbols.yml``: what the formulas give at the inputs' values,
             with 80% intervals.
-        parts: of ``tpot`` and of a step of prefill (``prefill_chunk``), which sum to it [s].
-        documented: what a document prints beside what its formula gives, and ours.
-        everything: all quantities of ``calc.evaluate``.
-        applied: the calibration, if one is used.
-        lasting: the steady state; ``ttft``, ``tpot`` and so on are those of a burst.
-        engine: that the scenario names, with its release; None if it names none.
-        varied: whether its requests have many lengths.
-        seen: the simulation whose means are those of the steady state, where the closed form does
-            not hold.
-        in_flight: requests that the deployment is asked to have in flight.
+        reported: quantities that answer the deployment: those that its phase computes.
         unasked: quantities that this deployment has no answer to (``scenario.unasked``).
-        fits_in: share of the draws of all ranges in which its memory suffices [1]; None where the
-            interval of what is to spare lies on one side of zero.
-        burst: whether latency and throughput are reported for a burst (``seen_of_burst``).
+        parts: of ``tpot`` and of a step of prefill (``prefill_chunk``), which sum to it [s].
+        documented: documented values beside what their formulas give, and the runtime's.
+        everything: all quantities of ``calc.evaluate``.
+        calibration: the calibration, if one is used.
+        steady: the steady state; ``ttft``, ``tpot`` and so on are those of a burst.
+        simulated: the simulation whose means are those of the steady state, where the closed form
+            does not hold.
+        burst: whether latency and throughput are reported for a burst (``is_burst``).
+        seen: latency and throughput as users measure them, of a pool alone a burst; None where
+            answer lengths are not stated, or where requests arrive faster than they are served.
     """
 
     scenario: str
+    engine: str | None
     fits: bool
+    fits_in: float | None
+    spare: float
+    in_flight: float
+    served: float
+    waiting: float
+    reasons: tuple[Reason, ...]
+    changes: tuple[Change, ...]
+    nearest: Change | None
+    suffices_steadily: bool
     bottleneck: dict[str, str]
     quantities: dict[str, Amount]
+    reported: dict[str, Amount]
+    unasked: frozenset[str]
     parts: dict[str, dict[str, float]]
     documented: tuple[Comparison, ...]
     everything: dict[str, Any]
-    reasons: tuple[Reason, ...] = ()
-    search: Search | None = field(default=None, repr=False, compare=False)
-    applied: Applied | None = None
-    lasting: Lasting | None = None
-    engine: str | None = None
-    varied: bool = False
-    seen: LoadResult | None = None
-    in_flight: float = 0.0
-    unasked: frozenset[str] = frozenset()
-    fits_in: float | None = None
-    burst: bool = False
-
-    @cached_property
-    def changes(self) -> tuple[Change, ...]:
-        """Changes that make the deployment run, the smallest first; none if it runs as it is, or if
-        none was found."""
-        return tuple(self.search.changes()) if self.search else ()
-
-    @property
-    def spare(self) -> float:
-        """Memory to spare on the fullest device [B]; what it is short of, below zero."""
-        return float(self.quantities[HEADROOM].value)
-
-    @property
-    def reported(self) -> dict[str, Amount]:
-        """The quantities that answer the deployment."""
-        return {name: each for name, each in self.quantities.items() if name not in self.unasked}
-
-    @property
-    def served(self) -> float:
-        """Requests in flight that have a place in the cache; all, where no single one has."""
-        return float(self.everything["served_requests"])
-
-    @property
-    def waiting(self) -> float:
-        """Requests in flight that wait for a place in the cache."""
-        return self.in_flight - self.served
-
-    @property
-    def suffices_steadily(self) -> bool:
-        """Whether it only lacks room for all requests at their longest at once.
-
-        So it is where requests differ or come one by one, the longest fits, and what all of them
-        take on average does; of users who think those in flight.
-        """
-        if self.fits or self.lasting is None or not self.lasting.cache:
-            return False
-        flight = (self.lasting.in_flight if self.lasting.arrivals == "closed-loop"
-                  else self.in_flight)
-        if flight > self.served:
-            return False
-        apart = self.varied or self.lasting.arrivals in ("closed-loop", "poisson")
-        return bool(apart and all(reason.kind == MEMORY for reason in self.reasons)
-                    and self.everything["longest_requests"] >= 1
-                    and self.lasting.cache["cache_occupied"] < 1)
-
-    @property
-    def nearest(self) -> Change | None:
-        """The change that makes it run and is nearest to what was asked."""
-        return self.changes[0] if self.changes else None
+    calibration: Applied | None
+    steady: SteadyState | None
+    simulated: LoadResult | None
+    burst: bool
+    seen: ServiceLevel | None
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units. What is not computed is absent."""
-        answer: dict[str, Any] = {"scenario": self.scenario, "engine": self.engine,
-                                  "fits": self.fits, "fits_in": self.fits_in,
-                                  "served": self.served, "waiting": self.waiting}
+        answer: dict[str, Any] = {name: getattr(self, name) for name in (
+            "scenario", "engine", "fits", "fits_in", "served", "waiting", "bottleneck")}
         if not self.fits:
             answer |= {"reasons": [reason.as_json() for reason in self.reasons],
-                       "nearest": self.nearest.as_json() if self.nearest else None,
+                       "nearest": self.nearest and self.nearest.as_json(),
                        "alternatives": [change.as_json() for change in self.changes[1:]]}
-        if self.applied is not None:
-            answer["calibration"] = self.applied.as_json()
-        if self.lasting is not None:
-            answer["arrivals"] = {"named": self.lasting.arrivals,
-                                  "steady_in_flight": self.lasting.in_flight,
-                                  "keeps_up": self.lasting.keeps_up, **self.lasting.cache,
+        if self.calibration is not None:
+            answer["calibration"] = self.calibration.as_json()
+        if self.steady is not None:
+            answer["arrivals"] = {"named": self.steady.arrivals,
+                                  "steady_in_flight": self.steady.in_flight,
+                                  "keeps_up": self.steady.keeps_up, **self.steady.cache,
                                   "suffices_steadily": self.suffices_steadily,
-                                  "closed_form_holds": not self.lasting.doubts,
+                                  "closed_form_holds": not self.steady.doubts,
                                   "doubts": {name: doubt_words()[name][0]
-                                             for name in self.lasting.doubts},
-                                  "simulated": self.seen.as_json() if self.seen else None}
+                                             for name in self.steady.doubts},
+                                  "simulated": self.simulated and self.simulated.as_json()}
         return answer | {
-            "bottleneck": self.bottleneck,
-            "quantities": {name: quantity.as_json()
-                           for name, quantity in self.reported.items()},
-            "parts": {whole: parts for whole, parts in self.parts.items()
-                      if whole not in self.unasked},
-            "documented": [vars(comparison) for comparison in self.documented],
-        }
-
-
-def parameters(model: Model) -> dict[str, int]:
-    """Total, active and routed parameters of a model [1], counted from its shapes.
-
-    >>> import catalogue
-    >>> parameters(catalogue.load_model("deepseek-v3"))
-    {'total': 671026419200, 'active': 36625618432, 'routed': 653908770816}
-    """
-    counted = count_parameters(model.attention, Inputs(model_inputs(model)))
-    return {"total": int(counted.total_parameters), "active": int(counted.active_parameters),
-            "routed": int(counted.routed_parameters)}
-
-
-def parameters_by_class(model: Model) -> dict[str, int]:
-    """Parameters of a whole model [1] by class of tensors; the values sum to its total.
-
-    >>> import catalogue
-    >>> model = catalogue.load_model("deepseek-v3")
-    >>> sum(parameters_by_class(model).values()) == parameters(model)["total"]
-    True
-    """
-    shapes = model_inputs(model)
-    counted = count_parameters(model.attention, Inputs(shapes))
-    layers, dense = shapes["num_hidden_layers"], shapes["first_k_dense_replace"]
-    parts = {
-        "embedding": counted.embedding_parameters,
-        "head": counted.head_parameters,
-        "attention_divided": layers * counted.attention_divided_parameters,
-        "attention_kv": layers * counted.attention_kv_parameters,
-        "attention_replicated": layers * counted.attention_replicated_parameters,
-        "compressor": layers * counted.compressor_parameters,
-        "hyper": layers * counted.hyper_parameters + counted.hyper_head_parameters,
-        "norm": layers * counted.norm_parameters + shapes["hidden_size"],
-        "dense_mlp": dense * counted.dense_mlp_parameters,
-        "router": counted.moe_layers * counted.router_parameters,
-        "shared_expert": counted.moe_layers * counted.shared_expert_parameters,
-        "routed_expert": counted.routed_parameters,
-    }
-    # what differs from layer to layer is counted by its mean
-    return {name: round(count) for name, count in parts.items()}
+            "quantities": {name: amount.as_json() for name, amount in self.reported.items()},
+            "parts": {name: parts for name, parts in self.parts.items()
+                      if name not in self.unasked},
+            "documented": [asdict(comparison) for comparison in self.documented]}
 
 
 def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
@@ -276,7 +223,8 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     return QUANTITIES | {"kv_bytes_per_token": UPPER_BOUND, "kv_per_device": ESTIMATE}
 
 
-def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
+def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: bool = True
+             ) -> Estimate:
     """Evaluate a scenario.
 
     >>> import catalogue
@@ -294,56 +242,101 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         scenario: the deployment.
         applied: calibration whose values take the place of the priors
             (``calc.evidence.calibration.apply``).
+        changes: whether to search the nearest changes of a deployment that does not run.
     """
     inputs, attention = scenario.inputs(), scenario.model.attention
-    knobs, fitted = scenario.knobs(), {}
+    knobs = scenario.knobs()
     if applied is not None:
         inputs |= applied.inputs
         knobs = [knob for knob in knobs if not applied.inputs.keys() & set(knob.symbols)]
     everything = evaluate(inputs, attention)
-    steady = (None if scenario.file.workload.output_tokens is None
-              else lasting(scenario, inputs, everything))
-    left_out = LATENCIES if steady is None else () if steady.keeps_up else tuple(STEADY)
-    stated = {name: kind for name, kind in kinds(inputs).items() if name not in left_out}
-    if steady is not None and "output_throughput" in unasked(inputs):
-        stated |= {"input_throughput": ESTIMATE}
-    values = {name: _number(everything[name]) for name in stated
-              if name not in ADDED or everything[name] > 0}
-    own = with_steady_errors(own_errors(scenario))
-    bounds = predicted(scenario, values, own, inputs, knobs)
-    if steady is not None:
-        _at_arrivals(steady, bounds)
-    if applied is not None:
-        fitted = applied.bounds(bounds)
-        own = {name: error for name, error in own.items() if name not in fitted}
-    quantities = {name: replace(counted(fitted.get(name, bounds[name])), kind=stated[name],
-                                own_error=own.get(name), name=name) for name in values}
-    unsure = quantities[HEADROOM].low < 0 <= quantities[HEADROOM].high
+    lengths = scenario.file.workload.output_tokens is not None
+    steady = steady_state(scenario, inputs, everything) if lengths else None
+    quantities = _closed_form(scenario, inputs, knobs, everything, steady, applied)
+    headroom = quantities[HEADROOM]
     why = reasons(scenario, everything)
     short = any(reason.kind == MEMORY for reason in why)
-    binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
-               for phase in ("prefill", "decode")}
-    seen = None if steady is None or why else simulated(
+    simulated = None if steady is None or why else simulate_steady_state(
         scenario, steady, applied.inputs if applied else None)
-    quantities = as_simulated(quantities, steady, seen)
-    burst = seen_of_burst(scenario, steady)
+    quantities = with_simulation(quantities, steady, simulated)
+    burst = is_burst(scenario, steady)
+    nearest = _changes(scenario, everything) if why and changes else ()
+    served, in_flight = float(everything["served_requests"]), float(inputs["concurrency"])
     return Estimate(
-        scenario.id, not why, binding, quantities, _parts(inputs, everything),
-        _comparisons(scenario, inputs | everything, quantities, burst),
-        everything, why, Search(scenario, everything) if why else None, applied, steady,
-        scenario.engine,
-        bool(inputs["prompt_variation"] or inputs["answer_variation"]), seen,
-        float(inputs["concurrency"]), unasked=unasked(inputs),
-        fits_in=share_not_negative(inputs, knobs, attention, HEADROOM) if unsure else None,
-        burst=burst)
+        scenario=scenario.id, engine=scenario.engine, fits=not why,
+        fits_in=(share_not_negative(inputs, knobs, attention, HEADROOM)
+                 if headroom.low < 0 <= headroom.high else None),
+        spare=float(headroom.value), in_flight=in_flight, served=served,
+        waiting=in_flight - served, reasons=why,
+        changes=nearest, nearest=next(iter(nearest), None),
+        suffices_steadily=_suffices_steadily(inputs, everything, why, steady),
+        bottleneck={phase: MEMORY if short else bottleneck(inputs, everything, phase)
+                    for phase in ("prefill", "decode")},
+        quantities=quantities, unasked=unasked(inputs),
+        reported={name: amount for name, amount in quantities.items()
+                  if name not in unasked(inputs)},
+        parts={name: {part: float(time) for part, time in parts.items()} for name, parts in (
+            ("tpot", token_parts(inputs, everything)),
+            ("prefill_chunk", step_parts(inputs, everything, "prefill")))},
+        documented=_comparisons(scenario, inputs | everything, quantities, burst),
+        everything=everything, calibration=applied, steady=steady, simulated=simulated, burst=burst,
+        seen=_service_level(quantities, steady, burst, in_flight))
 
 
-def _parts(inputs: Mapping[str, Any], everything: Mapping[str, Any]
-           ) -> dict[str, dict[str, float]]:
-    """What a token's time, and a step of prefill, are made of [s]."""
-    return {whole: {name: float(part) for name, part in pieces.items()} for whole, pieces in (
-        ("tpot", token_parts(inputs, everything)),
-        ("prefill_chunk", step_parts(inputs, everything, "prefill")))}
+def _closed_form(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[Knob],
+                 everything: Mapping[str, Any], steady: SteadyState | None,
+                 applied: Applied | None) -> dict[str, Amount]:
+    """Quantities that a deployment has, with intervals; those of its steady state in closed
+    form."""
+    left_out = LATENCIES if steady is None else () if steady.keeps_up else tuple(STEADY)
+    stated = {name: kind for name, kind in kinds(inputs).items() if name not in left_out
+              and (name not in ADDED or everything[name] > 0)}
+    if steady is not None and "output_throughput" in unasked(inputs):
+        stated |= {"input_throughput": ESTIMATE}
+    own = with_steady_errors(own_errors(scenario))
+    amounts = predicted(scenario, stated, own, inputs, knobs)
+    if steady is not None:
+        _at_arrivals(steady, amounts)
+    if applied is not None:
+        fitted = applied.bounds(amounts)
+        amounts |= {name: fitted[name] for name in stated if name in fitted}
+        own = {name: error for name, error in own.items() if name not in fitted}
+    return {name: replace(whole_counts(amounts[name]), kind=kind, own_error=own.get(name),
+                          name=name) for name, kind in stated.items()}
+
+
+def _changes(scenario: Scenario, everything: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Nearest changes that make a deployment run."""
+    from calc.answer.nearest import Search  # most deployments run
+
+    return tuple(Search(scenario, everything).changes())
+
+
+def _suffices_steadily(inputs: Mapping[str, Any], everything: Mapping[str, Any],
+                       why: Sequence[Reason], steady: SteadyState | None) -> bool:
+    """Whether a deployment only lacks room for all requests at their longest at once.
+
+    Requests must differ or come one by one, the longest must fit, and so must what all of them
+    take on average; of users who think those in flight.
+    """
+    if not why or steady is None or not steady.cache:
+        return False
+    flight = steady.in_flight if steady.arrivals == "closed-loop" else inputs["concurrency"]
+    return bool(flight <= everything["served_requests"]
+                and (inputs["prompt_variation"] or inputs["answer_variation"]
+                     or steady.arrivals in ("closed-loop", "poisson"))
+                and all(reason.kind == MEMORY for reason in why)
+                and everything["longest_requests"] >= 1 and steady.cache["cache_occupied"] < 1)
+
+
+def _service_level(quantities: Mapping[str, Amount], steady: SteadyState | None, burst: bool,
+                   in_flight: float) -> ServiceLevel | None:
+    """Latency and throughput as users measure them; None as ``Estimate.seen`` documents."""
+    if steady is None or not steady.keeps_up:
+        return None
+    symbols = SEEN_OF_BURST if burst else SEEN_STEADILY
+    return ServiceLevel(**{name: quantities[symbol] for name, symbol in symbols.items()},
+                        in_flight=in_flight if burst else steady.in_flight, burst=burst)
 
 
 def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,
@@ -362,7 +355,7 @@ def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] |
                     {name: error.parts for name, error in own.items()})
 
 
-def steadily(scenario: Scenario, names: Iterable[str], seen: LoadResult | None = None
+def steady_amounts(scenario: Scenario, names: Iterable[str], seen: LoadResult | None = None
              ) -> dict[str, Amount]:
     """Quantities of a steady state as :func:`estimate` tells them; nothing where requests come
     faster than they are answered.
@@ -373,15 +366,15 @@ def steadily(scenario: Scenario, names: Iterable[str], seen: LoadResult | None =
         seen: a simulation of it, where there is one.
     """
     inputs, told = scenario.inputs(), predicted(scenario, names)
-    steady = lasting(scenario, inputs, evaluate(inputs, scenario.model.attention))
+    steady = steady_state(scenario, inputs, evaluate(inputs, scenario.model.attention))
     if not steady.keeps_up:
         return {}
     moved = steady.values if inputs["open_arrivals"] or inputs["think_time"] else {}
     _at_arrivals(replace(steady, values={
         name: value for name, value in moved.items() if name in told}), told)
     if seen is None or not steady.doubts:
-        seen = simulated(scenario, steady)
-    return as_simulated(told, steady, seen)
+        seen = simulate_steady_state(scenario, steady)
+    return with_simulation(told, steady, seen)
 
 
 def with_steady_errors(own: dict[str, Own]) -> dict[str, Own]:
@@ -390,7 +383,7 @@ def with_steady_errors(own: dict[str, Own]) -> dict[str, Own]:
     return own | {name: own[burst] for name, burst in of_bursts.items() if burst in own}
 
 
-def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:
+def _at_arrivals(steady: SteadyState, bounds: dict[str, Amount]) -> None:
     """Move the steady quantities, and their intervals with them, to the requests in flight.
 
     Of independent arrivals that are let out the throughput is what is asked.
@@ -402,7 +395,7 @@ def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:
             bounds[name] = bounds[name].scaled(value / bounds[name].value)
 
 
-def counted(amount: Amount) -> Amount:
+def whole_counts(amount: Amount) -> Amount:
     """An amount as a number for people: what is counted has no fraction.
 
     Args:
@@ -443,10 +436,10 @@ def _comparisons(scenario: Scenario, known: Mapping[str, Any], quantities: Mappi
 
 def unit_count(scenario: Scenario, claim: Claim) -> int:
     """How many of what a claim speaks of the deployment has: replicas, devices, layers [1]."""
-    return counted_of(scenario, claim.of)
+    return part_count(scenario, claim.of)
 
 
-def counted_of(scenario: Scenario, part: str) -> int:
+def part_count(scenario: Scenario, part: str) -> int:
     """How many replicas, devices or layers a deployment has [1]; of itself there is one."""
     return {"deployment": 1, "replica": scenario.replicas, "device": scenario.devices,
             "layer": int(scenario.model.num_hidden_layers.value)}[part]

@@ -19,7 +19,7 @@ import numpy as np
 
 from calc.answer.estimate import with_steady_errors
 from calc.answer.service import combine_pools
-from calc.answer.steady_state import as_simulated, lasting, simulated
+from calc.answer.steady_state import simulate_steady_state, steady_state, with_simulation
 from calc.evidence.classes import own_errors
 from calc.evidence.validation import Predictions
 from calc.layouts.feasible import reasons
@@ -180,8 +180,8 @@ def _predict(rows: Sequence[GateRow], of: Mapping[str, str]
         for row, scenario, amounts in zip(group, scenarios, _together(scenarios, of), strict=True):
             inputs = scenario.inputs()
             everything = evaluate(inputs, scenario.model.attention)
-            steady = lasting(scenario, inputs, everything)
-            amounts = as_simulated(amounts, steady, simulated(scenario, steady))
+            steady = steady_state(scenario, inputs, everything)
+            amounts = with_simulation(amounts, steady, simulate_steady_state(scenario, steady))
             found[row.number] = (_by_metric(scenario, amounts, of),
                                  _refusal((scenario, everything)))
     return found

@@ -11,9 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.estimate import Estimate, estimate, predicted
-from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
-from calc.evidence.classes import REPORTED, axis_label, inside_words, near, outside_words
+from calc.answer.estimate import Estimate, ServiceLevel, estimate, predicted
+from calc.answer.request_lengths import longer_words
+from calc.answer.startup_line import engine_words
+from calc.evidence.classes import (
+    REPORTED,
+    axis_label,
+    inside_words,
+    near,
+    outside_words,
+    stand_ins,
+)
 from calc.evidence.nearness import both
 from calc.layouts.layout import changed
 from calc.physics.experts import ranks_in_step
@@ -23,8 +31,11 @@ from calc.serving.evaluate import evaluate
 from calc.serving.steady import pool_queue
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.messages import Pair, join
+from catalogue.messages import Pair, join, messages
+from catalogue.reading.amounts import human
 from catalogue.reading.values import Text
+
+say = messages("calc/answer/service")
 
 ROUNDING = 1e-9  # relative: what is asked for is served
 HALVINGS = 60  # of the requests that decode, until the loop closes
@@ -42,6 +53,8 @@ class Loop:
         rate: that comes out [request/s].
         ttft, tpot, e2e: as users see them, from a request's arrival on [s]; the first and the last
             infinite where requests come by themselves, and faster than they can leave.
+        in_flight: requests in either pool, by Little's law [request].
+        keeps_up: whether the queue has a bound: requests are served no slower than they arrive.
     """
 
     users: float
@@ -50,16 +63,8 @@ class Loop:
     ttft: float
     tpot: float
     e2e: float
-
-    @property
-    def keeps_up(self) -> bool:
-        """Whether the queue has a bound: requests are served no slower than they arrive."""
-        return math.isfinite(self.e2e)
-
-    @property
-    def in_flight(self) -> float:
-        """Requests in either pool, by Little's law [request]."""
-        return self.rate * self.e2e
+    in_flight: float
+    keeps_up: bool
 
 
 @dataclass(frozen=True)
@@ -102,9 +107,9 @@ class Pools:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
-        told = asdict(self)
-        endless = {} if self.loop.keeps_up else dict.fromkeys(("users", "ttft", "e2e"))
-        return told | {"loop": told["loop"] | endless}
+        loop = {name: value if math.isfinite(value) else None
+                for name, value in vars(self.loop).items() if name not in ("in_flight", "keeps_up")}
+        return asdict(self) | {"loop": loop}
 
 
 MOST_BUSY = 0.99  # of a prefill pool, where no TTFT is asked for
@@ -292,38 +297,8 @@ def _loop(decode: Scenario, inputs: Mapping[str, Any], prefill_time: float,
     held = float(first_held(Inputs({**inputs, "separate_pools": 0.0}), pace(high)))
     ttft, tpot = first + held, pace(high) - held / max(1.0, after)
     e2e = ttft + after * tpot
-    return Loop(rate * e2e if asked else users, high, rate, ttft, tpot, e2e)
-
-
-@dataclass(frozen=True)
-class ServiceLevel:
-    """Latency and throughput of a deployment as its users measure them, with 80% intervals.
-
-    Attributes:
-        ttft, tpot, e2e: from a request's arrival on [s].
-        throughput: of output tokens [token/s].
-        in_flight: requests, in all pools [request].
-        burst: whether all requests arrive at once, as the deployment states; else it is a steady
-            state.
-    """
-
-    ttft: Amount
-    tpot: Amount
-    e2e: Amount
-    throughput: Amount
-    in_flight: float
-    burst: bool
-
-    @property
-    def amounts(self) -> dict[str, Amount]:
-        """Each by its name."""
-        return {name: getattr(self, name) for name in SEEN_OF_BURST}
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, SI units."""
-        return {name: replace(amount, own_error=None).as_json()
-                for name, amount in self.amounts.items()} | {
-            "in_flight": self.in_flight, "burst": self.burst}
+    return Loop(rate * e2e if asked else users, high, rate, ttft, tpot, e2e, rate * e2e,
+                math.isfinite(e2e))
 
 
 @dataclass(frozen=True)
@@ -332,36 +307,22 @@ class Service:
 
     Attributes:
         pools: one, or those that prefill and that decode.
-        answers: of each.
+        answers: of each pool.
         pair: of two pools what they give together; None of one.
+        last: the pool that states the load: the only one, or the one that decodes.
+        devices: cards of all pools [1].
+        fits: whether every pool fits in memory and its engine starts it with the given settings.
+        seen: latency and throughput as users measure them; None where answer lengths are not
+            stated, or where requests arrive faster than they are served.
     """
 
     pools: tuple[Scenario, ...]
     answers: tuple[Estimate, ...]
     pair: Pools | None
-
-    @property
-    def last(self) -> Scenario:
-        """The pool that states the load: the only one, or the one that decodes."""
-        return self.pools[-1]
-
-    @property
-    def devices(self) -> int:
-        """Cards of all pools [1]."""
-        return sum(pool.devices for pool in self.pools)
-
-    @property
-    def fits(self) -> bool:
-        """Whether every pool fits in memory and its engine starts it with the given settings."""
-        return all(answer.fits for answer in self.answers)
-
-    @property
-    def seen(self) -> ServiceLevel | None:
-        """Latency and throughput as users measure them; None where answer lengths are not stated,
-        or where requests arrive faster than they are served."""
-        if self.pair is None:
-            return service_level(self.answers[0])
-        return service_level_of_pools(self.pools[0], self.last, self.pair)
+    last: Scenario
+    devices: int
+    fits: bool
+    seen: ServiceLevel | None
 
 
 def deployment_id(pools: Sequence[Scenario]) -> str:
@@ -376,7 +337,7 @@ def deployment_title(pools: Sequence[Scenario]) -> Text:
 
 def estimate_service(pools: Sequence[Scenario], answers: Sequence[Estimate] | None = None
                      ) -> Service:
-    """A deployment of one pool or two.
+    """Estimate a deployment of one pool or two.
 
     >>> import catalogue
     >>> deployed = estimate_service(catalogue.load_deployment("a3-v4-vllm"))
@@ -385,27 +346,14 @@ def estimate_service(pools: Sequence[Scenario], answers: Sequence[Estimate] | No
 
     Args:
         pools: as ``catalogue.load_deployment`` has them.
-        answers: of each, where they are known.
+        answers: of each pool; estimated if absent.
     """
-    found = tuple(answers) if answers is not None else tuple(map(estimate, pools))
-    return Service(tuple(pools), found, combine_pools(*pools) if len(pools) > 1 else None)
-
-
-def service_level(answer: Estimate) -> ServiceLevel | None:
-    """What users see of a deployment of one pool, of a pool alone a burst; None as
-    :attr:`Service.seen` says.
-
-    Args:
-        answer: what is estimated of it.
-    """
-    lasting = answer.lasting
-    if lasting is None or not lasting.keeps_up:
-        return None
-    found = {name: answer.quantities[symbol] for name, symbol in (
-        SEEN_OF_BURST if answer.burst else SEEN_STEADILY).items()}
-    return ServiceLevel(**found,
-                in_flight=answer.in_flight if answer.burst else lasting.in_flight,
-                burst=answer.burst)
+    answers = tuple(map(estimate, pools) if answers is None else answers)
+    pair = combine_pools(*pools) if len(pools) > 1 else None
+    return Service(tuple(pools), answers, pair, pools[-1], sum(pool.devices for pool in pools),
+                   all(answer.fits for answer in answers),
+                   answers[0].seen if pair is None else
+                   service_level_of_pools(pools[0], pools[-1], pair))
 
 
 def service_level_of_pools(prefill: Scenario, decode: Scenario, pair: Pools | None = None
@@ -454,3 +402,59 @@ def measured_evidence(pools: Sequence[Scenario], answers: Sequence[Estimate]) ->
     outside = reduce(both, map(near, pools)).outside
     axes = [outside_words(axis_label(axis.name) for axis in outside)] if outside else []
     return join((" ", ""), [inside_words(own), *axes]) if own else None
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Sentences on what an estimate rests on, in both languages.
+
+    Attributes:
+        stand_ins: values that are borrowed from another card or engine.
+        refused_requests: which share of the requests is longer than the positions of the model.
+        worse: inputs that the deployment would be faster without.
+        measured: measured runs that say how sure TPOT, TTFT and throughput are.
+        startup: what the engine prints of its cache when it starts.
+    """
+
+    stand_ins: Pair | None
+    refused_requests: Pair | None
+    worse: tuple[Pair, ...]
+    measured: Pair | None
+    startup: tuple[Pair, ...]
+
+
+def notes_on(scenario: Scenario, answer: Estimate) -> Notes:
+    """Notes on the estimate of a deployment, or of one of two pools.
+
+    Args:
+        scenario: the deployment.
+        answer: its estimate.
+    """
+    return Notes(stand_ins(scenario), longer_words(scenario), tuple(worsened(scenario)),
+                 measured_evidence((scenario,), (answer,)), tuple(engine_words(scenario)))
+
+
+IMPROVING = {"prefix_hit_share": ("ttft", 0.0), "draft_tokens": ("tpot", 0.0),
+             "micro_batches": ("tpot", 1.0)}
+"""Inputs that should improve a metric: the metric, and the value at which they do nothing."""
+
+
+def worsened(scenario: Scenario) -> list[Pair]:
+    """Sentences on inputs that a deployment would be faster without, in both languages.
+
+    Args:
+        scenario: the deployment.
+    """
+    inputs, sentences = scenario.inputs(), []
+    for name, (metric, idle) in IMPROVING.items():
+        if inputs[name] == idle:
+            continue
+        changes: tuple[dict[str, float], ...] = ({}, {name: idle}, {"absorbed_prefix_tokens": 0.0})
+        ours, without, unabsorbed = (float(evaluate(inputs | change, scenario.model.attention)[
+            metric]) for change in changes)
+        # of cached prefixes only those that the engine computes in absorbed form are to blame
+        blamed = name != "prefix_hit_share" or unabsorbed <= without
+        if ours > without and blamed:
+            sentences.append(say("worse", input=name, metric=metric.upper(),
+                                 ours=human(ours, "s"), without=human(without, "s")))
+    return sentences

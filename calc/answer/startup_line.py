@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from calc.answer.estimate import counted, predicted
+from calc.answer.estimate import predicted, whole_counts
 from calc.answer.request_lengths import longest
 from calc.physics.kv_cache import beside_tokens
 from calc.serving.evaluate import evaluate
@@ -100,13 +100,13 @@ def startup_line(scenario: Scenario) -> StartupLine | None:
     inputs, starts, rule = scenario.inputs(), True, ("", "")
     everything = evaluate(inputs, scenario.model.attention, decode=False)
     try:
-        most = longest(scenario, counted(predicted(scenario, ["kv_blocks"])["kv_blocks"]),
+        most = longest(scenario, whole_counts(predicted(scenario, ["kv_blocks"])["kv_blocks"]),
                        beside_tokens(everything), everything["block_tokens"])
         length, rule = most.tokens, most.words
     except ParamsError:  # the cache holds none
         length, starts = int(inputs["context_tokens"]), False
     of = predicted(scenario, OF_LINE, inputs=inputs | {"context_tokens": length})
-    tokens, requests, memory = counted(of[OF_LINE[0]]), *(of[name] for name in OF_LINE[1:])
+    tokens, requests, memory = whole_counts(of[OF_LINE[0]]), *(of[name] for name in OF_LINE[1:])
     return StartupLine(scenario.running.stated if scenario.running else "", form.format(
         tokens=tokens.value, requests=requests.value, length=length,
         memory=memory.value / GIB), tokens, requests, length, rule, starts)

@@ -49,7 +49,7 @@ KEPT = 64  # simulations that a process remembers
 
 
 @dataclass(frozen=True)
-class Lasting:
+class SteadyState:
     """A steady state.
 
     Attributes:
@@ -60,6 +60,7 @@ class Lasting:
         doubts: why a simulation may give others, by name of
             ``calc.serving.evaluate.doubt_words``;
             empty where the closed form holds.
+        keeps_up: whether the queue has a bound.
     """
 
     arrivals: str | None
@@ -67,15 +68,11 @@ class Lasting:
     values: dict[str, float]
     cache: dict[str, float]
     doubts: tuple[str, ...] = ()
-
-    @property
-    def keeps_up(self) -> bool:
-        """Whether the queue has a bound."""
-        return bool(self.values)
+    keeps_up: bool = True
 
 
-def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[str, Any]
-            ) -> Lasting:
+def steady_state(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[str, Any]
+            ) -> SteadyState:
     """The steady state of a deployment.
 
     Of users who think, and of independent arrivals, only some are in flight: so many that as many
@@ -91,7 +88,7 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
     if not inputs["open_arrivals"] and not inputs["think_time"]:
         values, cache = ({name: float(everything[name]) for name in names}
                          for names in (STEADY, CACHE))
-        return Lasting(workload.arrivals, most, values, cache,
+        return SteadyState(workload.arrivals, most, values, cache,
                        _doubts(scenario, inputs, everything, 0))
     rate = workload.arrival_rate if inputs["open_arrivals"] else None
     others = most - 1  # that one of so many users meets; who comes from elsewhere meets all of them
@@ -114,7 +111,7 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
     placed = rates * (stays - (firsts if inputs["separate_pools"] else 0.0))
     reached = np.maximum.accumulate(np.broadcast_to(found[name], counts.shape))
     if wanted > np.interp(most, placed, reached):
-        return Lasting(workload.arrivals, most, {}, {})
+        return SteadyState(workload.arrivals, most, {}, {}, keeps_up=False)
     values, cache = (
         {key: float(np.interp(wanted, reached, np.broadcast_to(found[key], counts.shape)))
          for key in names} for names in (STEADY, CACHE))
@@ -124,7 +121,7 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
     finished = (float(rate.value) if rate is not None
                 else most / (stay + float(inputs["think_time"])))
     values |= {"steady_e2e": stay, THROUGHPUT: finished * answer}
-    return Lasting(workload.arrivals, finished * stay, values, cache,
+    return SteadyState(workload.arrivals, finished * stay, values, cache,
                    _doubts(scenario, swept, found,
                            int(np.argmax(reached >= wanted))))
 
@@ -159,8 +156,8 @@ class _Run:
     given: Mapping[str, Any] = field(compare=False)
 
 
-def simulated(scenario: Scenario, steady: Lasting, given: Mapping[str, Any] | None = None
-              ) -> LoadResult | None:
+def simulate_steady_state(scenario: Scenario, steady: SteadyState,
+                          given: Mapping[str, Any] | None = None) -> LoadResult | None:
     """What users see in a steady state whose closed form does not hold; None where it does.
 
     Neither two pools, of many replicas, are simulated, nor what takes longer than ``DEAREST`` or
@@ -211,8 +208,8 @@ def _simulated(run: _Run) -> LoadResult | None:
     return seen if seen.summary.steady and seen.keeps_up else None
 
 
-def as_simulated(quantities: Mapping[str, Amount], steady: Lasting | None, seen: LoadResult | None
-                 ) -> dict[str, Amount]:
+def with_simulation(quantities: Mapping[str, Amount], steady: SteadyState | None,
+                    seen: LoadResult | None) -> dict[str, Amount]:
     """Quantities whose steady state is that of a simulation, where the closed form does not hold.
 
     Intervals move along: they are those of the inputs and of the formulas of steps.
@@ -238,7 +235,7 @@ def _means(seen: LoadResult) -> dict[str, float]:
     return {name: mean for name, mean in found.items() if mean > 0}
 
 
-def seen_of_burst(scenario: Scenario, steady: Lasting | None = None) -> bool:
+def is_burst(scenario: Scenario, steady: SteadyState | None = None) -> bool:
     """Whether latency and throughput of a deployment are reported for a burst of simultaneous
     requests instead of a steady state: it states a burst or no answer lengths, is one pool of two,
     or its requests arrive faster than they are served.
@@ -263,9 +260,9 @@ def central_values(scenario: Scenario, names: Iterable[str]) -> dict[str, float]
     inputs = scenario.inputs()
     everything = evaluate(inputs, scenario.model.attention)
     found = {name: float(everything[name]) for name in names}
-    if seen_of_burst(scenario):
+    if is_burst(scenario):
         return found
-    steady = lasting(scenario, inputs, everything)
-    result = simulated(scenario, steady)
+    steady = steady_state(scenario, inputs, everything)
+    result = simulate_steady_state(scenario, steady)
     means = steady.values | (_means(result) if result else {})
     return found | {STEADY[name]: value for name, value in means.items() if STEADY[name] in found}

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from calc.answer.estimate import counted_of
+from calc.answer.estimate import part_count
 from calc.auditing.cases import Case
 from calc.auditing.claim_files import listed
 from calc.auditing.failures import (
@@ -242,7 +242,7 @@ def _read(where: str, name: str, simulated: Simulated) -> np.ndarray:
 def _share(where: str, name: str) -> float:
     """Of how many parts a reference has one."""
     part = where.partition(":")[2].partition("/")[2]
-    return float(counted_of(deployment(name).scenario, part or "deployment"))
+    return float(part_count(deployment(name).scenario, part or "deployment"))
 
 
 def _cap(where: str) -> float:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import catalogue
-from calc.answer.estimate import parameters, unit_count
+from calc.answer.estimate import unit_count
+from calc.answer.model_sizes import parameters
 from calc.auditing.claim_files import Listed
 from calc.auditing.right import both_ends, compared, computed, made_of, moved, same_unit, tried
 from calc.auditing.settings import Ruling, ruling

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import catalogue
-from calc.answer.estimate import counted_of, predicted
+from calc.answer.estimate import part_count, predicted
 from calc.auditing.claim_files import quantities_named
 from calc.layouts.feasible import Reason, reasons
 from calc.serving.evaluate import evaluate
@@ -167,7 +167,7 @@ def _of_deployment(reference: str) -> Truth:
         raise ParamsError(f"'{quantity}' is no name of params/symbols.yml"
                           + nearest(quantity, catalogue.symbols()))
     replicas = catalogue.load_scenario(name.partition(CHANGED)[0])  # as the document counts them
-    share = counted_of(replicas if part == "replica" else whole.scenario, part or "deployment")
+    share = part_count(replicas if part == "replica" else whole.scenario, part or "deployment")
     return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
                  name, given=quantity in whole.inputs)
 

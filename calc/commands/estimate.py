@@ -5,25 +5,24 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 import calc
-from calc.answer.estimate import CAPACITY, LATENCIES, Comparison, Estimate
-from calc.answer.request_lengths import longer_words
+from calc.answer.estimate import LATENCIES, Comparison, Estimate, ServiceLevel
 from calc.answer.service import (
+    Notes,
     Pools,
-    ServiceLevel,
     deployment_id,
     deployment_title,
     estimate_service,
     measured_evidence,
-    service_level,
+    notes_on,
 )
 from calc.answer.startup_line import POOLS, engine_words, startup_line, startup_lines
-from calc.answer.steady_state import OF_BENCHES, STEADILY, Lasting
-from calc.answer.worse import worsened
+from calc.answer.steady_state import OF_BENCHES, STEADILY, SteadyState
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
@@ -42,14 +41,16 @@ from calc.commands.printing import (
     text_of,
     translated,
 )
-from calc.evidence.classes import stand_ins
+from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import set_line
 from calc.physics.inputs import Inputs
-from calc.searching.alternatives import Alternatives, alternatives
 from calc.serving.evaluate import bench_count, doubt_words
 from catalogue import ParamsError, Scenario, load_deployment, symbols
 from catalogue.engines.released import fitting
 from catalogue.messages import join, messages
+
+if TYPE_CHECKING:
+    from calc.searching.alternatives import Alternatives
 
 common = messages("common")
 say = messages("calc/commands/estimate")
@@ -65,6 +66,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--engines", metavar="ENGINE@RELEASE,...",
                          help=spoken(say("help-engines")))
     command.add_argument("--calibration", metavar="NAME", help=spoken(say("help-calibration")))
+    command.add_argument("--alternatives", action="store_true",
+                         help=spoken(say("help-alternatives")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,22 +93,27 @@ def run(args: argparse.Namespace) -> int:
 
         applied = apply(scenario, args.calibration)
     result = calc.estimate(scenario, applied)
-    if printed := startup_line(scenario):  # at the longest request that the engine is told of
-        result = replace(result, quantities=result.quantities | {"cache_tokens": printed.tokens})
-    searched = alternatives(scenario)
+    if printed := startup_line(scenario):  # at the longest request that the engine accepts
+        exact = {"cache_tokens": printed.tokens}
+        result = replace(result, quantities=result.quantities | exact,
+                         reported=result.reported | exact)
+    notes, searched = notes_on(scenario, result), None
+    if args.alternatives or not result.fits:
+        from calc.searching.alternatives import alternatives  # loads the search
+
+        searched = alternatives(scenario)
     if args.json:
-        borrowed = stand_ins(scenario)
-        seen = None if result.unasked else service_level(result)
-        print_json(result.as_json() | {"searched": searched.as_json(),
-                                       "seen": seen and seen.as_json()}
-                   | ({"startup_line": printed.as_json()} if printed else {})
-                   | ({"stand_ins": borrowed[0]} if borrowed else {})
-                   | ({"refused_requests": longer[0]} if (longer := longer_words(scenario)) else {})
-                   | ({"worse": [en for en, _ in worse]} if (worse := worsened(scenario)) else {})
-                   | caveats_of(scenario))
+        seen = None if result.unasked else result.seen
+        optional = {"searched": searched and searched.as_json(),
+                    "startup_line": printed and printed.as_json(),
+                    "stand_ins": notes.stand_ins and notes.stand_ins[0],
+                    "refused_requests": notes.refused_requests and notes.refused_requests[0],
+                    "worse": [en for en, _ in notes.worse]}
+        print_json(result.as_json() | {"seen": seen and seen.as_json()} | caveats_of(scenario)
+                   | {name: part for name, part in optional.items() if part})
         return OK
-    print_estimate(scenario, result)
-    for line in searched_lines(searched, scenario):
+    print_estimate(scenario, result, notes)
+    for line in searched_lines(searched, scenario) if searched else ():
         print(line)
     return OK
 
@@ -133,12 +141,13 @@ def _of_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
     tell(screen, spoken(say("whole", title=translated(deployment_title(loaded)), fits=deployed.fits,
                             cards=deployed.devices)))
     measured = measured_evidence(loaded, deployed.answers)
+    of_pools = tuple(map(notes_on, loaded, deployed.answers))
     for line in (*_seen(seen), *pools(pair), *resting_on(*loaded), *lines_of_pools(loaded),
                  *map(spoken, filter(None, [measured]))):
         tell(screen, line)
-    for scenario, answer in zip(loaded, deployed.answers, strict=True):
+    for scenario, answer, notes in zip(loaded, deployed.answers, of_pools, strict=True):
         screen.print()
-        print_estimate(scenario, answer, alone=False)
+        print_estimate(scenario, answer, notes, alone=False)
     return OK
 
 
@@ -172,11 +181,13 @@ def searched_lines(found: Alternatives, scenario: Scenario) -> list[str]:
     return lines
 
 
-def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> None:
+def print_estimate(scenario: Scenario, result: Estimate, notes: Notes, alone: bool = True
+                   ) -> None:
     """Verdict and what would run; quantities with intervals; parts; the document beside ours.
 
     Args:
-        scenario, result: the deployment and what is estimated of it.
+        scenario, result: the deployment and its estimate.
+        notes: on the estimate.
         alone: whether it is all of a deployment; of a pool beside another one, latency and
             throughput are those of both together and stand elsewhere.
     """
@@ -188,22 +199,20 @@ def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> 
         spare=amount(abs(result.spare), "B"),
         tokens=f"{scenario.inputs()['context_tokens']:,.0f}")))
     if alone and not result.unasked:
-        for line in _seen(service_level(result)):
+        for line in _seen(result.seen):
             tell(screen, line)
     if result.fits_in is not None:
         tell(screen, spoken(say("fits-in", share=f"{result.fits_in:.0%}")))
     if result.waiting:
         tell(screen, spoken(say(
             "queue", served=f"{result.served:,.0f}", waiting=f"{result.waiting:,.0f}",
-            steady=result.lasting is not None and result.lasting.keeps_up,
+            steady=result.steady is not None and result.steady.keeps_up,
             wait=amount(float(result.everything["place_wait"]), "s"))))
     deployed, engine = deployed_line(scenario), engine_line(scenario)
     tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
-    borrowed = stand_ins(scenario)
-    refused = longer_words(scenario)
     for line in [*(resting_on(scenario) if alone else ()),
-                 *map(spoken, filter(None, (borrowed, refused))),
-                 *map(spoken, worsened(scenario)), *_explained(result)]:
+                 *map(spoken, filter(None, (notes.stand_ins, notes.refused_requests))),
+                 *map(spoken, notes.worse), *_explained(result)]:
         tell(screen, line)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))
@@ -218,13 +227,13 @@ def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> 
     screen.print(table)
     if alone and loads:
         screen.print(_of_loads(result, loads))
-    for words in engine_words(scenario) if alone else ():
+    for words in notes.startup if alone else ():
         tell(screen, spoken(words))
-    if alone and result.lasting is not None:
-        for line in [*arrivals(scenario, result.lasting), *_doubted(result), *_cache(result)]:
+    if alone and result.steady is not None:
+        for line in [*arrivals(scenario, result.steady), *_doubted(result), *_cache(result)]:
             tell(screen, line)
-    if alone and (measured := measured_evidence((scenario,), (result,))):
-        tell(screen, spoken(measured))
+    if alone and notes.measured:
+        tell(screen, spoken(notes.measured))
     _print_parts(screen, result, bool(scenario.inputs()["separate_pools"]), bool(loads))
     if result.documented:
         _print_documented(screen, result.documented)
@@ -234,14 +243,13 @@ def _loads(result: Estimate) -> dict[str, dict[str, str]]:
     """Latency and throughput that are told beside one another: by load, the first that of the
     headline, and in it by the name of a burst's the quantity of that load; none of a burst alone,
     of one pool of two, or of a phase alone."""
-    lasting = result.lasting
-    if result.unasked or lasting is None or not lasting.keeps_up:
+    state, reported = result.steady, result.reported
+    if result.unasked or state is None or not state.keeps_up:
         return {}
-    reported = result.reported
     steady = {burst: name for burst, name in STEADILY.items() if name in reported}
-    found = {"steady": steady, "burst": {burst: burst for burst in steady}, "bench": {
+    loads = {"steady": steady, "burst": {burst: burst for burst in steady}, "bench": {
         burst: name for name, burst in OF_BENCHES.items() if name in reported}}
-    return dict(sorted(found.items(), key=lambda item: item[0] != lasting.arrivals))
+    return dict(sorted(loads.items(), key=lambda item: item[0] != state.arrivals))
 
 
 def _of_loads(result: Estimate, loads: Mapping[str, Mapping[str, str]]) -> Table:
@@ -287,7 +295,7 @@ def lines_of_pools(both: Sequence[Scenario]) -> list[str]:
             for words in engine_words(pool, name)]
 
 
-def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
+def arrivals(scenario: Scenario, steady: SteadyState) -> list[str]:
     """How requests arrive in either answer, and which of them the scenario asks for."""
     workload = scenario.file.workload
     count = f"{workload.concurrency.value:,}"
@@ -312,25 +320,25 @@ def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
 
 def _doubted(result: Estimate) -> list[str]:
     """Why the steady state is simulated, where the closed form does not hold; a sentence."""
-    names = result.lasting.doubts if result.lasting else ()
+    names = result.steady.doubts if result.steady else ()
     if not names:
         return []
     why = join(("; ", "；"), [doubt_words()[name] for name in names])
-    if result.seen is None:
+    if result.simulated is None:
         return [spoken(say("doubted", why=why))]
-    lengths = result.seen.lengths
-    return [spoken(say("simulated", why=why, requests=f"{result.seen.summary.requests:,}",
+    lengths = result.simulated.lengths
+    return [spoken(say("simulated", why=why, requests=f"{result.simulated.summary.requests:,}",
                        listed=lengths is None, lengths=length_words(lengths) if lengths else ""))]
 
 
 def _cache(result: Estimate) -> list[str]:
     """How full the cache is in a steady state, and how often it does not suffice; sentences."""
-    lasting = result.lasting
-    if lasting is None or not lasting.cache or result.everything["longest_requests"] < 1:
+    steady = result.steady
+    if steady is None or not steady.cache or result.everything["longest_requests"] < 1:
         return []  # of what holds no request
-    share = lasting.cache["cache_overflow"]
+    share = steady.cache["cache_overflow"]
     often = say("often", rare=share < RAREST, share=f"{max(share, RAREST):.1%}")
-    lines = [spoken(say("cache", occupied=f"{lasting.cache['cache_occupied']:.1%}", often=often))]
+    lines = [spoken(say("cache", occupied=f"{steady.cache['cache_occupied']:.1%}", often=often))]
     if result.suffices_steadily:
         lines.append(spoken(say("cache-suffices", often=often)))
     return lines
@@ -344,7 +352,7 @@ def _explained(result: Estimate) -> list[str]:
                   f"    {set_line(change.settings)}"]
     if result.reasons and not result.changes:
         lines.append(spoken(say("no-change")))
-    applied = result.applied
+    applied = result.calibration
     if applied is not None:
         lines.append(spoken(say("calibrated", metric=named(applied.metric),
                                 scenario=applied.scenario, name=applied.name)))
@@ -375,7 +383,7 @@ def _print_parts(screen: Console, result: Estimate, apart: bool, burst: bool) ->
         binds = result.bottleneck[phase]
         table = Table(title=spoken(say(
             "parts-of", whole=name, burst=burst, total=amount(total, "s"),
-            bound=binds != CAPACITY, resource=binds,
+            bound=binds != MEMORY, resource=binds,
             plain=binds.replace("_", " ").replace("l2", "L2"))))
         table.add_column(spoken(common("part")))
         for column in (common("time"), common("share")):

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from calc.answer.estimate import parameters
+from calc.answer.model_sizes import parameters
 from calc.commands.printing import OK, listing, print_json, spoken
 from catalogue import ROOT
 from catalogue.messages import messages

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 from rich.table import Table
 
-from calc.answer.estimate import parameters, parameters_by_class
+from calc.answer.model_sizes import parameters, parameters_by_class
 from calc.commands.printing import (
     OK,
     console,

@@ -32,7 +32,7 @@ common = messages("common")
 say = messages("calc/commands/printing")
 
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130  # the last as a shell tells of SIGINT
-LAYOUT = 1  # of the answers in JSON; another one where a key goes or changes what it means
+LAYOUTS = {"estimate": 2}  # versions of answers in JSON, 1 of others; raised where a key goes
 PIPED = 200  # signs of a line that no terminal limits
 _arguments: ContextVar[tuple[str, ...]] = ContextVar("_arguments", default=())
 _language: ContextVar[str] = ContextVar("_language", default=LANGUAGES[0])
@@ -161,7 +161,7 @@ def print_error(text: str) -> None:
 
 
 def _print_answer(name: str, data: Mapping[str, Any]) -> None:
-    head = {"schema": f"will-it-fit/{name}/{LAYOUT}", "version": calc.__version__,
+    head = {"schema": f"will-it-fit/{name}/{LAYOUTS.get(name, 1)}", "version": calc.__version__,
             "asked": list(_arguments.get())}
     assert not head.keys() & data.keys()
     print(json.dumps(head | dict(data), indent=2, allow_nan=False))

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import calc
-from calc.answer.estimate import Estimate, counted
+from calc.answer.estimate import Estimate, whole_counts
 from calc.answer.estimate import predicted as predicted_range
 from calc.answer.request_lengths import Longest, longest
 from calc.answer.service import Service, estimate_service
 from calc.answer.startup_line import POOLS
-from calc.answer.steady_state import lasting
+from calc.answer.steady_state import steady_state
 from calc.launching import bench, monitoring, recipes
 from calc.launching.layout import layouts
 from calc.launching.monitoring import Watched, predicted_pools, watched
@@ -185,9 +185,9 @@ def _room_of(asked: _Asked) -> Longest:
     everything = evaluate(inputs, attention, decode=arriving)
     if not has_room(everything) or not_loaded(scenario) or (
             scenario.file.workload.output_tokens is None) or (
-            arriving and not lasting(scenario, inputs, everything).keeps_up):
+            arriving and not steady_state(scenario, inputs, everything).keeps_up):
         check_runs(scenario, calc.estimate(scenario))  # says why, and what would run
-    return longest(scenario, counted(predicted_range(scenario, ["kv_blocks"])["kv_blocks"]),
+    return longest(scenario, whole_counts(predicted_range(scenario, ["kv_blocks"])["kv_blocks"]),
                    beside_tokens(everything), everything["block_tokens"])
 
 

@@ -13,7 +13,7 @@ import yaml
 
 import calc
 from calc.answer.estimate import Estimate
-from calc.answer.service import Service, service_level, unloaded
+from calc.answer.service import Service, unloaded
 from calc.answer.simulated_load import simulate_load
 from calc.answer.steady_state import CACHE
 from calc.launching.scripts import FASTER, MADE, Overloaded, Pool, check_runs
@@ -145,15 +145,15 @@ def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
     """
     answer = answer or calc.estimate(scenario)
     check_runs(scenario, answer)
-    seen, lasting = service_level(answer), answer.lasting
+    seen, steady = answer.seen, answer.steady
     assert seen is not None
-    assert lasting is not None
+    assert steady is not None
     numbers = scenario.inputs()
     length = float(numbers["output_tokens"])
-    return Predicted(**seen.amounts, requests=seen.throughput.scaled(1 / length, "request/s"),
+    return Predicted(**seen.amounts(), requests=seen.throughput.scaled(1 / length, "request/s"),
                      planned=float(numbers["concurrency"]), in_flight=seen.in_flight,
-                     occupied=_occupied(answer, lasting.cache),
-                     overflow=lasting.cache.get("cache_overflow", 0.0),
+                     occupied=_occupied(answer, steady.cache),
+                     overflow=steady.cache.get("cache_overflow", 0.0),
                      prompt=float(numbers["input_tokens"]), answer=length,
                      limits=_limits(scenario, seen.ttft, seen.tpot, seen.burst), burst=seen.burst)
 
@@ -184,7 +184,7 @@ def predicted_pools(of: Service) -> tuple[Predicted, ...]:
         cache = {name: float(everything[name]) for name in CACHE}
         limits = _limits(scenario, seen.ttft, seen.tpot, True)
         pools.append(Predicted(
-            **seen.amounts, requests=requests, in_flight=in_flight,
+            **seen.amounts(), requests=requests, in_flight=in_flight,
             planned=max(answer.in_flight, math.ceil(seen.in_flight)),
             occupied=_occupied(answer, cache), overflow=cache["cache_overflow"],
             prompt=pair.prompt, answer=pair.answer, limits=limits, burst=False))

@@ -56,10 +56,10 @@ def check_runs(scenario: Scenario, answer: Estimate) -> None:
         nearest = answer.nearest
         hint = f" The nearest that runs: {set_line(nearest.settings)}." if nearest else ""
         raise ParamsError(f"{scenario.id}: does not run as asked: {why}.{hint}")
-    if answer.lasting is None:
+    if answer.steady is None:
         raise ParamsError(f"'{scenario.id}' does not say how long its requests are, expected "
                           "--set workload.input_tokens=N --set workload.output_tokens=N.")
-    if not answer.lasting.keeps_up and not unasked(scenario.inputs()):
+    if not answer.steady.keeps_up and not unasked(scenario.inputs()):
         raise Overloaded(f"'{scenario.id}': {FASTER}")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.nearest import TOLD
-from calc.answer.steady_state import central_values, seen_of_burst
+from calc.answer.steady_state import central_values, is_burst
 from calc.layouts.feasible import reasons
 from calc.layouts.layout import MOST_STAGES, Choice, Row, changed
 from calc.layouts.space import Base, Cells, Space
@@ -176,7 +176,7 @@ def _goal(scenario: Scenario) -> Goal:
         "micro_batches": [int(inputs["micro_batches"])]},
         {"users": int(workload.concurrency.value), "context_tokens": longest_request(scenario),
          "think_time": workload.think_time and workload.think_time.value,
-         "arrivals": "burst" if seen_of_burst(scenario) else "closed-loop"},
+         "arrivals": "burst" if is_burst(scenario) else "closed-loop"},
         cards=CardRange.model_construct(fewest=scenario.devices, most=scenario.devices),
         objectives=["throughput", "ttft"])
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.answer.estimate import predicted, steadily
+from calc.answer.estimate import predicted, steady_amounts
 from calc.costing.cost import MILLION, agent_costs
 from calc.evidence.classes import errors_of_class
 from calc.layouts.feasible import MEMORY
@@ -281,7 +281,7 @@ def _estimated(goal: Goal, row: Row, deployed: Scenario, known: Simulated | None
         seen = predicted(deployed, names.values())
     else:
         asked = made_scenario(as_asked(goal, row.choice), Path(f"{goal.id}.yml"))
-        seen = steadily(asked, names.values(), known.result if known else None) or predicted(
+        seen = steady_amounts(asked, names.values(), known.result if known else None) or predicted(
             deployed, names.values())
     found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
     per_card = found["throughput"].scaled(1 / row.devices)

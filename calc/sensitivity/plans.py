@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.estimate import predicted
-from calc.answer.steady_state import STEADILY, Lasting, central_values, lasting, seen_of_burst
+from calc.answer.steady_state import STEADILY, SteadyState, central_values, is_burst, steady_state
 from calc.layouts.feasible import has_room
 from calc.many.sweeps import decode_sweep, sweep
 from calc.serving.evaluate import SERVED_NAMES, STEADY_NAMES, evaluate
@@ -82,7 +82,7 @@ class Plan:
     def seen(self) -> dict[str, tuple[str, float]]:
         """Latency and throughput by name -> the quantity that users see under it, and how many
         times its closed form an estimate of the deployment tells [1]."""
-        if self.pooled or seen_of_burst(self.scenario, _steady(self.scenario)):
+        if self.pooled or is_burst(self.scenario, _steady(self.scenario)):
             return {}
         told = central_values(self.scenario, STEADILY)
         closed = self._swept({}, tuple(STEADILY.values()))
@@ -212,15 +212,15 @@ def plan_of(reference: str, settings: Iterable[str] = (), label: str = "") -> Pl
     inputs, knobs = scenario.inputs(), scenario.knobs()
     if inputs["open_arrivals"] or inputs["think_time"]:
         steady = _steady(scenario)
-        if not seen_of_burst(scenario, steady):
+        if not is_burst(scenario, steady):
             inputs = {**inputs, "concurrency": steady.in_flight}
     return Plan(label or ", ".join([scenario.id, *texts]), scenario, inputs, tuple(knobs))
 
 
-def _steady(scenario: Scenario) -> Lasting:
+def _steady(scenario: Scenario) -> SteadyState:
     """The steady state of a deployment in closed form."""
     inputs = scenario.inputs()
-    return lasting(scenario, inputs, evaluate(inputs, scenario.model.attention))
+    return steady_state(scenario, inputs, evaluate(inputs, scenario.model.attention))
 
 
 def against(plan: Plan, reference: str, settings: Sequence[str], other: str) -> Plan:

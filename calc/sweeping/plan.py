@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.steady_state import STEADILY, seen_of_burst
+from calc.answer.steady_state import STEADILY, is_burst
 from calc.serving.evaluate import evaluate
 from calc.sweeping.definition import CUT, PLAIN, TOGETHER, WORKLOAD, Axis, Sweep
 from catalogue import LayoutError, ParamsError, load_scenario, symbols
@@ -226,7 +226,7 @@ def _choice(sweep: Sweep, easiest: list[str], columns: Mapping[str, Any],
                                  overrides=[*sweep.settings, *overrides, *easiest])
     except LayoutError as error:
         return Choice(str(error).rstrip("."))
-    burst, cut = seen_of_burst(scenario), cut_of(scenario)
+    burst, cut = is_burst(scenario), cut_of(scenario)
     if cut.tensor * cut.pipeline * cut.data != scenario.devices:
         return Choice(OTHER_DEVICES, burst=burst)
     moved = any(path.startswith(CUT) for path in settings)  # layouts are counted by kind

@@ -6,7 +6,6 @@ import pytest
 import yaml
 
 from calc.answer.estimate import estimate
-from calc.answer.service import service_level
 from calc.capacity.tiers import Talk
 from calc.commands.deciding.answered import agent_cost
 from calc.costing.cost import MILLION, CostOptions, cost
@@ -35,7 +34,7 @@ def test_conversation_of_the_same_turns_finds_the_same_share():
 def test_task_costs_its_turns_and_a_processed_token_its_share_of_a_request():
     deployed = scenario(GOAL, LAYOUT)
     answer = estimate(deployed)
-    amounts = cost(deployed, answer.everything, service_level(answer).throughput,
+    amounts = cost(deployed, answer.everything, answer.seen.throughput,
                    prices_of(deployed.device), CostOptions(utilisation=0.5)).amounts
     turns, tokens = GOAL.demand.agent.turns, GOAL.demand.input_tokens + GOAL.demand.output_tokens
     for end in ("value", "low", "high"):
@@ -67,7 +66,7 @@ def test_histories_that_a_cache_has_no_room_for_are_prefilled_again():
     def ttft(agents):
         goal = load_goal("v4-flash-agents-8xh200", [*SMALL_CACHE, f"demand.users={agents}"])
         few = replace(LAYOUT, precision="fp8-block", concurrency=agents, drafts=0)
-        return service_level(estimate(scenario(goal, few))).ttft.value
+        return estimate(scenario(goal, few)).seen.ttft.value
 
     assert ttft(10) < 1.5 * ttft(5)
     assert ttft(20) > 4 * ttft(10)

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from calc.answer.steady_state import STEADY, lasting
+from calc.answer.steady_state import STEADY, steady_state
 from calc.launching.starting import start
 from calc.layouts.layout import scenario, text
 from calc.searching.goal import load_goal
@@ -36,7 +36,7 @@ def steady(*settings, everything=None, **inputs):
     deployed = load_scenario(R1, overrides=[*LOAD, *THINKING, *settings])
     own = deployed.inputs() | inputs
     found = evaluate(own, deployed.model.attention) | (everything or {})
-    return lasting(deployed, own, found)
+    return steady_state(deployed, own, found)
 
 
 class TestHits:
@@ -140,7 +140,7 @@ class TestSearch:
         (tmp_path / "agents.yml").write_text(text(goal, row.choice), encoding="utf-8")
         loaded = load_scenario(tmp_path / "agents.yml")
         inputs = loaded.inputs()
-        found = lasting(loaded, inputs, evaluate(inputs, loaded.model.attention))
+        found = steady_state(loaded, inputs, evaluate(inputs, loaded.model.attention))
         assert inputs["concurrency"] == 700
         assert inputs["host_cache_memory"] == row.choice.host_cache * 1e9 / 8
         assert 0.8 * row.choice.concurrency < found.in_flight <= row.choice.concurrency * 1.001

@@ -8,7 +8,6 @@ from docutils.nodes import make_id
 
 import calc
 import catalogue
-from calc.answer.service import service_level
 from notebooks.pages.catalogue.tables import hardware, mechanisms
 from notebooks.show.display import written
 from notebooks.show.numbers import fmt_bytes, fmt_time
@@ -60,7 +59,7 @@ def test_deployment_page_has_the_estimate_of_the_runtime(site, name, folder, lab
     """Also where answers have no length, and what a deployment that fits has to spare."""
     answer = calc.estimate(catalogue.load_scenario(name))
     page = f"{folder}chapters/scenarios/{name}.html"
-    seen = service_level(answer)
+    seen = answer.seen
     pace = seen.tpot if seen else answer.quantities["tpot"]
     assert rows(site, page)[label][0] == fmt_time(float(pace.value))
     assert not answer.fits or fmt_bytes(answer.spare) in text_of(site / page)

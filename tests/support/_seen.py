@@ -2,7 +2,6 @@
 
 import calc
 from calc.answer.nearest import TOLD
-from calc.answer.service import service_level
 from calc.answer.steady_state import SEEN_OF_BURST
 
 
@@ -10,6 +9,6 @@ def told_of(scenario):
     """Room, and latency and throughput as the estimate has users see them, by name."""
     answer = calc.estimate(scenario)
     values = {name: float(answer.everything[name]) for name in TOLD}
-    seen = service_level(answer)
-    return values | {symbol: seen.amounts[name].value for name, symbol in SEEN_OF_BURST.items()
+    seen = answer.seen
+    return values | {symbol: seen.amounts()[name].value for name, symbol in SEEN_OF_BURST.items()
                      if seen}

@@ -14,6 +14,10 @@ help-calibration =
     .en = take what was fitted: an entry of params/calibrations/
     .zh = 采用已拟合的结果：params/calibrations/ 中的一项
 
+help-alternatives =
+    .en = search the same cards for the best deployments (default: only if the deployment does not run)
+    .zh = 在同样的卡上搜索最优部署（默认：仅在部署无法运行时）
+
 neither =
     .en = --engines: compares predictions, expected no --calibration beside it.
     .zh = --engines：比较的是预测，不能与 --calibration 同用。

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 import calc
-from calc.answer.service import service_level
 from calc.answer.steady_state import OF_BENCHES, SEEN_OF_BURST
 from calc.evidence.classes import Own, own_errors
 from calc.evidence.systems import METRICS, System, system
@@ -116,8 +115,8 @@ class Deployed:
     def answers(self) -> dict[str, Amount]:
         """The quantities that answer it, as its users see them; of a pool alone, and without
         lengths of answers, those of a burst."""
-        seen = service_level(self.answer)
-        found = seen.amounts if seen else {}
+        seen = self.answer.seen
+        found = seen.amounts() if seen else {}
         return self.burst | {
             symbol: replace(found[name], name=symbol) for name, symbol in SEEN_OF_BURST.items()
             if name in found and symbol in self.burst}
@@ -141,10 +140,10 @@ class Deployed:
     @property
     def in_flight(self) -> float:
         """Requests in flight of what its users see [request]."""
-        lasting = self.answer.lasting
-        if lasting is None or self.answer.burst:
+        steady = self.answer.steady
+        if steady is None or self.answer.burst:
             return self.answer.in_flight
-        return lasting.in_flight
+        return steady.in_flight
 
     def of(self, given: Inputs, names: list[str]) -> dict[str, Amount]:
         """Quantities as the closed form gives them of some inputs."""

@@ -79,7 +79,7 @@ def glance_of_pools(pools: tuple[Scenario, Scenario]) -> None:
     rows: list[dict[str, Any]] = [
         {"what": quantity_named(SEEN_OF_BURST[name]), "value": f"**{amount.text}**",
          "reach": amount.reach}
-        for name, amount in seen.amounts.items() if name != "e2e"]
+        for name, amount in seen.amounts().items() if name != "e2e"]
     if (amount := _priced(deployed.last, deployed.answers[-1], seen.throughput, PrefillPool(
             pools[0], deployed.answers[0].everything))) is not None:
         rows.append(amount)

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import calc
 import catalogue
 from calc.answer.simulated_load import MEANS, simulate_load
-from calc.answer.steady_state import lasting
+from calc.answer.steady_state import steady_state
 from calc.evidence.systems import system
 from calc.serving.evaluate import NEAR, doubt_words
 from catalogue import Scenario
@@ -218,4 +218,4 @@ def limits() -> None:
 def doubted(scenario: Scenario) -> tuple[str, ...]:
     """Why the closed form does not hold for a deployment, by name."""
     inputs = scenario.inputs()
-    return lasting(scenario, inputs, calc.evaluate(inputs, scenario.model.attention)).doubts
+    return steady_state(scenario, inputs, calc.evaluate(inputs, scenario.model.attention)).doubts

@@ -7,7 +7,13 @@ import pytest
 
 import calc
 import catalogue
-from calc.answer.steady_state import CACHE, STEADY, as_simulated, lasting, simulated
+from calc.answer.steady_state import (
+    CACHE,
+    STEADY,
+    simulate_steady_state,
+    steady_state,
+    with_simulation,
+)
 from calc.uncertainty import Amount
 
 AWQ, PREFILL = "s2-910b1-awq", "wide-lmsys-prefill"
@@ -19,7 +25,7 @@ def steady(name, *settings):
     scenario = catalogue.load_scenario(name, overrides=settings)
     inputs = scenario.inputs()
     found = calc.evaluate(inputs, scenario.model.attention)
-    return lasting(scenario, inputs, found), inputs, found
+    return steady_state(scenario, inputs, found), inputs, found
 
 
 def arriving(name, rate, *settings):
@@ -85,14 +91,14 @@ def test_doubts_about_the_closed_form(name, doubts):
     scenario = catalogue.load_scenario(name)
     balanced = scenario.file.model_copy(update={"prefill_coordination": "balance"})
     assert steady(name)[0].doubts == ()
-    assert lasting(replace(scenario, file=balanced), *steady(name)[1:]).doubts == doubts
+    assert steady_state(replace(scenario, file=balanced), *steady(name)[1:]).doubts == doubts
     assert steady(name, "workload.length_distribution=constant")[0].doubts == ("equal",)
 
 
 @pytest.fixture(scope="module")
 def seen():
     """A simulation where the closed form does not hold."""
-    return simulated(catalogue.load_scenario(PREFILL), steady(PREFILL)[0])
+    return simulate_steady_state(catalogue.load_scenario(PREFILL), steady(PREFILL)[0])
 
 
 @pytest.mark.parametrize(("name", "settings"), [
@@ -100,13 +106,14 @@ def seen():
     ("v4-flash-8xrtx-pro-6000", ("workload.max_num_batched_tokens=4",))])  # 1,024 chunks: too long
 def test_not_simulated_where_the_closed_form_holds_or_it_takes_too_long(name, settings):
     scenario = catalogue.load_scenario(name, overrides=settings)
-    assert simulated(scenario, steady(name, *settings)[0]) is None
+    assert simulate_steady_state(scenario, steady(name, *settings)[0]) is None
 
 
 def test_deployment_is_simulated_once_and_not_without_a_bound(seen):
-    assert simulated(catalogue.load_scenario(PREFILL), steady(PREFILL)[0]) is seen is not None
+    again = simulate_steady_state(catalogue.load_scenario(PREFILL), steady(PREFILL)[0])
+    assert again is seen is not None
     doubted = replace(arriving(AWQ, 1e3)[0], doubts=("shared",))
-    assert simulated(catalogue.load_scenario(AWQ), doubted) is None
+    assert simulate_steady_state(catalogue.load_scenario(AWQ), doubted) is None
 
 
 def test_simulated_means_take_the_place_of_the_closed_form(seen):
@@ -114,11 +121,11 @@ def test_simulated_means_take_the_place_of_the_closed_form(seen):
     closed = steady(PREFILL)[0]
     given = {name: Amount(2.0, 1.0, 8.0, "s") for name in (*STEADY, "ttft")}
     given["steady_tpot"] = Amount.exactly(2.0)
-    found, rate = as_simulated(given, closed, seen), seen.summary.output_throughput / seen.share
+    found, rate = with_simulation(given, closed, seen), seen.summary.output_throughput / seen.share
     for name, mean in (("steady_ttft", seen.ttft.mean), ("steady_e2e", seen.e2e.mean),
                        ("steady_throughput", rate)):
         factor = mean / closed.values[name]
         assert found[name].points == pytest.approx((2 * factor, factor, 8 * factor))
     assert [found[name] for name in ("steady_tpot", "ttft")] == [
         given[name] for name in ("steady_tpot", "ttft")]
-    assert as_simulated(given, closed, None) == as_simulated(given, None, seen) == given
+    assert with_simulation(given, closed, None) == with_simulation(given, None, seen) == given

@@ -49,7 +49,7 @@ def commands_and_pages(capsys, reference, settings=()):
     The cost of a token is told as the throughput that it follows from.
     """
     deployed = estimate_service(catalogue.load_deployment(reference, settings))
-    found = {"whole": {name: amount.value for name, amount in deployed.seen.amounts.items()}}
+    found = {"whole": {name: amount.value for name, amount in deployed.seen.amounts().items()}}
     cost = told(capsys, "cost", reference, "--price", f"{PRICE} USD/h", "--utilisation", "1",
                 *set_to(settings))
     cards = sum(pool.devices for pool in deployed.pools)
@@ -65,8 +65,8 @@ def commands_and_pages(capsys, reference, settings=()):
                        for name, symbol in NAMES.items()}
     page = Deployed(deployed.last).answers
     found["page"] = {name: page[symbol].value for name, symbol in NAMES.items() if symbol in page}
-    lasting = deployed.answers[0].lasting
-    if deployed.fits and lasting is not None and not lasting.doubts:
+    steady = deployed.answers[0].steady
+    if deployed.fits and steady is not None and not steady.doubts:
         users = deployed.last.file.workload.concurrency.value
         others = [each for each in settings if not each.startswith("workload.concurrency")]
         thinks = deployed.last.file.workload.think_time is not None
@@ -131,7 +131,7 @@ def test_a_drawn_deployment_has_one_answer_and_a_simulation_its_pace_and_rate(
     simulated = told(capsys, "simulate", reference, *set_to(settings))
     for name, value in {"tpot": simulated["tpot"]["mean"],
                         "throughput": simulated["output_throughput"]}.items():
-        assert value == pytest.approx(deployed.seen.amounts[name].value, rel=SIMULATED), name
+        assert value == pytest.approx(deployed.seen.amounts()[name].value, rel=SIMULATED), name
 
 
 @pytest.mark.parametrize("reference", [*SERVED, "a3-v4-vllm", "a3-glm51-pd-tp4"])
@@ -141,7 +141,7 @@ def test_estimate_and_deploy_say_the_same(capsys, tmp_path, reference):
     assert main(["deploy", reference, "-o", str(tmp_path / "files")]) == 0
     pools = json.loads((tmp_path / "files" / "deployment.json").read_text("utf-8"))["pools"]
     for name in NAMES:
-        value = deployed.seen.amounts[name].value
+        value = deployed.seen.amounts()[name].value
         assert answer["seen"][name]["value"] == pytest.approx(value, rel=1e-9)
         for pool in pools.values():
             assert pool["predicted"][name]["value"] == pytest.approx(value, rel=NEAR)
@@ -149,7 +149,7 @@ def test_estimate_and_deploy_say_the_same(capsys, tmp_path, reference):
 
 @pytest.mark.parametrize("reference", SERVED)
 def test_best_line_of_an_estimate_is_what_its_command_prints(capsys, reference):
-    best = told(capsys, "estimate", reference)["searched"]["best"]
+    best = told(capsys, "estimate", reference, "--alternatives")["searched"]["best"]
     again = told(capsys, "estimate", reference, *set_to(
         f"{path}={value}" for path, value in best["settings"].items()))["seen"]
     for name, symbol in NAMES.items():

@@ -6,7 +6,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.answer import published
+from calc.answer import model_sizes
 from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
 
 FORMULAS = load_formulas()
@@ -52,9 +52,9 @@ def read(name, context, **changed):
 
 def compared(model):
     """Everything of a model that is held against what is published."""
-    yield from (each for each in published.counts(model) if each.theirs)
-    yield from (each for _, each in published.files(model))
-    for _, *kept in published.caches(model):
+    yield from (each for each in model_sizes.counts(model) if each.theirs)
+    yield from (each for _, each in model_sizes.files(model))
+    for _, *kept in model_sizes.caches(model):
         yield from (each for each in kept if each and each.theirs)
 
 
@@ -70,9 +70,9 @@ def test_parameters_in_both_codings_and_as_published(name):
     assert tuple(derived[f"{kind}_parameters"] for kind in ("total", "active", "routed")) == counted
     for each in compared(model):
         assert not each.beyond or each.rounded or each.theirs.note, each
-    counts = [each for each in published.counts(model) if each.name != "active" and each.theirs]
+    counts = [each for each in model_sizes.counts(model) if each.name != "active" and each.theirs]
     assert name in WITH_VISION or any(not each.beyond or each.rounded for each in counts)
-    assert list(published.caches(model))
+    assert list(model_sizes.caches(model))
 
 
 @pytest.mark.parametrize("name", ACTIVE)

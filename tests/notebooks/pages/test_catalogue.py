@@ -6,7 +6,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.answer import published
+from calc.answer import model_sizes
 from catalogue.engines.engine import load_engine
 from catalogue.reading.shared import sources
 from catalogue.shipped import values_of
@@ -23,7 +23,7 @@ def test_derived_parameters_equal_the_runtime_count_of_the_files(name):
     model = catalogue.load_model(name)
     uncounted = model.published and model.published.uncounted
     assert parameters_in_files(model, derived(model)) + (uncounted.value if uncounted else 0) == (
-        pytest.approx(published.stored_parameters(model), rel=0, abs=1))
+        pytest.approx(model_sizes.stored_parameters(model), rel=0, abs=1))
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -29,7 +29,7 @@ ROUNDING = 1e-12  # relative, of a count that is a mean of layers
 
 
 class Held(Protocol):
-    """Ours beside theirs, as ``calc.answer.published`` has it."""
+    """Ours beside theirs, as ``calc.answer.model_sizes`` has it."""
 
     quantity: str
     name: str

@@ -55,10 +55,10 @@ def times_and_rates(page: Page) -> None:
 
 def _doubted(page: Page) -> None:
     """Why the closed form of the steady state does not hold, where it does not; a sentence."""
-    lasting, seen = page.deployed.answer.lasting, page.deployed.answer.seen
-    if lasting is None or not lasting.doubts:
+    steady, seen = page.deployed.answer.steady, page.deployed.answer.simulated
+    if steady is None or not steady.doubts:
         return
-    doubts = join(("; ", "；"), (doubt_words()[name] for name in lasting.doubts))
+    doubts = join(("; ", "；"), (doubt_words()[name] for name in steady.doubts))
     if seen is None:
         show(*say("closed-form-of-steady-state", doubts=doubts))
         return

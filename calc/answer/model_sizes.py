@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from calc.answer.estimate import parameters, parameters_by_class
 from calc.physics.inputs import Inputs
 from calc.physics.kv_cache import cache
 from calc.physics.parameters import Parameters, count_parameters
@@ -62,6 +61,47 @@ def _half_of_the_last_digit(value: Value) -> float:
     mantissa, _, exponent = number.lower().partition("e")
     digits = len(mantissa.partition(".")[2])
     return float(0.5 * 10.0 ** (int(exponent or 0) - digits) * units.factor(unit))
+
+
+def parameters(model: Model) -> dict[str, int]:
+    """Total, active and routed parameters of a model [1], counted from its shapes.
+
+    >>> import catalogue
+    >>> parameters(catalogue.load_model("deepseek-v3"))
+    {'total': 671026419200, 'active': 36625618432, 'routed': 653908770816}
+    """
+    counted = count_parameters(model.attention, Inputs(model_inputs(model)))
+    return {"total": int(counted.total_parameters), "active": int(counted.active_parameters),
+            "routed": int(counted.routed_parameters)}
+
+
+def parameters_by_class(model: Model) -> dict[str, int]:
+    """Parameters of a whole model [1] by class of tensors; the values sum to its total.
+
+    >>> import catalogue
+    >>> model = catalogue.load_model("deepseek-v3")
+    >>> sum(parameters_by_class(model).values()) == parameters(model)["total"]
+    True
+    """
+    shapes = model_inputs(model)
+    counted = count_parameters(model.attention, Inputs(shapes))
+    layers, dense = shapes["num_hidden_layers"], shapes["first_k_dense_replace"]
+    parts = {
+        "embedding": counted.embedding_parameters,
+        "head": counted.head_parameters,
+        "attention_divided": layers * counted.attention_divided_parameters,
+        "attention_kv": layers * counted.attention_kv_parameters,
+        "attention_replicated": layers * counted.attention_replicated_parameters,
+        "compressor": layers * counted.compressor_parameters,
+        "hyper": layers * counted.hyper_parameters + counted.hyper_head_parameters,
+        "norm": layers * counted.norm_parameters + shapes["hidden_size"],
+        "dense_mlp": dense * counted.dense_mlp_parameters,
+        "router": counted.moe_layers * counted.router_parameters,
+        "shared_expert": counted.moe_layers * counted.shared_expert_parameters,
+        "routed_expert": counted.routed_parameters,
+    }
+    # what differs from layer to layer is counted by its mean
+    return {name: round(count) for name, count in parts.items()}
 
 
 def stored_parameters(model: Model) -> int:

@@ -1,9 +1,9 @@
-"""An input that improves and makes an answer worse is told, with the mechanism that does it."""
+"""Inputs that should improve an answer and make it worse are reported with the reason."""
 
 import pytest
 
 import catalogue
-from calc.answer.worse import worsened
+from calc.answer.service import worsened
 from calc.serving.evaluate import evaluate
 
 BUSY = ("workload.concurrency=64 request", "workload.requests=640 request",
