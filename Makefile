@@ -22,7 +22,7 @@ serve: book
 	@echo "http://127.0.0.1:$(PORT)/ (English), http://127.0.0.1:$(PORT)/zh/ (中文); Ctrl-C ends it"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
 
-pdf: book  ## the chapters as a PDF per language, into the site (needs Chromium)
+pdf: book $(VENV)/.ready-test  ## the chapters as a PDF per language, into the site (needs Chromium)
 	$(BIN)/python -m tools.site.printed
 	$(BIN)/jupyter-book build book/ > /dev/null
 

@@ -1,11 +1,11 @@
 """The built book and a browser, for the tests of finished pages (``make test-site``)."""
 
 
+import _site
 import pytest
 
-from tools.site import pages
-from tools.site.browser import INSTALL, Browser, find_chromium
-from tools.site.printed import SITE
+from tools.site import SITE
+from tools.site.browser import INSTALL, find_chromium, open_browser
 
 
 @pytest.fixture(scope="session")
@@ -18,14 +18,14 @@ def site():
 @pytest.fixture(scope="session")
 def every(site):
     """Facts of every page, each read once."""
-    return pages.load(site)
+    return _site.load(site)
 
 
 @pytest.fixture(scope="module")
 def browser():
     if (chromium := find_chromium()) is None:
         pytest.skip(f"no Chromium: {INSTALL}")
-    with Browser(chromium, timeout=120) as started:
+    with open_browser(chromium, timeout=120) as started:
         yield started
 
 

@@ -3,12 +3,13 @@
 import json
 import re
 
+import _site
 import pytest
 import yaml
 
 import catalogue
-from tools.site import letters, pages, styles
-from tools.site.printed import ROOT, chapters
+from tools.site import ROOT, assets
+from tools.site.printed import chapters
 
 FOLDERS = {"": "en", "zh/": "zh-CN"}
 HAN = re.compile("[\u4e00-\u9fff]+")
@@ -38,10 +39,10 @@ def test_pages_state_their_language_and_link_to_the_other(every, folder):
     for name, page in of(every, folder).items():
         own = f"{folder}{name}"
         assert page.lang == FOLDERS[folder], own
-        assert {lang: pages.target(own, link) for lang, link in page.alternates.items()} == {
+        assert {lang: _site.target(own, link) for lang, link in page.alternates.items()} == {
             "en": (name, ""), "zh-CN": (f"zh/{name}", "")}, own
         other = name if folder else f"zh/{name}"
-        assert pages.target(own, page.switch) == (other, ""), own
+        assert _site.target(own, page.switch) == (other, ""), own
 
 
 def test_prose_and_labels_are_in_the_language_of_the_page(every):
@@ -65,7 +66,7 @@ def test_nothing_is_loaded_from_other_hosts_and_no_script_is_inline(every, site)
 
 
 def test_internal_links_and_anchors_exist(every, site):
-    assert list(pages.broken(site, every)) == []
+    assert list(_site.broken(site, every)) == []
     assert [name for name, page in every.items() if len(page.ids) > len({*page.ids})] == []
 
 
@@ -77,7 +78,7 @@ def test_figures_are_numbered_once_and_mentioned_by_their_number(every, folder):
     assert len(numbers) > 20
     figures = {(name, anchor): number for name, page in mine.items()
                for ids, number in page.captions for anchor in ids}
-    mentions = {(pages.target(name, link), number) for name, page in mine.items()
+    mentions = {(_site.target(name, link), number) for name, page in mine.items()
                 for link, number in page.mentions}
     compared = [(figures[place], number) for place, number in mentions if place in figures]
     assert compared
@@ -87,7 +88,7 @@ def test_figures_are_numbered_once_and_mentioned_by_their_number(every, folder):
 def test_every_chapter_offers_its_executed_notebook(every, site):
     for name, page in every.items():
         if "chapters/" in name:
-            path, _ = pages.target(name, page.source) or ("", "")
+            path, _ = _site.target(name, page.source) or ("", "")
             cells = json.loads((site / path).read_text(encoding="utf-8"))["cells"]
             assert any(cell.get("execution_count") for cell in cells), name
 
@@ -95,7 +96,7 @@ def test_every_chapter_offers_its_executed_notebook(every, site):
 @pytest.mark.parametrize(("lang", "folder"), [("en", ""), ("zh", "zh/")])
 def test_questions_are_answered_within_two_clicks(every, lang, folder):
     assert len(QUESTIONS[lang]) >= 19
-    assert list(pages.unanswered(every, folder, QUESTIONS[lang], most=2)) == []
+    assert list(_site.unanswered(every, folder, QUESTIONS[lang], most=2)) == []
 
 
 def test_derivations_have_enough_figures(every):
@@ -110,15 +111,16 @@ def test_pages_are_of_moderate_size(every, site):
 
 
 def test_styles_and_fonts_cover_every_page(every, site):
-    assert styles.missing(styles.names(site, every)) == set()
-    assert letters.missing(letters.signs(every)) == set()
+    used = assets.script_words(site).union(*(page.names for page in every.values()))
+    assert assets.missing_rules(used) == set()
+    assert assets.missing_signs(set().union(*(page.signs for page in every.values()))) == set()
 
 
 @pytest.mark.parametrize(("name", "overview"), [
     ("scenarios/s1-plan-c", "scenarios"), ("devices/ascend-910b2", "devices"),
     ("documents/s1", "audit"), ("memory", "memory")])
 def test_the_sidebar_marks_the_place_of_a_page(site, name, overview):
-    marked = pages.tree(site / f"chapters/{name}.html").cssselect("nav.bd-docs-nav a.current")
+    marked = assets.tree(site / f"chapters/{name}.html").cssselect("nav.bd-docs-nav a.current")
     assert [link.get("href") for link in marked] == [
         "#" if name == overview else f"../{overview}.html"]
     assert all(entry.get("open") for entry in marked[0].iterancestors("details"))

@@ -11,7 +11,7 @@ import catalogue
 from notebooks.pages.catalogue.tables import hardware, mechanisms
 from notebooks.show.display import written
 from notebooks.show.numbers import fmt_bytes, fmt_time
-from tools.site.pages import tree
+from tools.site.assets import tree
 
 FOLDERS = ("", "zh/")
 TPOT = {"": "time per output token (TPOT)", "zh/": "每输出 token 时间（TPOT）"}

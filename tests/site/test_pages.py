@@ -6,8 +6,8 @@ import pytest
 import yaml
 from _visits import visit
 
-from tools.site import pages
-from tools.site.printed import ROOT, SITE
+from tools.site import ROOT, SITE
+from tools.site.assets import page_names
 
 KINDS = ("index.html", "zh/index.html", "search.html", "zh/how-made.html",
          "chapters/calculators.html", "zh/chapters/throughput.html", "chapters/cost.html",
@@ -58,7 +58,7 @@ def test_page_on_desktop_and_phone_in_both_themes(browser, site, name):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", pages.names(SITE))
+@pytest.mark.parametrize("name", page_names(SITE))
 def test_every_page_loads_without_errors_and_fits_every_screen(browser, site, name):
     page = visit(browser, site, name, audit=False)
     assert (page.errors, page.foreign, page.overflow) == ([], [], 0)

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tools.site.printed import ROOT
+from tools.site import ROOT
 
 PAGES = ("index.html", "zh/index.html", "chapters/memory.html", "chapters/calculators.html")
 pytestmark = pytest.mark.skipif(shutil.which("nginx") is None, reason="no nginx")

@@ -8,15 +8,19 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from playwright.sync_api import Error as PlaywrightError
+
 from tools.site.browser import Browser
 
 WIDE, MIDDLE, NARROW, SCREEN = 1440, 768, 360, 900  # CSS pixels
 AXE = Path(__file__).parents[2] / "tools/site/vendor/axe.min.js"
 THEMES = ("light", "dark")
-WATCH = """window.shifted = 0;
-new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
-  window.shifted += entry.value;
-})).observe({type: 'layout-shift', buffered: true});"""
+SHIFTED = """new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach((entry) => { sum += entry.value; })
+    ).observe({type: 'layout-shift', buffered: true});
+  setTimeout(() => done(sum), 100);
+})"""
 CALM = """document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(
   () => requestAnimationFrame(() => requestIdleCallback(() => setTimeout(done, 100),
                                                         {timeout: 2000})))))"""
@@ -62,9 +66,8 @@ def visit(browser: Browser, site: Path, name: str, audit: bool = True) -> Visit:
     `audit` runs the rules of axe, which takes long on a large page.
     """
     seen = Visit(name)
-    watch = browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
     root = site.resolve().as_uri()
-    browser.resize(WIDE, SCREEN)
+    _resize(browser, WIDE)
     try:
         browser.open(f"{root}/{name}")
         browser.evaluate(CALM)
@@ -72,25 +75,29 @@ def visit(browser: Browser, site: Path, name: str, audit: bool = True) -> Visit:
                         if not url.startswith((root, "data:", "blob:"))]
         seen.errors = list(browser.errors)
         seen.bytes = sum(map(packed, _files(browser.requests)))
-        seen.shift = browser.evaluate("window.shifted")
+        seen.shift = browser.evaluate(SHIFTED)
         browser.evaluate(AXE.read_text(encoding="utf-8") + ";null")
         for theme in THEMES if audit else ():
             browser.evaluate(PAINT % theme)
             seen.axe += [(theme, *found) for found in browser.evaluate(JUDGE)]
         over = [_beyond(browser, WIDE)]
-        browser.resize(MIDDLE, SCREEN)
+        _resize(browser, MIDDLE)
         browser.evaluate(PAINT % THEMES[0])
         over.append(_beyond(browser, MIDDLE))
-        browser.resize(NARROW, SCREEN, phone=True)
+        _resize(browser, NARROW)
         browser.open(f"{root}/{name}")  # what folds on a phone does so before the page is drawn
         browser.evaluate(CALM)
         seen.overflow = max(0, *over, _beyond(browser, NARROW))
         seen.tall = browser.evaluate("document.documentElement.scrollHeight")
-    except (OSError, RuntimeError) as wrong:
-        seen.errors.append(str(wrong))
-    browser.call("Page.removeScriptToEvaluateOnNewDocument", **watch)
-    browser.call("Emulation.clearDeviceMetricsOverride")
+    except PlaywrightError as error:
+        seen.errors.append(str(error))
+    _resize(browser, WIDE)
     return seen
+
+
+def _resize(browser: Browser, width: int) -> None:
+    """Show pages in a window of this width [CSS pixels]."""
+    browser.page.set_viewport_size({"width": width, "height": SCREEN})
 
 
 def _beyond(browser: Browser, width: int) -> int:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 import posixpath
-import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,60 +18,59 @@ from typing import Any
 import yaml
 from bs4 import BeautifulSoup, Tag
 
-from tools.site.browser import INSTALL, find_chromium
+from tools.site import ROOT, SITE
+from tools.site.browser import INSTALL, find_chromium, open_browser
 
-ROOT = Path(__file__).resolve().parents[2]
-SITE = ROOT / "_build" / "html"
 STYLE = Path(__file__).with_name("print.css")
 LANGUAGES = {"en": ("", "en"), "zh": ("zh/", "zh-CN")}
 CONTENTS = {"en": "Contents", "zh": "目录"}
 SHEETS = ("katex", "pygments")
-PATIENCE = 900  # seconds
+PATIENCE = 900.0  # seconds
 
 
-def chapters(toc: dict[str, object]) -> Iterator[tuple[str, list[str]]]:
-    """Name and files of each part, chapters below others after them, without pages of a template.
-    """
-    yield "", [str(toc["root"])]
-    parts = toc["parts"]
-    assert isinstance(parts, list)
-    for part in parts:
+def chapters(toc: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the caption and the files of each part; pages made from a template are left out."""
+    yield "", [toc["root"]]
+    for part in toc["parts"]:
         yield part["caption"], list(_files(part["chapters"]))
 
 
-def _files(chapters: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    for chapter in chapters:
-        if "file" in chapter:
-            yield chapter["file"]
-            yield from _files(chapter.get("sections", ()))
+def _files(entries: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the files of chapters, each followed by those of its sections."""
+    for entry in entries:
+        if "file" in entry:
+            yield entry["file"]
+            yield from _files(entry.get("sections", ()))
 
 
 def _parsed(path: Path) -> BeautifulSoup:
+    """Parse a page."""
     return BeautifulSoup(path.read_bytes(), "html.parser", from_encoding="utf-8")
 
 
-def _mark(page: str) -> str:
-    return page.replace("/", "-")
+def _anchor(page: str, label: str = "") -> str:
+    """Identifier, in the PDF, of a label of a page."""
+    return f"{page.replace('/', '-')}--{label}"
 
 
 def _address(page: str, target: str, printed: set[str]) -> str:
-    """Where a link of `page` leads in the PDF; empty where it leads out of it."""
+    """Where a link of `page` leads in the PDF; empty if it leads to a page that is not printed."""
     if target.startswith(("https:", "http:", "mailto:")):
         return target
-    path, _, anchor = target.partition("#")
-    there = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
-    there = there.removesuffix(".html")
-    return f"#{_mark(there)}--{anchor}" if there in printed else ""
+    path, _, label = target.partition("#")
+    other = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+    other = other.removesuffix(".html")
+    return f"#{_anchor(other, label)}" if other in printed else ""
 
 
 def _article(folder: Path, page: str, printed: set[str]) -> Tag:
-    """The text of a page, its identifiers and links those of the whole."""
+    """The article of a page, with identifiers and links of the printed document."""
     article = _parsed(folder / f"{page}.html").find("article")
     assert isinstance(article, Tag), page
     for part in article.select(".headerlink, script, .above-input, will-it-fit, formula-sliders"):
         part.decompose()
     for part in article.find_all(id=True):
-        part["id"] = f"{_mark(page)}--{part['id']}"
+        part["id"] = _anchor(page, str(part["id"]))
     for folded in article.find_all("details"):
         folded["open"] = ""
     for image in article.find_all("img"):
@@ -84,70 +81,42 @@ def _article(folder: Path, page: str, printed: set[str]) -> Tag:
         if not link["href"]:
             link.name = "span"
             del link["href"]
-    article.name, article["id"] = "section", f"{_mark(page)}--"
+    article.name, article["id"] = "section", _anchor(page)
     return article
 
 
-def _heading(article: Tag) -> str:
-    title = article.find("h1")
-    return title.get_text(strip=True) if title else ""
-
-
-def _needed(folder: Path, page: str) -> Iterator[str]:
-    """The sheets by which a page of the site shows formulas and code, with absolute addresses."""
-    for part in _parsed(folder / f"{page}.html").find_all("link", rel="stylesheet"):
-        source = ((folder / page).parent / str(part["href"]).partition("?")[0]).resolve()
-        if any(word in source.name for word in SHEETS):
-            part["href"] = source.as_uri()
-            yield str(part)
-
-
-def printable_page(site: Path, tag: str, toc: dict[str, object]) -> str:
-    """The one page that is printed, in the language `tag`."""
-    place, language = LANGUAGES[tag]
-    folder = site / place
-    parts = [(name, [page for page in pages if (folder / f"{page}.html").is_file()])
-             for name, pages in chapters(toc)]
-    printed = {page for _, pages in parts for page in pages}
-    front = _parsed(folder / "index.html")
-    names = ["", *(caption.get_text(strip=True)  # as the sidebar of the language has them
-                   for caption in front.select("nav.bd-links .caption-text"))]
+def printable_page(site: Path, tag: str, toc: dict[str, Any]) -> str:
+    """All chapters in the language `tag` as one page."""
+    prefix, language = LANGUAGES[tag]
+    folder = site / prefix
+    parts = [[page for page in pages if (folder / f"{page}.html").is_file()]
+             for _, pages in chapters(toc)]
+    printed = {page for pages in parts for page in pages}
+    front, first = _parsed(folder / "index.html"), folder / f"{parts[1][0]}.html"
+    captions = [caption.get_text(strip=True)  # in the language of the page
+                for caption in front.select("nav.bd-links .caption-text")]
     body, contents = [], []
-    for name, (_, pages) in zip(names, parts, strict=True):
-        articles = [_article(folder, page, printed) for page in pages]
+    for name, pages in zip(["", *captions], parts, strict=True):
         if name:
             contents.append(f'<li class="of-part">{name}</li>')
             body.append(f'<p class="part">{name}</p>')
-        contents += [f'<li><a href="#{article["id"]}">{_heading(article)}</a></li>'
-                     for article in articles]
-        body += map(str, articles)
+        for article in (_article(folder, page, printed) for page in pages):
+            heading = article.find("h1")
+            title = heading.get_text(strip=True) if heading else ""
+            contents.append(f'<li><a href="#{article["id"]}">{title}</a></li>')
+            body.append(str(article))
+    sheets = [(first.parent / str(link["href"]).partition("?")[0]).resolve()
+              for link in _parsed(first).find_all("link", rel="stylesheet")]
+    heads = "".join(f'<link rel="stylesheet" href="{sheet.as_uri()}">' for sheet in sheets
+                    if any(word in sheet.name for word in SHEETS))
     edition = front.select_one(".edition")
     title = front.title.get_text(strip=True).rpartition("—")[2] if front.title else ""
-    heads = "".join(_needed(folder, parts[1][1][0]))
     return (f'<!DOCTYPE html><html lang="{language}"><head><meta charset="utf-8">'
             f"<title>{title}</title>{heads}<style>{STYLE.read_text(encoding='utf-8')}</style></head>"
             f'<body><div class="cover"><h1>{title}</h1>'
             f"<p>{edition.get_text(' ', strip=True) if edition else ''}</p></div>"
             f"<nav><h1>{CONTENTS[tag]}</h1><ol>{''.join(contents)}</ol></nav>"
             f"{''.join(body)}</body></html>")
-
-
-def print_page(page: Path, target: Path) -> None:
-    """Print a page with Chromium. Raises SystemExit with a sentence where that is not possible."""
-    browser = find_chromium()
-    if browser is None:
-        raise SystemExit(f"No PDF was made: Chromium is missing; {INSTALL} installs it.")
-    with tempfile.TemporaryDirectory() as profile:
-        done = subprocess.run(
-            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-             "--disable-background-networking", "--disable-component-update",
-             f"--user-data-dir={profile}", "--virtual-time-budget=120000",
-             f"--timeout={PATIENCE * 1000}", "--no-pdf-header-footer",
-             "--generate-pdf-document-outline", f"--print-to-pdf={target}", page.as_uri()],
-            capture_output=True, text=True, check=False, timeout=PATIENCE)
-    if done.returncode or not target.is_file():
-        raise SystemExit(f"No PDF was made: Chromium ended with {done.returncode}. "
-                         f"{done.stderr.strip()[-500:]}")
 
 
 def main() -> int:
@@ -157,18 +126,20 @@ def main() -> int:
     parser.add_argument("--site", type=Path, default=SITE, help="the built site")
     args = parser.parse_args()
     if not (args.site / "index.html").is_file():
-        sys.exit(f"{args.site} holds no built book: run make book first.")
+        sys.exit(f"{args.site} contains no built book: run make book first.")
+    if (chromium := find_chromium()) is None:
+        sys.exit(f"No PDF was made: Chromium is missing; {INSTALL} installs it.")
     toc = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text(encoding="utf-8"))
-    downloads = args.site / "downloads"
-    downloads.mkdir(exist_ok=True)
-    for tag in args.languages or LANGUAGES:
-        target = downloads / f"will-it-fit-{tag}.pdf"
-        with tempfile.TemporaryDirectory() as folder:
-            page = Path(folder) / "book.html"
+    (args.site / "downloads").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, open_browser(chromium, PATIENCE) as browser:
+        for tag in args.languages or LANGUAGES:
+            page = Path(folder) / f"{tag}.html"
             page.write_text(printable_page(args.site, tag, toc), encoding="utf-8")
-            print_page(page, Path(folder) / "book.pdf")
-            shutil.copyfile(Path(folder) / "book.pdf", target)
-        print(target)
+            browser.open(page.as_uri())
+            target = args.site / "downloads" / f"will-it-fit-{tag}.pdf"
+            browser.page.pdf(path=target, outline=True, tagged=True, prefer_css_page_size=True,
+                             print_background=True)
+            print(target)
     return 0
 
 

@@ -13,7 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import html
 
-OWN = {"_static", "_sources", "_downloads", "_images", "downloads", "engine"}  # not pages
+from tools.site.assets import element_names, formula_signs, page_names, tree
+
 CLASS = "contains(concat(' ', normalize-space(@class), ' '), ' {} ')"
 SHAPE = " | ".join((*map(".//{}".format, ("h1", "h2", "h3", "h4", "figure", "table", "tr", "img",
                                           "details")),
@@ -37,7 +38,7 @@ class Page:
     """Facts of one page.
 
     Attributes:
-        ids: of all elements. classes: of all elements.
+        ids: of all elements. names: classes and ids of all elements.
         links, text_links: targets of all links, and of those in the article.
         loads: addresses of scripts, styles and images. inline: attributes of inline scripts.
         alternates: address by language. switch: target of the language switcher.
@@ -50,7 +51,7 @@ class Page:
 
     lang: str
     ids: list[str]
-    classes: set[str]
+    names: set[str]
     links: list[str]
     text_links: list[str]
     loads: list[str]
@@ -72,20 +73,9 @@ class Page:
 Site = dict[str, Page]
 
 
-def names(site: Path) -> list[str]:
-    """List the pages of a built site, relative to its folder."""
-    return sorted(name for path in site.rglob("*.html")
-                  if not OWN & set((name := path.relative_to(site).as_posix()).split("/")))
-
-
 def load(site: Path) -> Site:
     """Read all pages."""
-    return {name: read(site / name) for name in names(site)}
-
-
-def tree(path: Path) -> html.HtmlElement:
-    """Parse a page."""
-    return html.document_fromstring(path.read_bytes(), html.HTMLParser(encoding="utf-8"))
+    return {name: read(site / name) for name in page_names(site)}
 
 
 def read(path: Path) -> Page:
@@ -93,12 +83,10 @@ def read(path: Path) -> Page:
     root = tree(path)
     strings = functools.partial(root.xpath, smart_strings=False)
     article = next(root.iter("article"), html.Element("article"))
-    ids, classes = strings("//@id"), {name for text in set(strings("//@class"))
-                                      for name in text.split()}
-    signs = {sign for each in root.find_class("katex-html") for sign in each.text_content()}
+    ids, names, signs = strings("//@id"), element_names(root), formula_signs(root)
     _drop(root.find_class("katex"))  # nine tenths of a derivation
     page = Page(
-        lang=root.get("lang", ""), ids=ids, classes=classes, signs=signs,
+        lang=root.get("lang", ""), ids=ids, names=names, signs=signs,
         links=strings("//a/@href"),
         text_links=article.xpath(f".//a[not({CLASS.format('headerlink')})]/@href"),
         loads=strings(LOADED),
