@@ -3,29 +3,8 @@
 import numpy as np
 import pytest
 
-from calc.physics.arrays import ceil_div, either, once, select
+from calc.physics.arrays import ceil_div, once
 from calc.physics.inputs import Inputs
-
-
-def refused():
-    raise AssertionError("it is computed")
-
-
-@pytest.mark.parametrize("true", [True, np.True_, np.array(True)])
-def test_a_scalar_condition_takes_one_branch_as_it_is(true):
-    yes, no = object(), object()
-    assert select(true, yes, no) is yes
-    assert select(not true, yes, no) is no
-    assert either(true, lambda: yes, refused) is yes
-    assert either(not true, refused, lambda: no) is no
-
-
-def test_an_array_of_conditions_takes_both_branches_where_they_hold():
-    mixed, ones, twos = np.array([True, False, True]), np.full(3, 1.0), np.full(3, 2.0)
-    assert select(mixed, ones, twos).tolist() == [1, 2, 1]
-    assert either(mixed, lambda: ones, lambda: twos).tolist() == [1, 2, 1]
-    assert either(np.full(3, True), lambda: ones, refused) is ones
-    assert either(np.full(3, False), refused, lambda: ones) is ones
 
 
 @pytest.mark.parametrize(("whole", "part", "count"), [

@@ -4,19 +4,11 @@ import numpy as np
 import pytest
 from _fleet import alike as sampled
 from _fleet import fleet_alike, run, where
+from _models import deployed, inputs_of
 
 import calc
 import catalogue
 from calc.physics.arrays import ceil_div
-from calc.physics.attention import (
-    hyper_connections,
-    linear_attention,
-    linear_state,
-    linear_widths,
-    residual_widths,
-    state_passes,
-)
-from calc.physics.inputs import Inputs
 from calc.serving.evaluate import PHASES, evaluate
 from catalogue.deployments.scenario import model_inputs
 from catalogue.entries.models import WINDOW_HEADS
@@ -137,46 +129,7 @@ def test_unfused_scores_meet_every_position_up_to_the_end_of_a_chunk(changes, po
     assert found["prefill_multiplied"] == pytest.approx(positions)
 
 
-# two key heads of 3 are 6 elements, six value heads of 5 are 30; both and queries are 42
-LINEAR = {"hidden_size": 7, "linear_num_key_heads": 2, "linear_num_value_heads": 6,
-          "linear_key_head_dim": 3, "linear_value_head_dim": 5, "linear_conv_kernel_dim": 4,
-          "linear_decay_rank": 0, "linear_gate_rank": 0, "linear_layers": 9,
-          "linear_mamba": 0, "state_element_bytes": 4, "activation_element_bytes": 2,
-          "draft_tokens": 2}
-
-
-@pytest.mark.parametrize(("decay", "gate", "own", "whole"), [
-    (0, 0, (7 + 2) * 6 + 7 * 30, 0),  # a number, a rate and a bias of a value head
-    (1, 0, 6 + 6 + 2 + 7 * 30, 7), (0, 1, (7 + 2) * 6 + 30, 7),
-    (11, 13, 11 * 6 + 6 + 2 + 13 * 30, 7 * 24)])
-def test_parameters_of_linear_attention(decay, gate, own, whole):
-    found = linear_attention(Inputs(LINEAR | {"linear_decay_rank": decay,
-                                              "linear_gate_rank": gate}))
-    assert found.divided == 42 * 7 + 42 * 4 + own + 7 * 6 + 30 * 7
-    assert (found.replicated, found.kv, found.norm) == (whole, 0, 7 + 7 + 5)
-
-
-def test_state_of_linear_attention():
-    """Keys by values, and three tokens of the convolution; read once, kept after every token."""
-    for taps, tokens in ((0, 0), (1, 0), (4, 3)):
-        assert linear_state(Inputs(LINEAR | {"linear_conv_kernel_dim": taps})) == 9 * (
-            4 * 30 * 3 + 2 * tokens * 42)
-    assert linear_widths(Inputs(LINEAR)) == (42 + 30 + 30, 42 + 42 + (42 + 30) + (30 + 30 + 30))
-    assert state_passes(Inputs(LINEAR)) == 4
-
-
-@pytest.mark.parametrize(("streams", "widths", "layer", "head"), [
-    (1, 4, 0, 0), (2, 10, 2 * (8 * (2 * 7 + 1) + 3), 2 * (2 * 7 + 1) + 1),
-    (4, 18, 2 * (24 * (4 * 7 + 1) + 3), 4 * (4 * 7 + 1) + 1)])
-def test_streams_of_hyper_connections(streams, widths, layer, head):
-    """A weight in, one out and one for each pair of streams, from all of them at once."""
-    q = Inputs({"hc_mult": streams, "hidden_size": 7, "num_hidden_layers": 5,
-                "layers_without_mlp": 0})
-    assert hyper_connections(q) == (layer, head)
-    assert residual_widths(q) == widths
-
-
-FLASH, PRO = "deepseek-v4-flash", "deepseek-v4-pro"
+FLASH = "deepseek-v4-flash"
 # rows of 448 elements in FP8 with 8 bytes of scales and 64 in BF16; index keys with one scale
 BYTES = {"kv_cache_element_bytes": 456 / 448, "kv_rope_element_bytes": 2,
          "kv_index_element_bytes": 132 / 128, "state_element_bytes": 4,
@@ -192,14 +145,6 @@ def v4(name=FLASH, **changed):
 
 class TestCompressed:
     """Golden numbers from the published checkpoints and from what an engine allocates."""
-
-    @pytest.mark.parametrize(("name", "total", "active", "per_token"), [
-        (FLASH, 284331713536, 13269574656, 3850.25), (PRO, 1572996012032, 48851212288, 5511.44)])
-    def test_published_parameters_and_cache(self, name, total, active, per_token):
-        _, found = v4(name)
-        assert found["total_parameters"] == pytest.approx(total, rel=2e-4)
-        assert found["active_parameters"] == pytest.approx(active, rel=5e-3)
-        assert found["kv_bytes_per_token"] == pytest.approx(per_token, abs=5e-3)
 
     def test_state_of_a_request_in_blocks(self):
         inputs, found = v4()
@@ -291,23 +236,6 @@ class TestSharedIndexKeys:
             assert group[f"{phase}_index_flops"] == alone[f"{phase}_index_flops"]
         assert group["decode_vector_bytes"] == pytest.approx(alone["decode_vector_bytes"])
 
-    def test_ranks_fill_each_others_tiles(self):
-        """TP8 leaves 16 heads to a rank, a quarter of a tile; four ranks together fill one."""
-        flops = [self.step(decode_context_parallel=size, sparse_tile_rows=64)["decode_core_flops"]
-                 for size in (1, 2, 4, 8)]
-        np.testing.assert_allclose(np.array(flops) / flops[-1], [4, 2, 1, 1])
-
-    @pytest.mark.parametrize("phase", ["decode", "prefill"])
-    def test_candidates_are_sent_beside_queries_and_outputs(self, phase):
-        """2,048 scores and positions of each token, 8 bytes, from seven others in each layer."""
-        plain = {"decode_context_parallel": 8, "gather_alpha": 0, "gather_step_alpha": 0,
-                 "gather_bulk_alpha": 0, "gather_bulk_efficiency": 0, "gather_efficiency": 0.5}
-        inputs, split = deployment(SPARSE, **LONG, **plain)
-        copied = deployment(SPARSE, **LONG, **plain, index_replicated=1)[1]
-        more = (split[f"{phase}_context_exchange_time"] - copied[f"{phase}_context_exchange_time"])
-        sent = 61 * split[f"{phase}_tokens"] * 2048 * 8 * 7
-        assert more == pytest.approx(sent / (0.5 * inputs["device_link_bandwidth"]))
-
     def test_prompts_gather_rows_or_send_queries(self):
         rows, queries, alone = (self.step(decode_context_parallel=size, index_replicated=1,
                                           prompt_rows_gathered=flag)
@@ -315,13 +243,6 @@ class TestSharedIndexKeys:
         assert rows["prefill_core_flops"] == alone["prefill_core_flops"]
         assert queries["prefill_context_exchange_time"] > rows["prefill_context_exchange_time"] > 0
         assert rows["decode_context_exchange_time"] == queries["decode_context_exchange_time"]
-
-    def test_the_best_of_every_rank_contain_the_best_of_all(self):
-        scores = np.random.default_rng(1).normal(size=4096)
-        best = set(np.argsort(scores)[-256:])
-        candidates = np.concatenate([rank + 8 * np.argsort(scores[rank::8])[-256:]
-                                     for rank in range(8)])
-        assert best == set(candidates[np.argsort(scores[candidates])[-256:]])
 
 
 @pytest.mark.parametrize("name", ["a3-v4-vllm-prefill", "a3-glm51-pd-tp1-prefill"])
@@ -336,89 +257,20 @@ def test_a_dealt_prompt_is_quicker_and_takes_more_memory(name):
 # config.json of nvidia/Nemotron-H-56B-Base-8K: 54 Mamba-2 and 10 attention blocks, of which 54 are
 # followed by a network
 NEMOTRON_H = {
-    "num_hidden_layers": 64, "linear_layers": 54, "layers_without_mlp": 10, "mlp_matrices": 2,
-    "hidden_size": 8192, "vocab_size": 131_072, "num_attention_heads": 64,
-    "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 32_768, "linear_mamba": 1,
-    "linear_num_key_heads": 8, "linear_key_head_dim": 256, "linear_num_value_heads": 256,
-    "linear_value_head_dim": 64, "linear_conv_kernel_dim": 4}
-# the three sizes of Nemotron 3: blocks, of which with Mamba-2 and without a network; widths
-NEMOTRON_3 = {
-    "mlp_matrices": 2, "vocab_size": 131_072, "num_key_value_heads": 2, "head_dim": 128,
-    "intermediate_size": 1, "linear_mamba": 1, "linear_num_key_heads": 8,
-    "linear_key_head_dim": 128, "linear_value_head_dim": 64, "linear_conv_kernel_dim": 4,
-    "router_bias": 1, "n_shared_experts": 2, "first_k_dense_replace": 0}
-SUPER = NEMOTRON_3 | {
-    "num_hidden_layers": 48, "linear_layers": 40, "layers_without_mlp": 8, "hidden_size": 4096,
-    "num_attention_heads": 32, "linear_num_value_heads": 128, "n_routed_experts": 512,
-    "num_experts_per_tok": 22, "moe_intermediate_size": 2688, "routed_expert_hidden_size": 1024}
-ULTRA = NEMOTRON_3 | {
-    "num_hidden_layers": 60, "linear_layers": 48, "layers_without_mlp": 12, "hidden_size": 8192,
-    "num_attention_heads": 64, "linear_num_value_heads": 256, "n_routed_experts": 512,
-    "num_experts_per_tok": 22, "moe_intermediate_size": 5120, "routed_expert_hidden_size": 2048}
-LIGHTNING = NEMOTRON_3 | {
-    "num_hidden_layers": 29, "linear_layers": 23, "layers_without_mlp": 6, "hidden_size": 2688,
-    "num_attention_heads": 32, "linear_num_value_heads": 64, "n_routed_experts": 128,
-    "num_experts_per_tok": 6, "moe_intermediate_size": 1856}
-MIMO = {
-    "num_hidden_layers": 48, "full_attention_layers": 9, "sliding_window": 128,
-    "hidden_size": 4096, "vocab_size": 152_576, "num_attention_heads": 64,
-    "num_key_value_heads": 4, "head_dim": 192, "v_head_dim": 128,
-    "window_num_key_value_heads": 8, "intermediate_size": 16_384, "first_k_dense_replace": 1,
-    "n_routed_experts": 256, "num_experts_per_tok": 8, "moe_intermediate_size": 2048,
-    "router_bias": 1}
-GEMMA = {  # its dense network is three times as wide as an expert, and every token's
-    "num_hidden_layers": 30, "full_attention_layers": 5, "sliding_window": 1024,
-    "hidden_size": 2816, "vocab_size": 262_144, "separate_head": 0, "num_attention_heads": 16,
-    "num_key_value_heads": 2, "head_dim": 512, "value_from_key": 1, "qk_norm": 1,
-    "window_num_key_value_heads": 8, "window_head_dim": 256, "window_v_head_dim": 256,
-    "intermediate_size": 2112, "first_k_dense_replace": 0, "n_routed_experts": 128,
-    "num_experts_per_tok": 8, "moe_intermediate_size": 704, "n_shared_experts": 3}
-LLAMA_4 = {  # chunks of 8,192 tokens in three layers of four
-    "num_hidden_layers": 48, "full_attention_layers": 12, "sliding_window": 8192,
-    "hidden_size": 5120, "vocab_size": 202_048, "num_attention_heads": 40,
-    "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 16_384,
-    "num_experts_per_tok": 1, "moe_intermediate_size": 8192, "n_shared_experts": 1}
-SCOUT = LLAMA_4 | {"n_routed_experts": 16, "first_k_dense_replace": 0}
-MAVERICK = LLAMA_4 | {"n_routed_experts": 128, "first_k_dense_replace": 24}
-BILLION = 1e9
+    "num_hidden_layers": 64, "linear_layers": 54, "full_attention_layers": 10, "sparse_layers": 10,
+    "layers_without_mlp": 10, "first_k_dense_replace": 54, "mlp_matrices": 2, "hidden_size": 8192,
+    "vocab_size": 131_072, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128,
+    "intermediate_size": 32_768, "linear_mamba": 1, "linear_num_key_heads": 8,
+    "linear_key_head_dim": 256, "linear_num_value_heads": 256, "linear_value_head_dim": 64,
+    "linear_conv_kernel_dim": 4}
+MIMO, GEMMA = "mimo-v2-flash", "gemma-4-26b-a4b"
 
 
-def inputs_of(shapes, **changed):
-    """Inputs of a model of grouped-query attention on one rank, one request, 16 bits."""
-    plain = catalogue.model_inputs(catalogue.load_model("llama-3.1-8b"))
-    stated = shapes | changed
-    dense = stated.get("num_hidden_layers", 32) - stated.get("layers_without_mlp", 0)
-    numbers = plain | {"first_k_dense_replace": dense} | stated
-    cached = numbers["num_hidden_layers"] - numbers["linear_layers"]
-    derived = {"full_attention_layers": cached, "v_head_dim": numbers["head_dim"],
-               "routed_expert_hidden_size": numbers["hidden_size"]}
-    numbers |= {name: stated.get(name, value) for name, value in derived.items()}
-    numbers["sparse_layers"] = numbers["full_attention_layers"]
-    numbers |= {name: stated.get(name, numbers[name.removeprefix("window_")])
-                for name in WINDOW_HEADS}
-    base = catalogue.load_scenario("s0-scenario-1").inputs()
-    alone = {"tensor_parallel": 1, "data_parallel": 1, "expert_parallel": 1, "concurrency": 1}
-    return base | alone | numbers
+def nemotron(**changed):
+    return deployed("llama-3.1-8b", **NEMOTRON_H | changed)
 
 
-def deployed(shapes, **changed):
-    return evaluate(inputs_of(shapes, **changed), "gqa")
-
-
-@pytest.mark.parametrize(("shapes", "total", "active", "within"), [
-    (NEMOTRON_H, 56, 56, 0.01), (SUPER, 120, 12, 0.03), (ULTRA, 550, 55, 0.01),
-    (LIGHTNING, 31.6, 3.2, 0.01),  # 30B-A3B by its name
-    (MIMO, 309, 15, 0.02), (GEMMA, 25.2, 3.8, 0.01),
-    # printed with a vision tower of 0.9e9
-    (SCOUT, 109 - 0.9, 17, 0.02), (MAVERICK, 401.6 - 0.9, 17, 0.02)])
-def test_parameters_are_about_those_that_are_published(shapes, total, active, within):
-    found = deployed(shapes)
-    assert found["total_parameters"] / BILLION == pytest.approx(total, rel=within)
-    assert found["active_parameters"] <= active * BILLION * 1.03
-    assert found["active_parameters_with_embedding"] >= active * BILLION * 0.97
-
-
-def test_a_layer_of_mamba_2_by_hand():
+def test_mamba_2_layer_by_hand():
     """Width 8,192; 256 heads of 64; eight groups of states of 256; taps of 4 and a bias."""
     inner, groups = 256 * 64, 8 * 256
     into = 8192 * (2 * inner + 2 * groups + 256)
@@ -428,11 +280,15 @@ def test_a_layer_of_mamba_2_by_hand():
     network = 2 * 8192 * 32_768
     # a norm before each block, a norm before each network, and one after all
     norms = (64 + 54 + 1) * 8192
-    assert deployed(NEMOTRON_H)["total_parameters"] == pytest.approx(
+    found = nemotron(state_element_bytes=4)
+    assert found["total_parameters"] == pytest.approx(
         54 * mamba + 10 * attention + 54 * network + norms + 2 * 131_072 * 8192, abs=0.5)
+    # a state in 32 bits, and what the three last tokens bring to the convolution in 16
+    assert found["state_bytes_per_request"] == 54 * (
+        4 * inner * 256 + 3 * 2 * (inner + 2 * groups))
 
 
-def test_an_attention_layer_whose_keys_serve_as_values_by_hand():
+def test_attention_layer_whose_keys_serve_as_values_by_hand():
     """Gemma 4: 16 heads; 8 keys and values of 256 beside a window, 2 keys of 512 without."""
     found, d = deployed(GEMMA), 2816
     divided, kv = found["attention_divided_parameters"], found["attention_kv_parameters"]
@@ -442,46 +298,18 @@ def test_an_attention_layer_whose_keys_serve_as_values_by_hand():
     assert 30 * (found["norm_parameters"] - 2 * d) == pytest.approx(2 * (25 * 256 + 5 * 512))
 
 
-@pytest.mark.parametrize(("shapes", "token"), [
-    (NEMOTRON_H, 10 * 8 * 256 * 2), (SUPER, 8 * 2 * 256 * 2), (ULTRA, 12 * 2 * 256 * 2),
-    (LIGHTNING, 6 * 2 * 256 * 2), (MIMO, 9 * 4 * 320 * 2 + 39 * 8 * 320 * 2),
-    (GEMMA, 5 * 2 * 1024 * 2 + 25 * 8 * 512 * 2), (SCOUT, 48 * 8 * 256 * 2)])
-def test_cache_of_a_token_by_hand(shapes, token):
-    """Keys and values of all layers, 2 bytes an element; both are kept where keys are values."""
-    assert deployed(shapes)["kv_bytes_per_token"] == pytest.approx(token)
+def test_cache_and_core_of_layers_with_other_heads_by_hand():
+    """MiMo: 64 heads by 192 + 128 elements, at 5,001 positions in 9 layers and 128 in 39.
 
-
-@pytest.mark.parametrize(("shapes", "layers", "state", "passed"), [
-    (NEMOTRON_H, 54, 256 * 64 * 256, 256 * 64 + 2 * 8 * 256),
-    (SUPER, 40, 128 * 64 * 128, 128 * 64 + 2 * 8 * 128)])
-def test_state_of_a_request_by_hand(shapes, layers, state, passed):
-    """A state in 32 bits, and what the three last tokens bring to the convolution in 16."""
-    found = deployed(shapes, state_element_bytes=4)
-    assert found["state_bytes_per_request"] == layers * (4 * state + 3 * 2 * passed)
-
-
-@pytest.mark.parametrize("shapes", [MIMO, GEMMA])
-def test_beyond_a_window_only_layers_without_one_read_more(shapes):
-    read = [deployed(shapes, input_tokens=n, output_tokens=1)["decode_kv_bytes"]
-            for n in (5000, 5001)]
-    entry = shapes["num_key_value_heads"] * 2 * (
-        shapes["head_dim"] + shapes.get("v_head_dim", shapes["head_dim"]))
-    assert read[1] - read[0] == pytest.approx(shapes["full_attention_layers"] * entry)
-    windows = deployed(shapes, input_tokens=5000, output_tokens=1)["kv_window_entry_bytes"]
-    every = shapes["num_hidden_layers"] - shapes["full_attention_layers"]
-    assert read[0] - shapes["full_attention_layers"] * entry * 5001 == pytest.approx(
-        every * windows * shapes["sliding_window"])
-
-
-def test_core_of_layers_with_other_heads_by_hand():
-    """MiMo: 64 heads by 192 + 128 elements, at 5,001 positions in 9 layers and 128 in 39."""
+    Layers without a window have four KV heads, the others eight; an element has two bytes.
+    """
     found = deployed(MIMO, input_tokens=5000, output_tokens=1, kv_imbalance=1)
-    met = 9 * 5001 + 39 * 128
-    assert found["decode_core_flops"] == pytest.approx(2 * 64 * 320 * met)
+    assert found["decode_core_flops"] == pytest.approx(2 * 64 * 320 * (9 * 5001 + 39 * 128))
+    assert found["decode_kv_bytes"] == pytest.approx(2 * 320 * (9 * 5001 * 4 + 39 * 128 * 8))
 
 
 @pytest.mark.parametrize(("ranks", "tokens"), [(1, 32), (4, 32), (8, 16)])
-def test_a_page_holds_more_tokens_of_layers_with_smaller_entries(ranks, tokens):
+def test_page_holds_more_tokens_of_layers_with_smaller_entries(ranks, tokens):
     """MiMo has twice the KV heads beside a window; on eight ranks all layers have one each."""
     found = deployed(MIMO, tensor_parallel=ranks, expert_parallel=ranks, page_groups=1,
                      block_size=16, context_tokens=32_000)
@@ -491,24 +319,14 @@ def test_a_page_holds_more_tokens_of_layers_with_smaller_entries(ranks, tokens):
     assert found["blocks_per_request"] == 32_000 / tokens
 
 
-def test_activations_of_mamba_2_by_hand():
-    """Gate, values, keys of both kinds and step sizes; the convolution's outputs; outputs."""
-    inner, groups = 256 * 64, 8 * 256
-    width = 2 * (inner + groups) + 256 + (inner + 2 * groups) + inner
-    found = deployed(NEMOTRON_H, tensor_parallel=8)
-    assert found["attention_activation_width"] == 8192 + width / 8
-    attention = deployed(NEMOTRON_H, linear_mamba=0)["attention_activation_width"]
-    assert attention == 8192 + (128 + 128) * (64 + 8)
-
-
-def test_a_recurrence_of_mamba_2_writes_and_reads():
+def test_recurrence_of_mamba_2_writes_and_reads():
     """Two products with the state against three; in chunks half the pairs, scores by group."""
-    mamba, delta = (deployed(NEMOTRON_H, linear_mamba=kind, input_tokens=4096, output_tokens=1)
+    mamba, delta = (nemotron(linear_mamba=kind, input_tokens=4096, output_tokens=1)
                     for kind in (1, 0))
     of_state = 2 * 54 * 256 * 64 * 256
     less = delta["decode_core_flops"] - mamba["decode_core_flops"]
     assert less == pytest.approx(of_state * mamba["decode_tokens"])
-    tokens, chunk = mamba["prefill_tokens"], inputs_of(NEMOTRON_H)["linear_chunk_tokens"]
+    tokens, chunk = mamba["prefill_tokens"], inputs_of("llama-3.1-8b")["linear_chunk_tokens"]
     pairs = 256 * (256 + 64) - (8 * 256 + 256 * 64) / 2
     less = delta["prefill_core_flops"] - mamba["prefill_core_flops"]
     assert less == pytest.approx(tokens * (of_state + 2 * 54 * chunk * pairs))
@@ -516,7 +334,7 @@ def test_a_recurrence_of_mamba_2_writes_and_reads():
 
 def test_networks_of_two_matrices_move_and_multiply_two_thirds():
     """Weights and operations; of rows what goes in and out stays, and an inside is left out."""
-    gated, plain = (deployed(SCOUT, mlp_matrices=number) for number in (3, 2))
+    gated, plain = (deployed("llama-4-scout", mlp_matrices=number) for number in (3, 2))
     for kind in ("shared_expert", "routed_expert"):
         assert 3 * plain[f"{kind}_parameters"] == 2 * gated[f"{kind}_parameters"]
         assert 3 * plain[f"decode_{kind}_flops"] == pytest.approx(2 * gated[f"decode_{kind}_flops"])
@@ -528,9 +346,9 @@ def test_networks_of_two_matrices_move_and_multiply_two_thirds():
 
 def test_layers_without_a_network_have_one_norm_and_one_sum_less():
     """Of 64 blocks 54 have a network: 118 norms, 118 sums over the ranks and the embedding's."""
-    shapes = NEMOTRON_H | {"linear_layers": 0}
-    every, some = (deployed(shapes | {"first_k_dense_replace": 64 - bare},
-                            layers_without_mlp=bare, tensor_parallel=8) for bare in (0, 10))
+    every, some = (nemotron(linear_layers=0, full_attention_layers=64, sparse_layers=64,
+                            first_k_dense_replace=64 - bare, layers_without_mlp=bare,
+                            tensor_parallel=8) for bare in (0, 10))
     assert every["total_parameters"] - some["total_parameters"] == pytest.approx(
         10 * (2 * 8192 * 32_768 + 8192))
     one = (every["decode_all_reduce_time"] - some["decode_all_reduce_time"]) / 10
@@ -539,39 +357,16 @@ def test_layers_without_a_network_have_one_norm_and_one_sum_less():
 
 @pytest.mark.parametrize(("stages", "fullest"), [(1, 54), (2, 27), (4, 14), (64, 1)])
 def test_a_stage_has_at_most_its_part_of_the_networks(stages, fullest):
-    found = deployed(NEMOTRON_H, pipeline_parallel=stages)
+    found = nemotron(pipeline_parallel=stages)
     assert np.max(found["stage_dense_layers"]) == fullest
     assert np.all(found["stage_dense_layers"] + found["stage_bare_layers"]
                   == found["stage_layers"])
 
 
-class TestLikeToday:
-    """A mixture of layers that are all alike is the model that has no mixture."""
-
-    @pytest.mark.parametrize("shapes", [MIMO, GEMMA | {"value_from_key": 0}])
-    def test_windows_with_the_heads_of_the_others(self, shapes):
-        alike = {name: value for name, value in shapes.items() if name not in WINDOW_HEADS}
-        some, none = (deployed(alike, full_attention_layers=layers)
-                      for layers in (7, shapes["num_hidden_layers"]))
-        for name in ("total_parameters", "active_parameters", "kv_bytes_per_token",
-                     "weights_per_device", "decode_attention_bytes"):
-            assert some[name] == pytest.approx(none[name], rel=1e-12)
-        assert some["kv_window_entry_bytes"] == some["kv_entry_bytes"]
-
-    @pytest.mark.parametrize("shapes", [MIMO, GEMMA])
-    def test_a_mixture_lies_between_its_kinds_by_their_layers(self, shapes):
-        layers = shapes["num_hidden_layers"]
-        none, full, some = (deployed(shapes, full_attention_layers=number)
-                            for number in (0, layers, 10))
-        for name in ("total_parameters", "kv_bytes_per_token", "weights_per_device",
-                     "decode_attention_flops", "decode_attention_bytes"):
-            assert layers * some[name] == pytest.approx(
-                10 * full[name] + (layers - 10) * none[name], rel=1e-12)
-
-    def test_gated_networks_in_every_layer(self):
-        for name in ("llama-3.1-8b", "gpt-oss-120b"):
-            model = catalogue.load_model(name)
-            shapes = catalogue.model_inputs(model)
-            assert (shapes["mlp_matrices"], shapes["layers_without_mlp"]) == (3, 0)
-            assert deployed(shapes)["total_parameters"] == pytest.approx(
-                calc.parameters(model)["total"], rel=1e-12)
+def test_mixture_of_equal_layers_is_a_model_without_mixture():
+    heads = {name: inputs_of(MIMO)[name.removeprefix("window_")] for name in WINDOW_HEADS}
+    some, none = (deployed(MIMO, **heads, full_attention_layers=layers) for layers in (7, 48))
+    for name in ("total_parameters", "active_parameters", "kv_bytes_per_token",
+                 "weights_per_device", "decode_attention_bytes"):
+        assert some[name] == pytest.approx(none[name], rel=1e-12)
+    assert some["kv_window_entry_bytes"] == some["kv_entry_bytes"]

@@ -2,31 +2,23 @@
 
 import functools
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, alike, compositions, fleet_alike, one, sampled, tables
+from _fleet import ATTENTIONS, alike, compositions, fleet_alike, one, tables
 
 from calc.physics.breakdown import (
     CLASSES,
     DEVICE,
     Busy,
-    added_time,
-    bottleneck,
     bound_by,
-    busy,
-    busy_in,
-    cores_in,
     hidden_time,
-    parts,
-    token_parts,
 )
 from calc.physics.inputs import Inputs
 from calc.serving.evaluate import evaluate
 from catalogue.deployments.physics_inputs import DENSE
 from reference.layers import CARD, LINKS, Experts, Layers, Piece, layers
-from reference.steps import inputs_of, timed
+from reference.steps import inputs_of
 from reference.timeline import Way, length
 
 TIMES = {name: 3.0 + at for at, name in enumerate(DEVICE)}  # of a micro-batch: 3, 4, 5, ...
@@ -48,21 +40,6 @@ def quantities(phase="decode", device=400.0, host=410.0):
 
 
 class TestParts:
-    def test_a_step_of_decode_and_a_token_of_it(self):
-        """Four tokens a step, whose drafting takes nine seconds."""
-        step = TWICE | {"overlap": -17.0, "single_token_path": -0.5, "host": 10.0,
-                        "host_gap": 0.25}
-        assert parts(INPUTS, quantities()) == step
-        assert parts(INPUTS, quantities(device=410.0, host=400.0))["host"] == 0
-        assert token_parts(INPUTS, quantities()) == {
-            name: time / 4 for name, time in step.items()} | {
-                "draft": 9 / 4, "idle_ranks": -1.0, "stall": 1.5}
-
-    @pytest.mark.parametrize("phase", ["prefill", "burst"])
-    @pytest.mark.parametrize(("drafts", "drafted"), [(0, 0), (0.5, 6), (1, 6), (2, 6)])
-    def test_prompts_pass_the_layer_that_drafts_once(self, phase, drafts, drafted):
-        found = parts(INPUTS | {"draft_tokens": drafts}, quantities(phase), phase)
-        assert found == parts(INPUTS, quantities()) | {"draft": drafted}
 
     def test_resources_that_bind(self):
         """At seven operations a byte, as many as the card multiplies, reading binds."""
@@ -78,19 +55,6 @@ class TestParts:
         whole = sum(plain.values())  # the layer that drafts is bound like the others
         assert bound_by(INPUTS, quantities("prefill"), "prefill") == pytest.approx(
             {name: time * (whole + 6) / whole for name, time in plain.items()})
-
-    @pytest.mark.parametrize(("name", "resource"), [
-        ("core", "compute"), ("head", "memory_bandwidth"), ("vector", "memory_bandwidth"),
-        ("dequantisation", "l2_bandwidth"), ("pipeline", "communication"), ("fetch", "host"),
-        ("boundary", "fixed_costs")])
-    def test_the_bottleneck_is_what_takes_longest(self, name, resource):
-        assert bottleneck(INPUTS, quantities("burst") | {f"burst_{name}_time": 1000.0},
-                          "burst") == resource
-
-
-STEP = {"compute": 100.0, "communication": 40.0, "saved": 2.0, "offload": 3.0, "fetch": 5.0,
-        "router": 1.0, "shared_expert": 6.0, "routed_expert": 9.0, "exchange": 14.0,
-        "dispatch": 4.0, "second_stream": 0.0}
 # two micro-batches: 100 less 16 of the host and 2 saved; experts 2 (1 + 6 + 9)
 KEPT = Busy(own=82.0, links=40.0, on_host=16.0, router=2.0, routed=18.0, shared=12.0,
             exchange=28.0, dispatch=8.0)
@@ -101,18 +65,6 @@ WAYS = {"micro_batches": 1, "unequal_streams": 0, "shared_expert_ranks": 0,
 
 def hidden(kept=KEPT, **ways):
     return hidden_time(Inputs(WAYS | ways), kept)
-
-
-def test_busy_times_of_a_step():
-    assert busy(2, STEP) == KEPT
-    assert KEPT * 3 - KEPT == KEPT + KEPT
-    inputs = one(sampled("mla"), 3) | {"micro_batches": 2}
-    step = timed(inputs, "mla", compositions(inputs)["decode"])
-    q = inputs_of(inputs)
-    assert busy_in(q, step) == busy(2, {name: getattr(step, f"{name}_time") for name in STEP})
-    assert cores_in(q, step) == Busy(own=2 * (step.core_time + step.index_time),
-                                     links=2 * step.context_exchange_time)
-    assert step.hidden_time == pytest.approx(hidden_time(q, busy_in(q, step)))
 
 
 @pytest.mark.parametrize(("ways", "time"), [
@@ -128,38 +80,6 @@ def test_busy_times_of_a_step():
     ({"micro_batches": 2, "host_overlap": 0.5}, 40 + 8)])
 def test_what_runs_beside_something_longer(ways, time):
     assert hidden(**ways) == pytest.approx(time)
-
-
-@pytest.mark.parametrize(("own", "links", "experts", "exchange", "on_host", "time"), [
-    (50, 80, 32, 28, 0, 50),  # the card is the shorter one
-    (82, 40, 20, 10, 0, 30),  # the stream of the experts is
-    (82, 40, 80, 35, 0, 7),  # that of attention is
-    (82, 40, 32, 28, 90, 40 + 82)])  # a host that takes longer than all else hides all else
-def test_no_more_is_hidden_than_the_shorter_stream_has(own, links, experts, exchange, on_host,
-                                                       time):
-    kept = Busy(own=own, links=links, on_host=on_host, routed=experts, exchange=exchange)
-    assert hidden(kept, micro_batches=2, unequal_streams=1, host_overlap=1) == time
-
-
-@pytest.mark.parametrize(("aside", "time"), [(0, 0), (7, 7), (20, 20), (25, 20)])
-def test_a_second_stream_is_hidden_beside_router_and_routed_experts(aside, time):
-    """Of experts 32, shared ones 12: beside 20; whatever the experts of ranks add to it adds up."""
-    kept = replace(KEPT, aside=aside)
-    assert hidden(kept, second_stream_tokens=8) == time
-    assert hidden(Busy(own=30.0, aside=aside) + replace(KEPT, own=52.0),
-                  second_stream_tokens=8) == time
-
-
-@pytest.mark.parametrize(("more", "ways", "longer"), [
-    (Busy(own=5), {}, 5),  # the links are hidden already
-    (Busy(links=5), {}, 0),  # beside 82 of the card
-    (Busy(links=50), {}, 50 - 42), (Busy(on_host=5), {}, 5),
-    (Busy(on_host=5), {"host_overlap": 1}, 5 - 5 - 16),  # 16 of the host were not hidden before
-    (Busy(own=-50), {}, -50 + 8)])  # of 32 left to the card 40 cannot be hidden
-def test_time_that_more_work_adds(more, ways, longer):
-    step = Inputs({f"{name}_time": time for name, time in STEP.items()} | {"hidden_time": 40.0})
-    assert added_time(Inputs(WAYS | {"micro_batches": 2} | ways), step, more) == pytest.approx(
-        longer)
 
 
 ROUNDING = 1e-9  # relative, of sums of a dozen numbers in floating point

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ import catalogue
 from calc.physics.breakdown import CLASSES, bound_by, parts
 from calc.physics.inputs import Inputs
 from calc.physics.operators import operator_time
-from calc.physics.work import Composition
 from calc.serving.evaluate import PHASES, evaluate
 from catalogue.deployments.physics_inputs import DENSE
 
@@ -119,12 +117,6 @@ class TestMatmuls:
         found = evaluate(inputs | {"attention_depth_latency": waiting / depth}, "mla")
         assert found["decode_attention_time"] == pytest.approx(operator_time(
             max(multiplies, waiting), loads, 1 - inputs["load_overlap"]), rel=1e-12)
-
-
-CHUNK = Composition(
-    tokens=60.0, logit_rows=6.0, attended=120.0, in_window=36.0, indexed=48.0, read=18.0,
-    read_in_window=12.0, read_keys=24.0, expanded=30.0, absorbed=0, decoding=False,
-    core_missing=42.0, group_tokens=84.0, busiest_tokens=66.0)
 # three replicas of four tensor ranks share the experts
 RANKS = {"tensor_parallel": 4, "expert_parallel": 12, "expert_tensor_parallel": 0,
          "shared_expert_ranks": 0, "decode_context_parallel": 2, "prefill_context_parallel": 1,
@@ -133,42 +125,6 @@ RANKS = {"tensor_parallel": 4, "expert_parallel": 12, "expert_tensor_parallel": 
 
 def ranks(**changed):
     return Inputs(RANKS | changed)
-
-
-class TestComposition:
-    def test_ranks_that_deal_a_prompt_have_a_quarter_each_and_expand_the_rest_too(self):
-        """Tokens and what they meet are dealt; rows of logits, and what is read, are not."""
-        dealt = ("tokens", "attended", "in_window", "indexed", "core_missing")
-        assert vars(CHUNK.own(ranks())) == vars(CHUNK) | {
-            name: vars(CHUNK)[name] / 4 for name in dealt} | {
-            "expanded": 30 + (60 - 15), "dealt": 4}
-        assert replace(CHUNK, absorbed=1).own(ranks()).expanded == 30
-        for changed in ({"prefill_context_parallel": 0}, {"index_topk": 0}, {"linear_layers": 1},
-                        {"tensor_parallel": 1}):
-            assert CHUNK.own(ranks(**changed)) is CHUNK
-        step = replace(CHUNK, decoding=True)
-        assert step.own(ranks()) is step
-        sparse = replace(CHUNK, absorbed=1)
-        assert [each.sharing_ranks(ranks()) for each in (step, CHUNK, sparse)] == [2, 1, 2]
-        assert sparse.sharing_ranks(ranks(prompt_rows_gathered=1)) == 1
-
-    def test_ranks_choose_among_the_scores_of_their_keys_and_the_best_of_all(self):
-        sparse = replace(CHUNK, absorbed=1)
-        assert sparse.compared(ranks()) == 48 / 2 + 60 * 2 * 2048
-        assert sparse.compared(ranks(index_replicated=1)) == 48
-        assert sparse.compared(ranks(decode_context_parallel=1)) == 48
-
-    def test_tokens_of_a_group_are_stated_or_as_many_of_each(self):
-        alone = replace(CHUNK, group_tokens=None, busiest_tokens=None)
-        assert (CHUNK.together(ranks()), alone.together(ranks())) == (84, 60 * 12 / 4)
-        assert CHUNK.of_shared(ranks()) == alone.of_shared(ranks()) == 60
-        assert CHUNK.of_shared(ranks(shared_expert_ranks=3)) == 84 / 3
-        assert alone.of_shared(ranks(shared_expert_ranks=3)) == 180 / 3
-        assert (CHUNK.exchanged(), alone.exchanged()) == (66, 60)
-        stated = {each.name for each in fields(Composition)} - {
-            "core_missing", "group_tokens", "busiest_tokens", "dealt"}
-        plain = Composition(**{name: getattr(CHUNK, name) for name in stated})
-        assert (plain.core_missing, plain.group_tokens, plain.dealt) == (0, None, 1)
 
 
 EXPERT, GIB = 3 * 7168 * 2048 * 2, 2**30  # [B]

@@ -1,0 +1,18 @@
+"""Models on one rank, or with their inputs changed."""
+
+from typing import Any
+
+import calc
+import catalogue
+
+
+def inputs_of(model: str, **changed: Any) -> dict[str, Any]:
+    """Return inputs of the first deployment of document S0 with another model and changes."""
+    base = catalogue.load_scenario("s0-scenario-1").inputs()
+    return base | catalogue.model_inputs(catalogue.load_model(model)) | changed
+
+
+def deployed(model: str, **changed: Any) -> dict[str, Any]:
+    """Return every quantity of a model in 16 bits, by default of one request on one rank."""
+    alone = {"tensor_parallel": 1, "data_parallel": 1, "concurrency": 1}
+    return calc.evaluate(inputs_of(model, **alone | changed), catalogue.load_model(model).attention)
