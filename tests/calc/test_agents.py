@@ -7,11 +7,9 @@ import yaml
 
 from calc.answer.estimate import estimate
 from calc.capacity.tiers import Talk
-from calc.commands.deciding.answered import agent_cost
 from calc.costing.cost import MILLION, CostOptions, cost
 from calc.costing.ownership import prices_of
-from calc.launching.starting import search
-from calc.layouts.layout import Choice, contents, scenario, text
+from calc.layouts.layout import Choice, scenario, text
 from calc.searching.goal import load_goal
 from catalogue import load_deployment
 from catalogue.entries.deployments import BLOCK, Agent, turn_load
@@ -44,23 +42,6 @@ def test_task_costs_its_turns_and_a_processed_token_its_share_of_a_request():
             MILLION * request / tokens)
 
 
-def test_search_prints_the_cost_of_a_task_beside_that_of_output_tokens():
-    goal = load_goal("v4-flash-agents-8xh200", ["space.tensor=8", "space.spares=none",
-                                                "precisions=fp8-mxfp4"])
-    answer, demand = search(goal), goal.demand
-    best = answer.front[0][0]
-    request = best.amounts["cost"].scaled(demand.output_tokens / MILLION)
-    line = agent_cost(best)
-    assert request.scaled(demand.agent.turns).formatted("en") in line
-    tokens = demand.input_tokens + demand.output_tokens
-    assert request.scaled(MILLION / tokens).formatted("en") in line
-    assert "\n" not in line
-    amounts = answer.beside(best.row)["amounts"]
-    assert amounts["per_task"]["value"] == pytest.approx(request.value * demand.agent.turns)
-    assert amounts["per_million_processed"]["value"] == pytest.approx(
-        request.value * MILLION / tokens)
-
-
 def test_histories_that_a_cache_has_no_room_for_are_prefilled_again():
     """The cache of R1 on eight H200 has room for about 14 of these agents."""
     def ttft(agents):
@@ -70,13 +51,6 @@ def test_histories_that_a_cache_has_no_room_for_are_prefilled_again():
 
     assert ttft(10) < 1.5 * ttft(5)
     assert ttft(20) > 4 * ttft(10)
-
-
-def test_a_prefill_pool_states_hits_without_answers():
-    prefill, both = (contents(GOAL, replace(LAYOUT, pool=pool, drafts=0, hits=hits))["mechanisms"][
-        "prefix_hit_share"] for pool, hits in (("prefill", None), (None, 950)))
-    assert prefill == GOAL.demand.prefill_hit_share < GOAL.demand.prefix_hit_share
-    assert both == 0.95
 
 
 def test_written_file_states_the_agent_and_loads_as_the_goal_asks(tmp_path):

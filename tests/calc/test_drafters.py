@@ -8,7 +8,7 @@ import catalogue
 from calc.launching.deployment import deployed
 from calc.launching.starting import start, started_pools
 from calc.layouts.layout import Choice, Row, scenario
-from calc.layouts.space import Base, Space
+from calc.layouts.space import Space
 from calc.searching.goal import load_goal
 from calc.searching.selection import search_goal as search
 from calc.serving.evaluate import evaluate
@@ -113,22 +113,6 @@ def test_a_block_passes_all_layers_of_a_module_once():
         (2 * longer - head) / inputs["num_hidden_layers"])
 
 
-@pytest.mark.parametrize(("precision", "engine", "tried"), [
-    ("fp8-mxfp4", SGLANG, True), ("fp8-mxfp4", VLLM, True), ("fp8-mxfp4", "sglang@0.5.9", False),
-    ("bf16", SGLANG, False)])
-def test_modules_are_tried_with_checkpoints_that_hold_them(precision, engine, tried):
-    space = Space(goal("model=deepseek-v4-flash"))
-    base = Base("nvidia-h200-sxm", "hgx-h200", engine, precision)
-    assert ((DRAFTERS.index("dspark"), 5) in space.drafting(base)) is tried
-
-
-def test_prompts_pass_the_drafter_to_fill_its_cache():
-    inputs = oss()
-    plain, found = (evaluate(inputs | {"draft_tokens": count}, "gqa") for count in (0, 3))
-    assert found["prefill_step_time"] - plain["prefill_step_time"] == pytest.approx(
-        found["prefill_draft_pass_time"])
-
-
 def test_what_is_tried_is_what_an_engine_is_shown_to_start():
     space, shown = cells()
     drafter = space.model.drafters["eagle3"]
@@ -139,17 +123,6 @@ def test_what_is_tried_is_what_an_engine_is_shown_to_start():
     assert set(cells("space.drafters=own")[1]) == {(0, 0)}
     assert set(cells("space.drafters=eagle3", "space.drafts=2")[1]) == {(1, 2)}
     assert set(cells("space.drafts=0,2")[1]) == {(0, 0), (1, 2)}
-
-
-def test_drafters_are_tried_in_no_pipeline_stages_unless_asked():
-    more = ("space.pipeline=1,2", "space.tensor=4", "space.drafts=0,3")
-    space, _ = cells(*more)
-    kinds = space.cells(space.bases()[0])
-    assert not any(((kind["pipeline"] > 1) & (kind["drafts"] > 0)).any() for kind in kinds)
-    assert space.left_out(space.bases()[0])["drafts"]
-    staged, _ = cells(*more, "space.staged_drafts=true", "space.any_engine=true")
-    kinds = staged.cells(staged.bases()[0])
-    assert any(((kind["pipeline"] > 1) & (kind["drafts"] > 0)).any() for kind in kinds)
 
 
 @pytest.mark.parametrize(("settings", "word"), [
@@ -186,15 +159,6 @@ def of_speculation(found):
     return {name: value for name, value in found.items() if name.startswith("--speculative")}
 
 
-def test_flags_name_the_drafter():
-    drafter = catalogue.load_model("gpt-oss-120b").drafters["eagle3"]
-    found = flags(goal(), SGLANG, Row(OSS, {}))["serve"]
-    assert of_speculation(found) == {
-        "--speculative-algorithm": "EAGLE3", "--speculative-num-steps": 3,
-        "--speculative-eagle-topk": 1, "--speculative-num-draft-tokens": 4,
-        "--speculative-draft-model-path": drafter.repository}
-
-
 def test_flags_of_a_module_in_the_checkpoint():
     wanted = goal("model=deepseek-v4-flash", "precisions=fp8-mxfp4")
     row = Row(replace(OSS, precision="fp8-mxfp4", tensor=1, data=8, drafts=5,
@@ -213,13 +177,3 @@ def test_flags_of_a_module_in_the_checkpoint():
         checkpoint = start(wanted, found).checkpoint
         assert checkpoint in ("deepseek-ai/DeepSeek-V4-Flash-0731",
                               "deepseek-ai/DeepSeek-V4-Flash-DSpark")
-
-
-def test_both_pools_load_the_same_drafter():
-    wanted = goal("model=kimi-k2.5", "precisions=int4-w4a16", f"engines={VLLM}", "cards.most=16")
-    decode = replace(OSS, engine=VLLM, precision="int4-w4a16", tensor=8, data=1, pool="decode")
-    row = Row(decode, {}, prefill=replace(decode, pool="prefill", drafts=0, drafter=0))
-    config = {"method": "eagle3", "num_speculative_tokens": 3,
-              "model": catalogue.load_model("kimi-k2.5").drafters["eagle3"].repository}
-    assert {name: of_speculation(found) for name, found in flags(wanted, VLLM, row).items()} == {
-        name: {"--speculative-config": config} for name in ("prefill", "decode")}

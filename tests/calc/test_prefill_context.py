@@ -9,7 +9,6 @@ from calc.launching.deployment import deployed
 from calc.launching.starting import started_pools
 from calc.layouts.layout import Choice, Row, scenario
 from calc.layouts.space import Base, Space
-from calc.searching.candidates import candidate_cells
 from calc.searching.goal import load_goal
 from calc.searching.selection import search_goal as search
 from calc.serving.evaluate import evaluate
@@ -51,13 +50,6 @@ def test_prompts_are_dealt_over_several_ranks_that_do_not_deal_the_cache():
     assert (dealt["expert"] <= dealt["tensor"]).all()
     plain = np.concatenate([kind["prefill_context"] == 0 for kind in kinds])
     assert plain.sum() > len(dealt["tensor"])
-
-
-@pytest.mark.parametrize(("pool", "values"), [(None, {0, 1}), ("prefill", {0, 1}), ("decode", {0})])
-def test_a_pool_that_decodes_deals_no_prompts(pool, values):
-    some = space()
-    _, _, cells = candidate_cells(some, H200, some.goal.demand, pool)
-    assert set(cells["prefill_context"].tolist()) == values
 
 
 def test_rows_of_a_search_are_estimates_of_their_files():

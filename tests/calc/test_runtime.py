@@ -13,10 +13,8 @@ from calc.physics.inputs import Inputs
 from calc.physics.memory import candidate_stages, weights
 from calc.physics.parameters import count_parameters
 
-GB = 10**9
 AWQ, PLAN = "s2-910b1-awq", "s0-scenario-1"
 TOTALS = {"deepseek-v3": 671_026_419_200, "llama-3.1-70b": 70_553_706_496}
-MODELS = (*TOTALS, "deepseek-v4-flash", "glm-4.5", "gpt-oss-120b", "qwen3.5-397b-a17b")
 INPUTS = catalogue.load_scenario(PLAN).inputs()
 
 
@@ -31,33 +29,7 @@ def stages(count, which, **changes):
     return weights("mla", q, count_parameters("mla", q), which)
 
 
-class TestParameters:
-    @pytest.mark.parametrize("name", MODELS)
-    def test_classes_sum_to_the_known_total(self, name):
-        entry = catalogue.load_model(name)
-        total = calc.parameters(entry)["total"]
-        assert sum(calc.parameters_by_class(entry).values()) == total == TOTALS.get(name, total)
-
-    def test_active_and_routed_of_deepseek(self):
-        found = calc.parameters(catalogue.load_model("deepseek-v3"))
-        assert round(found["active"] / GB, 2) == 36.63
-        assert round(found["routed"] / GB, 1) == 653.9
-        assert run(first_k_dense_replace=0)["total_parameters"] > 1.04 * TOTALS["deepseek-v3"]
-
-
 class TestMemory:
-    def test_replicated_tensors_do_not_shrink(self):
-        """169.56 GB at TP8 in BF16, 2.06 of it on every rank; not 671e9 x 2 / 8 = 167.75."""
-        found = run()
-        assert round(found["weights_per_device"] / GB, 2) == 169.56
-        assert round(found["replicated_weights_per_device"] / GB, 2) == 2.06
-        copies = 7 * found["replicated_weights_per_device"]
-        assert 8 * found["weights_per_device"] == 2 * TOTALS["deepseek-v3"] + copies
-
-    def test_latent_cache_is_whole_on_every_rank(self):
-        name = "kv_layer_bytes_per_token_per_device"
-        assert run()["kv_bytes_per_token"] == 70_272
-        assert run(tensor_parallel=1)[name] == run(tensor_parallel=8)[name]
 
     def test_grouped_query_cache_is_divided_by_kv_heads_at_most(self):
         held = [run(PLAN, "model=llama-3.1-70b", tensor_parallel=t)[
@@ -87,13 +59,6 @@ class TestDecode:
     def test_mean_context_is_the_mean_over_the_tokens(self, prompt, output):
         seen = [prompt + i for i in range(1, output + 1)]
         assert mean_context(prompt, output) == pytest.approx(sum(seen) / output)
-
-    def test_parts_of_the_floor(self):
-        found = run()
-        parts = [found[f"decode_{name}_time"] for name in ("dense", "expert", "kv")]
-        assert sum(parts) == pytest.approx(found["tpot_floor"], rel=1e-12)
-        few, many = run(concurrency=2), run(concurrency=2048)
-        assert few["decode_expert_bytes"] < 0.1 * many["decode_expert_bytes"]
 
     def test_throughput_ceiling(self):
         """X E2E = c n with a first step and then floors; a decode pool has floors alone."""

@@ -21,24 +21,6 @@ from calc.uncertainty import (
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 from catalogue.reading.values import Value
 
-PACE = Amount(3.0, 2.0, 7.0, "s", source="somebody")
-
-
-def test_a_factor_moves_all_points_of_an_amount():
-    found = PACE.scaled(10.0, "ms")
-    assert (found.points, found.ends, found.unit, found.source) == (
-        (30.0, 20.0, 70.0), (20.0, 70.0), "ms", "somebody")
-    assert PACE.scaled(2).unit == "s"
-    assert PACE.over(lambda number: number**2).points == (9.0, 4.0, 49.0)
-
-
-def test_what_a_file_states_keeps_its_source_and_range():
-    found = Amount.stated(Value(3, "USD/s", "3", "a list", "vendor", 2, 5, date="2026-01"))
-    assert (found.points, found.unit, found.kind, found.source, found.date) == (
-        (3.0, 2.0, 5.0), "USD/s", "vendor", "a list", "2026-01")
-    assert found.currency == "USD"
-
-
 DRAWS = 20_000
 INPUTS = {"a": Amount(2.0, 1.0, 5.0), "b": Amount(4.0, 3.0, 4.5), "c": Amount(0.1, 0.0, 0.4),
           "d": 3.0}
@@ -78,20 +60,6 @@ def test_one_input_has_its_points_and_an_exact_one_none():
     arrays = propagate_uncertainty(lambda q: {"x": q["a"] * np.ones((2, 3))},
                                    {"a": Amount(1.0, 0.5, 2.0)})["x"]
     assert arrays.low.shape == arrays.high.shape == (2, 3)
-
-
-def test_both_ends_at_once_are_rarer_than_either():
-    both = propagate_uncertainty(lambda q: {"p": q["a"] * q["b"]}, {
-        "a": Amount(2.0, 1.0, 4.0), "b": Amount(5.0, 4.0, 6.0)})["p"]
-    assert 4.0 < both.low < 5.0 < both.value < 20.0 < both.high < 24.0
-
-
-def test_an_interval_has_no_value_outside_those_of_the_function():
-    """Any of three inputs below 1 makes it a tenth, all of them together no less."""
-    one = Amount(1.0, 0.5, 2.0)
-    result = propagate_uncertainty(lambda q: {"least": np.where(
-        (q["a"] < 1) | (q["b"] < 1) | (q["c"] < 1), 0.1, 1.0)}, dict.fromkeys("abc", one))["least"]
-    assert (float(result.low), float(result.high)) == pytest.approx((0.1, 1.0))
 
 
 LEVEL = 0.8  # of the intervals: 10% lie beyond each end

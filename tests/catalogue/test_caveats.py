@@ -75,12 +75,3 @@ def test_a_card_that_no_engine_is_known_for_has_an_answer(unknown, name, plan):
     assert "no kernels" in unsourced([scenario])[0].lower()
     assert "算子" in unsourced([scenario])[1]
     assert unsourced([catalogue.load_scenario(PLAN)]) is None
-
-
-@pytest.mark.parametrize("release", ["0.8.5", "0.12.0", "0.24.0", "0.99"])
-def test_a_release_that_is_not_catalogued_is_named_beside_the_one_that_stands_for_it(release):
-    scenario = catalogue.load_scenario(PLAN, overrides=[f"engine=vllm@{release}"])
-    told = unsourced([scenario])
-    assert (told is None) == (scenario.running.requested is None) == (release == "0.8.5")
-    if told:
-        assert all(f"vllm@{release}" in text and scenario.engine in text for text in told)

@@ -6,7 +6,6 @@ from typing import get_args
 import pytest
 
 import catalogue
-from calc.launching.deployment import deployment
 from calc.layouts.space import Space
 from calc.searching.goal import load_goal
 from catalogue import library
@@ -19,9 +18,7 @@ from catalogue.kernels import (
     checkpoints,
     kernel_of,
     kernels_of,
-    multiplied,
     nearest,
-    parts_of,
     published,
     published_precision,
     runs_experts,
@@ -57,15 +54,6 @@ def verdict(precision, device, engine=None, **more):
 def test_formats_that_run(precision, device, engine, runs):
     """Of several cells of a table the classes, the cache and the release decide together."""
     assert (verdict(precision, device, engine) == "runs") == runs
-
-
-def test_only_what_the_card_computes_needs_a_kernel():
-    left = {part.name for part in parts_of(catalogue.load_precision("q4-k-m-kt"))} - {
-        "routed_expert", "cache"}
-    assert verdict("q4-k-m-kt", "nvidia-rtx-4090") != "runs"
-    assert verdict("q4-k-m-kt", "nvidia-rtx-4090", classes=left) == "runs"
-    dense = catalogue.load_model("qwen3-8b")  # INT8 throughout, then
-    assert verdict("w4a8-int8", "nvidia-h200-sxm", model=dense) == "runs"
 
 
 @pytest.mark.parametrize(("engine", "precision", "device"), [
@@ -155,19 +143,6 @@ def test_public_reports_of_starts(model, precision, device, engine, answer, repo
     assert verdict(precision, device, engine, model=catalogue.load_model(model)) == answer
 
 
-@pytest.mark.parametrize(("precision", "device", "engine", "classes"), [
-    ("fp8-mxfp4", "nvidia-h200-sxm", "vllm@0.20.0", {"routed_expert"}),
-    ("fp8-mxfp4", "nvidia-b200", "vllm@0.25.0", set())])
-def test_an_engine_widens_what_it_has_no_narrower_kernel_of(precision, device, engine, classes):
-    """DeepSeek-V4's experts on Hopper: Marlin, MXFP4 by BF16."""
-    model = catalogue.load_model("deepseek-v4-flash")
-    card, stored = catalogue.load_device(device), catalogue.load_precision(precision)
-    found = multiplied(stored, card, engine, model)
-    asked = stored.multiply.dtypes
-    assert {name for name, dtype in found.items() if asked.get(name, dtype) != dtype} == classes
-    assert all(found[name] == "bf16" for name in classes)
-
-
 def test_most_starts_are_decided_by_a_source():
     """Models, cards and engines of the catalogue: of one in five at most nobody says anything."""
     assert unknown_share() <= 0.2
@@ -221,21 +196,6 @@ def test_the_checkpoint_is_the_official_one_of_the_very_model(model, precision, 
     assert checkpoint_words(*asked)[0] == words
 
 
-def test_a_layer_drafts_from_the_preview_and_both_releases_are_named():
-    asked = (catalogue.load_model("deepseek-v4-flash"), catalogue.load_precision("fp8-mxfp4"),
-             "sglang", catalogue.load_device("nvidia-h20"), OWN_LAYER)
-    assert checkpoint_for(*asked).drafts
-    assert not checkpoint_for(*asked).drafters
-    assert all("DeepSeek-V4-Flash-0731" in text for text in checkpoint_words(*asked))
-
-
-def test_weights_that_nobody_published_have_no_checkpoint():
-    model, card = catalogue.load_model("minimax-m2.5"), catalogue.load_device("nvidia-h20")
-    stored = catalogue.load_precision("q4-k-m")
-    assert not published(model, stored)
-    assert checkpoint_for(model, stored, "vllm", card) is None
-
-
 def test_a_search_tries_what_is_published_unless_it_is_asked_for_more():
     def tried(*settings):
         return {base.precision for base in Space(load_goal("r1-64-users-8xh20", settings)).bases()}
@@ -243,11 +203,3 @@ def test_a_search_tries_what_is_published_unless_it_is_asked_for_more():
     model = catalogue.load_model("deepseek-v3")
     assert all(published(model, catalogue.load_precision(name)) for name in tried())
     assert tried() < tried("space.any_format=true")
-
-
-def test_deploy_starts_the_published_checkpoint():
-    files = deployment("h200-r1-vllm-tp8", engine="vllm@0.33.0").files
-    chosen = checkpoint_for(catalogue.load_model("deepseek-v3"),
-                            catalogue.load_precision("fp8-block"), "vllm",
-                            catalogue.load_device("nvidia-h200-sxm"))
-    assert f'MODEL="${{MODEL:-{chosen.repository}}}"' in files["cluster.env"]

@@ -165,9 +165,3 @@ def test_old_statements_are_those_of_at_least_that_age(statements, days):
     assert old == {each for each in statements if each.age(AS_OF) >= days}
     assert all((AS_OF - shipped.last_day(each.date)).days >= days for each in old if days)
     assert bool(old) == (days < 100_000)
-
-
-@pytest.mark.parametrize(("stated", "last"), [
-    ("2024", date(2024, 12, 31)), ("2024-02", date(2024, 2, 29)), ("2025-03-04", date(2025, 3, 4))])
-def test_a_date_counts_from_its_last_day(stated, last):
-    assert shipped.last_day(stated) == last

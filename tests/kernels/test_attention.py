@@ -27,22 +27,6 @@ def starts(law):
     return {name: bounds.start for name, bounds in law.parameters.items()}
 
 
-@pytest.mark.parametrize("compute_share", [0.5, 1e-3])
-def test_decode_core_by_hand(compute_share):
-    """11 heads fill two tiles of eight; of a position 512 are read and multiplied twice, 64 once.
-
-    Of each head a query goes in and what it found comes out, in 16 bits.
-    """
-    wide = 512 + 64 + 512
-    compute = 2 * 16 * wide * 3 * 50 / (3e6 * compute_share)
-    memory = 3 * (50 * (512 + 64) * 1.5 + 11 * wide * 2) / (5e4 * 0.6)
-    assert (compute > memory) == (compute_share < 0.5)
-    found = DECODE_CORE.time({"heads": 11.0, "batch": 3.0, "context": 50.0} | HAND, {
-        "mla_efficiency": 0.6, "mla_compute_efficiency": compute_share,
-        "latent_core_latency": 0.7, "latent_core_fill": 0.09})
-    assert float(found) == pytest.approx(max(compute, memory) + 0.7 + 3 * 0.09)
-
-
 @pytest.mark.parametrize("tokens", [5.0, 16.0, 21.0])
 def test_prefill_core_by_hand(tokens):
     """Each token attends to itself and to those before; rows of a tile are brought in whole."""

@@ -13,7 +13,6 @@ from catalogue.tables import joined
 from kernels.communication import (
     ACROSS,
     ALL_REDUCE,
-    FROM_HOST,
     LINKS,
     MODES,
     card_values,
@@ -108,13 +107,3 @@ def test_fit_recovers_an_exchange_and_no_server_moves_the_network(mode):
     before = card_values(H100, PRIORS, mode)
     assert before.keys() == TRUE.keys()
     assert before["exchange_alpha"] == getattr(PRIORS.all_to_all, mode).node.alpha.value
-
-
-@pytest.mark.parametrize(("more", "counted"), [
-    ({"multiprocessors": 20}, 72), ({"multiprocessors": 24}, 0), ({"tokens": 32769.0}, 0)])
-def test_rows_of_exchanges_that_serving_makes(more, counted):
-    """Calls from the host are judged with the values of the card; rows are there and back."""
-    (one,) = found("low_latency", (1,), [more | {"experts": (1024, 2048, 4096)}],
-                   kernel=FROM_HOST[0])
-    assert (one.fit.values, one.operator, one.dtype) == ({}, "exchange", "fp8")
-    assert one.fit.errors.rows == 72 + counted

@@ -39,12 +39,3 @@ def test_power_law_deals_every_row(left, tokens):
     fullest, most = rank_load(tokens, 128, 4, 8, "power-law-1.01", left)
     assert rows / 8 <= most <= rows
     assert most <= tokens * fullest
-
-
-def test_one_token_from_a_power_law():
-    """All drawn loads round to nothing: dealt to ranks in turn, before all rows to one rank."""
-    for ranks in (1, 8, 16):
-        drawn, dealt = (rank_load(1, 256, 8, ranks, skew) for skew in ("power-law-1.2", "balanced"))
-        assert drawn == dealt
-    for left in ("fewest", "most"):
-        assert rank_load(1, 256, 8, 16, "power-law-1.2", left) == (8, 8)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import catalogue
 from kernels import attention, communication, experts, matmuls
-from kernels.fitting import REGIONS, Bounds, Errors, Law, by_region, errors, fit, halves
-from kernels.tables import FORMATS
+from kernels.fitting import Bounds, Law, fit, halves
 
 LAWS = (matmuls.DENSE, experts.WHOLE, experts.SENT, experts.SLICES, attention.DECODE_CORE,
         attention.PREFILL_CORE, communication.ALL_REDUCE, attention.DECODE_BETWEEN,
@@ -73,21 +71,6 @@ def test_errors_are_those_of_the_noise():
     assert found.fitted + found.errors.rows == len(dense_columns()["rows"])
 
 
-def test_errors_are_of_the_law_over_the_table():
-    """Of eleven rows the sixth is the middle, and nine tenths are within the tenth."""
-    ratio = 1 + np.array([-0.5, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8])
-    assert errors(ratio) == Errors(11, *(pytest.approx(each) for each in (0.2, 0.3, 0.7)))
-
-
-def test_regions_begin_at_powers_of_four():
-    """A row of 4^n tokens or one less, each on either side: one of either kind a region."""
-    assert (1, *(4**power for power in range(2, 7))) == REGIONS
-    tokens = np.array([1, 15, 16, 63, 64, 255, 256, 1023, 1024, 4095, 4096, 4**8])
-    found = by_region(np.ones(len(tokens)), tokens)
-    assert tuple(found) == REGIONS
-    assert {each.rows for each in found.values()} == {2}
-
-
 def test_fit_needs_one_row_more_than_parameters():
     size = np.array([1.0, 2, 3, 4])
     time, kinds = 2 + 7 * size, np.zeros(4, int)
@@ -108,10 +91,3 @@ def test_range_of_a_value_is_where_80_percent_of_kinds_lie():
     assert (low, high) == pytest.approx((5 * 1.01**1, 5 * 1.01**9), rel=0.012)
     value = found.values["latency"]
     assert found.ranges["latency"] == pytest.approx((value / 1.25, value * 1.25))
-
-
-@pytest.mark.parametrize(("multiplied", "stored", "formats"), FORMATS.values())
-def test_bytes_of_a_weight_are_those_of_its_format(multiplied, stored, formats):
-    """But for scales of blocks of 128 by 128, a quarter of a thousandth."""
-    sizes = [catalogue.load("formats", each).bytes_per_element for each in formats]
-    assert min(abs(size / stored - 1) for size in sizes) < 3e-4, multiplied

@@ -1,11 +1,9 @@
 """``decide``, ``cost``, ``capacity`` and ``search``: laws between the numbers that they answer."""
 
 import json
-import shutil
 
 import pytest
 
-import catalogue
 from calc.commands.main import main
 
 R1 = "h200-r1-vllm-tp8"
@@ -13,8 +11,6 @@ LENGTHS = ("workload.input_tokens=2000", "workload.output_tokens=200", "workload
            "workload.requests=64")
 DAY = ("capacity", R1, *(f"--set={setting}" for setting in LENGTHS), "--load=azure-conversation",
        "--ttft=1 s", "--tpot=60 ms", "--no-check")
-OWN_CARD = ("price:\n  usd_rent: {value: 2.5 USD/h, source: Our offer, kind: assumed, "
-            "range: [2 USD/h, 3 USD/h]}\n")
 
 
 @pytest.fixture
@@ -60,20 +56,6 @@ class TestCost:
         assert dear["crossover"]["value"] > whole["crossover"]["value"]
         for amount in whole.values():
             assert None in amount.values() or amount["low"] <= amount["value"] <= amount["high"]
-
-    @pytest.mark.parametrize(("card", "options", "hour"), [
-        ("", (), None), (OWN_CARD, (), 2.5), ("", ("--price=2 USD/h",), 2)])
-    def test_own_card_is_priced_by_its_file_an_option_or_not(self, answer, tmp_path, card, options,
-                                                             hour):
-        for name in ("example-card.yml", "example-deployment.yml"):
-            shutil.copy(catalogue.ROOT / "templates" / name, tmp_path)
-        with (tmp_path / "example-card.yml").open("a", encoding="utf-8") as file:
-            file.write(card)
-        found = answer("cost", str(tmp_path / "example-deployment.yml"), *options)
-        assert (found["hour"] is None) is (hour is None)
-        assert ("per_million_output" in found["amounts"]) is (hour is not None)
-        if hour:
-            assert found["hour"]["value"] * 3600 == pytest.approx(hour)
 
 
 class TestCapacity:

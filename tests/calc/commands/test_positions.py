@@ -5,7 +5,6 @@ import json
 import pytest
 
 import catalogue
-from calc.commands.main import main
 
 R1, POSITIONS = "h200-r1-vllm-tp8", 163_840
 MILLION = "--set=workload.context_tokens=1000000"
@@ -57,14 +56,3 @@ def test_search_finds_nothing_and_says_why(cli):
                        "--workers=1")
     assert code == 3
     assert refuses(f"{json.loads(out)['why']}\n")
-
-
-@pytest.mark.parametrize(("prompt", "told"), [(900_000, True), (90_000, False)])
-def test_estimate_says_which_share_of_the_requests_is_refused(capsys, prompt, told):
-    """Lognormal lengths about a mean of 900,000 tokens exceed 1,048,576 positions."""
-    assert main(("estimate", "v4-pro-8xb300", f"--set=workload.input_tokens={prompt}",
-                 "--set=workload.output_tokens=2000", "--set=workload.concurrency=4",
-                 "--set=workload.length_distribution=lognormal",
-                 "--set=workload.length_variation=0.9", "--lang=en")) == 0
-    said = capsys.readouterr().out
-    assert ("% of the requests are longer than the 1,048,576 positions" in said) is told

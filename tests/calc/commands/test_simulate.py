@@ -39,13 +39,6 @@ def test_queue_beyond_saturation_has_no_bound(simulated):
         assert simulated(*asked, *EQUAL)["bounded"] is bounded
 
 
-@pytest.mark.parametrize("asked", [("--rate", "0.5"), ("--users", "4", "--think-time", "10 s")])
-def test_duration_ends_the_arrivals(simulated, asked):
-    found = simulated(*asked, "--duration", "5 min")
-    assert found["begin"] + found["window"] <= 300
-    assert found["requests"] > 10
-
-
 @pytest.mark.parametrize(("more", "distribution", "seed"), [
     ((), "lognormal", 0),
     (("--begin", "together", "--lengths", "constant", "--seed", "3"), "constant", 3)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,13 +15,11 @@ from calc.answer.estimate import predicted
 from calc.costing import ownership, power
 from calc.costing.cost import (
     CostOptions,
-    api_request,
     best_base,
     card_times,
     cost,
     cost_of_parts,
     crossover_of_ways,
-    crossover_utilisation,
     crossovers,
     energy_per_token,
     price_of_request,
@@ -34,7 +31,7 @@ from calc.costing.cost import (
 )
 from calc.costing.ownership import prices_of
 from calc.costing.power import own_cards
-from catalogue.reading.units import DAY, HOUR, YEAR
+from catalogue.reading.units import HOUR, YEAR
 
 USED, DAILY, CARDS = 0.45, 20.0, 16
 
@@ -133,13 +130,6 @@ def test_unknown_power_or_price_leaves_amounts_out(deployment, options):
     assert left.owned is None
 
 
-def test_cost_at_the_price_of_the_parts_of_owning(deployment, options, found):
-    own = cost_of_parts(*deployment, options)
-    per_second = found.amounts["card_hour_of_parts"].value / HOUR
-    assert own.hour.value == pytest.approx(per_second)
-    assert own.amounts["per_hour"].value == pytest.approx(CARDS * HOUR * own.hour.value)
-
-
 def test_price_of_a_request_with_a_cached_part(deployment, options):
     scenario, _, _, prices = deployment
     inputs = scenario.inputs() | {"input_tokens": 100.0, "output_tokens": 10.0,
@@ -173,12 +163,6 @@ QUANTITIES = {"burst_step_time": 6.0, "new_tokens": 70.0, "burst_tokens": 210.0,
               "tokens_per_step": 1.25, "output_throughput": 40.0}
 
 
-def test_card_time_of_a_prompt_and_of_an_answer():
-    """Two cards for a third of 6 s; two cards for 10 tokens of 5 a second."""
-    assert card_times(INPUTS, QUANTITIES) == pytest.approx((4.0, 4.0))
-    assert card_times(INPUTS, QUANTITIES | {"burst_step_time": 3.0}) == pytest.approx((2.0, 4.0))
-
-
 @pytest.mark.parametrize(("inputs", "cards", "of_prompt"), [
     ({}, 6, 1 / 2), ({"separate_pools": 1}, 6 + 16, 16 / 22),
     ({"separate_pools": 1, "prefill_pool_devices": 2}, 8, 2 / 8), ({"prefill_pool_devices": 2},
@@ -198,11 +182,8 @@ def test_what_is_paid_is_divided_by_the_card_time(inputs, cards, of_prompt, rate
         "per_output_whole": request / 10})
 
 
-def test_a_month_of_requests_and_energy_with_idle_hours():
+def test_month_of_requests():
     assert user_month(2.0, 3.0, 5, 7, 2) == pytest.approx(365 / 12 * 2 * (2 * 5 + 3 * 7))
-    assert 12 * user_month(1.0, 0.0, 1, 1, 1) == pytest.approx(YEAR / DAY) == 365
-    assert energy_per_token(700.0, 100.0, 0.25, 8.0) == pytest.approx((175 + 75) / 2)
-    assert energy_per_token(5000.0, 1000.0, 1.0, 1000.0) == 5.0
 
 
 @pytest.mark.parametrize("name", ["s2-910b1-awq", "h200-r1-vllm-tp8", "wide-lmsys-decode"])
@@ -230,13 +211,6 @@ def test_the_best_base_is_the_cheapest_of_all_bases(hours, always, by_hour):
     assert costs[best_base(needed, always, by_hour)] == pytest.approx(min(costs))
 
 
-@pytest.mark.parametrize(("needed", "base"), [
-    ([1, 2], 1), ([2, 2], 2), ([0, 0], 0), ([0, 1], 0), ([1, 1, 5, 0, 0], 1), ([3, 3, 0], 3)])
-def test_of_bases_of_equal_cost_the_smaller_is_best(needed, base):
-    """All day at half the price by the hour: needed in more than half of the hours."""
-    assert best_base(np.array(needed), 1.0, 2.0) == base
-
-
 def test_cost_of_every_way():
     """Of 1, 4, 1 and 2: by the hour 2 on average; two all day and 2 more in a quarter of hours."""
     costs = ways(np.array([1, 4, 1, 2]), own=3.0, always=7.0, by_hour=8.0)
@@ -254,16 +228,6 @@ def test_owning_beats_renting_above_the_crossover(own, by_hour, used):
     costs, crossover = ways(hours, own, None, by_hour), crossover_of_ways(own, by_hour)
     if abs(hours.mean() - crossover) > 1e-9:
         assert (costs["own"] < costs["rent-by-hour"]) == (hours.mean() > crossover)
-
-
-def test_an_api_that_costs_nothing_is_never_beaten():
-    shares = crossover_utilisation(1.0, 10.0, np.array([0.3, 0.05, 0.0]))
-    assert shares.tolist() == pytest.approx([1 / 3, 2.0, math.inf])
-
-
-def test_price_of_a_request_with_and_without_a_cached_part():
-    assert api_request(2.0, 3.0, 10, 7, 0.25, 1.0) == 7.5 * 2 + 2.5 * 1 + 21
-    assert api_request(2.0, 3.0, 10, 7, 0.25) == api_request(2.0, 3.0, 10, 7) == 41
 
 
 def test_hours_need_whole_deployments_and_the_excess_is_not_served():

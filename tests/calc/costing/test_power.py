@@ -30,29 +30,6 @@ def step(phase, **times):
     return {f"{phase}_{name}": times.get(name, 0.0) for name in names}
 
 
-@pytest.mark.parametrize("phase", ["decode", "prefill", "burst"])
-def test_kernels_run_as_long_as_their_resource_needs_and_no_longer_than_they_take(phase):
-    times = power.busy_times(CARD, step(
-        phase, vector_time=1.0, dequantisation_time=2.0,
-        attention_bytes=200.0, attention_flops=750.0, attention_time=99.0,  # streams for 4 s
-        dense_mlp_bytes=100.0, dense_mlp_flops=1750.0, dense_mlp_time=99.0,  # multiplies for 7 s
-        head_bytes=500.0, head_flops=100.0, head_time=3.0,  # streams no longer than it takes
-        router_bytes=50.0, router_flops=250.0, router_time=5.0,  # as long either way: it streams
-        shared_expert_flops=2500.0, shared_expert_time=6.0,
-        all_reduce_time=0.1, exchange_time=0.2, pipeline_time=0.4, context_exchange_time=0.8,
-        routed_expert_time=11.0, core_time=13.0, index_time=17.0), phase)
-    assert {name: float(time) for name, time in times.items()} == pytest.approx({
-        "memory": 2 * (1 + 2 + 4 + 3 + 1), "matmul": 2 * (7 + 6), "experts": 22.0,
-        "attention": 2 * 30, "links": 2 * 1.5})
-
-
-def test_energy_of_a_step_is_the_sum_over_its_kinds():
-    shares = {"awake": 0.2, "memory": 0.5, "matmul": 0.9}
-    times = {"memory": 2.0, "matmul": 3.0}
-    assert power.step_energy(shares, 100.0, times) == pytest.approx(100 * (0.3 * 2 + 0.7 * 3))
-    assert power.step_energy(shares, 100.0, dict.fromkeys(times, 0.0)) == 0
-
-
 @pytest.mark.parametrize(("separate", "rate", "drawn"), [
     (0, 6.0, 480 + 2 * (1.5 * 1.5 * 30 + 0.5 * 3 * 70)), (1, 6.0, 480 + 2 * 1.5 * 1.5 * 30),
     (0, 0.0, 480), (0, 600.0, 2400)])
@@ -135,18 +112,3 @@ class TestAround:
                                1.0, 1.3)
         unsupplied = self.PRICES.model_copy(update={"supply": None})
         assert power.around_of(self.CARD, self.NODE, unsupplied) == whole
-
-    def test_the_entry_of_the_server_comes_last(self):
-        card, node = catalogue.load_device("nvidia-h20"), catalogue.load_node("hgx-h20")
-        prices = prices_of("nvidia-h20").model_copy(update={"around": None})
-        full, server = card.power.full.value, node.power.full.value
-        rest = power.around_of(card, node, prices)
-        assert (rest.cards, rest.host) == (8, pytest.approx(server - 8 * full))
-        assert power.site_power(8 * full, 8, rest) == pytest.approx(rest.pue * server)
-        small = node.model_copy(update={"power": node.power.model_copy(update={
-            "full": replace(node.power.full, value=8 * full - 1)})})
-        assert power.around_of(card, small, prices).host == 0
-        for lost in ((card.model_copy(update={"power": None}), node),
-                     (card, node.model_copy(update={"power": None}))):
-            assert power.around_of(*lost, prices) is None
-        assert power.full_power(card.model_copy(update={"power": None})) is None

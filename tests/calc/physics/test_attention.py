@@ -108,16 +108,6 @@ class TestSparse:
         assert flops / (peak * priors.sparse_attention_efficiency.wide.value) == pytest.approx(
             3.60e-3, rel=0.15)
 
-    def test_an_indexer_scores_the_whole_context_and_moves_bytes_for_each_score(self):
-        inputs, one = deployment(SPARSE, input_tokens=10_000)
-        _, two = deployment(SPARSE, input_tokens=20_001)
-        assert two["prefill_index_flops"] / two["prefill_tokens"] == pytest.approx(
-            2 * one["prefill_index_flops"] / one["prefill_tokens"])
-        _, free = deployment(SPARSE, input_tokens=10_000, selection_traffic=0)
-        scores = one["prefill_tokens"] * (one["cached_tokens"] + (10_000 + 1) / 2)
-        assert one["prefill_vector_bytes"] - free["prefill_vector_bytes"] == pytest.approx(
-            61 * scores * inputs["selection_traffic"])
-
 
 @pytest.mark.parametrize(("changes", "positions"), [
     ({"input_tokens": 1000}, 1000), ({"input_tokens": 300, "max_num_batched_tokens": 1}, 150.5),
@@ -225,24 +215,6 @@ class TestSharedIndexKeys:
                         for flag in (0, 1))
         for name, values in plain.items():
             np.testing.assert_array_equal(values, other[name], err_msg=name)
-
-    def test_a_copy_of_all_keys_takes_its_place_and_is_scored_by_every_rank(self):
-        alone, group = (self.step(decode_context_parallel=size, index_replicated=1)
-                        for size in (1, 8))
-        key = 128 + 4
-        assert alone["kv_entry_bytes"] + key == alone["kv_layer_bytes_per_token_per_device"]
-        assert group["kv_layer_bytes_per_token_per_device"] == alone["kv_entry_bytes"] + 8 * key
-        for phase in ("decode", "prefill"):
-            assert group[f"{phase}_index_flops"] == alone[f"{phase}_index_flops"]
-        assert group["decode_vector_bytes"] == pytest.approx(alone["decode_vector_bytes"])
-
-    def test_prompts_gather_rows_or_send_queries(self):
-        rows, queries, alone = (self.step(decode_context_parallel=size, index_replicated=1,
-                                          prompt_rows_gathered=flag)
-                                for size, flag in ((8, 1), (8, 0), (1, 0)))
-        assert rows["prefill_core_flops"] == alone["prefill_core_flops"]
-        assert queries["prefill_context_exchange_time"] > rows["prefill_context_exchange_time"] > 0
-        assert rows["decode_context_exchange_time"] == queries["decode_context_exchange_time"]
 
 
 @pytest.mark.parametrize("name", ["a3-v4-vllm-prefill", "a3-glm51-pd-tp1-prefill"])

@@ -126,14 +126,6 @@ class TestCases:
         assert pipelined(q, g, 112e6) == pytest.approx(5e-5 + sent / (0.7 * 196e9))
         assert all_reduce(q, g, 112e6) == min(pipelined(q, g, 112e6), two_shot(q, g, 112e6))
 
-    def test_gathering_in_seven_steps_or_in_a_pipeline(self):
-        q = network(full_mesh=0, gather_step_alpha=1e-6, gather_efficiency=0.25,
-                    gather_bulk_alpha=3e-5, gather_bulk_efficiency=0.5)
-        g = group(q, 8)
-        assert all_gather(q, g, 0.0) == pytest.approx(1e-5 + 7e-6)
-        assert all_gather(q, g, 28e6) == pytest.approx(3e-5 + 7 * 28e6 / 98e9)
-        assert reduce_scatter(q, g, 28e3) == pytest.approx(1.7e-5 + 7 * 28e3 / 49e9)
-
     def test_two_nodes(self):
         """Each of 8 cards reduces an eighth of 112 MB with its twin: 14 MB at 25 GB/s."""
         q = network()

@@ -9,11 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc.physics.experts import (
-    copies_sent,
     distinct_experts,
     fullest,
-    fullest_receiver,
-    shared_apart,
 )
 from calc.physics.inputs import Inputs
 
@@ -143,15 +140,3 @@ class TestSlices:
                           for slices in (0, stated))
         for name, value in found.items():
             np.testing.assert_array_equal(value, written[name], name)
-
-
-
-@pytest.mark.parametrize(("ranks", "shared", "busiest"), [
-    (324, 36, 1), (320, 32, 10 / 9), (320, 0, 1), (320, 160, 16 / 9)])
-def test_the_fullest_receiver_of_nine_copies(ranks, shared, busiest):
-    """A rank receives nine copies for each that it sends if loads are alike."""
-    q = Inputs({"expert_parallel": ranks, "shared_expert_ranks": shared, "num_experts_per_tok": 8,
-                "n_shared_experts": 1})
-    assert copies_sent(q) == (9 if shared else 8)
-    assert fullest_receiver(q, 1) == pytest.approx(busiest)
-    assert shared_apart(q, 640) == (640 / shared if shared else 0)

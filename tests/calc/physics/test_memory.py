@@ -104,16 +104,6 @@ def test_ranks_divide_a_vision_tower_if_they_divide_its_heads():
     assert vision("deepseek-v3", tensor_parallel=8) == 0
 
 
-def test_redundant_experts_on_each_of_eight_ranks():
-    found, without = v3(redundant_experts=8), v3()
-    per_weight = catalogue.load_format("fp8-block128").bytes_per_element
-    close(found["redundant_weights_per_device"], 58 * 3 * 7168 * 2048 * per_weight)
-    close(found["weights_per_device"] - without["weights_per_device"],
-          found["redundant_weights_per_device"])
-    for phase in ("decode", "prefill"):  # they move no step
-        assert found[f"{phase}_step_time"] == without[f"{phase}_step_time"]
-
-
 def deepep_hint(tokens, hidden, experts):
     """get_low_latency_rdma_size_hint of DeepEP, csrc/legacy/config.hpp at dd758ca [B]."""
     scales = hidden // 128
@@ -134,16 +124,6 @@ class TestExchangeBuffers:
         hint = deepep_hint(tokens, hidden, experts)
         assert found["exchange_buffers"] == pytest.approx(hint, rel=1e-4)
         assert found["exchange_buffers"] <= hint
-
-    def test_redundant_experts_have_places_and_normal_mode_rows_on_each_level(self):
-        more, as_many = v3(redundant_experts=32), v3(n_routed_experts=288)
-        assert more["exchange_buffers"] == as_many["exchange_buffers"] > 0
-        inside, across = (v3(exchange_normal=1, exchange_buffer_tokens=1000, devices_per_node=size)
-                          for size in (8, 4))
-        assert inside["exchange_buffers"] == 1000 * 7168 * 2
-        assert across["exchange_buffers"] == 2 * inside["exchange_buffers"]
-        alone = v3(expert_parallel=1, exchange_buffer_tokens=1000)
-        assert alone["exchange_buffers"] == 0
 
 
 @both
@@ -209,13 +189,6 @@ def test_requests_with_a_place_are_as_many_as_their_mean_blocks_allow(changes, h
     assert found["served_per_rank"] == found["served_requests"]
     fewer = calc.evaluate(base | {"concurrency": 7}, "mla", decode=False)
     assert fewer["served_requests"] == 7
-
-
-def test_requests_of_which_not_one_fits_are_served_as_on_a_larger_card():
-    base = catalogue.load_scenario("h200-r1-vllm-tp8").inputs()
-    found = calc.evaluate(base | {"memory_capacity": 1e9}, "mla")
-    assert found["max_concurrency"] == 0
-    assert (found["served_requests"], found["place_wait"]) == (base["concurrency"], 0)
 
 
 def test_a_wait_for_a_place_follows_from_the_rate_at_which_places_become_free():

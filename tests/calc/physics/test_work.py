@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from _fleet import ATTENTIONS, fleet, one, run, sampled, tables
@@ -210,21 +208,3 @@ def test_each_level_supplies_what_it_has_and_the_slowest_of_three_decides(attent
             * np.minimum(inputs["devices_per_node"], devices))
         np.testing.assert_allclose(found[f"{phase}_fetch_time"], np.maximum.reduce(times),
                                    rtol=1e-9, atol=1e-20)
-
-
-class TestHitShares:
-    """What is found where nothing is stated: at random, up to the most popular kept."""
-
-    @staticmethod
-    def popular(kept, tokens):
-        """Share of the distinct experts that the most popular are, exponential popularity."""
-        ranks = (np.arange(200_000) + 0.5) / 200_000
-        chosen = 1 - np.exp(tokens * 8 / 248 * np.log(ranks))  # popularity falls with the rank
-        return chosen[ranks < kept].sum() / chosen.sum()
-
-    @pytest.mark.parametrize("tokens", [1, 20, 2000])
-    def test_closed_form_of_the_most_popular_share(self, tokens):
-        kept, s = 0.2627, tokens * 8 / 248
-        closed = kept * (1 + (1 - kept**s) / s)
-        assert closed == pytest.approx(self.popular(kept, tokens), rel=1e-3)
-        assert kept <= closed <= kept * (1 - math.log(kept))

@@ -1,33 +1,22 @@
 """A burst of requests: chunks, waits, front ends, pools and transfers."""
 
 from math import ceil
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from _fleet import ATTENTIONS, fleet, one, run, where
-from _replica import linear_steps, nothing_but, replica, step_of, wave_of
+from _replica import linear_steps, replica, step_of, wave_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
 from calc.physics.breakdown import CLASSES, token_parts
-from calc.physics.decode_floor import Decode
-from calc.physics.inputs import Inputs
-from calc.physics.kv_cache import Cache
 from calc.serving.burst import (
     chunk,
-    decode_step,
     front_ends_rate,
-    fullest_cache,
-    held_by_decode_pool,
     pool_ratio,
-    pool_replicas,
     prefill_throughput,
-    prefilled_in,
     prompts,
-    token_pace,
-    transfer_time,
 )
 from calc.serving.evaluate import evaluate
 from calc.serving.requests import Limits, Request
@@ -169,26 +158,6 @@ class TestPrompts:
         assert cut.prefill_attended == pytest.approx(limited.mean())
         assert cut.prefill_unfused == 0
 
-    @pytest.mark.parametrize("budget", [60, 20, 1])
-    def test_unfused_scores_include_the_rest_of_the_chunk(self, budget):
-        cut = prompts(prompt_of(40, 60, max_num_batched_tokens=budget, score_traffic=1), 1)
-        ends = [40 + budget * ceil(i / budget) for i in range(1, 61)]  # of each token's chunk
-        assert cut.prefill_multiplied == pytest.approx(np.mean(ends))
-        assert cut.prefill_unfused == cut.prefill_absorbed == 1
-
-    def test_means_over_tokens_of_prompts_of_two_lengths(self):
-        """Prompts of 500 and 1,500 tokens, equally likely; half of each is cached."""
-        lengths = np.array([500, 1500])
-        cut = prompts(replica(prompt_variation=lengths.std() / lengths.mean(),
-                              prefix_hit_share=0.5), 1)
-        of_a_token = (lengths / 2 * lengths).sum() / lengths.sum()  # E[n²/2]/E[n]
-        assert cut.biased_cached_tokens == cut.biased_new_tokens == pytest.approx(of_a_token)
-        assert (cut.cached_tokens, cut.new_tokens) == (500, 500)
-        # with chunks of one token: mean over tokens of the tokens before them
-        single = prompts(replica(prompt_variation=0.5, max_num_batched_tokens=1), 1)
-        before = sum(np.arange(n).sum() for n in lengths) / lengths.sum()
-        assert single.prefill_cached == pytest.approx(before, abs=0.5)
-
     @pytest.mark.parametrize(("users", "prompt", "budget", "chunks"), [
         (1, 1000, 1000, 1), (2, 1000, 1000, 1), (3, 1000, 1000, 2), (9, 250, 1000, 2),
         (10, 250, 1000, 3), (4, 2500, 1000, 8), (5, 1, 1000, 1)])
@@ -214,100 +183,6 @@ class TestPrompts:
         assert count * each.read == count * each.expanded == pytest.approx(sum(before))
         assert (each.indexed, each.read_keys, each.absorbed, each.core_missing) == (0, 0, 0, 0)
         assert not each.decoding
-
-    def test_prompts_that_share_a_chunk(self):
-        """Four prompts of 50 cached and 200 new tokens; 56 rows of each tile of 256 are empty."""
-        q = prompt_of(50, 200, max_num_batched_tokens=800, prefill_tile_rows=256)
-        both = chunk(q, prompts(q, 5), prompts(q, 5).burst_tokens)
-        assert (both.tokens, both.logit_rows, both.read) == (800, 4, 200)
-        assert both.attended == pytest.approx(4 * np.arange(51, 251).sum())
-        assert both.core_missing == pytest.approx(4 * 56)
-
-    @pytest.mark.parametrize(("cached", "users", "absorbed"), [
-        (0, 1, 0), (300, 1, 1), (499, 1, 1), (500, 1, 0), (300, 3, 0)])
-    def test_few_cached_tokens_are_not_expanded(self, cached, users, absorbed):
-        """Fewer than 500 cached tokens of all prompts in a chunk are absorbed, not expanded."""
-        q = prompt_of(cached, 1000, absorbed_prefix_tokens=500, max_num_batched_tokens=8000)
-        cut = prompts(q, users)
-        made = chunk(q, cut, cut.burst_tokens if users > 1 else cut.prefill_tokens)
-        of_all = cached * max(1, users - 1)
-        assert made.absorbed == absorbed
-        assert made.read_keys == pytest.approx(absorbed * of_all)
-        assert made.expanded == pytest.approx((1 - absorbed) * of_all)
-
-    @pytest.mark.parametrize(("cached", "share"), [(0, 1 / 4), (100, 2 / 4), (500, 0)])
-    def test_of_a_prompt_in_chunks_those_that_find_few_tokens_are_absorbed(self, cached, share):
-        """Chunks of 250 find what is cached and 0, 250, 500 and 750 more: below 500, but any."""
-        q = prompt_of(cached, 1000, absorbed_prefix_tokens=500, max_num_batched_tokens=250)
-        cut = prompts(q, 1)
-        assert chunk(q, cut, cut.prefill_tokens).absorbed == share
-
-
-def decode_of(**given):
-    """Decode batch of four requests with contexts of 1,000 tokens."""
-    known = {f"decode_{name}_tokens": 1000.0 for name in (
-        "context", "attended", "multiplied", "window")}
-    return nothing_but(Decode, **known | {"decode_batch": 4.0} | given)
-
-
-class TestDecodeStep:
-    @pytest.mark.parametrize(("drafts", "excess"), [(0, 1.0), (2, 1.0), (0, 1.5), (3, 1.25)])
-    def test_each_request_has_a_token_and_its_drafts(self, drafts, excess):
-        q = replica(draft_tokens=drafts, kv_imbalance=excess)
-        made = decode_step(q, decode_of())
-        assert made.tokens == made.logit_rows == 4 * (1 + drafts)
-        assert made.attended == made.in_window == made.tokens * 1000 * excess
-        assert made.read == made.read_keys == made.read_in_window == 4 * 1000 * excess
-        assert (made.expanded, made.absorbed, made.indexed) == (0, 1, 0)
-        assert made.decoding
-
-    def test_windows_limit_the_fullest_rank(self):
-        """Longer contexts do not exceed a window of 900 or a selection of 1,000 tokens."""
-        d = decode_of(decode_window_tokens=900.0, decode_attended_tokens=800.0,
-                      context_deviation=600.0)
-        q = replica(data_parallel=64, sliding_window=900, index_topk=1000)
-        made, fullest = decode_step(q, d), fullest_cache(q, d)
-        assert fullest > 1.25
-        assert made.in_window == 4 * 900
-        assert made.read == 4 * 1000  # mean 800, up to the limit
-        assert made.indexed == made.read_keys == 4 * 1000 * fullest
-
-    @pytest.mark.parametrize("ranks", [1, 8, 64])
-    def test_fullest_of_several_ranks(self, ranks):
-        """Sampled: nine contexts per rank, with a standard deviation of 300 tokens."""
-        found = fullest_cache(replica(data_parallel=ranks),
-                              decode_of(context_deviation=300.0, decode_batch=9.0))
-        sums = np.random.default_rng(5).normal(1000, 300, (2000, ranks, 9)).mean(axis=2)
-        assert found == pytest.approx(max(1, sums.max(axis=1).mean() / 1000), rel=0.01)
-
-
-class TestDrafts:
-    @pytest.mark.parametrize(("drafts", "block", "passes"), [
-        (0, 1, 0), (1, 1, 1), (3, 1, 3), (3, 2, 2), (4, 2, 2), (4, 8, 1)])
-    def test_draft_passes_and_tokens_per_step(self, drafts, block, passes):
-        """Steps of 30 ms, passes of 2 ms, and drafts that are never or always accepted."""
-        step = step_of(0.03, draft_pass_time=0.002)
-        for acceptance, tokens in ((0, 1), (1, 1 + drafts)):
-            q = replica(draft_tokens=drafts, draft_block=block, mtp_acceptance=acceptance)
-            draft, accepted, pace = token_pace(q, step)
-            assert draft == pytest.approx(0.002 * passes)
-            assert accepted == tokens
-            assert pace == pytest.approx((0.03 + 0.002 * passes) / tokens)
-
-    def test_each_draft_needs_those_before_it(self):
-        """Conditional acceptance 0.8, 0.4, 0.2."""
-        q = replica(draft_tokens=3, mtp_acceptance=0.8, acceptance_decay=0.5)
-        assert token_pace(q, step_of(1))[1] == pytest.approx(1 + 0.8 * (1 + 0.4 * (1 + 0.2)))
-        stated = replica(draft_tokens=3, mtp_acceptance=0.8, accepted_length=2.5)
-        assert token_pace(stated, step_of(1))[1] == 2.5
-        assert token_pace(replica(draft_tokens=1, accepted_length=2.5), step_of(1))[1] == 2
-
-    def test_break_even_acceptance_of_one_draft(self):
-        alone, checked, drafting = 0.020, 0.023, 0.002
-        even = (checked + drafting) / alone - 1
-        *_, pace = token_pace(replica(draft_tokens=1, mtp_acceptance=even),
-                              step_of(checked, draft_pass_time=drafting))
-        assert pace == pytest.approx(alone)
 
 
 FIXED, TOKEN, STEP = 0.05, 1e-4, 0.02  # of a chunk [s], of its tokens [s/token], of decoding [s]
@@ -362,14 +237,6 @@ class TestBurst:
             mean = np.mean([getattr(outcome, name) for outcome in served.outcomes])
             assert getattr(found, name) == pytest.approx(mean, rel=1e-6)
 
-    @given(st.integers(2, 40), st.integers(1, 5000), st.integers(100, 3000))
-    def test_mean_end_of_prompts_that_do_not_fill_chunks(self, users, prompt, budget):
-        """The exact mean is later by less than half a chunk."""
-        ends, found = ends_of(users, prompt, budget), burst(users, prompt, budget)
-        half = found.burst_time / ceil((users - 1) * prompt / budget) / 2
-        assert -1e-9 <= ends.mean() - found.ttft < half
-        assert found.e2e == pytest.approx(ends.max() + 100 * STEP)
-
     def test_first_tokens_sent_together(self):
         together, in_turn = burst(prefill_together=1), burst()
         assert together.ttft == pytest.approx(8 * 0.15)
@@ -422,65 +289,6 @@ class TestBurst:
         assert endless.input_throughput == pytest.approx(rate, rel=1e-4)
 
 
-class TestPartsOfPools:
-    """What the two pools of a pair take of a request."""
-
-    @pytest.mark.parametrize("requests", [1, 2, 40])
-    def test_a_burst_is_prefilled_after_its_first_prompt(self, requests):
-        q = Inputs(catalogue.load_scenario("h200-r1-vllm-tp8").inputs())
-        steps = [SimpleNamespace(step_time=each) for each in (0.2, 0.3)]
-        cut = prompts(q, float(requests))
-        alone, rest = prefilled_in(q, cut, requests, *steps)
-        assert_close(alone, 0.2 * cut.prompt_chunks)
-        assert_close(rest, (requests > 1) * 0.3 * cut.burst_chunks)
-
-    def test_stages_share_the_rest_of_a_burst(self):
-        inputs = catalogue.load_scenario("h200-r1-vllm-tp8").inputs() | {"pipeline_parallel": 4.0}
-        q, steps = Inputs(inputs), [SimpleNamespace(step_time=0.2)] * 2
-        cut = prompts(q, 8.0)
-        alone, rest = prefilled_in(q, cut, 8, *steps)
-        assert_close(alone, 0.2 * (cut.prompt_chunks + 3) / 4)
-        assert_close(rest, 0.2 * cut.burst_chunks / 4)
-
-    def test_a_decode_pool_holds_its_requests_for_all_their_tokens(self):
-        """By Little's law: as many as it has in flight, at its rate."""
-        scenario = catalogue.load_scenario("h200-r1-vllm-tp8")
-        inputs = scenario.inputs() | {"separate_pools": 1.0, "concurrency": 24.0}
-        found = evaluate(inputs, scenario.model.attention)
-        held = held_by_decode_pool(Inputs(inputs), found["tpot"])
-        assert_close(held, inputs["output_tokens"] * found["tpot"])
-        assert_close(found["request_throughput"] * held, 24)
-
-
-class TestTransfer:
-    """The cache of 1,000 tokens of 1,200 B in each of 60 layers, and a state of 3 MB."""
-
-    CACHE = Cache(kv_entry_bytes=0, kv_window_entry_bytes=0, kv_index_bytes_per_token=0,
-                  kv_layer_bytes_per_token=2400, kv_bytes_per_token=0,
-                  kv_layer_bytes_per_token_per_device=1200,
-                  state_bytes_per_request=0, state_bytes_per_device=3e6)
-
-    def times(self, stages=1, port=0.0, sharing=1):
-        return transfer_time(Inputs({
-            "num_hidden_layers": 60, "pipeline_parallel": stages, "input_tokens": 1000.0,
-            "network_alpha": 1e-5, "network_bandwidth": 25e9, "network_efficiency": 0.8,
-            "prefill_pool_port_time": port, "decode_context_parallel": sharing}), self.CACHE)
-
-    @pytest.mark.parametrize(("stages", "layers"), [(1, 60), (2, 30), (7, 9), (60, 1)])
-    def test_fullest_stage_finishes_last(self, stages, layers):
-        sent = layers * (1000 * 1200 + 3e6 / 60) / 20e9
-        assert self.times(stages) == pytest.approx((1e-5 + sent, 1e-5 + sent))
-
-    def test_ranks_that_share_a_cache_move_their_tokens(self):
-        sent = 60 * (1000 / 8 * 1200 + 3e6 / 60) / 20e9
-        assert self.times(sharing=8)[0] == pytest.approx(1e-5 + sent)
-
-    def test_slower_side_decides(self):
-        own, _ = self.times()
-        assert self.times(port=own / 2) == (own, own)
-        assert self.times(port=2 * own) == (own, 2 * own)
-
-
 class TestRatio:
     """A decode step of 20 ms for 16 requests, prompts of a chunk that takes half a second."""
 
@@ -496,15 +304,6 @@ class TestRatio:
         q = replica(**{"output_tokens": 100} | inputs)
         found = pool_ratio(q, batch, prompts(q, 16), step_of(0.02), step_of(0.5))
         assert found == pytest.approx(ratio)
-
-    @pytest.mark.parametrize(("ratio", "data", "group", "replicas"), [
-        (3.0, 1, 1, 3), (3.1, 1, 1, 4), (0.2, 1, 1, 1), (0.5, 5, 1, 3), (1.0, 8, 4, 8),
-        (1.1, 8, 4, 12), (3 * (1 + 5e-9), 1, 1, 3), (3 * (1 + 1e-8), 1, 1, 4)])
-    def test_prefill_replicas_are_whole_groups(self, ratio, data, group, replicas):
-        """A ratio that exceeds a whole number by rounding errors needs no additional replica."""
-        q = {"data_parallel": data, "expert_parallel": group}
-        assert pool_replicas(replica(**q), ratio) == replicas
-        assert pool_replicas(replica(**q, prefill_replicas=0.5), ratio) == 0.5
 
 
 INPUTS = catalogue.load_scenario("h200-r1-vllm-tp8").inputs()

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 from _fleet import ATTENTIONS, compositions, fleet, one, run, sampled
-from _replica import changed, linear_steps, nothing_but, replica, steady_of, wave_of
+from _replica import changed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
 from calc.answer.simulated_load import system_of
-from calc.physics.arrays import normal_tail
-from calc.physics.decode_floor import Decode
 from calc.physics.inputs import Inputs
-from calc.physics.memory import Memory
-from calc.serving.burst import prompts
 from calc.serving.evaluate import (
     DECODE_NAMES,
     FAST,
@@ -26,14 +21,12 @@ from calc.serving.evaluate import (
     SERVED_NAMES,
     STEADY_NAMES,
     bench_count,
-    benched,
     check_ranks,
     doubts,
     evaluate,
     evaluate_asked,
     latencies,
     needs_prefill,
-    occupancy,
 )
 from calc.serving.requests import ClosedLoop, shapes_of
 from calc.serving.simulation import simulate
@@ -77,19 +70,6 @@ def test_tensor_ranks_divide_the_heads(heads, tensor, shown):
     message = "'tensor_parallel' is {}, expected a divisor of the {} attention heads"
     with pytest.raises(ValueError, match=message.format(*shown)):
         check_ranks(RANKS | {"num_attention_heads": heads, "tensor_parallel": tensor})
-
-
-@pytest.mark.parametrize("attention", ATTENTIONS)
-def test_an_array_of_deployments_is_each_by_itself(attention):
-    inputs = fleet(attention, 5)
-    together = run(inputs, attention)
-    for index in (0, 17, 42, 64, 99):
-        alone = run(one(inputs, index), attention)
-        for name, value in together.items():
-            stages = name.startswith("stage_")
-            column = value[:len(alone[name]), index] if stages else np.broadcast_to(
-                value, 100)[index]
-            np.testing.assert_allclose(column, alone[name], rtol=1e-9, atol=1e-300, err_msg=name)
 
 
 def asked(attention, at, *names, known=None):
@@ -221,86 +201,6 @@ def test_it_lies_between_the_steady_state_and_the_burst(name):
 def test_requests_of_a_benchmark(users, output, stated, count):
     q = Inputs({"concurrency": users, "output_tokens": output, "bench_requests": stated})
     assert bench_count(q, q.concurrency) == count
-
-
-@pytest.mark.parametrize(("changes", "wave", "again"), [
-    # prefill first: eight prompts of 150 ms, and again after each round
-    ({}, 4.5 * 0.15, 4.5 * 0.15),
-    # mixed steps: later requests wait for a full chunk and take one
-    ({"mixed_steps": 1, "max_num_batched_tokens": 1008}, 4.5 * 0.15, 2 * 0.15),
-    # ranks in lockstep: seven of eight also wait for the first chunk
-    ({"data_parallel": 8, "expert_parallel": 8, "n_routed_experts": 8}, (1 + 7 / 8) * 0.15,
-     (1 + 7 / 8) * 0.15),
-    # two chunks of 85 ms in three slots of two stages, after the whole of the first chunk
-    ({"data_parallel": 8, "expert_parallel": 8, "n_routed_experts": 8, "pipeline_parallel": 2,
-      "max_num_batched_tokens": 500}, (3 / 2 + 7 / 8) * 0.085, (3 / 2 + 7 / 8) * 0.085)])
-def test_benchmark_by_hand(changes, wave, again):
-    q = replica(**changes, bench_requests=20)
-    steps = decode, _, burst = linear_steps(q, 0.02, 0.02, 1.3e-4)
-    lasting = steady_of(q, *steps)
-    ranks = q.data_parallel
-    found = benched(q, prompts(q, 8 / ranks), 0.0, wave_of(q, *steps), lasting, decode, burst)
-    assert (found.bench_count, found.wave_ttft) == (20, pytest.approx(wave))
-    assert found.later_ttft == pytest.approx(again)
-    assert found.bench_ttft == pytest.approx((8 * wave + 12 * again) / 20)
-    # equal lengths: every round is a burst; its stay gives the rate
-    assert found.bench_tpot == pytest.approx(wave_of(q, *steps).tpot)
-    stay = found.bench_ttft + (q.output_tokens - 1) * found.bench_tpot
-    assert found.bench_throughput == pytest.approx(8 * q.output_tokens / stay)
-    # think times of four steps, or answers that end at different steps, separate requests
-    for more, together in (({"think_time": 0.08}, 1 / 5), ({"answer_variation": 0.8}, 1 / (
-            1 + 12**0.5 * 0.8 * 100))):
-        q = replica(**changes | more)
-        lasting = steady_of(q, *steps)
-        found = benched(q, prompts(q, 8 / ranks), 0.0, wave_of(q, *steps), lasting, decode, burst)
-        assert found.later_ttft == pytest.approx(
-            lasting.steady_ttft + together * (again - lasting.steady_ttft))
-        begun = 8 / found.bench_count
-        assert found.bench_tpot == pytest.approx(lasting.steady_tpot + (
-            begun + (1 - begun) * together) * (wave_of(q, *steps).tpot - lasting.steady_tpot))
-
-
-class TestByHand:
-    """Contexts of 1,050 tokens (standard deviation 30) in 550 blocks of 16 tokens."""
-
-    MEMORY = nothing_but(Memory, blocks_per_request=70.0, request_blocks=72.0, kv_blocks=550.0,
-                         block_tokens=16.0)
-    DECODE = nothing_but(Decode, decode_context_tokens=1050.0, context_deviation=30.0)
-
-    def occupied(self, shared=1, **changes):
-        q = replica(**changes)
-        lasting = steady_of(q, *linear_steps(q, 0.02, 0.02, 1.3e-4))
-        inputs = Inputs(vars(q) | {"decode_context_parallel": shared})
-        memory = replace(self.MEMORY, served_requests=q.concurrency,
-                         served_per_rank=np.ceil(q.concurrency / q.data_parallel))
-        return lasting, occupancy(inputs, memory, self.DECODE, lasting)
-
-    @pytest.mark.parametrize("changes", [{}, {"think_time": 2}, {"open_arrivals": 1}])
-    def test_mean_deviation_and_overflow(self, changes):
-        lasting, found = self.occupied(**changes)
-        # half of the last block is empty; two more blocks for the state
-        assert found.held_tokens == 1050 + 15 / 2 + 2 * 16
-        # no blocks while waiting
-        assert found.held_time == pytest.approx(lasting.steady_e2e - lasting.steady_queue)
-        holding = lasting.steady_request_throughput * found.held_time
-        assert found.holding_requests == pytest.approx(holding)
-        assert found.cache_occupied == pytest.approx(holding * found.held_tokens / (550 * 16))
-        # binomial number of requests; Poisson for independent arrivals
-        stay = lasting.steady_e2e + changes.get("think_time", 0)
-        without = 1 if "open_arrivals" in changes else 1 - found.held_time / stay
-        variance = holding * (30**2 + without * found.held_tokens**2)
-        assert found.cache_deviation == pytest.approx(variance**0.5 / (550 * 16))
-        assert found.cache_overflow == pytest.approx(normal_tail(
-            (1 - found.cache_occupied) / found.cache_deviation))
-
-    def test_shared_caches_decode_pools_and_the_fullest_replica(self):
-        _, shared = self.occupied(shared=4)
-        assert shared.held_tokens == 1050 + 63 / 2 + 2 * 64
-        lasting, apart = self.occupied(separate_pools=1)
-        assert apart.held_time == pytest.approx(101 * lasting.steady_tpot)
-        _, uneven = self.occupied(data_parallel=2, concurrency=15)  # eight on one replica
-        assert uneven.holding_requests == pytest.approx(8 / 15 * uneven.held_time * self.occupied(
-            data_parallel=2, concurrency=15)[0].steady_request_throughput)
 
 
 class TestOccupancy:

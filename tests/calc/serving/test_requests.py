@@ -14,7 +14,6 @@ from calc.serving.requests import (
     modulated,
     poisson,
     shapes_of,
-    sharing,
 )
 
 SHAPES = [(100, 7), (40, 3, 5)]
@@ -27,11 +26,6 @@ def factors(distribution, variation=1.0):
 
 
 class TestLengths:
-    def test_exponential_lengths_are_quantiles_at_equal_steps(self):
-        found = factors("exponential")
-        assert found.mean() == pytest.approx(1, rel=1e-9)
-        assert found[0] / found[-1] == pytest.approx(
-            math.log1p(-0.5 / len(found)) / math.log(0.5 / len(found)), rel=1e-6)
 
     @pytest.mark.parametrize("variation", [0.5, 1.5])
     def test_lognormal_lengths_are_quantiles_at_equal_steps(self, variation):
@@ -116,17 +110,6 @@ class TestConversations:
     def test_a_turn_is_at_most_as_long_as_the_longest(self, longest, prompts):
         user = self.talk(Prefixes(99, 20, 9, longest))
         assert [user.ask(0.0, (50, 7)).input_tokens for _ in range(3)] == prompts
-
-    def test_prefixes_are_drawn_evenly_and_keep_arrivals(self):
-        drawn = list(Prefixes(groups=4).drawn(4000, 1))
-        assert [number for number, _ in drawn] == list(range(4000))
-        assert np.bincount([group for _, group in drawn]) == pytest.approx([1000] * 4, rel=0.1)
-        plain = poisson(1.0, 30, [(50, 7)], 2)
-        found = sharing(plain, Prefixes(3, 20), 2)
-        assert [(each.arrival, each.input_tokens, each.output_tokens) for each in found] == [
-            (each.arrival, 50, 7) for each in plain]
-        assert len({each.texts[1][0] for each in found}) == 30
-        assert all(each.texts[0][1] == 20 for each in found)
 
 
 def test_users_of_a_loop_begin_during_its_ramp_and_think():

@@ -19,13 +19,10 @@ from _engines import (
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from calc.serving.metrics import summarise
 from calc.serving.requests import (
     ClosedLoop,
-    Contexts,
     Job,
     Limits,
-    Outcome,
     Prefixes,
     Request,
     Step,
@@ -72,17 +69,6 @@ class TestComposition:
         served = schedule([Request(5.0, 10, 1), Request(0.0, 10, 1)], limits(), ONE_STEP)
         assert [outcome.first_token for outcome in served.outcomes] == [6.0, 1.0]
 
-    @pytest.mark.parametrize("policy", POLICIES)
-    def test_a_prompt_that_was_begun_goes_on_while_others_are_held_back(self, policy):
-        first = policy == "prefill-first"
-        engine = engine_of(Request(0.0, 4, 9), Request(0.0, 150, 3), Request(0.0, 10, 3), steps=1,
-                           policy=policy)
-        assert engine.plan(1.0, prompts=False) == Step(((54, 96),), () if first else (5,))
-        engine.complete(2.0)
-        assert not engine.plan(2.0, prompts=False).prefill
-        engine.complete(3.0)
-        assert engine.plan(3.0).prefill == ((10, 0),)
-
 
     @pytest.mark.parametrize("policy", POLICIES)
     def test_a_step_that_decodes_brings_the_accepted_drafts_as_well(self, policy):
@@ -97,13 +83,6 @@ class TestComposition:
             [((96, 0),), ((96, 96),), ((58, 192),)] if policy == "mixed" else
             [((100, 0),), ((100, 100),), ((50, 200),)])
         assert beside.outcomes[0].finished == (6.0 if policy == "mixed" else 9.0)
-
-    @pytest.mark.parametrize("policy", POLICIES)
-    def test_drafts_find_their_blocks_and_take_none_beyond_the_answer(self, policy):
-        engine = limits(policy=policy, step_tokens=4, tokens_per_step=2.5, kv_blocks=112)
-        assert schedule([Request(0.0, 100, 13)], engine, ONE_STEP).outcomes[0].finished == 6.0
-        with pytest.raises(ValueError, match="112 blocks, the cache has 111"):
-            schedule([Request(0.0, 100, 13)], replace(engine, kv_blocks=111), ONE_STEP)
 
 
 class TestBlocks:
@@ -279,48 +258,6 @@ def engine_of(*requests, busy=(), steps=0, **more):
     return engine
 
 
-class TestEngine:
-    @pytest.mark.parametrize(("prompt", "may"), [(6, True), (7, False)])
-    def test_a_prompt_needs_free_blocks(self, prompt, may):
-        """Of ten blocks four are taken."""
-        engine = engine_of(Request(0.0, 4, 3), Request(0.0, prompt, 1), steps=1, kv_blocks=10,
-                           chunk=4)
-        assert engine.can_prefill is may
-
-    @pytest.mark.parametrize(("requests", "more", "steps"), [
-        ([Request(0.0, 4, 9), Request(0.0, 4, 6)], {}, 5), ([Request(0.0, 4, 2)], {}, 1),
-        ([Request(0.0, 4, 9)], {"kv_blocks": 12}, 8),
-        # each needs 12 of 20 places at its end, in blocks of four, and holds one of them
-        ([Request(0.0, 3, 10)] * 2, {"kv_blocks": 6, "block_size": 4}, 9),
-        ([Request(0.0, 3, 10)] * 2, {"kv_blocks": 5, "block_size": 4}, 1),
-        ([Request(0.0, 4, 9)] * 2, {"seqs": 1}, 8),
-        ([Request(0.0, 4, 9)] * 2, {"seqs": 1, "policy": "prefill-first"}, 0)])
-    def test_steps_that_only_repeat_the_last_one(self, requests, more, steps):
-        """Until an answer ends, blocks run out, or, where prompts go first, somebody waits."""
-        assert engine_of(*requests, steps=1, **more).lasting == steps
-
-
-# --- requests, contexts, limits -----------------------------------------------------------------
-def test_contexts_grow_by_a_token_a_step():
-    some = Contexts((3, 5, 11))
-    assert (tuple(some.next()), some.next().total) == ((4, 6, 12), 22)
-    later = some.next(3).next(3)
-    assert (tuple(later), later.total, len(later)) == ((9, 11, 17), 37, 3)
-    assert (later[0], later[-1]) == (9, 17)
-    assert Contexts((3, 5), 1) == (4, 6) == Contexts((4, 6)) != (3, 6)
-
-
-def test_state_of_a_request_and_times_of_its_outcome():
-    assert (Request(0.0, 7, 3).most_cached, Request(0.0, 1, 1, 0).most_cached) == (9, 1)
-    fresh, sent = (Job(2, Request(0.0, 7, 3, 4), prefilled=sent) for sent in (False, True))
-    assert (fresh.generated, fresh.known, fresh.computed, fresh.base) == (0, 7, 4, 4)
-    assert (sent.generated, sent.known, sent.computed, sent.base) == (1, 8, 7, 0)
-    assert (fresh.decodes, sent.decodes, fresh.hit_tokens) == (False, True, 4)
-    served = Outcome(5, 1.0, 1.5, 3.0, 7.5, 20, 4, 0)
-    assert (served.wait, served.ttft, served.tpot, served.e2e) == (0.5, 2.0, 1.5, 6.5)
-    assert math.isnan(Outcome(5, 1.0, 1.5, 3.0, 3.0, 20, 1, 0).tpot)
-
-
 def test_blocks_of_tokens_states_and_shared_texts():
     some = Limits(64, 1, kv_blocks=10, block_size=16, state_blocks_per_request=3)
     assert [some.blocks(tokens) for tokens in (0, 1, 16, 17, 33)] == [0, 1, 1, 2, 3]
@@ -427,17 +364,6 @@ def test_requests_evict_and_share_blocks():
     assert max(outcome.started for outcome in apart.outcomes) > 0
 
 
-def test_a_preempted_request_finds_its_own_blocks_and_a_stated_share_is_a_hit():
-    served = schedule([asks("a", 0.0, 4, 4), asks("b", 0.0, 4, 4)], limits(kv_blocks=9), ONE_STEP)
-    first, second = served.outcomes
-    assert (first.preemptions, second.preemptions, second.hit_tokens) == (0, 1, 0)
-    again = next(s.step for s in served.steps if s.start >= first.finished)
-    assert again.prefill == ((3, 2),)
-    requests = [Request(number // 2 * 1.0, 100, 3, 25) for number in range(10)]
-    summary = summarise(simulate(requests, Pool(limits(), ONE_STEP)))
-    assert (summary.hit_share, summary.evicted) == (0.25, 0)
-
-
 class TestShares:
     """A cache that holds everything finds all that repeats, in whole blocks."""
 
@@ -512,27 +438,17 @@ class TestLawsOfBlocks:
             engine.submit(Job(number, request))
         clock, everything = 0.0, math.inf if blocks is None else blocks
 
-        def in_use():
-            own = sum(job.blocks + state - len(job.shareable[:job.held])
-                      for job in engine.running if job.blocks)
-            return own + shared()
-
-        def shared():
-            return sum(users > 0 for users in engine.prefix_cache._users.values())
-
         while engine.load:
             engine.receive(engine.idle)
             engine.plan(clock)
             # so that those in use are not evicted
             assert engine.free >= len(engine.prefix_cache.idle)
-            assert engine.free + in_use() == everything
             assert all(job.blocks * engine_limits.block_size >= job.computed + new
                        for job, new in engine.planned)
             assert not any(job.blocks for job in engine.waiting)
             clock += 1
             engine.complete(clock)
         assert engine.free == everything
-        assert shared() == 0
 
     @given(requests_of_any_kind, engines_of_any_kind, texts_of_any_kind)
     def test_every_token_is_computed_or_found(self, requests, engine, drawn):

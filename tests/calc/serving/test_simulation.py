@@ -209,14 +209,6 @@ class TestRanks:
         assert sum(computed) >= least if preempted else sum(computed) == least
         assert min(computed) > 0  # no step of idle ranks only
 
-    def test_a_rank_that_prefills_stops_the_others(self):
-        requests = [Request(0.0, 100, 21), Request(10.5, 100, 2)]
-        apart = simulate(requests, replace(self.POOL, replicas=2)).outcomes
-        joint = simulate(requests, together(self.POOL, 2)).outcomes
-        assert apart[0].finished == 10 + 20
-        assert joint[0].finished == apart[0].finished + 9  # its token of that step takes 10 s
-        assert joint[1].started == 11.0  # when the step that runs is over
-
     @pytest.mark.parametrize("rate", [0.5, 2.0])
     def test_the_pace_is_what_the_prefill_of_all_ranks_leaves(self, rate):
         """Many ranks, few steps that two prefill in: 1/(1 - rate x prefill)."""
@@ -258,17 +250,6 @@ class TestRanks:
         assert eager[3].started == 5.0
         assert balance[3].started == balance[0].finished > 5.0
         assert [each.started for each in eager[:3]] == [each.started for each in balance[:3]]
-
-    @pytest.mark.parametrize("policy", POLICIES)
-    def test_delay_trades_the_first_token_for_the_pace_and_a_group_is_slower(self, policy):
-        pool = Pool(limits(100, 64, policy), lambda step: 0.2 if step.prefill else 0.02)
-        requests = poisson(2.0, 500, [(100, 40)], seed=3)
-        eager, delay = (summarise(simulate(requests, together(pool, coordination=name)))
-                        for name in ("eager", "delay"))
-        assert delay.tpot.mean < eager.tpot.mean
-        assert delay.wait.mean > eager.wait.mean
-        apart = summarise(simulate(requests, replace(pool, replicas=4)))
-        assert eager.tpot.mean > 1.1 * apart.tpot.mean
 
 
 @pytest.mark.parametrize("rate", [0.5, 500.0])

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from _replica import changed, linear_steps, replica, steady_of, step_of
+from _replica import linear_steps, replica, steady_of, step_of
 
 import catalogue
 from benchmarks.steady import NEVER, rows
@@ -62,10 +62,6 @@ def steady_with(**inputs):
     return steady_of(q, *linear_steps(q, STEP, STEP, 1.3e-4))
 
 
-PAIR = {"data_parallel": 2, "expert_parallel": 2, "n_routed_experts": 8, "concurrency": 32,
-        "mixed_steps": 1}  # two ranks in lockstep
-
-
 class TestReplica:
     """Eight users of one replica: each sees seven others."""
 
@@ -100,82 +96,9 @@ class TestReplica:
 
     def test_polling_interval_and_steps_scheduled_ahead(self):
         """Polling every 11 steps delays by five on average, a step scheduled ahead by one."""
-        changes = {"scheduler_recv_interval": 11, "steps_ahead": 1}
-        found = steady_with(request_overhead=0.001, **changes)
+        found = steady_with(request_overhead=0.001, scheduler_recv_interval=11, steps_ahead=1)
         assert found.receive_wait == pytest.approx(
             5 * STEP + STEP + found.group_busy * (found.busy_step - STEP))
-        # a random arrival waits for the rest of a step, more likely of a long one
-        found = steady_with(open_arrivals=1, mixed_steps=1, **changes)
-        share, busy = found.group_busy, found.busy_step
-        mean_step = (1 - share) * STEP + share * busy
-        rest = ((1 - share) * STEP**2 + share * busy**2) / 2 / mean_step
-        decoding = (1 - share) * STEP / mean_step  # share of time in which it polls late
-        assert found.random_wait == pytest.approx(
-            rest + mean_step + 5 * STEP * decoding + found.random_queue * busy)
-        assert found.receive_wait == pytest.approx(5 * STEP * (1 - share) + mean_step)
-
-    def test_random_arrivals_where_prompts_go_first(self):
-        """Seven others in flight: W (A + W) = 7 τ²/2, less the rest of a step counted before."""
-        found = steady_with(open_arrivals=1, request_overhead=0.001)
-        share, busy = found.group_busy, found.busy_step
-        rest = ((1 - share) * STEP**2 + share * busy**2) / 2 / (STEP + share * (busy - STEP))
-        queue = found.random_wait - rest + share * busy / 2
-        base = 0.001 + CHUNK + rest + 100 * STEP
-        assert queue * (base + queue) == pytest.approx(7 * CHUNK**2 / 2)
-
-    def test_decoding_while_ranks_hold_prompts(self):
-        """A held request decodes from a release on.
-
-        Of x releases during an answer it sees x - (1 - δ²)/2, where δ is the coefficient of
-        variation of their interval: the random share of it, without the hold and the step. Each
-        takes as many steps as the group is busy for.
-        """
-        found = steady_with(**PAIR, prefill_delay_steps=20)
-        releases = 100 * found.releases
-        varied = 1 - found.releases * (found.hold_steps + found.mean_chunks)
-        seen = (releases - (1 - varied**2) / 2) * (
-            found.group_busy / found.releases) * (found.busy_step - STEP)
-        assert found.hold_steps > 1
-        assert found.returned_decode == pytest.approx(100 * STEP + seen)
-
-    def test_think_time_gathers_prompts(self):
-        """Runs of decode steps last longer if users think for several of them."""
-        found = steady_with(**PAIR, think_time=0.1)
-        longer = gathering(2 * found.prompts_per_step * 0.1 / STEP)
-        busy = found.group_busy / (found.group_busy + (1 - found.group_busy) * longer)
-        assert longer > 1.2
-        assert found.returned_decode == pytest.approx(
-            100 * (STEP + busy * (found.busy_step - STEP)))
-        # random are those whose users think longer than a step and what prompts make of it
-        assert found.random_share == pytest.approx(0.1 / (STEP + found.steady_prefill))
-        assert found.meeting_share == pytest.approx(
-            0.1 / (STEP + found.busy_step * np.exp(-2 * found.prompts_per_step)))
-        alone = steady_with(mixed_steps=1, think_time=0.1)  # prompts of one replica do not gather
-        assert alone.meeting_share == alone.random_share
-        assert alone.returned_decode == pytest.approx(
-            100 * (STEP + alone.group_busy * (alone.busy_step - STEP)))
-
-    def test_replicas_in_turn(self):
-        """Others on one of two replicas depend on how much stays vary."""
-        found = steady_with(data_parallel=2, prompt_variation=0.2, answer_variation=0.5,
-                            request_overhead=0.01)
-        shorter = shorter_of_two(0.01 + CHUNK, 100 * STEP, (0.2, 0.5))
-        assert found.shorter_stay == pytest.approx(shorter)
-        assert found.replica_others == pytest.approx(others_in_turn(7.0, 2, shorter))
-
-    @pytest.mark.parametrize("mixed", [0, 1])
-    def test_decoding_among_random_prompts_of_two_ranks(self, mixed):
-        """The load is what the prompts of all others take that are not queued before it."""
-        found = steady_with(**PAIR | {"mixed_steps": mixed}, open_arrivals=1)
-        others = found.replica_others / 2  # on each of the two ranks
-        queued = mixed * found.random_queue / found.mean_chunks * others / (1 + others)
-        among = Among(
-            own=100 * STEP, first=found.steady_prefill + found.random_wait,
-            load=found.mean_chunks * found.busy_step * (2 * others - queued),
-            chunks=found.mean_chunks, begun=found.own_chunk * (found.mean_chunks + 1) / 2,
-            rest=STEP / found.busy_step, pausing=(1 - mixed) * found.rank_busy)
-        assert found.overlapping == pytest.approx(overlapping(among)[-1])
-        assert found.random_decode == pytest.approx(decoding_among(among, found.overlapping))
 
     def test_a_lone_request_has_no_queue_and_no_stall(self):
         for changes in ({}, {"mixed_steps": 1}, {"separate_pools": 1}, {"think_time": 3},
@@ -230,38 +153,9 @@ class TestCapacity:
             used * (1 + variation**2) / 2 * service / (1 - used))
         assert found.steady_tpot == STEP
 
-    def test_prefill_replicas_and_shared_chunks(self):
-        """Two replicas more than halve the wait; short prompts share chunks."""
-        one, two = (steady_with(concurrency=30, separate_pools=1, prefill_replicas=replicas)
-                    for replicas in (1, 2))
-        assert two.pool_wait < one.pool_wait / 2
-        short = steady_with(concurrency=30, separate_pools=1, prefill_replicas=2,
-                            max_num_batched_tokens=4000)
-        # a prompt fills a quarter of a chunk, and lengthens a shared one by its tokens only
-        load, base = 29 * CHUNK / 2, CHUNK + 100 * STEP
-        gap = base - load + 3 / 4 * 29 / 2 * (CHUNK - short.prompt_growth)
-        # arrivals to one of two replicas in turn vary half as much
-        assert short.pool_wait * (gap + short.pool_wait) == pytest.approx(
-            load * CHUNK / 2 / 2 * base / (base + load * 3 / 4))
-        assert short.pool_wait < two.pool_wait
-
 
 class TestSmallerBatches:
     """Decode steps with fewer requests than the known one."""
-
-    def test_attention_is_proportional_to_requests(self):
-        """Of the seven others in flight only those count that are not in the prefill pool."""
-        core = step_of(STEP, core_time=0.006, index_time=0.002)
-        q = replica(separate_pools=1, prefill_replicas=100, output_tokens=9)
-        _, chunk, packed = linear_steps(q, STEP, STEP, 1.3e-4)
-        found = steady_of(q, core, chunk, packed)
-        decoding = 7 * 8 * STEP / (8 * STEP + CHUNK + found.pool_wait)  # others that decode
-        assert found.steady_tpot == pytest.approx(STEP - 0.008 * (1 - (1 + decoding) / 8))
-        bound = changed(core, host_time=STEP - 1e-4)  # bound by the host
-        assert steady_of(q, bound, chunk, packed).steady_tpot == pytest.approx(STEP - 1e-4)
-        two = replica(separate_pools=1, prefill_replicas=100, output_tokens=9, draft_tokens=1,
-                      mtp_acceptance=1)
-        assert steady_of(two, bound, chunk, packed).steady_tpot == pytest.approx((STEP - 1e-4) / 2)
 
     @pytest.mark.parametrize("experts", [128, 1024])
     @pytest.mark.parametrize(("ranks", "stages", "tokens"), [(8, 1, (9, 16)), (4, 2, (5, 8))])
@@ -377,15 +271,6 @@ class TestOthers:
         assert found == pytest.approx(beside(starts, stays, replicas), rel=0.03)
         assert found < 4 / replicas
 
-    @pytest.mark.parametrize(("others", "replicas"), [(1.0, 2), (6.0, 2), (50.0, 4)])
-    def test_continuous_where_the_exponent_vanishes(self, others, replicas):
-        """(1 + D x / M)^(1/x) tends to e^(D/M) for x -> 0, i.e. b = 1/2 / (1 - 1/D)."""
-        middle = 0.5 / (1 - 1 / replicas)
-        expected = 1 / (math.exp(replicas / others) - 1)
-        for off in (0, 1e-9, -1e-5, 1e-4):
-            assert others_in_turn(others, replicas, middle + off) == pytest.approx(
-                expected, rel=2e-3)
-
     def test_monotone_in_requests_and_replicas(self):
         replicas, shorter, others = np.ix_([1, 2, 8], [0.3, 0.5, 0.9], np.linspace(0, 100, 201))
         found = others_in_turn(others, replicas, shorter)
@@ -408,10 +293,6 @@ class TestOthers:
         excess = others_in_turn(1e6, 4, shorter) - 1e6 / 4
         assert excess == pytest.approx(shorter * (1 / 4 - 1), rel=1e-3)
 
-    def test_equal_stays_find_none_before_there_is_one_for_each(self):
-        assert others_in_turn(1.9, 4, 1.0) < 1e-3
-        assert others_in_turn(400.0, 4, 1.0) == pytest.approx(100 - 3 / 4, rel=1e-3)
-
     def test_the_shorter_of_two_stays(self):
         assert shorter_of_two(3.0, 5.0, (0, 0)) == 1
         drawn = np.random.default_rng(3)
@@ -419,15 +300,6 @@ class TestOthers:
         two = np.exp(spread * drawn.standard_normal((2, 200_000)) - spread**2 / 2)
         assert shorter_of_two(2.0, 3.0, (0.5, 1.5)) == pytest.approx(
             two.min(axis=0).mean(), rel=5e-3)
-
-    def test_shorter_stay_is_symmetric_and_decreases_with_variation(self):
-        assert shorter_of_two(2.0, 3.0, (0.4, 0.7)) == shorter_of_two(3.0, 2.0, (0.7, 0.4))
-        assert shorter_of_two(2.0, 3.0, (0.4, 0.7)) == pytest.approx(
-            shorter_of_two(20.0, 30.0, (0.4, 0.7)))
-        assert shorter_of_two(5.0, 0.0, (0.4, 9.0)) == shorter_of_two(0.0, 1.0, (9.0, 0.4))
-        varied = shorter_of_two(1.0, 1.0, (np.linspace(0, 5, 50), 0.3))
-        assert (np.diff(varied) < 0).all()
-        assert shorter_of_two(1.0, 0.0, (1e6, 0)) < 1e-3
 
 
 def test_tail_of_the_normal_distribution():
@@ -468,20 +340,6 @@ class TestOverlaps:
 
     AMONG = Among(own=4.0, first=1.0, load=2.5, chunks=2.0, begun=0.3, rest=0.25, pausing=0.0)
 
-    def test_prompts_in_work_bring_as_much_as_the_load(self):
-        """ρ (τ_1 + τ_D(ρ)) is the load of all others; each guess is nearer than the one before."""
-        missed = [abs(rho * (1.0 + decoding_among(self.AMONG, rho)) / 2.5 - 1)
-                  for rho in overlapping(self.AMONG)]
-        assert missed == sorted(missed, reverse=True)
-        assert missed[-1] < 1e-3
-
-    def test_decoding_alone_and_among_ever_more_prompts(self):
-        times = [float(decoding_among(self.AMONG, rho)) for rho in (1e-9, 0.5, 1.0, 2.0, 16.0)]
-        assert times[0] == pytest.approx(4.0)
-        assert times == sorted(times)
-        # beyond, every step has a prompt, and takes four times as long; what began is over first
-        assert times[-1] == pytest.approx(4.0 / 0.25, rel=1e-3)
-
     @pytest.mark.parametrize(("overlap", "chunks"), [(0.1, 1), (1.0, 1), (0.5, 3), (2.0, 4)])
     @pytest.mark.parametrize("rest", [0.05, 0.5])
     def test_decoding_through_runs_of_long_steps(self, overlap, chunks, rest):
@@ -498,15 +356,6 @@ class TestOverlaps:
             lost = min(pausing, runs / tokens)
             assert decoding_among(replace(alone, pausing=pausing), overlap) == pytest.approx(
                 (runs + idle) / (tokens * rest) / (1 - lost), rel=0.03)
-
-    def test_prompts_in_work_when_decoding_begins(self):
-        """A short answer is slow throughout, a long one until the run ends."""
-        busy = np.e / (np.e + 1)  # one prompt in work: runs of e steps, then one without
-        left = 1 - 0.75 * busy
-        for own, slow in ((1e-6, 1e-6 / 0.25), (1e6, 3.0 / left)):
-            among = replace(self.AMONG, own=own, chunks=1.0, begun=3.0)
-            longer = decoding_among(among, 1.0) - own / left
-            assert longer == pytest.approx(busy * slow * (1 - 0.25 / left), rel=1e-3)
 
     def test_balance_of_random_loads(self):
         """ρ (τ_1 + τ_D(ρ)) is the load within 3%, below the bound of 16 in work."""

@@ -12,7 +12,7 @@ from _fleet import fleet_alike as fleet
 
 import catalogue
 from calc.serving.evaluate import evaluate
-from calc.serving.requests import Contexts, Step
+from calc.serving.requests import Step
 from calc.serving.simulation import IDLE
 from calc.serving.step_times import Clock, ranks_in_step
 from catalogue.deployments.physics_inputs import DENSE
@@ -83,14 +83,6 @@ class TestCompositions:
                 without_gap(inputs, attention, chunks(q, step)) + cores, rel=ROUNDING)
 
 class TestAnswers:
-    @pytest.mark.parametrize("count", [1, 31, 32, 33, 65])
-    @pytest.mark.parametrize("blocks", [1, 8, 9, 300])
-    def test_a_step_among_many_takes_its_own_time(self, count, blocks):
-        """Times of 32 numbers of requests and 8 contexts are computed together."""
-        taken, step = clock(ALONE), Step((), (16 * blocks,) * count)
-        counted = answers(inputs_of(taken.inputs), step.decode)
-        assert taken(step) == pytest.approx(without_gap(taken.inputs, "mla", counted), rel=1e-12)
-        assert taken(Step((), Contexts(step.decode))) == taken(step)
 
     @pytest.mark.parametrize(("contexts", "blocks"), [
         ((1,), 1), ((16,), 1), ((17,), 2), ((15, 17), 1), ((16, 17), 2), ((1, 63), 2)])
@@ -120,14 +112,6 @@ class TestPrompts:
             step = Step((prompt,), (700,) * beside)
             assert expected(step) == pytest.approx(fresh(step), rel=1e-12)
             assert expected.together([step]) == pytest.approx(fresh.together([step]), rel=1e-12)
-
-    def test_earlier_steps_do_not_matter(self):
-        steps = [Step(prompts, (500,) * beside) for prompts in (((90, 5),), ((90, 5), (40, 0)))
-                 for beside in (0, 3, 4)] + [Step((), (500,) * count) for count in (3, 33)]
-        one, other = clock(SHARED), clock(SHARED)
-        forwards = [(one(step), one.together([step, step])) for step in steps]
-        backwards = [(other(step), other.together([step, step])) for step in reversed(steps)]
-        assert forwards == backwards[::-1]
 
 
 @pytest.mark.parametrize("name", SHARING)

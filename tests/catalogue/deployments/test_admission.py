@@ -1,6 +1,5 @@
 """Admission rules: for each, deployments that are accepted and that are refused."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,10 +7,7 @@ import pytest
 
 import catalogue
 from catalogue.deployments.admission import (
-    KINDS,
-    RULES,
     cut_of,
-    draft_problem,
     engine_kinds,
     layout_problem,
     problems,
@@ -78,29 +74,6 @@ def test_rules_of_cards_engines_and_lengths(settings, refused):
 def test_a_cut_that_cannot_be_computed_is_not_loaded(settings, key):
     with pytest.raises(catalogue.ParamsError, match=rf"^--set parallelism\.{key}: "):
         catalogue.load_scenario(BASE, overrides=settings)
-
-
-def test_problems_are_reported_once_in_order_and_by_kind():
-    wrong = Cut(7, 99, 2, 3, context=4)  # divides neither heads nor layers, and deals no cache
-    assert [problem.kind for problem in problems(replace(SUBJECT, context=1e9), wrong)] == [
-        "context", "division", "dealt", "blocks", "servers", "engine"]
-    assert [problem.kind for problem in problems(SUBJECT, wrong, ("dealt", "division"))] == [
-        "division", "dealt"]
-    assert list(dict.fromkeys(rule.kind for rule in RULES)) == list(KINDS)
-    assert all(rule.problem(SUBJECT, Cut(8, expert=8)) is None for rule in RULES)
-
-
-@pytest.mark.parametrize(("name", "engine", "own", "laid_out", "numbers"), [
-    (BASE, "vllm@0.13.0", True, Cut(8, drafts=1), None),
-    (BASE, "vllm@0.13.0", True, Cut(8, 2, drafts=3), {"drafts": 3, "stages": 2}),
-    (BASE, "vllm@0.33.0", True, Cut(8, 2, drafts=3), None),
-    ("h20-qwen3-8b", "vllm@0.33.0", True, Cut(drafts=1), {"drafts": 1}),
-    ("h20-qwen3-8b", "vllm@0.33.0", False, Cut(drafts=1), None)])
-def test_drafts_need_a_layer_that_drafts_and_an_engine_that_drafts_in_stages(
-        name, engine, own, laid_out, numbers):
-    subject = subject_of(catalogue.load_scenario(name, overrides=[f"engine={engine}"]))
-    problem = draft_problem(replace(subject, engines_own=own), laid_out)
-    assert (problem and problem.numbers) == numbers
 
 
 def start(flags, laid_out, subject=SUBJECT):

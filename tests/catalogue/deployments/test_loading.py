@@ -47,13 +47,6 @@ def test_variants_override_what_the_file_states(path):
     assert catalogue.variants(path) == [f"{path}#24", f"{path}#replica-4.1"]
 
 
-def test_the_file_stands_for_its_first_variant(path):
-    assert catalogue.load_scenario(path).id == "mine-24"
-    assert catalogue.load_scenario(f"{path}#replica-4.1").devices == 32
-    own = catalogue.load_scenario(f"{path}#24", overrides=["workload.concurrency=7"])
-    assert (own.devices, own.inputs()["concurrency"]) == (24, 7)
-
-
 def test_a_claim_of_a_replica_is_compared_with_one_replica(path):
     estimate = calc.estimate(catalogue.load_scenario(f"{path}#replica-4.1"))
     assert estimate.documented[0].derived == estimate.everything["max_concurrency"] / 4

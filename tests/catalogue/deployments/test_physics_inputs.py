@@ -83,18 +83,6 @@ def test_no_network_is_crossed_within_a_server():
             assert scenario.inputs()["exchange_network_alpha"] == 0, name
 
 
-@pytest.mark.parametrize(("node", "device", "usual"), [
-    ("hgx-h100", "nvidia-h100-sxm", True), ("hgx-h800-roce", "nvidia-h800", False)])
-def test_latencies_that_an_engine_measured_hold_of_the_usual_network(node, device, usual):
-    scenario = catalogue.load_scenario("wide-lmsys-decode", device, [f"cluster.node={node}"])
-    measured = dict.fromkeys(("exchange_alpha", "exchange_network_alpha"), Value(
-        7e-6, "s", "7 us", "arithmetic", "derived", 7e-6, 7e-6))
-    inputs = replace(scenario, by_engine=dict.fromkeys(WAYS, measured)).inputs()
-    own = catalogue.load_link(scenario.node.network_link).exchange_alpha.low_latency.value
-    assert inputs["exchange_alpha"] == 7e-6
-    assert inputs["exchange_network_alpha"] == (7e-6 if usual else own)
-
-
 @pytest.mark.parametrize(("node", "cards", "port"), [
     ("hgx-h200", 8, 1), ("gb200-nvl72", 72, 1), ("hgx-h20-2x200g", 8, 2 / 8)])
 def test_scale_up_domain_and_share_of_the_network(node, cards, port):
@@ -125,7 +113,6 @@ def test_a_device_reaches_as_many_others_as_it_has_links_or_all_over_a_switch(li
 BASE = catalogue.load_scenario("h200-r1-vllm-tp8")  # MLA, experts in slices, FP8
 CARD = catalogue.load("mechanisms", BASE.device.mechanisms)
 HOST = catalogue.load_scenario("kt-4090d-v02")  # two processors compute all experts
-DENSE = ("attention", "dense_mlp", "shared_expert")
 
 
 def number(value, low=None, high=None):
@@ -155,25 +142,6 @@ def has(*args, **changes):
 def inputs(*args, **changes):
     changed = deployment(*args, **changes)
     return physics_inputs(changed, tuple(knobs(changed)))
-
-
-@pytest.mark.parametrize(("stated", "given", "value"), [
-    ({}, {}, CARD.host_gap_per_step.value), ({}, {"host_gap_per_step": 3}, 3),
-    ({"host_gap_per_step": 5}, {"host_gap_per_step": 3}, 5), ({"host_gap_per_step": 5}, {}, 5)])
-def test_the_deployment_wins_over_its_engine_and_that_over_the_card(stated, given, value):
-    knob = has(stated=numbers(**stated), given=numbers(**given))["host_gap_per_step"]
-    assert (knob.value.value, knob.symbols) == (value, ("host_gap_per_step",))
-
-
-def test_statements_of_all_matmuls_hold_of_experts():
-    general = has(stated=numbers(gemm_tile_rows=3, routed_expert_latency=5,
-                                 grouped_gemm_efficiency__fp8=0.3),
-                  given=numbers(expert_tile_rows=7, sliced_expert_latency=11))
-    assert {name: general[name].value.value for name in (
-        "expert_tile_rows", "sliced_expert_latency", "sliced_gemm_efficiency.fp8")} == {
-            "expert_tile_rows": 3, "sliced_expert_latency": 5, "sliced_gemm_efficiency.fp8": 0.3}
-    own = has(stated=numbers(gemm_tile_rows=3, expert_tile_rows=2))
-    assert (own["gemm_tile_rows"].value.value, own["expert_tile_rows"].value.value) == (3, 2)
 
 
 COUNT = number(4)
@@ -251,23 +219,6 @@ def test_workload_as_numbers(workload, name, value):
     assert inputs(workload=BASE.file.workload.model_copy(update=workload))[name] == value
 
 
-def test_matmuls_run_at_the_peak_of_their_dtype_and_from_l2_if_it_is_known():
-    found, peaks = inputs(), BASE.device.matrix_peak
-    assert {found[f"{name}_peak"] for name in (*DENSE, "routed_expert", "index")} == {
-        peaks.fp8.value}
-    assert {found[f"{name}_peak"] for name in ("core", "router", "head")} == {peaks.bf16.value}
-    for stated, bandwidth in ((number(7), 7), (None, BASE.device.memory_bandwidth.value)):
-        card = BASE.device.model_copy(update={"l2_bandwidth": stated})
-        assert inputs(base=replace(BASE, device=card))["l2_bandwidth"] == bandwidth
-
-
-@pytest.mark.parametrize(("device", "dtype", "multiplies"), [
-    ("nvidia-h200-sxm", "fp8", "fp8"), ("nvidia-h200-sxm", "fp4", "bf16"),
-    ("ascend-910b2", "fp8", "bf16"), ("ascend-910a", "bf16", "fp16")])
-def test_dtypes_a_card_lacks_are_widened_to_its_16_bits(device, dtype, multiplies):
-    assert catalogue.load_device(device).multiplied(dtype) == multiplies
-
-
 @pytest.mark.parametrize(("low", "points"), [
     # from 10 up to 40 it doubles twice, down to 5 it halves once: in logarithms
     (5, {0: 10, NORMAL_90: 40, 2 * NORMAL_90: 160, NORMAL_90 / 2: 20, -NORMAL_90: 5,
@@ -279,20 +230,6 @@ def test_a_range_is_the_central_80_percent_of_a_split_distribution(low, points):
     knob = Knob("k", number(10, low, 40), ("k",))
     assert [knob.at(score) for score in points] == pytest.approx([*points.values()], abs=1e-12)
     assert knob.at(np.array([*points])) == pytest.approx([*points.values()], abs=1e-12)
-
-
-def test_experts_on_a_host_are_computed_by_its_processors():
-    found = inputs(base=HOST, offload={"hosts": number(3), "routed_experts": number(0.75),
-                                       "group_tokens": number(11)})
-    assert found["host_peak"] == 3 * HOST.host.vector_peak.int8.value
-    assert found["host_memory_bandwidth"] == 3 * HOST.host.memory_bandwidth.value
-    assert (found["offloaded_share"], found["fetched_share"], found["stored_share"]) == (0.75, 0, 0)
-    assert found["host_group_tokens"] == 11
-    stored = catalogue.load("formats", HOST.file.offload.format)
-    assert found["offloaded_weight_bytes"] == stored.bytes_per_element
-    priors = catalogue.load("mechanisms", HOST.host.mechanisms)
-    assert found["host_stream_efficiency"] == priors.host_stream_efficiency.value
-    assert found["host_sync"] == priors.host_sync.value
 
 
 def test_fetched_experts_are_hit_by_their_share_or_as_often_as_the_popular_ones():

@@ -117,11 +117,6 @@ def test_releases_are_named_by_their_beginning_or_the_next_older_is_taken(writte
     assert (engine.release, engine.requested) == (release, asked)
 
 
-def test_order_of_releases():
-    assert sorted(["1.2", "1.2.0rc5", "1.2.0.post1", "0.10.2", "0.9.2"], key=in_order) == [
-        "0.9.2", "0.10.2", "1.2.0rc5", "1.2", "1.2.0.post1"]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_profile_is_valid(name):
     """Releases in order and known to its flags; mechanisms within ranges, explained, of a dtype."""
@@ -171,24 +166,6 @@ workload:
     assert knob(own, "sliced_gemm_efficiency.fp8").value == 0.5  # of whole experts: slices too
     assert load("engine=sglang@0.5.6").file.scheduling == "prefill-first"
     assert load("engine=vllm@0.11.0").file.scheduling == "mixed"
-
-
-@pytest.mark.parametrize("version", ["0.11.0", "0.33.0"])
-def test_defaults_of_flags_are_those_of_the_release(version):
-    share = load(f"engine=vllm@{version}").file.workload.memory_utilization
-    flags = load_engine("vllm")
-    assert share.value == flags.state("--gpu-memory-utilization", version).default
-    assert (share.source, share.date) == (load_profile("vllm").source, flags.release(version).date)
-
-
-@pytest.mark.parametrize(("engine", "captured", "largest"), [
-    ("rtp-llm@0.2.0", False, None), ("sglang@0.4.10", True, 256), ("ktransformers@0.2.3", True, 1),
-    ("ktransformers@0.2.4", True, 256), ("ktransformers@0.3", True, 1)])
-def test_graphs_of_decode_steps(engine, captured, largest):
-    scenario = load(f"engine={engine}")
-    assert scenario.file.graphs is captured
-    assert largest in (None, scenario.inputs()["largest_graph"])
-    assert load(name="wide-rtp-decode").file.graphs  # as the deployment states
 
 
 @pytest.mark.parametrize(("engine", "device"), [

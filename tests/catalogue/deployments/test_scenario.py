@@ -1,19 +1,14 @@
 """Deployments resolved to plain numbers: inputs by hand, defaults, overrides, what follows."""
 
-from dataclasses import replace
 
 import pytest
 from _door import DEVICE, spoilt
 
 import calc
 import catalogue
-from catalogue.deployments.layout import leaves_replica
 from catalogue.deployments.scenario import (
-    FIRST,
-    FURTHER,
     model_inputs,
     precision_inputs,
-    unasked,
 )
 from catalogue.entries.models import GROUPS
 from catalogue.library import COMMAND_LINE
@@ -103,18 +98,6 @@ def test_defaults_of_a_precision():
     assert [stated[f"{name}_element_bytes"] for name in ("kv_index", "state")] == [4, 2]
 
 
-@pytest.mark.parametrize(("separate", "output", "absent"), [
-    (1, 100, FIRST), (1, 1, FIRST), (0, 1, FURTHER), (0, 2, ())])
-def test_quantities_without_an_answer(separate, output, absent):
-    assert unasked({"separate_pools": separate, "output_tokens": output}) == frozenset(absent)
-
-
-@pytest.mark.parametrize(("tensor", "expert", "slices", "leaves"), [
-    (8, 8, 0, False), (8, 16, 0, True), (8, 8, 2, True), (1, 1, 8, True), (8, 1, 8, False)])
-def test_tokens_leave_a_replica_where_more_ranks_share_experts(tensor, expert, slices, leaves):
-    assert leaves_replica(tensor, expert, slices) == leaves
-
-
 @pytest.mark.parametrize(("overrides", "way"), [
     (["parallelism.expert_parallel=8"], "own"),
     (["parallelism.expert_parallel=16"], "low_latency"),
@@ -145,14 +128,6 @@ def test_experts_and_copies_are_dealt_evenly(ranks, copies):
     if copies and 256 % ranks:
         with pytest.raises(catalogue.LayoutError, match=f"redundant_experts of {copies} would"):
             load(*cut, name="s0-scenario-1")
-
-
-def test_ranks_are_as_many_as_devices_unless_the_cut_is_left_out():
-    settings = ["parallelism.pipeline_parallel=3", "parallelism.data_parallel=5"]
-    with pytest.raises(catalogue.LayoutError, match="= 120 devices, but the cluster has 8"):
-        load(*settings)
-    assert catalogue.load_scenario(PLAN, overrides=settings, cut=False).replicas == 5
-    assert load("cluster.nodes=2", "cluster.devices=8").devices == 8
 
 
 @pytest.mark.parametrize(("device", "widened"), [
@@ -190,14 +165,6 @@ def test_a_step_yields_its_token_and_the_drafts_that_are_accepted(tmp_path, line
         pytest.approx(expected))
 
 
-def test_a_range_of_acceptances_is_one_of_the_length(tmp_path):
-    path = spoilt(tmp_path / "mine.yml", f"scenarios/{DRAFTING}", "draft_tokens: 1",
-                  "draft_tokens: 2\n  acceptance: [{value: 0.9, range: [0.8, 0.95]}, 0.5]")
-    value = next(knob.value for knob in catalogue.load_scenario(path).knobs()
-                 if knob.name == "accepted_length")
-    assert (value.low, value.value, value.high) == pytest.approx((2.3, 2.4, 2.45))
-
-
 def test_overrides_are_assumptions_of_the_command_line():
     value = load("device.memory_bandwidth=2 TB/s").device.memory_bandwidth
     assert (value.value, value.kind, value.source) == (2e12, "assumed", COMMAND_LINE)
@@ -212,13 +179,3 @@ def test_a_card_given_beside_the_file_and_one_that_lies_beside_it(tmp_path):
     path = spoilt(tmp_path / "mine.yml", "scenarios/s0-scenario-1", "device: ascend-910b2",
                   "device: card.yml")
     assert catalogue.load_scenario(path).inputs()["memory_bandwidth"] == 1.6e12
-
-
-@pytest.mark.parametrize("name", [PLAN, DRAFTING])
-def test_another_precision_is_as_if_it_were_loaded(name):
-    scenario, bf16 = catalogue.load_scenario(name), catalogue.load_precision("bf16")
-    other = scenario.in_precision(bf16)
-    assert other.inputs() == load("precision=bf16", name=name).inputs()
-    assert other.by_engine != scenario.by_engine
-    bare = replace(scenario, running=None, by_engine={}).in_precision(bf16)
-    assert (bare.precision, bare.running, bare.engine) == (bf16, None, None)

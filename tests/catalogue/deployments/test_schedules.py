@@ -17,9 +17,6 @@ statements:
       source: Their source
       kind: vendor
       blocks: ["""
-SHARED = ("{block: router}, {block: routed_expert}, "
-          "{block: shared_expert, beside: [router, routed_expert], until: "
-          "{value: 64 token, source: Their source, kind: vendor}}")
 
 
 def stated(tmp_path, blocks):
@@ -27,15 +24,6 @@ def stated(tmp_path, blocks):
     path = tmp_path / "mine.yml"
     path.write_text(f"{PROFILE}{blocks}]\n", encoding="utf-8")
     return path, PROFILE.count("\n") + 1
-
-
-@pytest.mark.parametrize(("blocks", "fused", "tokens"), [
-    (SHARED, 0, 64), (SHARED.partition(", until")[0] + "}", 0, 2**20),
-    ("{block: all_reduce}, {block: norm, fused: all_reduce}, {block: shared_expert}", 1, 0)])
-def test_what_the_physics_takes_of_a_schedule(tmp_path, blocks, fused, tokens):
-    path, _ = stated(tmp_path, blocks)
-    found = running(f"{path}@1.0.0", H200, V3, drafts=False).mechanisms["gathered"]
-    assert (found["fused_norms"].value, found["second_stream_tokens"].value) == (fused, tokens)
 
 
 @pytest.mark.parametrize(("blocks", "problem"), [

@@ -7,7 +7,6 @@ import catalogue
 from calc.layouts.feasible import has_room
 from calc.serving.evaluate import evaluate
 from catalogue.deployments.measured import startup_rows
-from catalogue.deployments.shares import prompt_graphs
 
 SERVER = "h200-r1-sglang-tp8"  # states no share
 H100 = ("device=nvidia-h100-sxm", "cluster.node=hgx-h100")
@@ -74,13 +73,6 @@ def test_nothing_fits_where_more_is_set_aside_than_there_is():
     assert scenario.share.value == 0
     found = evaluate(scenario.inputs(), scenario.model.attention)
     assert not has_room(found["headroom_per_device"])
-
-
-def test_prompt_graphs_are_those_of_the_engines_list():
-    every = [*range(4, 33, 4), *range(48, 257, 16), *range(288, 513, 32), *range(576, 1025, 64),
-             *range(1280, 4097, 256), *range(4608, 16385, 512)]
-    tokens = np.array([1, 4, 33, 47, 48, 300, 512, 513, 575, 1024, 1279, 4096, 8192, 16384])
-    assert list(prompt_graphs(tokens)) == [sum(size <= most for size in every) for most in tokens]
 
 
 def test_share_falls_with_chunk_graphs_and_ranks():

@@ -42,17 +42,6 @@ def test_mean_request_of_three_turns_by_hand():
         "prefix_hit_share": (2 + 5 + 6) / (5 + 6 + 7), "think_time": 10})
 
 
-def test_single_turn_finds_the_shared_prefix_alone():
-    load = turn_load(Agent(**THREE | {"turns": 1}))
-    assert load["input_tokens"] == 5 * BLOCK
-    assert load["prefix_hit_share"] == pytest.approx(2 / 5)
-
-
-def test_prompt_that_is_all_shared_has_a_last_block_to_compute():
-    load = turn_load(Agent(**THREE | {"turns": 1, "shared_prefix": 5 * BLOCK}))
-    assert load["prefix_hit_share"] == pytest.approx(4 / 5)
-
-
 @pytest.mark.parametrize("tool_output", [1, 199, 200, 1500])
 def test_prefilled_tokens_are_never_understated(tool_output):
     agent = Agent(**THREE | {"tool_output": tool_output})

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from _models import deployed
 
 import calc
 import catalogue
@@ -10,21 +11,6 @@ from calc.answer import model_sizes
 from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
 
 FORMULAS = load_formulas()
-COUNTED = {  # parameters of the whole model, of one token, of all routed experts
-    "deepseek-v2-lite": (15_706_484_224, 2_451_435_008, 14_394_851_328),
-    "deepseek-v3": (671_026_419_200, 36_625_618_432, 653_908_770_816),
-    "deepseek-v3.2": (671_877_944_064, 37_477_143_296, 653_908_770_816),
-    "deepseek-v4-flash": (284_332_241_239, 13_270_102_359, 277_025_390_592),
-    "glm-5.2": (743_377_019_904, 40_298_947_584, 724_775_731_200),
-    "glm-5.3-flash": (313_321_104_707, 16_736_625_987, 304_405_807_104),
-    "gpt-oss-120b": (116_829_156_672, 5_132_849_472, 114_701_598_720),
-    "llama-3.1-8b": (8_030_261_248, 7_504_924_672, 0),
-    "mixtral-8x7b": (46_702_792_704, 12_748_853_248, 45_097_156_608),
-    "qwen3-30b-a3b": (30_532_122_624, 3_041_867_776, 28_991_029_248),
-    "kimi-k3": (2_779_481_465_440, 104_186_602_080, 2_722_740_830_208),
-    "minimax-m3": (426_174_558_336, 24_733_266_048, 413_122_166_784),
-    "qwen3.5-397b-a17b": (396_346_104_576, 16_331_676_416, 386_547_056_640),
-}
 MODELS = [name for name in catalogue.names("models") if not name.startswith("s0-")]
 WITHOUT_HEAD = ("glm-5.2", "minimax-m2.5")  # as their printed active parameters are
 WITH_DRAFTS = ("glm-5.3-flash",)  # the same, with what a prediction layer activates
@@ -34,14 +20,6 @@ ACTIVE = [name for name in MODELS if catalogue.load_model(name).published.active
 LATENTS, INDEX_KEYS = 61 * (512 + 64) * 2, 61 * 128 * 2  # of a token in all layers [B]
 GPT_OSS = 2 * 8 * 64 * 2  # of a token in one layer [B]
 GIB = 2**30
-
-
-def deployed(name, **changed):
-    """Every quantity of a model on one rank, one request, 16 bits, some inputs changed."""
-    entry = catalogue.load_model(name)
-    inputs = (catalogue.load_scenario("s0-scenario-1").inputs() | catalogue.model_inputs(entry)
-              | {"tensor_parallel": 1, "data_parallel": 1, "concurrency": 1} | changed)
-    return calc.evaluate(inputs, entry.attention)
 
 
 def read(name, context, **changed):
@@ -63,7 +41,6 @@ def test_parameters_in_both_codings_and_as_published(name):
     """Within a thousandth or the digits printed, or the difference is explained."""
     model = catalogue.load_model(name)
     counted = tuple(calc.parameters(model).values())
-    assert counted == COUNTED.get(name, counted)
     assert sum(calc.parameters_by_class(model).values()) == counted[0]
     shapes = catalogue.model_inputs(model)
     derived = evaluate_all(computable(select(FORMULAS, model.attention), shapes), shapes)

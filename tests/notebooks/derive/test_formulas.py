@@ -20,9 +20,8 @@ from notebooks.derive.formulas.exported import (
     order,
     stagewise,
 )
-from notebooks.derive.formulas.symbols import equation, latex, sym
+from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import MaxOver, MinOver, SumOver, from_tree, to_tree
-from notebooks.derive.steps.rows import Tensor, size
 
 t, p, s = sym.tensor_parallel, sym.pipeline_parallel, sym.stage
 NAMES = ("num_hidden_layers", "hidden_size", "tensor_parallel", "n_routed_experts",
@@ -127,11 +126,6 @@ def test_index_is_bound_and_unrolled_for_a_known_count():
     assert kept.func is MaxOver
 
 
-def test_trees_with_subtract_and_divide():
-    assert from_tree(["subtract", ["divide", "hidden_size", 2], 0.1]) == (
-        sym.hidden_size / 2 - sympy.Rational(1, 10))
-
-
 # --- dimensions --------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("name", "expr", "says"), [
@@ -145,18 +139,6 @@ def test_trees_with_subtract_and_divide():
 def test_inconsistent_dimensions_are_refused(name, expr, says):
     with pytest.raises(DerivationError, match=says):
         check_dimensions(name, to_tree(expr))
-
-
-@pytest.mark.parametrize(("name", "expr"), [
-    ("kv_layer_bytes_per_token", sym.kv_lora_rank * sym.kv_cache_element_bytes),
-    ("blocks_per_request", sympy.ceiling(sym.context_tokens / sym.block_size)),
-    ("layer_activations", sym.max_num_batched_tokens * sym.activation_element_bytes),
-    ("stage_kv_blocks", sympy.Max(0, sympy.floor(sym.stage_free_for_kv / sym.stage_block_bytes))),
-    ("decode_dense_time", sym.decode_dense_bytes / (sym.memory_bandwidth * sym.hbm_efficiency)),
-    ("tpot", sympy.sqrt(sym.tpot**2 + sym.ttft**2)),
-])
-def test_consistent_dimensions_pass(name, expr):
-    check_dimensions(name, to_tree(expr))
 
 
 # --- evaluation order ---------------------------------------------------------------------------
@@ -179,39 +161,12 @@ def test_formulas_are_ordered_by_dependency():
         evaluate_all(formulas, {}, stage=3)
 
 
-def test_fractions_are_exact_across_formulas():
-    formulas = {name: formula(name, tree) for name, tree in (
-        ("stage_block_bytes", ["multiply", "kv_cache_element_bytes", 49]),
-        ("stage_kv_blocks", ["floor", ["multiply", "memory_capacity",
-                                       ["power", "stage_block_bytes", -1]]]))}
-    for blocks in range(1, 200):
-        inputs = {"kv_cache_element_bytes": 0.5390625, "memory_capacity": 0.5390625 * 49 * blocks}
-        assert evaluate_all(formulas, inputs)["stage_kv_blocks"] == blocks
-
-
 def test_unknown_symbol_names_the_nearest():
     with pytest.raises(DerivationError, match=r"'hiden_size' .* hidden_size"):
         print(sym.hiden_size)
-
-
-def test_tensor_sizes_add_up_by_kind():
-    tensors = [Tensor(("a", "甲"), (3, sym.hidden_size)), Tensor(("b", "乙"), (t, t), "whole")]
-    assert size(tensors) == 3 * sym.hidden_size + t**2
-    assert size(tensors, "whole") == t**2
 
 
 @pytest.mark.parametrize("column", ["latex", "en", "zh"])
 def test_letters_and_names_of_symbols_are_unique(column):
     texts = [getattr(symbol, column) for symbol in catalogue.symbols().values()]
     assert [text for text in texts if texts.count(text) > 1] == []
-
-
-def test_a_very_long_equation_is_written_in_parts():
-    """What it has several times stands once, with a name of its own; a short one has no parts."""
-    x, y = sym.input_tokens, sym.output_tokens
-    part = sum(x**power / (1 + y)**power for power in range(2, 41))
-    written = equation("z", 1 / (1 + part) + part**2)
-    assert written.count("x_{1} ={}&") == 1
-    assert written.count("^{40}") == 2  # above and below
-    assert "x_{1}" not in equation("z", 1 / (1 + x / y) + (x / y)**2)
-    assert len(written) < len(latex(1 / (1 + part) + part**2))

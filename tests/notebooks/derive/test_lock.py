@@ -85,14 +85,6 @@ def test_drift_from_the_lock_file_is_refused(stored, expr, options, message):
     assert path.read_bytes() == before
 
 
-def test_a_formula_is_exported_once(tmp_path):
-    derivation = Derivation("ours", tmp_path / "formulas.json")
-    derivation.export("moe_layers", 3, "mla")
-    derivation.export("moe_layers", 3, "gqa")
-    with pytest.raises(DerivationError, match="twice"):
-        derivation.export("moe_layers", 3)
-
-
 def test_stage_index_is_expanded_in_stored_trees(tmp_path):
     derivation = Derivation("ours", tmp_path / "formulas.json")
     derivation.export("stage_layers", sympy.ceiling((sym.num_hidden_layers - sym.stage)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, fields
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -24,7 +24,6 @@ from notebooks.derive.formulas.samples import random_inputs
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import to_tree
 from notebooks.derive.steps.operators import (
-    LINK,
     VECTOR,
     Composition,
     Operator,
@@ -110,25 +109,6 @@ def test_row_sums_equal_the_stored_formulas(phase):
                     float(evaluate(formula.tree, known)), rel=ROUNDED), (seed, formula.name)
 
 
-@pytest.mark.parametrize("query_latent", [True, False])
-@pytest.mark.parametrize("decoding", [True, False])
-def test_rows_are_complete_and_consistent(query_latent, decoding):
-    rows = table(local_composition(decoding), local_routing(), query_latent)
-    names = [row.name for row in rows]
-    assert len(names) == len(set(names))
-    assert {row.cls for row in rows if row.name[:3] != "mtp"} == {*CLASSES, VECTOR, LINK}
-    for row in rows:
-        assert row.layer in ("dense", "moe", "every", "outside")
-        assert row.unit in ("matrix", "vector", "link")
-        assert (row.collective is None) == (row.payload == 0) == (row.unit != LINK)
-        assert row.flops == 0 or row.unit != LINK
-        assert row.bytes == row.weight_bytes + row.activation_bytes + row.kv_bytes
-    drafts = [row for row in rows if row.name.startswith("mtp_")]
-    assert [row.name for row in drafts] == (
-        ["mtp_projection", "mtp_layer", "mtp_head"] if decoding else [])
-    assert all(row.count == sym.draft_tokens for row in drafts)
-
-
 def test_matmuls_have_one_multiply_add_per_weight_and_row():
     made, routing = local_composition(True), local_routing()
     for row in table(made, routing):
@@ -139,19 +119,6 @@ def test_matmuls_have_one_multiply_add_per_weight_and_row():
             stored_in = width or next(s for s in row.weight_bytes.free_symbols
                                       if s.name.endswith("_weight_bytes"))
             assert sympy.simplify(row.weight_bytes - stored_in * per_weight) == 0, row.name
-
-
-def test_partial_absorption_interpolates_both_forms():
-    share, again = sympy.symbols("share again", positive=True)
-    made = replace(local_composition(False), absorbed=share, expanded=(1 - share) * again)
-    for form in (0, 1):
-        chosen = replace(made, absorbed=sympy.Integer(form), expanded=(1 - form) * again)
-        ours = {row.name: row for row in table(chosen, local_routing())}
-        for row in table(made, local_routing()):
-            for part in ("flops", "bytes"):
-                expected = getattr(ours[row.name], part) if row.name in ours else 0
-                assert sympy.simplify(getattr(row, part).subs(share, form) - expected) == 0
-        assert ("expand_kv" in ours) != ("absorb_k" in ours)
 
 
 def reference_tables(inputs: dict, known: dict) -> dict[str, list]:

@@ -10,8 +10,7 @@ import pytest
 import calc
 import catalogue
 from calc.auditing.truths import deployment
-from catalogue.reading.shared import CONSEQUENCES, causes
-from notebooks.pages.audit import consequences, document, findings, first_screen, overview
+from notebooks.pages.audit import document, findings, first_screen, overview
 from notebooks.pages.audit.words import GROUPS, HOLDS, everything, group
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.card import command
@@ -54,16 +53,6 @@ def test_shares_of_verdicts_are_those_of_the_claims(cell):
     assert int(cell.numbers["a-holds"].rstrip("%")) == pytest.approx(100 * holding, abs=0.5)
     shares = [int(cell.numbers[key].rstrip("%")) for key in ("a-holds", "a-wrong", "a-open")]
     assert abs(sum(shares) - 100) <= 1
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_causes_are_ordered_by_consequence_and_count_every_claim_once(name):
-    rows = document.Page(name).rows
-    ranked = consequences.weights(rows)
-    found = [causes()[cause]["consequence"] for cause, _ in ranked
-             if cause != consequences.RESIDUE]
-    assert found == sorted(found, key=CONSEQUENCES.index)
-    assert sum(len(of) for _, of in ranked) == len([row for row in rows if row.cause is not None])
 
 
 def test_searched_replacement_of_a_plan_is_what_its_command_computes():

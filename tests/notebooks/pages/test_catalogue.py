@@ -36,14 +36,6 @@ def test_parameter_rows_sum_to_total_and_active(cell, name):
         assert sum(int(row[place].replace(",", "")) for row in rows) == counted[whole]
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_eight_bit_cache_is_half_of_sixteen_bit(name):
-    model = catalogue.load_model(name)
-    sizes = page.cache_bytes(model)
-    assert 2 * sizes["fp8"] == sizes["bf16"]
-    assert (page.LATENT_FP8 in sizes) == (model.attention == "mla")
-
-
 @pytest.mark.parametrize("name", catalogue.names("devices")[::8])
 def test_dates_in_use_lie_between_oldest_and_newest(name):
     card = catalogue.load_device(name)
@@ -54,14 +46,6 @@ def test_dates_in_use_lie_between_oldest_and_newest(name):
     assert (found.oldest, found.newest) == (min(dates), max(dates))
     assert found.undated == sum(value.date is None and "read" in sources()[value.source]
                                 for value in used)
-
-
-def test_worst_verdict_counts_of_several_values():
-    several = engines.Setting("--dtype", VLLM, ["auto", "no-such-type"])
-    for version, verdict in several.verdicts.items():
-        alone = [VLLM.judge("--dtype", value, version) for value in ("auto", "no-such-type")]
-        assert verdict == max(alone, key=list(engines.MARKS).index)
-    assert set(several.verdicts.values()) != {"accepted"}
 
 
 def test_common_releases_support_every_setting_that_any_release_has():

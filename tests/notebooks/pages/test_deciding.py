@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
-from itertools import pairwise
 
-import numpy as np
 import pytest
 
 import calc
 import catalogue
 from benchmarks import answering
 from calc.auditing import costs as auditing
-from calc.auditing.truths import deployment
-from calc.capacity.availability import available
 from calc.capacity.day import Replica
 from calc.costing.cost import MILLION
 from calc.costing.ownership import card_hour
@@ -26,7 +21,7 @@ from catalogue.kernels import kernels_of
 from notebooks.pages.deciding import cost_documents, goal_fronts, matrix, turning
 from notebooks.pages.deciding.capacity import days, keeping, rated
 from notebooks.pages.deciding.firsts import expected
-from notebooks.pages.deciding.front import r1, standard
+from notebooks.pages.deciding.front import standard
 from notebooks.pages.deciding.generations import models as generations
 from notebooks.pages.deciding.today import page as today
 from notebooks.pages.deciding.today import plans
@@ -52,44 +47,12 @@ def test_documented_cost_is_reproduced_except_for_the_return(plan):
     assert plan.recomputed["roi"] == pytest.approx(10.8724, abs=1e-4)
 
 
-def test_corrected_plan_costs_more_per_token_and_never_pays(plan):
-    amounts = plan.amounts()
-    assert amounts["per_million"].low > plan.recomputed["per_million"]
-    assert amounts["rate"].high < plan.inputs["rate"]
-    assert amounts["roi"].high < 0
-    assert all(amount.low <= amount.value <= amount.high for amount in amounts.values())
-    found = deployment(f"{auditing.PLAN}@runs").three("steady_throughput")
-    assert (found.low, found.value, found.high) == (plan.rate.low, plan.rate.value, plan.rate.high)
-
-
-def test_corrections_multiply_to_the_whole_correction(plan):
-    (first, weight), *others = auditing.weightiest(plan)
-    assert first == "rate"
-    assert weight > math.prod(factor for _, factor in others)
-    money, everything = auditing.combined_factors(dict(auditing.weightiest(plan)))
-    amounts = plan.amounts()
-    assert money == pytest.approx(amounts["tco"].value / plan.recomputed["tco"])
-    assert everything == pytest.approx(
-        amounts["per_million"].value / plan.recomputed["per_million"]
-        * amounts["tco"].value / amounts["tco"].value)
-
-
 def test_host_breaks_even_where_both_cost_the_same_per_token():
     hybrid = cost_documents.hybrid()
     rates = [rate / (cards + hybrid.break_even)
              for rate, cards in zip(hybrid.alone, hybrid.cards, strict=True)]
     assert rates[0] == pytest.approx(rates[1])
     assert hybrid.host.low > hybrid.break_even
-
-
-def test_owned_million_is_the_hours_over_the_tokens_made():
-    page = standard.serve(standard.R1, r1.OWNED).priced()
-    hour = card_hour(page.scenario.device.id).value
-    assert page.answer.fits
-    assert page.cost.amounts["per_million_output_whole"].value == pytest.approx(
-        MILLION * 8 * hour / (page.asked.utilisation * page.rate.value))
-    assert page.cost.amounts["crossover"].value == pytest.approx(
-        8 * hour / page.rate.value / page.api_per_output)
 
 
 # --- standard question -------------------------------------------------------------------------
@@ -114,25 +77,6 @@ def test_standard_answer_fits_and_is_the_fastest_cell_of_the_matrix(model, devic
         cell, = matrix.cells_of(device, [served.choice.precision], [standard.question().users])
         assert cell.best.row.choice == served.choice
         assert cell.pace == served.cell.pace
-
-
-@pytest.mark.parametrize("name", ["r1-matrix", "r1-64-users-8xh20"])
-def test_goals_ask_the_standard_question(name):
-    goal, asked = load_goal(name), standard.question()
-    assert goal.demand == asked.demand
-    assert goal.model in asked.models
-
-
-def test_cards_without_an_hourly_price_are_priced_by_their_parts():
-    served = standard.serve(standard.R1, "nvidia-h20")
-    priced = served.priced()
-    parts = priced.of_parts()
-    assert r1.WHOLE not in priced.cost.amounts
-    assert parts.hour.per("USD/h") == pytest.approx(
-        priced.cost.amounts["card_hour_of_parts"].points)
-    assert parts.amounts[r1.WHOLE].value == pytest.approx(
-        MILLION * served.choice.devices * parts.hour.value
-        / (priced.asked.utilisation * priced.rate.value))
 
 
 # --- searches ----------------------------------------------------------------------------------
@@ -160,16 +104,6 @@ def test_matrix_cells_are_searches_of_whole_servers(cells, device, per_node):
 @pytest.fixture(scope="module")
 def money():
     return Answer(search(load_goal("million-tokens", list(SMALL))))
-
-
-def test_front_lines_rise_in_time_and_rate(money):
-    lines = goal_fronts.lines_of(money)
-    assert {line.device for line in lines} == {"nvidia-h20", "nvidia-h200-sxm"}
-    for line in lines:
-        paces, rates = np.array(line.every).T
-        assert (np.diff(paces) > 0).all()
-        assert (np.diff(rates) > 0).all()
-        assert all((mark.pace, mark.rate) in line.every for mark in line.marks)
 
 
 def test_cheapest_under_a_limit_keeps_it(money):
@@ -242,31 +176,7 @@ def test_failed_servers_take_their_replicas(name, groups, servers, share):
     assert rated.lost(name) == pytest.approx(share)
 
 
-def test_availability_of_pipelines_and_replicas():
-    pipeline = rated.fleet("s0-config-4.2")
-    up = available(pipeline.between_failures, pipeline.repair)
-    assert pipeline.promised(1) == pytest.approx(up**2 * (1 - pipeline.restarting))
-    fleets = [rated.fleet(name) for name in ("s1-plan-a", "s1-plan-b", "s1-plan-c")]
-    for values in ([rated.dark(of) for of in fleets], [of.promised(of.groups) for of in fleets]):
-        assert values == sorted(values, reverse=True)
-
-
 # --- models and cards of today -----------------------------------------------------------------
-
-@pytest.mark.parametrize("model", generations.MODELS)
-def test_longer_requests_keep_read_and_multiply_more(model):
-    found = [generations.request(model, context) for context in generations.served_lengths(model)]
-    for short, long in pairwise(found):
-        assert short.cache < long.cache
-        assert short.read < long.read <= long.cache
-        for phase in (generations.DECODE, generations.PREFILL):
-            assert short.operations[phase] < long.operations[phase]
-    made = generations.asked(generations.plan(
-        model, generations.H200, generations.published(model), generations.WHOLE,
-        generations.SHORT))
-    weights = 2 * float(made["active_parameters"])
-    short = generations.request(model, generations.SHORT)
-    assert weights < short.operations[generations.DECODE] < 2 * weights
 
 
 @pytest.mark.parametrize("model", [generations.V3, generations.FLASH, generations.PRO])
@@ -301,9 +211,3 @@ def test_ranked_models_hold_all_users_on_all_cards_of_the_plan(name):
         assert min(prices) == prices[0]
         assert prices[0] == pytest.approx(MILLION * document.devices * plans.hour_of(name).value
                                           * ranking[0].pace / asked, rel=0.05)
-
-
-@pytest.mark.parametrize("name", [today.HOST, "s2-910b1-awq"])
-def test_plans_as_written_have_the_estimate_of_their_page(name):
-    estimate = calc.estimate(plans.document(name))
-    assert plans.as_written(name).pace == pytest.approx(estimate.quantities["tpot"].value)

@@ -9,16 +9,13 @@ import pytest
 
 import calc
 import catalogue
-from calc.answer.service import estimate_service, measured_evidence
+from calc.answer.service import estimate_service
 from calc.layouts.layout import changed
-from calc.physics.breakdown import parts, token_parts
 from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.deployments import (
     alternatives,
-    card,
     findings,
     own_hardware,
-    own_processor,
     summary,
     verdicts,
     views,
@@ -35,30 +32,6 @@ def deployed(name: str) -> Deployed:
     return Deployed(catalogue.load_scenario(name))
 
 
-@pytest.mark.parametrize("name", catalogue.deployment_names()[::12])
-def test_grouped_parts_of_a_step_sum_to_it(name):
-    scenario = catalogue.load_scenario(name)
-    inputs = scenario.inputs()
-    values = calc.evaluate(inputs, scenario.model.attention)
-    for pieces in (token_parts(inputs, values), parts(inputs, values, "prefill")):
-        assert sum(deployments.grouped(pieces).values()) == pytest.approx(
-            sum(float(part) for key, part in pieces.items() if key not in deployments.HIDDEN))
-
-
-@pytest.mark.parametrize("name", ["h200-r1-vllm-tp8", "v4-pro-16xh200", "s0-scenario-1",
-                                  "kt-4090-v03", "a3-v4-vllm"])
-def test_pages_say_of_measured_runs_what_the_estimate_says(cell, name):
-    pools = catalogue.load_deployment(name)
-    if len(pools) > 1:
-        card.glance_of_pools(pools)
-    else:
-        card.glance(Deployed(*pools))
-    said = measured_evidence(pools, estimate_service(pools).answers)
-    assert said
-    for lang, sentences in zip(("en", "zh"), said, strict=True):
-        assert any(sentences in text for text in cell.texts(lang))
-
-
 @pytest.mark.parametrize(("name", "asked"), [
     ("h800-profile-decode", {"tpot", "output_throughput"}),
     ("kt-4090-v03", {"ttft", "input_throughput"})])
@@ -70,15 +43,6 @@ def test_questions_are_those_that_a_run_can_answer(name, asked):
         assert float(calc.evaluate(inputs, scenario.model.attention)[quantity]) > 0
 
 
-def test_decode_is_taken_alone_where_answers_have_no_length():
-    scenario = catalogue.load_scenario("s0-scenario-1")
-    inputs = deployments.questions(scenario)["tpot"]
-    values = calc.evaluate(inputs, scenario.model.attention)
-    assert values["decode_stall"] == 0
-    assert values["tpot"] == values["decode_step_time"]
-    assert values["output_throughput"] == pytest.approx(inputs["concurrency"] / values["tpot"])
-
-
 @pytest.mark.parametrize("name", DOCUMENTED[::6])
 def test_deployments_fit_if_no_memory_is_missing_and_intervals_contain_the_factor(name):
     one = deployed(name)
@@ -86,15 +50,6 @@ def test_deployments_fit_if_no_memory_is_missing_and_intervals_contain_the_facto
     for speed in summary.speeds(one):
         assert 0 < speed.low <= speed.factor * (1 + 1e-12)
         assert speed.factor <= speed.high * (1 + 1e-12)
-
-
-@pytest.mark.parametrize(("name", "quantity", "factor"), [
-    ("s1-plan-c", "output_throughput", lambda ours: 51_200 / ours),
-    ("s0-scenario-1", "tpot", lambda ours: ours / 8.3e-3),
-    ("s0-cards-h100", "output_throughput", lambda ours: 32 * 45 / ours)])  # printed per card
-def test_factors_above_one_promise_too_much(name, quantity, factor):
-    speed = summary.speed(deployed(name), quantity)
-    assert speed.factor == pytest.approx(factor(speed.ours.value))
 
 
 @pytest.mark.parametrize(("name", "verdict"), [
@@ -164,41 +119,12 @@ def test_arithmetic_bounds_the_rate_of_any_number_of_requests():
         2 * active)
 
 
-def test_plans_of_the_card_have_the_times_of_their_command():
-    plan = deployed("s1-plan-c")
-    first, *others = card.plans(plan)
-    assert "tpot" not in first
-    assert all("tpot" in row and not row["spare"].startswith("−") for row in others)
-    scenario = changed(plan.scenario, others[-1]["settings"])
-    assert calc.estimate(scenario).fits
-    assert others[-1]["tpot"] == Deployed(scenario).answers["tpot"].text
-    assert card.price(plan) is None
-
-
 def test_pools_together_are_what_is_estimated_of_both():
     pools = catalogue.load_family("s0-scenario-3").pools
     together, seen = views.together(pools), estimate_service(pools).seen
     assert together.points == seen.throughput.points
     rates = [deployed(pool.id).quantity("request_throughput").value for pool in pools]
     assert together.value <= min(rates) * pools[1].inputs()["output_tokens"] * (1 + 1e-9)
-
-
-def test_advantage_per_card_holds_at_one_request_only():
-    pair, eight = (catalogue.load_scenario(name) for name in ("s3-hybrid-910b4", "s3-eight-cards"))
-    columns = [pair.measured.column(name) for name in (
-        "input_tokens", "output_tokens", "concurrency", "output_throughput")]
-    measured = {round(requests): rate / pair.devices
-                for given, length, requests, rate in zip(*columns, strict=True)
-                if (round(given), round(length)) == (128, 512)}
-    inputs = eight.inputs() | {"concurrency": np.array(list(measured), float)}
-    rates = calc.evaluate(inputs, eight.model.attention)["output_throughput"] / eight.devices
-    assert (np.array(list(measured.values())) > rates).tolist() == [True, *[False] * 4]
-
-
-@pytest.mark.parametrize("kernels", own_processor.TABLES)
-def test_kernel_laws_of_the_processor_follow_its_tables(kernels):
-    for time, law in own_processor.laws(kernels).values():
-        assert np.corrcoef(np.log(time), np.log(law))[0, 1] > 0.97
 
 
 def test_mistakes_in_a_card_file_are_refused_with_their_line(cell):

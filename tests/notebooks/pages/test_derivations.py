@@ -6,7 +6,6 @@ import re
 import shlex
 from functools import cache
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -14,26 +13,18 @@ import catalogue
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations import communication_groups as groups
 from notebooks.pages.derivations import latency_steps, throughput
-from notebooks.pages.derivations.choices import communication, fabrics, memory, serving
-from notebooks.pages.derivations.choices.layouts import A2, H20, H200, H800, Layout
+from notebooks.pages.derivations.choices import communication, fabrics, serving
+from notebooks.pages.derivations.choices.layouts import A2, H200, H800, Layout
 from notebooks.pages.derivations.diagrams import (
     bursts,
-    goals,
     halves,
-    networks,
-    ranks,
 )
-from notebooks.pages.derivations.diagrams.flows import absorbing, balance, handover
 from notebooks.pages.derivations.exercises import turns
 from notebooks.pages.derivations.measured.serving import SHORT, Grid, errors_of_bursts
 from notebooks.pages.derivations.throughput import quantities
-from notebooks.show.drawing import Drawing
 
-SVG = "{http://www.w3.org/2000/svg}"
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 STORED = Derivation("none")  # every formula as stored
-LOADS = (2.5, 1.0, 0.5, 0.0), (1.2, 1.0, 1.0, 0.8)
-NAME = ("Card", "卡")
 ANSWERED = {"memory": turns.LONG, "compute": turns.DEEP, "communication": turns.USUAL,
             "latency": turns.USUAL, "throughput": turns.USUAL, "serving": turns.BURST}
 
@@ -65,29 +56,6 @@ def test_half_the_cards_become_faster_at_the_turn():
     assert not communication.faster(STORED, whole, half, turn - 1)
 
 
-@pytest.mark.parametrize("key", memory.LAYOUTS)
-def test_larger_memory_share_and_narrower_cache_hold_more_requests(key):
-    inputs = memory.LAYOUTS[key].inputs(memory.PROMPT, memory.ANSWER, memory.CONTEXT)
-    narrow = catalogue.load_format(memory.NARROW[key]).bytes_per_element
-    held = [quantities(STORED, inputs, memory_utilization=share)["max_concurrency"]
-            for share in memory.SHARES]
-    assert held == sorted(set(held))
-    assert quantities(STORED, inputs, memory_utilization=memory.SHARES[0],
-                      kv_cache_element_bytes=narrow)["max_concurrency"] > held[0]
-
-
-def test_larger_memory_share_gains_more_where_weights_leave_less():
-    gains = {}
-    for card in (A2, H20):
-        inputs = Layout(card, 2, 4, whole=True).inputs(2048, 512)
-        low, high = (quantities(STORED, inputs, memory_utilization=share)[
-            "free_for_kv_per_device"] for share in (0.85, 0.95))
-        assert high - low == pytest.approx(
-            0.1 * (inputs["memory_capacity"] - inputs["system_reserve"]))
-        gains[card] = high / low
-    assert gains[A2] > gains[H20]
-
-
 @pytest.mark.parametrize("requests", fabrics.PER_CARD)
 def test_roce_adds_its_latency_to_every_exchange(requests):
     model = catalogue.model_inputs(catalogue.load_model("deepseek-v3"))
@@ -117,14 +85,6 @@ def test_largest_batch_is_the_last_within_the_limit(limit):
                       for count in (most, most + 1))
     assert within <= limit < beyond
     assert throughput.largest(STORED, inputs, "tpot", 0) == 0
-
-
-@pytest.mark.parametrize("replica", [throughput.h20(), throughput.h800("TP16"),
-                                     throughput.ascend(throughput.STAGES)])
-def test_throughput_is_users_times_answer_over_latency(replica):
-    values = quantities(STORED, replica.inputs, concurrency=32)
-    rate = 32 * throughput.ANSWER / (values["ttft"] + (throughput.ANSWER - 1) * values["tpot"])
-    assert values["output_throughput"] == pytest.approx(rate, rel=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -191,50 +151,6 @@ def step(inputs: dict[str, float], **changed: float) -> dict[str, float]:
     return (inputs := inputs | changed) | STORED.values(inputs, "mla")
 
 
-TIMES = {"prefill_time": 0.8, "kv_transfer_time": 0.15, "decode_step_time": 0.05,
-         "prompt_chunks": 2, "input_tokens": 8192, "concurrency": 32}
-
-
-def elements(drawn: Drawing, tag: str) -> list[ElementTree.Element]:
-    return list(ElementTree.fromstring(drawn.svg()).iter(f"{SVG}{tag}"))
-
-
-def sizes(drawn: Drawing, name: str, tag: str = "rect") -> list[float]:
-    return [float(element.get(name)) for element in elements(drawn, tag)]
-
-
-def test_bars_are_as_long_as_their_numbers():
-    goal, rest = sizes(goals.draw([(NAME, 50e3), (NAME, 12.5e3)], "en"), "width")
-    assert rest == pytest.approx(goal / 4, abs=0.1)
-    heights = sizes(balance.draw(*LOADS, 4, "en"), "height")
-    assert [height / heights[0] for height in heights] == pytest.approx(
-        [load / LOADS[0][0] for panel in LOADS for load in panel], abs=0.01)
-
-
-def test_prefill_transfer_and_steps_are_as_long_as_they_take():
-    bars = [bar for bar in elements(handover.draw(TIMES, NAME, "en"), "rect")
-            if not bar.get("stroke")]
-    prefill, (sent,), decode = (
-        [float(bar.get("width")) + 0.8 for bar in bars
-         if bar.get("y") == f"{handover.TOP + handover.LANE * lane:g}"] for lane in range(3))
-    assert sent / sum(prefill) == pytest.approx(0.15 / 0.8, rel=0.01)
-    assert decode[0] / sent == pytest.approx(0.05 / 0.15, rel=0.05)
-
-
-def test_links_are_as_wide_as_they_are_fast():
-    mesh, switched = groups.card_inputs(groups.A2), groups.card_inputs(groups.H20)
-    widths = [min(float(line.get("stroke-width")) for line in elements(networks.draw(
-        mesh | {"pair_bandwidth": factor * mesh["pair_bandwidth"]}, switched, (NAME, NAME), "en"),
-        "line") if line.get("stroke") == "currentColor") for factor in (1, 2)]
-    assert widths[1] == pytest.approx(2 * widths[0], rel=0.02)
-
-
-def test_ranks_with_unknown_weights_are_not_drawn():
-    values = plan(ranks.PLAN, *ranks.CHANGED)
-    with pytest.raises(ValueError, match="parts that the diagram does not know"):
-        ranks.parts(values | {"weights_per_device": 2 * values["weights_per_device"]})
-
-
 def test_first_tokens_of_a_burst_have_the_mean_of_the_formula():
     values = plan("s2-910b1-awq", "workload.concurrency=8 request")
     ends = bursts.ends(values)
@@ -250,11 +166,3 @@ def test_busy_parts_less_hidden_time_are_the_decode_step(batches):
                   single_batch_overlap=0, unequal_streams=0)
     busy = sum(time for _, time in halves.parts(values))
     assert busy - values["decode_hidden_time"] == pytest.approx(values["decode_device_time"])
-
-
-def test_absorbed_attention_reads_the_latent_and_expanded_all_heads():
-    orders = absorbing.orders({"num_attention_heads": 4, "qk_nope_head_dim": 8,
-                               "qk_rope_head_dim": 2, "v_head_dim": 8, "kv_lora_rank": 16})
-    assert (orders["absorbed"].read, orders["expanded"].read) == (18, 72)
-    assert orders["absorbed"].score - orders["expanded"].score == 2 * 4 * (2 * 16 - 8 - 8)
-    assert (orders["absorbed"].expand, orders["expanded"].expand) == (0, 2 * 4 * 16 * 16)

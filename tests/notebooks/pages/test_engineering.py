@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
-import calc
 from calc.capacity.growth import best
 from calc.capacity.pool_layouts import Pairing
 from calc.capacity.replicas import Limits
 from calc.sensitivity.breakeven import breakeven
 from calc.sensitivity.paths import path_of
-from calc.uncertainty import Amount
 from notebooks.pages.engineering import (
     experts,
     host,
     layouts,
-    loading,
     precision,
     risk,
     separation,
-    uses,
 )
 from notebooks.pages.engineering.layouts import LIMIT
-from notebooks.pages.engineering.operating import monitoring, remedies, settings, watching
+from notebooks.pages.engineering.operating import monitoring, watching
 
 B2, H20 = "ascend-910b2", "nvidia-h20"
 CAUSES = [name for name in monitoring.CAUSES if name not in monitoring.ONCE]
@@ -81,23 +75,6 @@ def test_host_users_are_the_last_within_the_limit():
     inside, outside = (float(host.pace(made.inputs(), concurrency=float(users)))
                        for users in (most, most + 1))
     assert inside <= LIMIT < outside
-
-
-def test_removing_any_cost_of_the_host_makes_no_token_slower():
-    inputs, users = host.compared().pair.inputs(), np.array(host.USERS, float)
-    times = {name: host.pace(inputs, concurrency=users, **moves)
-             for name, (_, moves) in host.HELPS.items()}
-    assert all((times[name] <= times["as"]).all()
-               for name in ("memory", "cores", "link", "sync", "whole"))
-    assert (times["none"] >= times["as"]).all()
-
-
-def test_network_rate_slows_the_first_token_by_the_stated_share():
-    made = layouts.plan(H20, "fp8-block", 2, 32, tensor=16, pipeline=1)
-    rate = loading.network_for(made, "ttft")
-    here, endless = (float(calc.evaluate({**made.inputs, loading.NETWORK: each}, "mla")["ttft"])
-                     for each in (rate, loading.ENDLESS))
-    assert here == pytest.approx((1 + loading.SLOWER) * endless, rel=1e-9)
 
 
 # --- precision and pools -----------------------------------------------------------------------
@@ -163,37 +140,7 @@ def test_sampled_rates_have_the_interval_of_the_forecast(stage, users):
     assert shares[-1] == 0
 
 
-def test_failures_within_a_year_are_those_of_four_servers():
-    fleet, year = risk.fleet(), risk.failing()
-    assert 1 - year == pytest.approx(math.exp(-4 * risk.YEAR / fleet.between_failures))
-    assert risk.failing(2.0) == pytest.approx(1 - (1 - year) ** 2)
-
-
-def test_dearer_servers_and_shorter_use_cost_more():
-    server = risk.server().value
-    prices = [risk.dearer(server=Amount.exactly(factor * server)) for factor in (1, 1.2, 1.5)]
-    years = [risk.dearer(years=Amount.exactly(each)) for each in (3.0, 2.75, 2.0)]
-    for factors, most in ((prices, 1.5), (years, 3 / 2)):
-        assert factors[0] == pytest.approx(1)
-        assert factors == sorted(factors)
-        assert factors[-1] < most  # other costs do not grow
-
-
-def test_million_tokens_cost_the_hour_over_the_tokens_made_in_it():
-    full, made = uses.full(uses.B2), uses.plan(*uses.B2)
-    assert full.million.value == pytest.approx(
-        1e6 * made.cards * full.hour.value / full.rate.value)
-    for case in (uses.B2, uses.B2_FOUR):
-        assert uses.full(uses.H20).million.value < uses.full(case).million.value
-
-
 # --- operating ---------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("name", CAUSES)
-def test_causes_of_no_severity_move_no_metric(name):
-    usual = monitoring.metrics(monitoring.inputs(), {})
-    for metric, value in monitoring.signs(name, 1.0).items():
-        assert float(value) == pytest.approx(float(usual[metric]), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["memory", "clock", "users"])
@@ -207,32 +154,6 @@ def test_alerts_fire_where_their_metric_reaches_the_threshold(name, own):
     assert more >= -1e-6
 
 
-@pytest.mark.parametrize("name", remedies.TRIALS)
-def test_verdicts_on_remedies_are_those_of_their_numbers(name):
-    trial, verdict = remedies.TRIALS[name], remedies.verdict(name)
-    before, after = remedies.state(trial.of), remedies.state(trial.of, name)
-    if verdict == remedies.UNFIT:
-        assert before.short <= 0 < after.short
-    if trial.sign == "short":
-        assert (verdict == remedies.HELPS) == (after.short <= 0)
-        assert (verdict == remedies.HARMS) == (after.short > monitoring.LIVELY * before.short)
-    elif verdict in (remedies.HELPS, remedies.HARMS):
-        better = getattr(after, trial.sign) > getattr(before, trial.sign)
-        assert better == ((verdict == remedies.HELPS) == (trial.sign in ("rate", "places")))
-    elif verdict == remedies.NOTHING:
-        assert getattr(after, trial.sign) == pytest.approx(
-            getattr(before, trial.sign), rel=monitoring.LIVELY - 1)
-
-
-def test_memory_share_is_worth_that_share_of_a_card_and_no_time():
-    worths = {(each.name.lstrip("-").replace("-", "_"), str(each.value)): each
-              for each in settings.worths("s1")}
-    lowered = worths["gpu_memory_utilization", "0.8"]
-    memory = settings.scenario_with("s1").inputs()["memory_capacity"]
-    assert (float(lowered.against), lowered.pace, lowered.first) == (0.9, 0, 0)
-    assert lowered.room == pytest.approx((0.8 - 0.9) * memory, rel=0.01)
-
-
 @pytest.mark.parametrize("place", range(0, len(watching.probes()), 2))
 def test_allowed_probe_failures_outlast_the_start(place):
     document, probe = watching.probes()[place]
@@ -242,12 +163,3 @@ def test_allowed_probe_failures_outlast_the_start(place):
     assert (checks - 1) * interval.value < start <= checks * interval.value
     assert watching.kills(probe, watching.patience(probe) + 1)
     assert not watching.kills(probe, watching.patience(probe))
-
-
-@pytest.mark.parametrize("title", monitoring.WATCHED)
-def test_alert_windows_have_the_stated_scatter(title):
-    forecast, room = watching.forecast(title), 0.1
-    window = watching.window_for(forecast, room)
-    requests = math.ceil(forecast.requests.value * window)
-    draws = np.random.default_rng(0).exponential(size=(4000, requests))
-    assert draws.mean(1).std() == pytest.approx(room / watching.SIGMAS, rel=0.1)

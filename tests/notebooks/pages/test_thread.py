@@ -9,15 +9,6 @@ from calc.physics.breakdown import token_parts
 from notebooks.pages.thread import request, timeline
 
 
-def test_request_is_the_standard_question():
-    inputs, asked = request.scenario().inputs(), request.asked()
-    assert inputs["concurrency"] == asked.users == 1
-    assert inputs["input_tokens"] == asked.demand.input_tokens
-    assert inputs["output_tokens"] == asked.demand.output_tokens
-    assert inputs["draft_tokens"] == 0
-    assert inputs["prompt_variation"] == inputs["answer_variation"] == 0
-
-
 def test_prompt_and_answer_sum_to_the_request():
     whole, quantities = request.whole(), request.told().quantities
     for name in request.NAMES:
@@ -49,20 +40,6 @@ def test_shared_experts_run_beside_router_and_routed_experts():
     assert step.aside * values["moe_layers"] == pytest.approx(-parts["overlap"])
     times = dict(step.experts)
     assert 0 < step.aside <= times["router"] + times["routed_expert"]
-
-
-def test_the_release_that_was_measured_is_slower_and_the_request_the_same():
-    before, now = request.measured_release(), request.scenario()
-    assert before.engine != now.engine
-    asked = ("concurrency", "input_tokens", "output_tokens", "tensor_parallel")
-    assert [before.inputs()[name] for name in asked] == [now.inputs()[name] for name in asked]
-    assert before.device.id == now.device.id
-
-
-def test_bytes_of_a_step_are_at_least_the_floor():
-    values = request.values()
-    floor = sum(float(values[f"decode_{name}_bytes"]) for name in ("dense", "expert", "kv"))
-    assert floor <= request.moved("decode") <= 1.1 * floor
 
 
 def test_energy_is_power_times_time():

@@ -2,10 +2,8 @@
 
 from typing import NamedTuple
 
-import pytest
-
 import catalogue
-from notebooks.show.columns import Column, cells, crossed, pipe_table
+from notebooks.show.columns import Column, cells, crossed
 from notebooks.show.numbers import fmt_fixed, fmt_percent
 
 
@@ -39,17 +37,6 @@ def test_pairs_replace_missing_numbers():
     none = ("none", "无")
     rows, _ = cells([(0.5,), (none,)], [Column(0, "share", fmt_percent, digits=0)])
     assert [row["0"] for row in rows] == ["50%", none]
-
-
-def test_cells_by_language():
-    rows, headings = cells([{"name": {"en": "card", "zh": "karte"}}], [Column("name", "what")])
-    assert [pipe_table(rows, headings, lang).splitlines()[-1] for lang in (0, 1)] == [
-        "| card |", "| karte |"]
-
-
-def test_columns_without_heading_are_quantities():
-    with pytest.raises(KeyError, match="cards"):
-        Column("cards")
 
 
 def test_crossed_tables_leave_missing_cells_empty():

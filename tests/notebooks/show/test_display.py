@@ -72,14 +72,6 @@ def test_tables_have_the_same_numbers_in_both_languages(cell):
     assert DIGITS.findall(cell.texts("en")[0]) == DIGITS.findall(cell.texts("zh")[0]) == ["1,200"]
 
 
-def test_short_tables_fold_the_rows_after_the_first(cell):
-    display.short_table([{"a": n} for n in range(6)], {"a": "a"})
-    seen, folded = cell.texts("en")
-    assert DIGITS.findall(seen) == ["0", "1", "2", "3"]
-    assert DIGITS.findall(folded) == ["4", "5"]
-    assert "dropdown" in folded
-
-
 def test_equations_are_the_same_in_both_languages(cell):
     display.formula("moe_layers", sym.num_hidden_layers - sym.first_k_dense_replace, "eq-moe")
     assert cell.texts("")[0] == EQUATION
@@ -143,14 +135,6 @@ def test_worked_formulas_end_in_the_value_of_the_runtime(cell, name):
     unit = catalogue.symbols()[name].unit
     for lang in ("en", "zh"):
         assert f"**{numbers.fmt_quantity(value, unit, lang)}**" in cell.texts(lang)[0]
-
-
-def test_worked_formulas_show_the_numbers_of_the_deployment(cell):
-    arithmetic.worked("kv_bytes_per_token", R1, through={"kv_layer_bytes_per_token": sympy.Mul(
-        sym.kv_lora_rank + sym.qk_rope_head_dim, sympy.Integer(2), evaluate=False)})
-    assert {"61", "512", "64", "2", "70,272"} <= set(DIGITS.findall(cell.texts("en")[0]))
-    with pytest.raises(ValueError, match="no formula"):
-        arithmetic.worked("num_hidden_layers", R1)
 
 
 FAILURES = [

@@ -83,28 +83,8 @@ def test_lines_are_rows_under_the_labels_of_the_axes():
         {"series": "card", "requests": "2", "time (ms)": "0.333333"}]
 
 
-def test_bars_have_both_ends_and_the_name_of_their_tick():
-    figure, axes = figures.axes()
-    axes.barh([0, 1], [3, 4], left=[1, 1], label=words.hidden("<b> $ a card"))
-    axes.set_yticks([0, 1], ["one", "two"])
-    assert [(row["series"], row["name"], row["x"], row["to x"]) for row in numbers(figure)] == [
-        ("<b> $ a card", "one", "1", "4"), ("<b> $ a card", "two", "1", "5")]
-
-
 def test_error_bars_have_both_ends():
     figure, axes = figures.axes()
     axes.errorbar([1], [2], yerr=[[0.5], [0.75]], fmt="o", label="measured")
     assert {(row["series"], row["y"], row["to y"]) for row in numbers(figure)} == {
         ("measured", "2", ""), ("measured", "1.5", "2.75")}
-
-
-def test_unnamed_lines_and_panels_are_told_apart():
-    figures.style()
-    figure = Figure()
-    left, right = figure.subplots(1, 2)
-    left.plot([1], [1])
-    left.plot([1], [2])
-    right.plot([1], [3])
-    right.set_title("right")
-    assert [(row["panel"], row["series"]) for row in numbers(figure)] == [
-        ("1", "(1)"), ("1", "(2)"), ("right", "(1)")]
