@@ -85,13 +85,6 @@ def test_keys_are_of_the_files_at_the_beginning_of_a_build(project):
     assert inputs.Inputs(project).key(page, ["scenarios/"]) != before
 
 
-def test_key_of_a_page_without_record_has_every_parameter_file(project):
-    page = next(page for page in pipeline.pages(project) if page.name == "derivation")
-    before = inputs.Inputs(project).key(page, inputs.ALL)
-    edit(project, "params/scenarios/one.yml", "11\n")
-    assert inputs.Inputs(project).key(page, inputs.ALL) != before
-
-
 def test_a_repeated_run_writes_the_same_bytes_and_removes_orphans(project):
     first = outputs(project)
     edit(project, "book/chapters/.keys/derivation.json", None)

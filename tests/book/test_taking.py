@@ -4,10 +4,9 @@ import os
 import zipfile
 
 import pytest
-from _project import ROOT
 
 from _ext.sharing import addresses
-from _ext.taking import bundle, edition, packed, strict
+from _ext.taking import edition, packed, strict
 
 SHOWN = edition.Edition("1.2.3", "abc1234", "2026-01-31", "https://example.org/fit")
 LINES = {"index.html": "Version 1.2.3 · commit abc1234 · data as of 2026-01-31",
@@ -69,12 +68,3 @@ def test_zipped_site_has_every_page_but_not_itself_and_no_dates(small):
     os.utime(small / "index.html", (1e9, 1e9))
     (small / "index.html").chmod(0o600)
     assert packed.pack(small, small).read_bytes() == before
-
-
-def test_the_package_has_what_reports_refer_to_and_the_whole_template():
-    chapters = [path for pattern in bundle.CHAPTERS for path in ROOT.glob(pattern)]
-    assert len(chapters) > 40
-    for path in chapters:
-        text, part = path.read_text(encoding="utf-8"), bundle.needed(path, ROOT).decode()
-        assert bundle.CHAPTER.findall(part) == bundle.CHAPTER.findall(text)
-        assert (part == text) is (path == ROOT / bundle.TEMPLATE)

@@ -80,17 +80,6 @@ def test_a_pass_is_never_faster_than_its_bytes_nor_slower_with_a_smaller_vocabul
     assert longer["decode_drafter_core_time"] > found["decode_drafter_core_time"]
 
 
-def test_the_cost_is_the_drafters_and_the_acceptance_of_its_kind():
-    """MiniMax-M3 has a layer of its own besides, of experts, which nothing of the drafter is."""
-    own, apart = (kimi("model=minimax-m3", "precision=bf16", *more) for more in (EAGLE[:1], EAGLE))
-    heads = catalogue.load("acceptances", "eagle3-head")
-    assert apart.inputs()["mtp_acceptance"] == heads.any.value
-    assert own.inputs()["mtp_acceptance"] != heads.any.value
-    found = [evaluate(each.inputs(), "gqa") for each in (own, apart)]
-    assert found[0]["mtp_weights"] > 2 * found[1]["mtp_weights"] > 0
-    assert found[0]["stage_cache_layers"].tolist() == found[1]["stage_cache_layers"].tolist()
-
-
 def v4(*settings):
     return catalogue.load_scenario(V4, overrides=settings)
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import calc
 import catalogue
 from calc.evidence.systems import measured_names, system
-from calc.physics.decode_floor import mean_context
 from calc.physics.inputs import Inputs
 from calc.physics.memory import candidate_stages, weights
 from calc.physics.parameters import count_parameters
@@ -30,7 +29,6 @@ def stages(count, which, **changes):
 
 
 class TestMemory:
-
     def test_grouped_query_cache_is_divided_by_kv_heads_at_most(self):
         held = [run(PLAN, "model=llama-3.1-70b", tensor_parallel=t)[
             "kv_layer_bytes_per_token_per_device"] for t in (1, 8, 16)]
@@ -55,11 +53,6 @@ class TestMemory:
 
 
 class TestDecode:
-    @given(st.integers(0, 10**5), st.integers(1, 10**4))
-    def test_mean_context_is_the_mean_over_the_tokens(self, prompt, output):
-        seen = [prompt + i for i in range(1, output + 1)]
-        assert mean_context(prompt, output) == pytest.approx(sum(seen) / output)
-
     def test_throughput_ceiling(self):
         """X E2E = c n with a first step and then floors; a decode pool has floors alone."""
         found = run(AWQ, concurrency=64)
@@ -80,14 +73,3 @@ class TestDecode:
                 found = calc.evaluate(seen.at(rows), scenario.model.attention)[bound]
                 measured = seen.rows[metric][rows]
                 assert ((measured > found) if least else (measured < found)).all(), metric
-
-
-@pytest.mark.parametrize("name", sorted(INPUTS)[::12])
-def test_each_input_as_an_array_gives_what_the_number_gives(name):
-    column = calc.evaluate(INPUTS | {name: np.full(3, INPUTS[name])}, "mla")
-    alone = run()
-    assert column.keys() == alone.keys()
-    for quantity, value in alone.items():
-        np.testing.assert_allclose(
-            np.broadcast_to(np.asarray(column[quantity]).T, (3, *np.shape(value)[::-1])),
-            np.broadcast_to(np.asarray(value).T, (3, *np.shape(value)[::-1])), rtol=1e-14)

@@ -36,12 +36,6 @@ def test_derivations_do_not_import_the_runtime(name):
                          text, re.MULTILINE)
 
 
-def test_nothing_of_the_derivations_stands_behind_the_cross_check():
-    """What imported it would import calc, and the import contract leaves that one import out."""
-    for path in (PROJECT / "notebooks" / "derive").rglob("*.py"):
-        assert path.stem == "crosscheck" or "crosscheck" not in path.read_text(encoding="utf-8")
-
-
 def test_the_books_extension_imports_neither_runtime_nor_notebooks():
     for path in (PROJECT / "book" / "_ext").glob("*.py"):
         text = path.read_text(encoding="utf-8")
@@ -139,12 +133,6 @@ def test_every_requirement_is_pinned_with_its_hashes():
             assert ("==" in line and " --hash=sha256:" in line) or line.startswith("-c "), line
     pins = (PROJECT / "requirements.txt").read_text(encoding="utf-8")
     assert re.search(r"^jupyter-book==1\.", pins, re.MULTILINE)
-
-
-def test_images_of_the_readme_are_there():
-    text = (PROJECT / "README.md").read_text(encoding="utf-8")
-    for image in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
-        assert (PROJECT / image).is_file(), image
 
 
 def test_what_is_pinned_by_hashes_is_installed_by_hashes_alone() -> None:

@@ -87,14 +87,6 @@ def test_a_small_cache_leaves_communication_as_it_is(attention):
         assert (changed[name] == base[name]).all()
 
 
-def test_headroom_is_usable_memory_less_what_is_used_and_holds_the_blocks(attention):
-    found = run(sampled(attention), attention)
-    close(found["headroom_per_device"] + found["memory_per_device"], found["usable_memory"],
-          1e-9)
-    held = found["kv_blocks"] >= found["requests_per_rank"] * found["blocks_per_request"]
-    assert ((found["headroom_per_device"] >= 0) == held).all()
-
-
 def test_mlps_have_all_their_matrices_and_a_layer_is_dense_or_of_experts(attention):
     inputs = sampled(attention) | {"offloaded_share": 0, "micro_batches": 1,
                                    "shared_expert_ranks": 0}

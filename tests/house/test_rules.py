@@ -1,7 +1,6 @@
 """Rules of the code: import contracts, short functions, data apart, one oracle, one formatter."""
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,18 +16,7 @@ INTERVALS = {  # classes of a value between two ends
     "calc/evidence/bench.py:Predicted",  # in the file of a plan
     "calc/sensitivity/tornado.py:Bar",  # an input, and a quantity at its two ends
     "calc/serving/metrics.py:Quantile"}  # the scatter of a run
-DIGITS = {  # modules that write a number to so many digits that count: for programs, in PromQL,
-    "calc/launching/monitoring.py",
-    "calc/commands/deciding/benched.py", "notebooks/show/long_table.py",
-    # with the digits of a file or a formula,
-    "catalogue/reading/printed.py", "catalogue/reading/values.py",
-    "catalogue/entries/deployments.py", "catalogue/deployments/physics_inputs.py",
-    "notebooks/derive/formulas/treelatex.py", "notebooks/pages/catalogue/tables/hardware.py",
-    "notebooks/pages/validation/error_figures.py",
-    # or rounded to a number, which the formatter writes
-    "notebooks/pages/deployments/verdicts.py", "notebooks/pages/deployments/overview.py",
-    "notebooks/pages/deployments/summary.py"}
-JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/layout.py"
+JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/enumerate.py"
 ADMISSION = ("catalogue/deployments/admission.py", "catalogue/deployments/cuts.py")
 RULES = {"cut_problem", "block_problem", "context_problem", "server_problem", "engine_problem",
          "draft_problem", "length_problem", "refused_problem", "missing_dtypes",
@@ -90,11 +78,6 @@ def test_intervals_have_one_type():
     assert {f"{path}:{node.name}" for path, node in every(ast.ClassDef) if {
         item.target.id for item in node.body if isinstance(item, ast.AnnAssign)
         and isinstance(item.target, ast.Name)} >= ENDS} == INTERVALS
-
-
-def test_digits_are_chosen_by_the_formatter_alone():
-    assert {path for path, node in every(ast.FormattedValue) if node.format_spec is not None
-            and re.search(r"\.\d*[ge]$", ast.unparse(node.format_spec).strip("f'\""))} == DIGITS
 
 
 def test_headroom_is_compared_by_the_judge_alone():

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from catalogue import library
-from catalogue.deployments.physics_inputs import inside_inputs
 from catalogue.tables import shelf
 from kernels import engines
 from kernels.attention import DECODE_BETWEEN, DECODE_CORE
-from kernels.communication import ALL_REDUCE
 from kernels.experts import AFTER_EXCHANGE, SHAPE, SLICES, WHOLE, expert_bytes, rank_columns
 from kernels.matmuls import DENSE
 from kernels.tables import card_constants
@@ -28,8 +26,6 @@ EXPERTS = {"routed_expert_gemm_efficiency": 0.6, "expert_streaming_efficiency": 
            "largest_expert_tile": 96.0}
 CORE = {"mla_efficiency": 0.7, "mla_compute_efficiency": 0.5, "latent_core_latency": 1.2e-5,
         "latent_core_fill": 5e-8}
-SUMS = {"collective_alpha": 5e-6, "second_round_alpha": 6e-6, "collective_efficiency": 0.6,
-        "pipelined_alpha": 4e-5, "pipelined_efficiency": 0.6}
 L2 = 50 * 2**20
 
 
@@ -63,6 +59,7 @@ def counted(found):
 
 
 # --- dense matmuls --------------------------------------------------------------------------------
+
 
 SHAPES = grid(rows=[1, 2, 4, 8, 16, 64, 256, 512, 1024, 2048, 4096, 8192],
               columns=[512, 2112, 7168], depth=[256, 1536, 7168])
@@ -169,15 +166,3 @@ def test_rows_of_cores_and_blocks(tmp_path):
     assert block.fit.values == pytest.approx({"attention_operators": 9.0}, rel=0.02)
     assert (core.operator, block.operator, block.attention) == (
         "mla_decode", "mla_decode_block", "mla")
-
-
-def test_sums_are_those_of_graphs_where_there_are_any(tmp_path):
-    node = library.load("nodes", str(H200.node))
-    links = inside_inputs(library.load("links", node.device_link)) | {"devices_per_node": 8.0}
-    columns = grid(ranks=[2, 4, 8], bytes=2.0 ** np.arange(10, 34))
-    time = ALL_REDUCE.time({**columns, **links}, SUMS)
-    write(tmp_path, "all_reduce", columns, time, kernel="own")
-    write(tmp_path, "all_reduce", columns, 3 * time, kernel="own_eager")
-    (found,) = fitted(tmp_path)
-    assert (counted(found), found.kernel) == (len(time), "own")
-    assert found.fit.errors.most < 0.01

@@ -79,15 +79,3 @@ def test_fit_needs_one_row_more_than_parameters():
     found = fit(LINE, {"size": size}, time, FIRST, size, kinds)
     assert found.values == pytest.approx({"latency": 2, "slope": 7}, rel=1e-3)
     assert (found.fitted, found.errors.rows) == (3, 1)
-
-
-def test_range_of_a_value_is_where_80_percent_of_kinds_lie():
-    """Kinds are 0 to 10% slower where the slope decides: it lies from the second to the tenth.
-    Of a latency that nothing depends on little is known."""
-    kinds = np.repeat(np.arange(11), 6)
-    size = np.full(66, 1e9)
-    found = fit(LINE, {"size": size}, 5 * size * 1.01 ** kinds, np.arange(66) % 2 == 0, size, kinds)
-    low, high = found.ranges["slope"]
-    assert (low, high) == pytest.approx((5 * 1.01**1, 5 * 1.01**9), rel=0.012)
-    value = found.values["latency"]
-    assert found.ranges["latency"] == pytest.approx((value / 1.25, value * 1.25))

@@ -8,15 +8,13 @@ import pytest
 import yaml
 
 import catalogue
-from tools.site import ROOT, assets
-from tools.site.printed import chapters
+from tools.site import ROOT
 
 FOLDERS = {"": "en", "zh/": "zh-CN"}
 HAN = re.compile("[\u4e00-\u9fff]+")
 TITLES = re.compile("|".join(sorted({re.escape(each["title"]) for each in
                                      catalogue.sources().values()}, key=len, reverse=True)))
 QUESTIONS = yaml.safe_load((ROOT / "tests/site/questions.yml").read_text(encoding="utf-8"))
-LARGEST = 12e6  # bytes of HTML
 
 
 def of(every, folder):
@@ -99,28 +97,6 @@ def test_questions_are_answered_within_two_clicks(every, lang, folder):
     assert list(_site.unanswered(every, folder, QUESTIONS[lang], most=2)) == []
 
 
-def test_derivations_have_enough_figures(every):
-    toc = yaml.safe_load((ROOT / "book/_toc.yml").read_text(encoding="utf-8"))
-    derivations = [every[f"{name}.html"] for name in dict(chapters(toc))["Derivations"]]
-    figures = sum(page.figures for page in derivations)
-    assert sum(page.words for page in derivations) <= 1000 * figures
-
-
-def test_pages_are_of_moderate_size(every, site):
-    assert [name for name in every if (site / name).stat().st_size > LARGEST] == []
-
-
 def test_styles_and_fonts_cover_every_page(every, site):
-    used = assets.script_words(site).union(*(page.names for page in every.values()))
-    assert assets.missing_rules(used) == set()
-    assert assets.missing_signs(set().union(*(page.signs for page in every.values()))) == set()
-
-
-@pytest.mark.parametrize(("name", "overview"), [
-    ("scenarios/s1-plan-c", "scenarios"), ("devices/ascend-910b2", "devices"),
-    ("documents/s1", "audit"), ("memory", "memory")])
-def test_the_sidebar_marks_the_place_of_a_page(site, name, overview):
-    marked = assets.tree(site / f"chapters/{name}.html").cssselect("nav.bd-docs-nav a.current")
-    assert [link.get("href") for link in marked] == [
-        "#" if name == overview else f"../{overview}.html"]
-    assert all(entry.get("open") for entry in marked[0].iterancestors("details"))
+    assert styles.missing(styles.names(site, every)) == set()
+    assert letters.missing(letters.signs(every)) == set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -45,12 +44,6 @@ def replica(**changes: Any) -> Inputs:
                    for name, value in (DENSE | changes).items()})
 
 
-def nothing_but(quantities: Any, **given: Any) -> Any:
-    """Return a dataclass of quantities that are 0 but for those given."""
-    return quantities(**dict.fromkeys((field.name for field in fields(quantities)), np.float64(0))
-                      | given)
-
-
 def step_of(device: Any, host: Any = 0.0, gap: Any = 0.0, **times: Any) -> Step:
     """Return a step with stated times.
 
@@ -63,11 +56,6 @@ def step_of(device: Any, host: Any = 0.0, gap: Any = 0.0, **times: Any) -> Step:
     return Step(**dict.fromkeys(STEP_NAMES, np.float64(0)) | {
         "compute_time": device, "device_time": device, "host_time": host,
         "step_time": np.maximum(device, host) + gap} | times)
-
-
-def changed(step: Step, **times: Any) -> Step:
-    """Return a step with other times [s]."""
-    return Step(**vars(step) | times)
 
 
 def linear_steps(q: Inputs, decode: Any, fixed: Any, token: Any) -> tuple[Step, Step, Step]:

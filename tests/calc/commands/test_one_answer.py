@@ -27,7 +27,7 @@ ONE_POOL = tuple(name for name in catalogue.deployment_names()
 TWO_POOLS = tuple(name for name in catalogue.names("scenarios")
                   if catalogue.load_family(name).pools)
 SERVED = ("qwen3.5-397b-8xh200", "b200-energy-gpqa")
-DRAWN = 20  # of one pool, and of two
+DRAWN = 10  # of one pool, and of two
 MOST_DRAWN = 512  # users, so that a simulation takes a second or two
 # prompts that come at random to ranks that share experts: their pool finishes less than with all
 # prompts at hand, which the closed form of two pools does not know

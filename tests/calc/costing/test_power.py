@@ -69,6 +69,7 @@ class TestDeployments:
             assert (more > less).all()
         assert (drawn[-1] <= full * count).all()
 
+
 REST = Around(8, 300.0, 100.0, 80.0, 2000.0, (0.25, 0.75), (0.8, 0.96), 1000.0, 1.25)
 
 
@@ -91,16 +92,6 @@ def test_power_at_the_meter():
 class TestAround:
     CARD, NODE = catalogue.load_device("nvidia-h200-sxm"), catalogue.load_node("hgx-h200")
     PRICES = prices_of("nvidia-h200-sxm")
-
-    def test_a_complete_file_of_prices_gives_every_part(self):
-        rest = power.around_of(self.CARD, self.NODE, self.PRICES)
-        assert (rest.cards, rest.host, rest.network, rest.fans, rest.cooling_load, rest.capacity,
-                rest.pue) == (8, 1271.6, 405.0, 835.3, 7214.0, 13_200.0, 1.3)
-        assert (rest.loads[0], rest.efficiencies[0]) == (0.05, 0.8864)
-        assert power.around_of(self.CARD, self.NODE, self.PRICES, computing=True).host == 1534
-        assert power.around_of(self.CARD, self.NODE, self.PRICES, 1.1).pue == 1.1
-        bare = self.PRICES.model_copy(update={"pue": None})
-        assert power.around_of(self.CARD, self.NODE, bare).pue == 1
 
     @pytest.mark.parametrize("missing", ["host", "network", "fans", "cooling_load", "capacity"])
     def test_without_a_part_all_beyond_the_cards_is_drawn_at_any_load(self, missing):

@@ -24,37 +24,29 @@ from reference.timeline import Way, length
 TIMES = {name: 3.0 + at for at, name in enumerate(DEVICE)}  # of a micro-batch: 3, 4, 5, ...
 TWICE = {name: 2 * time for name, time in TIMES.items()}
 COMPUTING = ("core", "router")  # classes of 8 operations to a byte; the others, like the card, 7
-INPUTS = {"micro_batches": 2, "host_gap_per_step": 0.25, "draft_tokens": 2,
-          "memory_bandwidth": 5.0, **{f"{name}_peak": 35.0 for name in CLASSES}}
+INPUTS = {"micro_batches": 2, "host_gap_per_step": 0.25, "memory_bandwidth": 5.0,
+          **{f"{name}_peak": 35.0 for name in CLASSES}}
 
 
-def quantities(phase="decode", device=400.0, host=410.0):
-    """Of a step in which the host takes ten seconds longer than the card."""
-    return {**{f"{phase}_{name}_time": time for name, time in TIMES.items()},
-            **{f"{phase}_{name}_bytes": 11.0 for name in CLASSES},
-            **{f"{phase}_{name}_flops": 88.0 if name in COMPUTING else 77.0 for name in CLASSES},
-            f"{phase}_device_time": device, f"{phase}_host_time": host,
-            f"{phase}_hidden_time": 17.0, f"{phase}_saved_time": 0.5, "decode_stall": 1.5,
-            "decode_step_time": 91.0, "steady_pace": 24.0,
-            f"{phase}_draft_pass_time": 6.0, "tokens_per_step": 4.0, "draft_time": 9.0}
+def test_resources_that_bind():
+    """At seven operations a byte, as many as the card multiplies, reading binds.
+
+    The host takes ten seconds longer than the card.
+    """
+    found = {**{f"decode_{name}_time": time for name, time in TIMES.items()},
+             **{f"decode_{name}_bytes": 11.0 for name in CLASSES},
+             **{f"decode_{name}_flops": 88.0 if name in COMPUTING else 77.0 for name in CLASSES},
+             "decode_device_time": 400.0, "decode_host_time": 410.0}
+    computed = sum(TWICE[name] for name in COMPUTING)
+    assert bound_by(INPUTS, found) == pytest.approx({
+        "memory_bandwidth": sum(TWICE[name] for name in CLASSES) - computed + TWICE["vector"],
+        "l2_bandwidth": TWICE["dequantisation"], "compute": computed,
+        "communication": sum(TWICE[name] for name in (
+            "all_reduce", "exchange", "pipeline", "context_exchange")),
+        "host": 10 + TWICE["offload"] + TWICE["fetch"],
+        "fixed_costs": TWICE["boundary"] + 0.25})
 
 
-class TestParts:
-
-    def test_resources_that_bind(self):
-        """At seven operations a byte, as many as the card multiplies, reading binds."""
-        computed = sum(TWICE[name] for name in COMPUTING)
-        plain = bound_by(INPUTS, quantities())
-        assert plain == pytest.approx({
-            "memory_bandwidth": sum(TWICE[name] for name in CLASSES) - computed + TWICE["vector"],
-            "l2_bandwidth": TWICE["dequantisation"], "compute": computed,
-            "communication": sum(TWICE[name] for name in (
-                "all_reduce", "exchange", "pipeline", "context_exchange")),
-            "host": 10 + TWICE["offload"] + TWICE["fetch"],
-            "fixed_costs": TWICE["boundary"] + 0.25})
-        whole = sum(plain.values())  # the layer that drafts is bound like the others
-        assert bound_by(INPUTS, quantities("prefill"), "prefill") == pytest.approx(
-            {name: time * (whole + 6) / whole for name, time in plain.items()})
 # two micro-batches: 100 less 16 of the host and 2 saved; experts 2 (1 + 6 + 9)
 KEPT = Busy(own=82.0, links=40.0, on_host=16.0, router=2.0, routed=18.0, shared=12.0,
             exchange=28.0, dispatch=8.0)

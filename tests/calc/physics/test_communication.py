@@ -118,14 +118,6 @@ class TestCases:
         assert all_reduce(q, g, 112e6) == two_shot(q, g, 112e6)
         assert all_reduce(q, g, 1e3) == one_shot(q, g, 1e3)  # small ones: latency decides
 
-    @pytest.mark.parametrize(("adds", "sent"), [(0, 196e6), (1, 126e6)])
-    def test_a_pipeline_of_eight(self, adds, sent):
-        """112 MB over eight: 2 x 7/8 of them around rings, 9/8 where the switches add."""
-        q = network(pipelined_alpha=5e-5, pipelined_efficiency=0.7, full_mesh=0, switch_adds=adds)
-        g = group(q, 8)
-        assert pipelined(q, g, 112e6) == pytest.approx(5e-5 + sent / (0.7 * 196e9))
-        assert all_reduce(q, g, 112e6) == min(pipelined(q, g, 112e6), two_shot(q, g, 112e6))
-
     def test_two_nodes(self):
         """Each of 8 cards reduces an eighth of 112 MB with its twin: 14 MB at 25 GB/s."""
         q = network()

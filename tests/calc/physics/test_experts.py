@@ -1,6 +1,5 @@
 """Experts: how many a step reads, the fullest rank, whole, sliced or shared ones on their ranks."""
 
-
 import numpy as np
 import pytest
 from _fleet import ATTENTIONS, run
@@ -93,6 +92,7 @@ class TestFullestRank:
         """DeepSeek-R1 on 32 and 36 ranks, a spare each: TensorRT-LLM's blog 4, table 1."""
         assert load(ranks, ranks * 128, balanced_placement=1,
                     redundant_experts=32) == pytest.approx(measured, abs=0.01)
+
 
 def eight(attention, expert, slices, **changed):
     """Deployments on eight ranks with an attention each, which share 64 experts.

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from _fleet import ATTENTIONS, run
 from _fleet import alike as sampled
+from _models import inputs_of
 
 import calc
 import catalogue
@@ -48,14 +49,6 @@ class TestWholeAndParts:
         beyond = run(inputs, attention, concurrency=most + inputs["data_parallel"])
         assert (beyond["headroom_per_device"] < 0).all()
 
-def test_absorbed_copies_are_cut_by_heads():
-    whole = v3(absorbed_copies=1)["absorbed_copies_per_device"]
-    assert whole == 61 * 128 * (128 + 128) * 512 * 2
-    assert v3(absorbed_copies=0.5)["absorbed_copies_per_device"] == whole / 2
-    assert v3(absorbed_copies=1, tensor_parallel=8)["absorbed_copies_per_device"] == whole / 8
-    grouped = run(sampled("gqa"), "gqa", absorbed_copies=1)
-    assert not np.any(grouped["absorbed_copies_per_device"])
-
 
 def test_buffers_of_the_experts_are_kept_beside_the_peak_or_freed_with_their_layer():
     """8,192 tokens of DeepSeek-V3 on one of eight ranks: eight rows of 7,168, twice, in 16 bits."""
@@ -73,18 +66,14 @@ def test_buffers_of_the_experts_are_kept_beside_the_peak_or_freed_with_their_lay
 def test_index_keys_of_layers_that_take_the_picks_of_another():
     """GLM-5.2 as vLLM packs it, 656 B a row and 132 B a key, of which 21 of 78 layers pick."""
     packed = catalogue.precision_inputs(catalogue.load_precision("fp8-block-fp8-latent"))
-    inputs = catalogue.load_scenario("s0-scenario-1").inputs() | catalogue.model_inputs(
-        catalogue.load_model("glm-5.2")) | packed
-    of_layer = [calc.evaluate(inputs | {"index_every_layer": every}, "mla")[
+    of_layer = [calc.evaluate(inputs_of("glm-5.2", **packed, index_every_layer=every), "mla")[
         "kv_layer_bytes_per_token_per_device"] for every in (0, 1)]
     close([78 * each for each in of_layer], [78 * 656 + 21 * 132, 78 * (656 + 132)])
 
 
 def vision(model, **changed):
     """The vision tower of a model in 16 bits, as a rank holds it [parameters]."""
-    inputs = catalogue.load_scenario("s0-scenario-1").inputs() | catalogue.model_inputs(
-        catalogue.load_model(model))
-    return calc.evaluate(inputs | changed, "mla")["vision_weights"] / 2
+    return calc.evaluate(inputs_of(model, **changed), "mla")["vision_weights"] / 2
 
 
 def test_ranks_divide_a_vision_tower_if_they_divide_its_heads():

@@ -115,6 +115,8 @@ class TestMatmuls:
         found = evaluate(inputs | {"attention_depth_latency": waiting / depth}, "mla")
         assert found["decode_attention_time"] == pytest.approx(operator_time(
             max(multiplies, waiting), loads, 1 - inputs["load_overlap"]), rel=1e-12)
+
+
 # three replicas of four tensor ranks share the experts
 RANKS = {"tensor_parallel": 4, "expert_parallel": 12, "expert_tensor_parallel": 0,
          "shared_expert_ranks": 0, "decode_context_parallel": 2, "prefill_context_parallel": 1,

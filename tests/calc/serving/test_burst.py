@@ -15,7 +15,6 @@ from calc.serving.burst import (
     chunk,
     front_ends_rate,
     pool_ratio,
-    prefill_throughput,
     prompts,
 )
 from calc.serving.evaluate import evaluate
@@ -262,12 +261,6 @@ class TestBurst:
         apart = burst(first_token_held=held, stream_interval=interval, separate_pools=1)
         assert apart.tpot == pytest.approx(STEP)
 
-    def test_answers_of_one_token(self):
-        """The rate counts all eight prompts, of which the mean TTFT is only half."""
-        found = burst(output_tokens=1)
-        assert found.e2e == found.ttft == pytest.approx(4.5 * 0.15)
-        assert found.request_throughput == pytest.approx(8 / (8 * 0.15))
-
     def test_twice_the_replicas_double_the_rate(self):
         one_, two = burst(8, front_end_rate=4), burst(16, data_parallel=2, front_end_rate=4)
         for name in ("ttft", "tpot", "e2e", "burst_time", "decode_stall"):
@@ -278,15 +271,6 @@ class TestBurst:
         uneven = burst(9, data_parallel=2)  # five of them on one replica
         assert uneven.ttft == burst(5).ttft
         assert uneven.request_throughput == pytest.approx(9 / burst(5).e2e)
-
-    def test_prefill_throughput(self):
-        """Two ranks of four stages: each finishes 1,000 tokens every 150 ms / 4."""
-        q = replica(data_parallel=2, pipeline_parallel=4, concurrency=2 * 9, input_tokens=500)
-        *_, packed = linear_steps(q, STEP, FIXED, TOKEN)
-        rate = prefill_throughput(q, prompts(q, 9), packed)
-        assert rate == pytest.approx(2 * 1000 / (0.15 / 4))
-        endless = burst(2e6, 500, data_parallel=2, pipeline_parallel=4, output_tokens=1)
-        assert endless.input_throughput == pytest.approx(rate, rel=1e-4)
 
 
 class TestRatio:
@@ -333,12 +317,6 @@ class TestTwoPools:
             assert finished[0] == pytest.approx(rate)
             assert finished[1].max() <= rate * (1 + 1e-9)
 
-    def test_without_a_stated_prefill_pool(self):
-        found = evaluate(INPUTS | {"separate_pools": 1, "prefill_pool_rate": 0}, "mla")
-        assert [found["pools_rate"], found["best_pools_rate"]] == pytest.approx(
-            [found["request_throughput"]] * 2, rel=1e-12)
-        assert found["best_prefill_devices"] == 0
-
 
 class TestServer:
     @pytest.mark.parametrize("stages", [1, 2, 4])
@@ -350,19 +328,6 @@ class TestServer:
         slots = {(s, j + s) for j in range(chunks) for s in range(stages)}
         last = max(slot for _, slot in slots) + 1
         assert found["pipeline_bubble"] == pytest.approx(1 - len(slots) / (stages * last))
-
-    @pytest.mark.parametrize("context", [1024, 1025, 1039, 1040])
-    @pytest.mark.parametrize("shared", [1, 4])
-    def test_block_waste(self, context, shared):
-        block = 16 * shared  # over all ranks that share a request's cache
-        found = evaluate(INPUTS | {"context_tokens": context, "block_size": 16,
-                                   "decode_context_parallel": shared}, "mla")
-        places = ceil(context / block) * block
-        assert found["block_waste"] == pytest.approx((places - context) / places)
-
-    def test_ridge_point(self):
-        found = evaluate(INPUTS | {"attention_peak": 800e12, "memory_bandwidth": 4e12}, "mla")
-        assert found["ridge_point"] == 200
 
 
 class TestExperts:
@@ -383,13 +348,3 @@ class TestExperts:
         experts = layers * given["n_routed_experts"] * matrices * given["offloaded_weight_bytes"]
         assert found["host_expert_weights"] == pytest.approx(host * experts)
         assert found["storage_expert_weights"] == pytest.approx(storage * experts)
-
-    def test_loading_time_of_a_server(self):
-        """All cards of a server load their weights, and its host memory the experts."""
-        given = self.GIVEN | {"storage_bandwidth": 3e9}
-        devices = given["tensor_parallel"] * given["pipeline_parallel"] * given["data_parallel"]
-        for of_node in (2, devices, 4 * devices):
-            found = evaluate(given | {"devices_per_node": of_node}, "mla")
-            loaded = (min(of_node, devices) * found["weights_per_device"]
-                      + found["host_expert_weights"])
-            assert found["loading_time"] == pytest.approx(loaded / 3e9)

@@ -1,6 +1,5 @@
 """Interference: prompts per step, chunked prefill between decode steps, and the time they take."""
 
-
 import numpy as np
 import pytest
 from _replica import linear_steps, replica, step_of
@@ -12,20 +11,10 @@ from calc.serving.interference import (
     mean_chunks,
     pieces,
     rates_of,
-    soft_minimum,
 )
 
 
 class TestBatches:
-    @pytest.mark.parametrize("power", [1, 2, 3])
-    def test_few_prompts_never_meet(self, power):
-        few, more = (8.0**-4 * share for share in (0.99, 1.01))
-        assert soft_minimum(few ** (1 / power), power) ** power == pytest.approx(few, rel=1e-12)
-        assert soft_minimum(more ** (1 / power), power) ** power == pytest.approx(
-            1 - np.exp(-more), rel=1e-9)
-        assert soft_minimum(np.log(4) ** (1 / power), power) == pytest.approx(0.75 ** (1 / power))
-        assert soft_minimum(-1.0, 2) == soft_minimum(0.0, 1) == 0
-
     @pytest.mark.parametrize("variance", [0.04, 0.25])
     def test_the_largest_of_several_loads(self, variance):
         spread = np.log1p(variance) ** 0.5
@@ -47,13 +36,6 @@ class TestBatches:
         q = replica(prompt_variation=variation, input_tokens=1000 * span)
         assert mean_chunks(q, prompts(q, 1), span) == pytest.approx(
             np.ceil(np.maximum(lengths, 1e-9)).mean(), rel=0.03)
-
-    @pytest.mark.parametrize(("tokens", "span", "chunks"), [
-        (999, 0.999, 1), (1000, 1.0, 1), (1001, 1.001, 2), (2500, 2.5, 3), (1000, 1.1, 1.1)])
-    def test_chunks_of_equal_prompts_are_whole(self, tokens, span, chunks):
-        """Rounded up to whole chunks, and never fewer than the prompt fills."""
-        q = replica(input_tokens=tokens)
-        assert mean_chunks(q, prompts(q, 1), span) == pytest.approx(chunks)
 
 
 class TestPieces:

@@ -26,7 +26,6 @@ def factors(distribution, variation=1.0):
 
 
 class TestLengths:
-
     @pytest.mark.parametrize("variation", [0.5, 1.5])
     def test_lognormal_lengths_are_quantiles_at_equal_steps(self, variation):
         found, sigma = factors("lognormal", variation), math.sqrt(math.log(1 + variation**2))
@@ -88,6 +87,7 @@ class TestOpen:
         for request, same in zip(modulated(2.0, 0.0, 7.0, 60, SHAPES, 3), plain, strict=True):
             assert request.arrival == pytest.approx(same.arrival)
             assert request.input_tokens == same.input_tokens
+
 
 class TestConversations:
     def talk(self, prefixes, count=9):

@@ -69,7 +69,6 @@ class TestComposition:
         served = schedule([Request(5.0, 10, 1), Request(0.0, 10, 1)], limits(), ONE_STEP)
         assert [outcome.first_token for outcome in served.outcomes] == [6.0, 1.0]
 
-
     @pytest.mark.parametrize("policy", POLICIES)
     def test_a_step_that_decodes_brings_the_accepted_drafts_as_well(self, policy):
         """2.5 tokens a step, of 12 that follow the first: five steps, whoever prefills beside."""

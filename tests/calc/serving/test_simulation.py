@@ -63,6 +63,7 @@ class TestTheory:
             assert md1_wait_below(found.at(share).value, rate, SERVICE) == pytest.approx(
                 share, abs=0.01)
 
+
 def workloads():
     draw = np.random.default_rng(4)
     prompts, answers, _ = np.array(SHAPES)[draw.integers(0, len(SHAPES), 1500)].T
@@ -114,6 +115,7 @@ class TestLittle:
         assert full.request_throughput * full.input_tokens * 1e-4 <= 1 + 1e-9
         assert full.output_throughput <= 32 / 0.02
 
+
 class TestLaws:
     @settings(max_examples=40)
     @given(requests_of_any_kind, engines_of_any_kind, st.integers(1, 3),
@@ -159,6 +161,7 @@ class TestLaws:
                          replace(pool, replicas=2, routing="least-loaded")).outcomes
         assert [each.wait for each in first] == [0.0, 0.0, 0.0]
 
+
 class TestPools:
     """Prefill and decode apart."""
 
@@ -172,6 +175,7 @@ class TestPools:
             "prefill": 3, "decode": 3}
         single, = simulate([Request(0.0, 10, 1)], prefill, decode, 0.3).outcomes
         assert (single.ttft, single.e2e) == (5.0, 5.0)  # one token ends with the transfer
+
 
 def together(pool, ranks=4, **changes):
     """The same engines in one group, which takes its steps together."""
@@ -239,17 +243,6 @@ class TestRanks:
                     awaited=awaited)
         assert [each.started for each in simulate(requests, pool).outcomes[1:]] == started
         assert simulate([Request(0.0, 100, 2)], pool).outcomes[0].wait == 0.0  # nobody decodes
-
-    def test_balanced_ranks_wait_for_a_place_at_each(self):
-        """Of three places two are taken at one rank: the other lets nobody in until one is free."""
-        requests = [Request(0.0, 100, 20), Request(0.0, 100, 2), Request(0.5, 100, 20),
-                    Request(5.0, 100, 2)]
-        pool = Pool(limits(300, 3), lambda step: 1.0)
-        eager, balance = (simulate(requests, together(pool, 2, coordination=name)).outcomes
-                          for name in ("eager", "balance"))
-        assert eager[3].started == 5.0
-        assert balance[3].started == balance[0].finished > 5.0
-        assert [each.started for each in eager[:3]] == [each.started for each in balance[:3]]
 
 
 @pytest.mark.parametrize("rate", [0.5, 500.0])

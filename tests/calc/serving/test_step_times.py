@@ -82,8 +82,8 @@ class TestCompositions:
             assert Clock(inputs, attention)(step) == pytest.approx(
                 without_gap(inputs, attention, chunks(q, step)) + cores, rel=ROUNDING)
 
-class TestAnswers:
 
+class TestAnswers:
     @pytest.mark.parametrize(("contexts", "blocks"), [
         ((1,), 1), ((16,), 1), ((17,), 2), ((15, 17), 1), ((16, 17), 2), ((1, 63), 2)])
     def test_mean_contexts_are_rounded_up(self, contexts, blocks):
@@ -133,18 +133,6 @@ class TestRanks:
         assert taken.together(mixed) == taken.together(mixed[::-1])
         # a rank that prefills alone has no experts of others to wait for
         assert taken.together([STEPS[0], *idle]) < taken(STEPS[0])
-
-@pytest.mark.parametrize(("expert", "slices", "tensor", "expected"), [
-    (8, 0, 8, 1), (1, 0, 4, 1), (16, 0, 8, 2), (1, 8, 1, 8), (4, 2, 2, 4)])
-def test_ranks_that_share_experts(expert, slices, tensor, expected):
-    assert ranks_in_step({"expert_parallel": expert, "expert_tensor_parallel": slices,
-                          "tensor_parallel": tensor}) == expected
-
-
-def test_a_slow_host_decides_a_mixed_step_alone():
-    taken = clock("s2-910b1-awq", host_time_per_operator=1.0)
-    assert taken(Step(((2048, 0),), (4096,) * 32)) == pytest.approx(
-        taken(Step(((2048, 0),), ())), rel=ROUNDING)
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -1,6 +1,5 @@
 """Engine profiles: which statement holds, by release, card, model and format; fits."""
 
-
 import pytest
 from _door import sentence, spoilt, values
 
@@ -201,14 +200,3 @@ def test_ranks_of_a_server_share_the_default_of_a_step(engine, stated, chunk):
         f"engine={engine}", "parallelism.tensor_parallel=1", "parallelism.data_parallel=8",
         "parallelism.expert_parallel=8", *said])
     assert shared.inputs()["max_num_batched_tokens"] == chunk
-
-
-@pytest.mark.parametrize(("engine", "alone", "apart", "held"), [
-    ("sglang@0.5.15.post1", 1, 50, 0),  # the first token at once
-    ("tensorrt-llm@1.2.0rc5", 1, 100, 1)])
-def test_a_decode_pool_sends_larger_pieces_as_recipes_launch_it(engine, alone, apart, held):
-    one, pool = (catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
-        f"engine={engine}", *more]).inputs()
-        for more in ((), ("mechanisms.separate_pools=1",)))
-    assert (one["stream_interval"], one["first_token_held"]) == (alone, 0)
-    assert (pool["stream_interval"], pool["first_token_held"]) == (apart, held)

@@ -1,6 +1,5 @@
 """Deployments resolved to plain numbers: inputs by hand, defaults, overrides, what follows."""
 
-
 import pytest
 from _door import DEVICE, spoilt
 

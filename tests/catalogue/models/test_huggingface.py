@@ -15,28 +15,9 @@ from catalogue.models import fields, huggingface
 
 CONFIGS = Path(__file__).parent / "configs"
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.json"))
-# Numbers in the published weights as Hugging Face counts them (safetensors): the keys `*-count` of
-# params/sources/models.yml; for Llama 70B the index file; where the files hold more, what is
-# printed by the makers [1e9], and to which digits.
-PUBLISHED = {
-    "deepseek-v2-lite": 15_706_484_224, "gpt-oss-120b": 116_829_156_672,
-    # less what norms of queries and keys have beyond one head of each
-    "minimax-m2.5": 228_689_764_864 - 62 * (48 + 8 - 2) * 128,
-    "kimi-k2": 1_026_408_235_864 - 61 * 56,  # less the rotary frequencies stored in each layer
-    "llama-3.1-70b": 70_553_706_496, "llama-3.1-8b": 8_030_261_248,
-    "mixtral-8x7b": 46_702_792_704, "qwen2.5-72b-instruct": 72_706_203_648,
-    "qwen3-235b-a22b": 235_093_634_560, "qwen3-30b-a3b": 30_532_122_624}
-PRINTED = {
-    "deepseek-v3": (671, 0.5), "deepseek-v3.2": (671, 1), "glm-4.5": (355, 3),
-    "deepseek-v4-flash": (284, 0.5), "deepseek-v4-pro": (1600, 50), "glm-5": (744, 0.5),
-    "glm-5.2": (743, 0.5), "kimi-k2.5": (1000, 50), "kimi-k3": (2800, 50), "minimax-m3": (427, 1),
-    "qwen3.5-397b-a17b": (397, 1), "qwen3.6-35b-a3b": (35, 0.5), "qwen3.8-2.4t-a95b": (2400, 50),
-    "glm-5.3-flash": (321, 8), "deepseek-v4-flash-fp8": (284, 0.5), "gemma-4-26b-a4b": (25.2, 0.05),
-    "kimi-linear-48b": (49, 0.5), "llama-4-maverick": (401.6 - 0.87, 0.1),  # less the encoder
-    "llama-4-scout": (108.6 - 0.87, 0.1), "mimo-v2-flash": (309, 0.5),
-    "mistral-large-3": (673, 0.5), "nemotron-h-56b": (56, 0.5), "nemotron-3-super": (120, 1),
-    "nemotron-3-ultra": (550, 1), "nemotron-3.5-lightning": (31.6, 0.05),
-    "step-3.7-flash": (196, 0.5)}
+# Printed by the makers of models that the catalogue lacks [1e9], and to which digits; those of the
+# catalogue have their published counts in tests/catalogue/entries.
+PRINTED = {"nemotron-h-56b": (56, 0.5), "nemotron-3.5-lightning": (31.6, 0.05)}
 # of the catalogue, where it has another name
 CATALOGUE = {"qwen2.5-72b-instruct": "qwen2.5-72b", "deepseek-v4-flash-fp8": "deepseek-v4-flash"}
 OURS = ("id", "name", "also", "note", "defaults", "published", "family", "weights", "fp16_overflow",
@@ -76,17 +57,13 @@ def refusal(path, **options):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_published_configurations(name):
-    """The published parameters, and the shapes of the catalogue."""
+    """The shapes of the catalogue, or the printed number of parameters."""
     result = huggingface.import_config(CONFIGS / f"{name}.json")
-    total = parameters(result.model)["total"]
     assert result.unknown == []
-    if name in PUBLISHED:
-        assert total == PUBLISHED[name]
-    else:
-        printed, digits = PRINTED[name]
-        assert total / 1e9 == pytest.approx(printed, abs=digits)
     known = CATALOGUE.get(name, name)
     if known not in catalogue.names("models"):
+        printed, digits = PRINTED[name]
+        assert parameters(result.model)["total"] / 1e9 == pytest.approx(printed, abs=digits)
         return
     ours = catalogue.load_model(known)
     for field in type(ours).model_fields:  # the catalogue has a base model, of fewer positions
@@ -107,17 +84,13 @@ def test_import_writes_a_model_file(cli, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "changes", "field", "value"), [
-    ("qwen2.5-72b-instruct", {}, "attention_bias", True),
-    ("glm-4.5", {"use_qk_norm": False}, "qk_norm", False),
     ("llama-3.1-8b", {"num_key_value_heads": None}, "num_key_value_heads", 32),
     ("deepseek-v3", {"head_dim": 64, "qk_head_dim": 192}, "qk_rope_head_dim", 64),
     ("deepseek-v2-lite", {"n_group": 8, "topk_group": 3}, "topk_group", 1),  # greedy
     ("deepseek-v4-flash", {"compress_ratios": [0, 4] + [128] * 41}, "compressed_layers", 1),
-    ("deepseek-v4-flash", {"compress_ratios": [4] * 44}, "heavy_layers", 0),
     ("glm-5", {}, "indexer_layers", None), ("glm-5", {"index_topk_freq": 4}, "indexer_layers", 21),
     ("gpt-oss-120b", {"layer_types": None}, "full_attention_layers", 18),
     ("mixtral-8x7b", {"sliding_window": 4096}, "full_attention_layers", 0),
-    ("qwen3-30b-a3b", {"sliding_window": 4096}, "sliding_window", None),
     ("qwen2.5-72b-instruct", {"use_sliding_window": True}, "full_attention_layers", 70),
     ("qwen3.5-397b-a17b", {"full_attention_interval": None, "layer_types":
                            ["linear_attention", "full_attention"] * 30}, "linear_layers", 30),
@@ -126,23 +99,16 @@ def test_import_writes_a_model_file(cli, tmp_path):
     ("glm-5.3-flash", {"layer_types": None, "index_kpool": 2}, "index_topk", 1024),
     ("minimax-m3", {"first_k_dense_replace": None, "layer_types":
                     ["full_attention"] * 3 + ["minimax_m3_sparse"] * 57}, "sparse_layers", 57),
-    ("nemotron-3-super", {}, "layers_without_mlp", 8),  # MEMEMEM*E: no network before attention
     ("nemotron-3-super", {}, "linear_layers", 40), ("nemotron-3-super", {}, "n_shared_experts", 2),
-    ("nemotron-h-56b", {}, "mlp_matrices", 2),
     ("nemotron-h-56b", {"hybrid_override_pattern": None, "num_hidden_layers": None,
                         "layers_block_type": ["mamba", "mlp", "attention"]},
      "num_hidden_layers", 2),
-    ("llama-4-maverick", {}, "first_k_dense_replace", 24),
     ("llama-4-maverick", {"moe_layers": [47], "interleave_moe_layer_step": None},
      "first_k_dense_replace", 47),
-    ("llama-4-scout", {}, "full_attention_layers", 12),
     ("llama-4-scout", {"no_rope_layers": [1, 0] * 24}, "full_attention_layers", 24),
-    ("llama-4-scout", {"attention_chunk_size": None}, "sliding_window", None),
     ("gemma-4-26b-a4b", {"layer_types": None}, "full_attention_layers", 5),
     ("gemma-4-26b-a4b", {"enable_moe_block": False}, "n_routed_experts", None),
     ("gemma-4-26b-a4b", {"num_global_key_value_heads": None}, "num_key_value_heads", 8),
-    ("mimo-v2-flash", {}, "window_num_key_value_heads", 8),
-    ("mimo-v2-flash", {}, "v_head_dim", 128),
     ("kimi-linear-48b", {"moe_router_activation_func": "sigmoid"}, "linear_layers", 20),
     ("step-3.7-flash", {"layer_types": ["full_attention"] * 48}, "sliding_window", None),
     ("step-3.7-flash", {"first_k_dense_replace": None, "moe_layers_enum": "3,4,5"},

@@ -21,7 +21,7 @@ from notebooks.derive.formulas.exported import (
     stagewise,
 )
 from notebooks.derive.formulas.symbols import sym
-from notebooks.derive.formulas.trees import MaxOver, MinOver, SumOver, from_tree, to_tree
+from notebooks.derive.formulas.trees import MaxOver, from_tree, to_tree
 
 t, p, s = sym.tensor_parallel, sym.pipeline_parallel, sym.stage
 NAMES = ("num_hidden_layers", "hidden_size", "tensor_parallel", "n_routed_experts",
@@ -33,6 +33,7 @@ def formula(name, tree, variant=None):
 
 
 # --- trees -------------------------------------------------------------------------------------
+
 
 leaves = st.one_of(
     st.sampled_from(NAMES).map(lambda name: getattr(sym, name)),
@@ -114,19 +115,8 @@ def test_malformed_trees_are_refused(tree):
         from_tree(tree)
 
 
-def test_index_is_bound_and_unrolled_for_a_known_count():
-    assert MaxOver(s, 4, 2 * s + 1) == 7
-    assert MinOver(s, 3, (s - 1)**2) == 0
-    assert SumOver(s, 5, s) == 10
-    body = MaxOver(s, p, s * t)
-    assert body.free_symbols == {p, t}
-    assert body.subs(s, 3) == body
-    assert body.subs(p, 3) == 2 * t
-    kept = MaxOver(s, 4, sym.stage_weights)  # what depends on the index only by its name
-    assert kept.func is MaxOver
-
-
 # --- dimensions --------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize(("name", "expr", "says"), [
     ("usable_memory", sym.memory_capacity + sym.memory_bandwidth,
@@ -142,6 +132,7 @@ def test_inconsistent_dimensions_are_refused(name, expr, says):
 
 
 # --- evaluation order ---------------------------------------------------------------------------
+
 
 def test_cyclic_formulas_are_named():
     circle = {name: formula(name, tree) for name, tree in (

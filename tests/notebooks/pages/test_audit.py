@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 
 import pytest
@@ -32,17 +31,6 @@ def test_recommended_plans_run_if_their_memory_suffices(cell, name):
         assert f"](#{plan.id})" in line
         assert VERDICTS[spare >= 0] in line
         assert fmt_bytes(abs(spare), digits=0) in line
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_sections_of_the_strip_count_every_claim_once(cell, name):
-    page = document.Page(name)
-    first_screen.parts(page)
-    for lang in ("en", "zh"):
-        (strip,) = [text for text in cell.texts(lang) if 'class="strip"' in text]
-        counts = [tuple(map(int, pair)) for pair in re.findall(r"<b>(\d+)/(\d+)</b>", strip)]
-        assert sum(count for _, count in counts) == len(page.rows) == sum(page.counts.values())
-        assert sum(good for good, _ in counts) == page.counts[HOLDS]
 
 
 def test_shares_of_verdicts_are_those_of_the_claims(cell):

@@ -12,7 +12,6 @@ import calc
 from catalogue import load_model
 from catalogue.deployments.admission import positions
 from notebooks.pages.calculators import offers
-from notebooks.pages.calculators.extras import WAYS
 from notebooks.pages.calculators.samples import state
 from notebooks.pages.calculators.scripts import question, start
 from notebooks.pages.calculators.words import dictionaries
@@ -34,21 +33,6 @@ def test_random_states_are_deployments_of_the_runtime(seed):
     assert float(values["tpot"]) > 0
     recurrent = scenario.model.attention == "csa" or bool(scenario.model.linear_layers)
     assert (float(values["state_bytes_per_request"]) > 0) is recurrent
-
-
-@pytest.mark.parametrize(("name", "way"), [
-    (name, way) for name, (_, ways) in WAYS.items() for way in ways])
-@pytest.mark.parametrize("card", ["nvidia-h20", "ascend-910b2"])
-def test_ways_of_a_kind_match_a_file_that_states_them(card, name, way):
-    for engine in offers.engines(card):
-        asked = offers.usual(card, offers.USUAL, engine=engine)
-        kind = offers.Kind(card, offers.USUAL, asked["precision"], engine, drafted=1,
-                           ways=((name, way),))
-        stated = offers.deployed(asked | {"users": 1, "drafts": 1, "set": {name: way}}).file
-        file = offers.scenario_of(kind).file
-        for part in ("workload", "mechanisms", "scheduling", "graphs"):
-            assert getattr(file, part) == getattr(stated, part)
-        assert file.parallelism.balancing == stated.parallelism.balancing
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -11,7 +11,6 @@ import calc
 import catalogue
 from calc.answer.service import estimate_service
 from calc.layouts.layout import changed
-from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.deployments import (
     alternatives,
     findings,
@@ -30,17 +29,6 @@ DOCUMENTED = [name for name in catalogue.deployment_names()
 @cache
 def deployed(name: str) -> Deployed:
     return Deployed(catalogue.load_scenario(name))
-
-
-@pytest.mark.parametrize(("name", "asked"), [
-    ("h800-profile-decode", {"tpot", "output_throughput"}),
-    ("kt-4090-v03", {"ttft", "input_throughput"})])
-def test_questions_are_those_that_a_run_can_answer(name, asked):
-    scenario = catalogue.load_scenario(name)
-    questions = deployments.questions(scenario)
-    assert set(questions) == asked
-    for quantity, inputs in questions.items():
-        assert float(calc.evaluate(inputs, scenario.model.attention)[quantity]) > 0
 
 
 @pytest.mark.parametrize("name", DOCUMENTED[::6])
@@ -97,16 +85,6 @@ def test_replacements_of_a_plan_that_does_not_fit_run():
     rows = alternatives.rows(two)
     assert len(rows) == len(two.answer.changes) > 1
     assert all(not row["spare"].startswith("−") for row in rows)
-
-
-def test_requests_for_a_rate_are_the_fewest_at_the_floor():
-    plan = deployed("s1-plan-c")
-    count = findings.requests_for(plan, 50_000)
-    floors = [findings.with_requests(plan, each, ["tpot_floor"])["tpot_floor"].value
-              for each in (count - 1, count)]
-    assert (count - 1) / floors[0] < 50_000 <= count / floors[1]
-    with pytest.raises(ValueError, match="any number of requests"):
-        findings.requests_for(plan, 1e6)
 
 
 def test_arithmetic_bounds_the_rate_of_any_number_of_requests():

@@ -13,10 +13,9 @@ import catalogue
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations import communication_groups as groups
 from notebooks.pages.derivations import latency_steps, throughput
-from notebooks.pages.derivations.choices import communication, fabrics, serving
-from notebooks.pages.derivations.choices.layouts import A2, H200, H800, Layout
+from notebooks.pages.derivations.choices import communication, serving
+from notebooks.pages.derivations.choices.layouts import A2, H200, Layout
 from notebooks.pages.derivations.diagrams import (
-    bursts,
     halves,
 )
 from notebooks.pages.derivations.exercises import turns
@@ -30,6 +29,7 @@ ANSWERED = {"memory": turns.LONG, "compute": turns.DEEP, "communication": turns.
 
 
 # --- decisions ---------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("layout", [Layout(H200, 1, 8), Layout(A2, 2, 8)])
 def test_chunk_capacity_is_the_last_number_of_requests_within_the_limit(layout):
@@ -56,20 +56,8 @@ def test_half_the_cards_become_faster_at_the_turn():
     assert not communication.faster(STORED, whole, half, turn - 1)
 
 
-@pytest.mark.parametrize("requests", fabrics.PER_CARD)
-def test_roce_adds_its_latency_to_every_exchange(requests):
-    model = catalogue.model_inputs(catalogue.load_model("deepseek-v3"))
-    exchanges = 2 * (model["num_hidden_layers"] - model["first_k_dense_replace"])
-    times, latencies = [], []
-    for node in fabrics.NODES.values():
-        layout = Layout(H800, fabrics.SERVERS, 1, whole=True, node=node)
-        inputs = layout.inputs(2048, 512) | fabrics.POOL
-        times.append(quantities(STORED, inputs, concurrency=requests * layout.cards)[fabrics.STEP])
-        latencies.append(inputs[fabrics.LATENCY])
-    assert times[1] - times[0] == pytest.approx(exchanges * (latencies[1] - latencies[0]))
-
-
 # --- communication, throughput, bursts ---------------------------------------------------------
+
 
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 @pytest.mark.parametrize("algorithm", groups.SCHEDULES)
@@ -92,15 +80,6 @@ def grid():
     return Grid()
 
 
-def test_measured_chunk_times_are_interpolated_and_not_extrapolated(grid):
-    alone = {row.tokens: row.ttft for row in grid.trusted if row.requests == 1}
-    assert {length: grid.chunk_time(length) for length in alone} == alone
-    low, high = sorted(alone)[:2]
-    assert grid.chunk_time((low + high) / 2) == pytest.approx((alone[low] + alone[high]) / 2)
-    with pytest.raises(ValueError, match="alone"):
-        grid.chunk_time(max(alone) + 1)
-
-
 @pytest.mark.parametrize("requests", [2, 5, 16])
 def test_measured_bursts_obey_the_derived_laws(grid, requests):
     """Prefill of the whole burst is waited for before or after the first token."""
@@ -114,6 +93,7 @@ def test_measured_bursts_obey_the_derived_laws(grid, requests):
 
 
 # --- exercises ---------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_commands_of_exercises_set_the_inputs_of_their_answers(name):
@@ -133,11 +113,6 @@ def test_commands_of_exercises_set_the_inputs_of_their_answers(name):
 
 # --- diagrams ----------------------------------------------------------------------------------
 
-@cache
-def plan(name: str, *overrides: str) -> dict[str, float]:
-    inputs = catalogue.load_scenario(name, overrides=overrides).inputs()
-    return inputs | STORED.values(inputs, "mla")
-
 
 @cache
 def spread() -> dict[str, float]:
@@ -149,15 +124,6 @@ def spread() -> dict[str, float]:
 
 def step(inputs: dict[str, float], **changed: float) -> dict[str, float]:
     return (inputs := inputs | changed) | STORED.values(inputs, "mla")
-
-
-def test_first_tokens_of_a_burst_have_the_mean_of_the_formula():
-    values = plan("s2-910b1-awq", "workload.concurrency=8 request")
-    ends = bursts.ends(values)
-    assert len(ends) == values["requests_per_rank"]
-    exact = sum(ends) / len(ends) + values["request_overhead"]
-    assert values["ttft"] == pytest.approx(exact, rel=0.06)  # the formula has no divisors
-    assert values["ttft"] <= exact * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("batches", [1, 2])

@@ -8,8 +8,6 @@ import pytest
 from calc.capacity.growth import best
 from calc.capacity.pool_layouts import Pairing
 from calc.capacity.replicas import Limits
-from calc.sensitivity.breakeven import breakeven
-from calc.sensitivity.paths import path_of
 from notebooks.pages.engineering import (
     experts,
     host,
@@ -26,6 +24,7 @@ CAUSES = [name for name in monitoring.CAUSES if name not in monitoring.ONCE]
 
 
 # --- experts -----------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("case", experts.CASES[:2])
 def test_expert_parallel_rate_is_the_largest_within_the_promise(case):
@@ -47,17 +46,8 @@ def test_wide_and_narrow_expert_parallelism_turn_at_equal_rates():
     assert gains[0] < 1 < gains[1]
 
 
-def test_needed_hit_rate_keeps_the_promise_and_grows_with_requests():
-    turns = []
-    for requests in (1, 2, 4, 8):
-        (turn,) = experts.needed(requests).turns
-        pace = experts.tiers(requests).at({experts.HIT: np.array([turn.at])}, "tpot")
-        assert float(pace[0]) == pytest.approx(LIMIT, rel=1e-6)
-        turns.append(turn.at)
-    assert turns == sorted(turns)
-
-
 # --- host and loading --------------------------------------------------------------------------
+
 
 def test_host_bandwidth_for_a_promise_keeps_it_and_grows_with_users():
     needed = [host.bandwidth_for(users) for users in (1, 2, 8)]
@@ -69,15 +59,8 @@ def test_host_bandwidth_for_a_promise_keeps_it_and_grows_with_users():
     assert host.bandwidth_for(4, limit=0.005) is None
 
 
-def test_host_users_are_the_last_within_the_limit():
-    made = host.with_host(host.BEST)
-    most = host.most_within(made)
-    inside, outside = (float(host.pace(made.inputs(), concurrency=float(users)))
-                       for users in (most, most + 1))
-    assert inside <= LIMIT < outside
-
-
 # --- precision and pools -----------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("device", [B2, H20])
 def test_fewest_servers_keep_the_promise_and_fewer_do_not(device):
@@ -92,18 +75,6 @@ def test_fewest_servers_keep_the_promise_and_fewer_do_not(device):
                         or fewer.median(precision.MAIN, layouts.PACE) > LIMIT)
 
 
-def test_widening_weights_breaks_even_at_equal_times():
-    wide, narrow = (layouts.plan(B2, name, 2, precision.MAIN)
-                    for name in (precision.INT8, precision.AWQ))
-    path = path_of(narrow, precision.TRAFFIC, precision.TRAFFICS)
-    (even,) = breakeven(narrow, wide, path, layouts.PACE).turns
-    users = float(precision.MAIN)
-    below, equal, above = narrow.at({precision.TRAFFIC: even.at * np.array([0.5, 1.0, 2.0]),
-                                     "concurrency": users}, layouts.PACE)
-    assert below < equal < above
-    assert equal == pytest.approx(layouts.at(wide, users, layouts.PACE), rel=1e-6)
-
-
 @pytest.mark.parametrize("case", separation.CASES[:2])
 def test_one_pool_and_two_are_those_of_capacity_planning(case):
     made = separation.pool_comparison(*case[:2])
@@ -116,19 +87,8 @@ def test_one_pool_and_two_are_those_of_capacity_planning(case):
                                  and pools.ttft <= separation.FIRST * (1 + 1e-9))
 
 
-@pytest.mark.parametrize("case", separation.CASES[:2])
-def test_no_other_split_of_the_replicas_finishes_more(case):
-    made = separation.both(*case)
-    answered = made.answered[made.best(1, LIMIT)]
-    for count in (2, 4, 16):
-        split, gain = made.whole(count, LIMIT)
-        rates = [min(first * made.prompts, (count - first) * answered)
-                 for first in range(1, count)]
-        assert rates[split[0] - 1] == pytest.approx(max(rates))
-        assert gain > 0
-
-
 # --- risk and advice ---------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize(("stage", "users"), [("2", 80), ("3", 320)])
 def test_sampled_rates_have_the_interval_of_the_forecast(stage, users):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from calc.costing.power import cards_power, full_power, powers_of, shares_of
 from calc.physics.breakdown import token_parts
 from notebooks.pages.thread import request, timeline
 
@@ -40,14 +39,3 @@ def test_shared_experts_run_beside_router_and_routed_experts():
     assert step.aside * values["moe_layers"] == pytest.approx(-parts["overlap"])
     times = dict(step.experts)
     assert 0 < step.aside <= times["router"] + times["routed_expert"]
-
-
-def test_energy_is_power_times_time():
-    """Except for the prompt's token, which needs no step of its own."""
-    scenario = request.scenario()
-    shares = {name: value.value
-              for name, value in shares_of(powers_of(scenario.device.id)).items()}
-    rate = float(request.values()["output_tokens"]) / request.whole().time
-    power = cards_power(scenario.inputs(), request.told().everything, rate, shares,
-                        full_power(scenario.device).value)
-    assert request.whole().joules == pytest.approx(power * request.whole().time, rel=0.005)

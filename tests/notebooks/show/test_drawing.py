@@ -15,7 +15,6 @@ from notebooks.show.drawing import (
     WIDTH,
     Drawing,
     Stack,
-    broken,
     stacked_bars,
     width_of,
 )
@@ -26,8 +25,6 @@ HOSTILE = '</text><script>alert(1)</script>&"'
 PARTS = {("weights", "权重"): 60.0, ("cache", "缓存"): 30.0, ("crumbs", "零头"): 0.1}
 OTHER = {("weights", "权重"): 8.0, (HOSTILE, HOSTILE): 2.0}
 LIMITS = ((("usable", "可用"), 80.0), (("capacity", "容量"), 100.0))
-LINES = [("one two three", ["one two", "three"]),
-         ("潜向量升维，再（展开）", ["潜向量升", "维，再", "（展开）"])]
 
 
 def stacked(lang: str = "en") -> Drawing:
@@ -73,8 +70,3 @@ def test_legend_and_file_contain_the_numbers_handed_in():
     assert [(row["panel"], row["series"], float(row["size"])) for row in rows] == [
         *(("card", name, size) for (name, _), size in PARTS.items()),
         *(("host", name, size) for (name, _), size in OTHER.items())]
-
-
-@pytest.mark.parametrize(("text", "lines"), LINES)
-def test_notes_break_where_their_language_allows(text, lines):
-    assert broken(text, 50, 11.5) == lines
