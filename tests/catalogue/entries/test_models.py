@@ -17,7 +17,6 @@ WITH_DRAFTS = ("glm-5.3-flash",)  # the same, with what a prediction layer activ
 # every printed total, with an encoder or by a name that rounds down
 WITH_VISION = ("minimax-m3", "qwen3.5-397b-a17b", "llama-4-scout", "kimi-linear-48b")
 ACTIVE = [name for name in MODELS if catalogue.load_model(name).published.active_parameters]
-LATENTS, INDEX_KEYS = 61 * (512 + 64) * 2, 61 * 128 * 2  # of a token in all layers [B]
 GPT_OSS = 2 * 8 * 64 * 2  # of a token in one layer [B]
 GIB = 2**30
 
