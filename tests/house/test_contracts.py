@@ -36,6 +36,12 @@ def test_derivations_do_not_import_the_runtime(name):
                          text, re.MULTILINE)
 
 
+def test_nothing_of_the_derivations_stands_behind_the_cross_check():
+    """What imported it would import calc, and the import contract leaves that one import out."""
+    for path in (PROJECT / "notebooks" / "derive").rglob("*.py"):
+        assert path.stem == "crosscheck" or "crosscheck" not in path.read_text(encoding="utf-8")
+
+
 def test_the_books_extension_imports_neither_runtime_nor_notebooks():
     for path in (PROJECT / "book" / "_ext").glob("*.py"):
         text = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Rules of the code: import contracts, short functions, data apart, one oracle, one formatter."""
+"""Rules of the code: import contracts, short functions, data apart, one oracle."""
 
 import ast
 import subprocess
@@ -16,7 +16,7 @@ INTERVALS = {  # classes of a value between two ends
     "calc/evidence/bench.py:Predicted",  # in the file of a plan
     "calc/sensitivity/tornado.py:Bar",  # an input, and a quantity at its two ends
     "calc/serving/metrics.py:Quantile"}  # the scatter of a run
-JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/enumerate.py"
+JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/layout.py"
 ADMISSION = ("catalogue/deployments/admission.py", "catalogue/deployments/cuts.py")
 RULES = {"cut_problem", "block_problem", "context_problem", "server_problem", "engine_problem",
          "draft_problem", "length_problem", "refused_problem", "missing_dtypes",
