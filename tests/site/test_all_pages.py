@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 import catalogue
-from tools.site import ROOT
+from tools.site import ROOT, assets
 
 FOLDERS = {"": "en", "zh/": "zh-CN"}
 HAN = re.compile("[\u4e00-\u9fff]+")
@@ -98,5 +98,6 @@ def test_questions_are_answered_within_two_clicks(every, lang, folder):
 
 
 def test_styles_and_fonts_cover_every_page(every, site):
-    assert styles.missing(styles.names(site, every)) == set()
-    assert letters.missing(letters.signs(every)) == set()
+    used = assets.script_words(site).union(*(page.names for page in every.values()))
+    assert assets.missing_rules(used) == set()
+    assert assets.missing_signs(set().union(*(page.signs for page in every.values()))) == set()
