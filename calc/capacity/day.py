@@ -1,28 +1,295 @@
-"""A day of users: from questions a day to replicas by the hour, what scaling saves, how busy."""
+"""A day of users: one replica simulated at several loads, and the replicas that each hour needs.
+
+A replica is simulated under Poisson arrivals at fixed shares of its saturation; at rates in between
+its times are interpolated. Where the rate of an hour varies from minute to minute, the requests of
+the minutes are mixed: a queue is assumed to follow the rate of its minute.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from calc.answer.simulated_load import System, system_of
-from calc.capacity.replicas import Limits, Replica, ReplicaMetrics, fewest
-from calc.capacity.tiers import Population, TierValue
-from calc.serving.requests import modulated
+from calc.answer.request_lengths import lengths_of
+from calc.answer.simulated_load import system_of
+from calc.layouts.feasible import has_room
+from calc.serving.evaluate import evaluate
+from calc.serving.metrics import MOST_SEQUENCES
+from calc.serving.requests import Request, Shape
 from calc.serving.simulation import simulate
+from calc.serving.step_times import ranks_in_step
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Load
 from catalogue.reading.amounts import human
 from catalogue.reading.units import DAY, HOUR
 
-WINDOW = 60.0  # in which the rate of an hour changes [s]
-MOST_REQUESTS = 6000  # of a run that checks the busiest hour
-LEAST_REQUESTS = 1000  # below, a percentile is that of a few
-TURNS = 3  # of the loop between requests in flight and what they find
-MOST_MORE = 8  # replicas that are added to what the closed form says before giving up
+POINTS = 240  # numbers of requests in flight of the closed form
+BUSY = np.array([0.03, 0.08, 0.15, 0.27, 0.42, 0.6, 0.8])  # simulated shares of saturation
+COUNTED = np.array([100, 150, 300, 800, 900, 900, 900])  # requests of each, after its warm-up
+BLOCK = 100  # requests in which prompts have all lengths
+MOST_REQUESTS = 3000  # of a simulation, with its warm-up
+ATOMS = (np.arange(500) + 0.5) / 500  # quantiles that stand for a distribution of times
+# of the logarithm of a minute's rate; the ends stand for all beyond
+DEVIATIONS = np.linspace(-2.5, 2.5, 21)
+EDGES = [NormalDist().cdf(float(edge)) for edge in (DEVIATIONS[1:] + DEVIATIONS[:-1]) / 2]
+MOST_OVERFLOW = 0.01  # of the steps, in which the cache may not suffice
+CLOSE = 1e-3  # of a rate, relative
+TIMES = ("ttft", "tpot", "e2e")
+CLOSED = ("steady_request_throughput", "steady_ttft", "steady_tpot", "steady_e2e",
+          "cache_overflow")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Latency limits that users are promised.
+
+    Attributes:
+        ttft, tpot: at most [s]; infinity where nothing is promised.
+        share: of the requests that each limit holds for; None for the mean.
+    """
+
+    ttft: float = math.inf
+    tpot: float = math.inf
+    share: float | None = 0.99
+
+
+@dataclass(frozen=True)
+class ReplicaMetrics:
+    """Latencies of one replica at a rate, times [s], shares [1].
+
+    Attributes:
+        rate: of arrivals [request/s].
+        in_flight: requests on average [request].
+        ttft, tpot: means.
+        ttft_at, tpot_at: at the percentile; infinity where too many minutes are above saturation.
+        busy: rate over that at which the queue has no bound any more.
+    """
+
+    rate: float
+    in_flight: float
+    ttft: float
+    tpot: float
+    ttft_at: float
+    tpot_at: float
+    busy: float
+
+    def meets(self, limits: Limits) -> bool:
+        """Whether both limits hold."""
+        if limits.share is None:
+            return self.ttft <= limits.ttft and self.tpot <= limits.tpot
+        return self.ttft_at <= limits.ttft and self.tpot_at <= limits.tpot
+
+
+def deviation_of(variation: float) -> float:
+    """Standard deviation of the logarithm of a log-normal rate [1].
+
+    Args:
+        variation: standard deviation over mean [1].
+    """
+    return math.sqrt(math.log1p(variation * variation))
+
+
+def rates_met(rate: float, variation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Rates that requests meet where the rate of a minute varies [request/s], and their shares [1].
+
+    The rate of a minute is log-normal about its mean. More requests come in busy minutes, so the
+    rate that they meet is log-normal too, with σ² added to the mean of its logarithm.
+
+    >>> rates_met(2.0, 0.0)[0].tolist()
+    [2.0]
+
+    Args:
+        rate: of the hour [request/s].
+        variation: standard deviation of a minute's rate over the mean [1].
+
+    Source: notebooks/day.md, section The slowest in a hundred.
+    """
+    if not variation:
+        return np.array([rate]), np.ones(1)
+    sigma = deviation_of(variation)
+    return rate * np.exp(sigma * DEVIATIONS + sigma * sigma / 2), np.diff([0.0, *EDGES, 1.0])
+
+
+def arrivals(rate: float, count: int, shapes: Sequence[Shape], seed: int) -> list[Request]:
+    """Poisson arrivals whose prompts have their distribution in every ``BLOCK`` of them.
+
+    Args:
+        rate: of arrivals [request/s].
+        count: requests [request].
+        shapes: of requests, each as likely as any other [token].
+        seed: of the random numbers.
+    """
+    ordered, draw = sorted(shapes), np.random.default_rng(seed)
+    times = np.cumsum(draw.exponential(size=count)) / rate
+    places = np.concatenate([draw.permutation(np.arange(BLOCK) + draw.random(BLOCK))
+                             for _ in range(-(-count // BLOCK))])[:count]
+    return [Request(at, *ordered[int(place / BLOCK * len(ordered))])
+            for at, place in zip(times.tolist(), places.tolist(), strict=True)]
+
+
+class Replica:
+    """The smallest part of a deployment that serves by itself, under independent arrivals.
+
+    Replicas are equal and requests are dealt to them at random, so that each sees its part of the
+    rate as Poisson arrivals. Taking turns, or the least loaded first, is never worse.
+
+    Args:
+        scenario: the deployment; ranks that share experts are one replica.
+        given: inputs in place of its own, in SI units.
+        seed: of the random numbers.
+
+    Raises ParamsError for a deployment that does not fit or does not state request lengths.
+    """
+
+    def __init__(self, scenario: Scenario, given: Mapping[str, float] | None = None,
+                 seed: int = 0) -> None:
+        if scenario.file.workload.output_tokens is None:
+            raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how "
+                              "long they are, expected workload.input_tokens and "
+                              "workload.output_tokens.")
+        inputs, lengths = scenario.inputs() | dict(given or {}), lengths_of(scenario)
+        if scenario.variations is None:  # as a simulation takes them
+            inputs |= {"prompt_variation": lengths.prompts, "answer_variation": lengths.answers}
+        self.scenario, self.seed, self.ranks = scenario, seed, int(ranks_in_step(inputs))
+        self.given = dict(given or {}) | {"data_parallel": self.ranks}
+        self.inputs = inputs | {"data_parallel": self.ranks, "open_arrivals": 1, "think_time": 0}
+        self.devices = int(inputs["tensor_parallel"] * inputs["pipeline_parallel"] * self.ranks)
+        self._simulated: dict[int, np.ndarray] = {}
+        if not has_room(evaluate(self.inputs | {"concurrency": self.ranks},
+                                 scenario.model.attention, decode=False)):
+            raise ParamsError(f"'{scenario.id}' does not hold one request, expected a deployment "
+                              "that fits (python -m calc estimate tells what would).")
+
+    @cached_property
+    def curve(self) -> dict[str, np.ndarray]:
+        """Quantities of ``CLOSED`` by requests in flight, as far as memory and engine allow."""
+        equal = self.ranks * self.inputs["pipeline_parallel"]  # as many in every batch
+        counts = np.unique(np.append(1.0, np.unique(np.geomspace(
+            1, MOST_SEQUENCES * self.ranks // equal, POINTS).round()) * equal))
+        quantities = evaluate(self.inputs | {"concurrency": counts}, self.scenario.model.attention)
+        table = {name: np.broadcast_to(np.asarray(quantities[name], float), counts.shape)
+                 for name in CLOSED}
+        rates = table["steady_request_throughput"]
+        higher = rates > np.maximum.accumulate(np.append(-1.0, rates[:-1]))
+        good = higher & np.logical_and.accumulate(table["cache_overflow"] <= MOST_OVERFLOW)
+        return {name: column[good] for name, column in table.items()}
+
+    @property
+    def saturation(self) -> float:
+        """Rate from which the queue, or the cache, has no bound any more [request/s]."""
+        return float(self.curve["steady_request_throughput"][-1])
+
+    @cached_property
+    def system(self) -> Any:
+        """The replica as the simulation takes it."""
+        return system_of(self.scenario, found=self.given)
+
+    def stay(self, rate: float) -> float:
+        """End-to-end latency of a request in closed form [s].
+
+        Args:
+            rate: of arrivals at this replica [request/s].
+        """
+        return float(np.interp(rate, self.curve["steady_request_throughput"],
+                               self.curve["steady_e2e"]))
+
+    def _run(self, number: int) -> np.ndarray:
+        """Mean and ``ATOMS`` of each of ``TIMES`` at a share of saturation [s], (3, 1 + atoms)."""
+        if number not in self._simulated:
+            rate, system = float(BUSY[number]) * self.saturation, self.system
+            warm = math.ceil(rate * self.stay(rate))
+            count = min(MOST_REQUESTS, 5 * warm // 2 + int(COUNTED[number]))
+            try:
+                run = simulate(arrivals(rate, count, system.shapes, self.seed), system.pool,
+                               system.decode, system.transfer, system.front_end_rate)
+            except ValueError as error:
+                raise ParamsError(f"'{self.scenario.id}': {str(error).rstrip('.')}.") from None
+            warm = max(1, min(warm, count // 4))
+            table = []
+            for name in TIMES:
+                values = np.array([getattr(outcome, name)
+                                   for outcome in run.outcomes[3 * warm // 2:-warm]])
+                values = values[~np.isnan(values)] + (system.overhead if name != "tpot" else 0.0)
+                table.append(np.append(values.mean(), np.quantile(values, ATOMS))
+                             if values.size else np.zeros(1 + ATOMS.size))
+            self._simulated[number] = np.array(table)
+        return self._simulated[number]
+
+    def metrics(self, rate: float, share: float | None = 0.99,
+                variation: float = 0.0) -> ReplicaMetrics:
+        """Latencies at a mean rate.
+
+        Args:
+            rate: of arrivals at this replica [request/s].
+            share: the percentile [1]; None for none.
+            variation: of the rate from minute to minute, standard deviation over mean [1].
+        """
+        if rate >= self.saturation:
+            return ReplicaMetrics(rate, *[math.inf] * 5, rate / self.saturation)
+        met, shares = rates_met(rate, variation)
+        busy = np.clip(met / self.saturation, BUSY[0], BUSY[-1])
+        place = np.clip(np.searchsorted(BUSY, busy), 1, len(BUSY) - 1)
+        part = ((busy - BUSY[place - 1]) / (BUSY[place] - BUSY[place - 1]))[:, None, None]
+        low, high = (np.array([self._run(int(number)) for number in numbers])
+                     for numbers in (place - 1, place))
+        times = low + part * (high - low)
+        ttft, tpot, e2e = (shares @ times[:, :, 0]).tolist()
+        first = later = math.inf
+        if share is not None and rate <= self.stable(share, variation):
+            weights = np.repeat(shares, ATOMS.size)
+            first, later = (float(np.quantile(times[:, row, 1:].ravel(), share, weights=weights,
+                                              method="inverted_cdf")) for row in (0, 1))
+        return ReplicaMetrics(rate, rate * e2e, ttft, tpot, first, later, rate / self.saturation)
+
+    def stable(self, share: float | None, variation: float = 0.0) -> float:
+        """Largest mean rate at which no more requests than allowed meet a rate above saturation.
+
+        Args:
+            share: of the requests for which limits hold; None for the mean [1].
+            variation: of the rate from minute to minute [1].
+        """
+        sigma = 0.0 if share is None else deviation_of(variation)
+        margin = sigma * NormalDist().inv_cdf(share or 0.5) + sigma * sigma / 2
+        return self.saturation * math.exp(-margin) * (1 - CLOSE)
+
+    def alone(self, limits: Limits) -> bool:
+        """Whether a single request meets the limits on average, in closed form."""
+        return bool(self.curve["steady_ttft"][0] <= limits.ttft
+                    and self.curve["steady_tpot"][0] <= limits.tpot)
+
+    def sustained(self, limits: Limits, variation: float = 0.0) -> float:
+        """Largest rate of arrivals within limits [request/s]; 0 where none is.
+
+        Bisection on the rate, from the one at which the closed form's means miss the limits.
+
+        Args:
+            limits: what is promised.
+            variation: of the rate from minute to minute [1].
+        """
+        if not self.alone(limits):
+            return 0.0
+        top = self.stable(limits.share, variation)
+        if math.isinf(limits.ttft) and math.isinf(limits.tpot):
+            return top
+        curve = self.curve
+        misses = (curve["steady_ttft"] > limits.ttft) | (curve["steady_tpot"] > limits.tpot)
+        rates = curve["steady_request_throughput"][misses]
+        low, high = 0.0, min(top, 1.2 * float(rates[0])) if rates.size else top
+        while high - low > CLOSE * high:
+            middle = (low + high) / 2
+            if self.metrics(middle, limits.share, variation).meets(limits):
+                low = middle
+            else:
+                high = middle
+            if high < BUSY[0] * self.saturation and not low:
+                return 0.0
+        return high if high == top else low
 
 
 @dataclass(frozen=True)
@@ -32,7 +299,7 @@ class Hour:
     Attributes:
         rate: of all arrivals [request/s].
         replicas: that it needs [1].
-        busy: of those of the busiest hour, the rate over what they take within limits [1].
+        busy: rate over what all replicas of the day sustain within limits [1].
         seen: by users of one of the replicas of the busiest hour.
     """
 
@@ -43,92 +310,52 @@ class Hour:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """The busiest hour, simulated at so many replicas.
-
-    Attributes:
-        replicas: in the hour [1].
-        requests: counted [request].
-        ttft, tpot: at the percentile, or the mean [s].
-        met: whether both limits hold.
-    """
-
-    replicas: int
-    requests: int
-    ttft: float
-    tpot: float
-    met: bool
-
-
-@dataclass(frozen=True)
 class Day:
-    """What a day needs.
+    """Replicas of a day.
 
     Attributes:
         requests: of the day [request].
-        most: rate that one replica takes within limits [request/s].
+        sustained: rate that one replica takes within limits [request/s].
         saturation: rate at which its queue has no bound any more [request/s].
         devices: cards of a replica [1].
         hours: from midnight on.
-        replicas: that the busiest hour needs, before it is checked [1].
+        replicas: that the busiest hour needs [1].
         start: until a replica serves [s].
-        checked: the busiest hour as simulated, the last one with enough replicas.
-        online: users who are in conversation in the busiest hour, asking or thinking; None where
-            nothing is said of thinking [request].
-        closed: whether the closed form holds at the rate of a replica; it is simulated otherwise.
+        fixed: seconds of all cards of a day if all replicas always run [s].
+        scaled: seconds if every hour runs what it needs, started in time [s].
+        saved: share of the cards' time that scaling saves [1].
+        utilisation: mean rate of the day over what all replicas take within limits [1].
+        online: users in conversation in the busiest hour, asking or thinking; None where no
+            thinking time is given [request].
     """
 
     requests: float
-    most: float
+    sustained: float
     saturation: float
     devices: int
     hours: tuple[Hour, ...]
     replicas: int
     start: float
-    checked: tuple[Checked, ...] = ()
-    online: float | None = None
-    closed: bool = True
+    fixed: float
+    scaled: float
+    saved: float
+    utilisation: float
+    online: float | None
 
     @property
-    def fixed(self) -> float:
-        """Seconds of all cards of a day, if all replicas always run [s]."""
-        return self.bought * self.devices * DAY
-
-    @property
-    def bought(self) -> int:
-        """Replicas that there are: those of the simulation where it was asked for more [1]."""
-        return max([self.replicas, *(each.replicas for each in self.checked if each.met)])
-
-    @property
-    def scaled(self) -> float:
-        """The same, if every hour runs what it needs, started in time [s]."""
-        counts = [hour.replicas for hour in self.hours]
-        started = sum(max(0, after - before) for before, after in zip(
-            [counts[-1], *counts[:-1]], counts, strict=True))
-        return self.devices * (sum(counts) * HOUR + started * self.start)
-
-    @property
-    def saved(self) -> float:
-        """Share of the cards' time that scaling saves [1]."""
-        return 1 - self.scaled / (self.replicas * self.devices * DAY)
-
-    @property
-    def utilisation(self) -> float:
-        """Mean rate of the day over what all replicas take within limits [1]."""
-        return self.requests / (DAY) / (self.bought * self.most)
+    def busiest(self) -> Hour:
+        """The hour with the largest rate."""
+        return max(self.hours, key=lambda hour: hour.rate)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data, SI units; what has no bound is null."""
+        """Plain data, SI units; an unbounded time is null."""
         return {
-            "requests": self.requests, "rate_within_limits": self.most,
+            "requests": self.requests, "rate_within_limits": self.sustained,
             "saturation_rate": self.saturation, "devices_per_replica": self.devices,
-            "replicas": self.bought, "replicas_unchecked": self.replicas,
-            "closed_form_holds": self.closed,
-            "devices": self.bought * self.devices, "start": self.start,
-            "card_seconds_fixed": self.fixed, "card_seconds_scaled": self.scaled,
-            "saved_by_scaling": self.saved, "utilisation": self.utilisation,
-            "online": self.online,
-            "checked": [vars(each) for each in self.checked],
+            "replicas": self.replicas, "devices": self.replicas * self.devices,
+            "start": self.start, "card_seconds_fixed": self.fixed,
+            "card_seconds_scaled": self.scaled, "saved_by_scaling": self.saved,
+            "utilisation": self.utilisation, "online": self.online,
             "hours": [{**{name: value if math.isfinite(value) else None
                           for name, value in vars(hour.seen).items()},
                        "rate": hour.rate, "replicas": hour.replicas, "busy": hour.busy}
@@ -137,7 +364,7 @@ class Day:
 
 def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
         start: float = 0.0, think: float | None = None) -> Day:
-    """The replicas that a day needs, hour by hour: simulated, where the closed form does not hold.
+    """The replicas that a day needs, hour by hour.
 
     Args:
         replica: of the deployment.
@@ -147,23 +374,41 @@ def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
         start: until a new replica serves [s].
         think: mean time of a user between an answer and the next question [s].
 
-    Raises ParamsError where one request alone misses the limits: no number of replicas mends that.
+    Raises ParamsError where one request alone misses the limits: more replicas do not help.
     """
     vary = float(load.variation.value)
-    most = replica.promised(limits, vary)
-    if not most:
+    sustained = replica.sustained(limits, vary)
+    if not sustained:
         raise ParamsError(alone_misses(replica, limits))
     rates = load.rates(requests)
-    needed = fewest(dict(enumerate(rates)), most)
-    replicas = max(needed.values())
-    hours = tuple(Hour(rate, needed[number], rate / (replicas * most),
+    needed = [max(1, math.ceil(rate / sustained * (1 - 8.0**-9))) for rate in rates]
+    replicas = max(needed)
+    hours = tuple(Hour(rate, count, rate / (replicas * sustained),
                        replica.metrics(rate / replicas, limits.share, vary))
-                  for number, rate in enumerate(rates))
-    busiest = hours[load.busiest]
-    talking = None if think is None else online(
-        busiest.rate, busiest.seen.in_flight / busiest.seen.rate, think)
-    return Day(requests, most, replica.saturation, replica.devices, hours, replicas, start,
-               online=talking, closed=not replica.in_doubt(most))
+                  for rate, count in zip(rates, needed, strict=True))
+    seen = hours[load.busiest].seen
+    fixed = replicas * replica.devices * DAY
+    scaled = card_seconds(needed, replica.devices, start)
+    return Day(requests, sustained, replica.saturation, replica.devices, hours, replicas, start,
+               fixed, scaled, 1 - scaled / fixed, requests / DAY / (replicas * sustained),
+               None if think is None else online(rates[load.busiest], seen.in_flight / seen.rate,
+                                                 think))
+
+
+def card_seconds(counts: list[int], devices: int, start: float) -> float:
+    """Card seconds of a day whose hours run so many replicas, each started in time [s].
+
+    >>> card_seconds([1, 2], 1, 60.0)
+    10860.0
+
+    Args:
+        counts: replicas by hour, the first of which follows the last [1].
+        devices: cards of a replica [1].
+        start: until a replica serves [s].
+    """
+    started = sum(max(0, after - before)
+                  for before, after in zip([counts[-1], *counts[:-1]], counts, strict=True))
+    return devices * (sum(counts) * HOUR + started * start)
 
 
 def online(rate: float, stay: float, think: float) -> float:
@@ -183,115 +428,12 @@ def online(rate: float, stay: float, think: float) -> float:
 
 
 def alone_misses(replica: Replica, limits: Limits) -> str:
-    """Why no number of replicas meets the limits: what one request alone takes, in a sentence."""
-    alone = replica.seen(0.0, None)
-    for name, found, limit in (("TTFT", alone.ttft, limits.ttft),
-                               ("TPOT", alone.tpot, limits.tpot)):
-        if found > limit:
-            return (f"'{replica.scenario.id}': one request alone has a {name} of "
-                    f"{human(found, 's')}, above {human(limit, 's')}, which more replicas do not "
+    """Why no number of replicas meets the limits, in a sentence."""
+    for name, limit in (("ttft", limits.ttft), ("tpot", limits.tpot)):
+        value = float(replica.curve[f"steady_{name}"][0])
+        if value > limit:
+            return (f"'{replica.scenario.id}': one request alone has a {name.upper()} of "
+                    f"{human(value, 's')}, above {human(limit, 's')}, which more replicas do not "
                     "mend, expected a higher limit, shorter prompts or another layout.")
     return (f"'{replica.scenario.id}': with prompts of its lengths too many requests miss the "
             "limits even alone, expected higher limits or another layout.")
-
-
-def check(found: Day, scenario: Scenario, load: Load, limits: Limits, *,
-          seed: int = 0) -> Day:
-    """The busiest hour step by step, with more replicas until limits hold there too.
-
-    One replica is simulated, with its part of the arrivals, whose rate changes every minute.
-
-    Args:
-        found: what the closed form says.
-        scenario, load, limits: as for :func:`day`.
-        seed: of the random numbers.
-    """
-    system = _one(system_of(scenario))
-    vary = float(load.variation.value)
-    rate = max(hour.rate for hour in found.hours)
-    runs: list[Checked] = []
-    for replicas in range(found.replicas, found.replicas + MOST_MORE):
-        runs.append(simulated(system, rate / replicas, replicas, limits, vary, seed))
-        if runs[-1].met:
-            break
-    return replace(found, checked=tuple(runs))
-
-
-def _one(system: System) -> System:
-    """One replica, or one group of ranks that step together, of a system's equal ones."""
-    return replace(system, pool=replace(system.pool, replicas=system.pool.ranks))
-
-
-def simulated(system: System, rate: float, replicas: int, limits: Limits, variation: float,
-              seed: int = 0) -> Checked:
-    """What users of one replica see in an hour of so high a rate, step by step.
-
-    Args:
-        system: one replica.
-        rate: of its arrivals [request/s].
-        replicas: how many there are, for the record [1].
-        limits: what is promised, and of which percentile.
-        variation: of the rate from minute to minute [1].
-        seed: of the random numbers.
-    """
-    count = int(min(MOST_REQUESTS, max(LEAST_REQUESTS, rate * HOUR)))
-    run = simulate(modulated(rate, variation, WINDOW, count, system.shapes, seed), system.pool)
-    counted = run.outcomes[count // 10:count - count // 10]
-    ttft, tpot = (np.array([getattr(each, name) for each in counted]) for name in ("ttft", "tpot"))
-    tpot = tpot[~np.isnan(tpot)]
-    first, later = ((float(values.mean()) if limits.share is None
-                     else float(np.quantile(values, limits.share))) if values.size else 0.0
-                    for values in (ttft + system.overhead, tpot))
-    return Checked(replicas, len(counted), first, later,
-                   first <= limits.ttft and later <= limits.tpot)
-
-
-@dataclass(frozen=True)
-class Cached:
-    """Replicas that the busiest hour needs with caches in a tier and those before it.
-
-    Attributes:
-        replicas: fewest [1]; None where limits hold with no number up to those without a cache.
-        tiers: of every tier up to this one, at so many replicas.
-    """
-
-    replicas: int | None
-    tiers: tuple[TierValue, ...]
-
-
-def with_tiers(scenario: Scenario, population: Population, rate: float, limits: Limits,
-               variation: float, most: int, host: float | None = None, storage: float = 0.0
-               ) -> list[Cached]:
-    """Replicas for a rate where conversations find their caches, a tier more in each.
-
-    Fewer replicas have more conversations each, whose caches stay for less long: the fewest that
-    keep up with what they find is sought among all numbers up to ``most``. A tier whose fetching is
-    slower than computing again is not used.
-
-    Args:
-        scenario, population: the deployment and its conversations.
-        rate: of all arrivals [request/s].
-        limits, variation: as for :func:`day`.
-        most: replicas without any cache [1].
-        host, storage: as for ``Population.tiers`` [B].
-    """
-    def at(replicas: int, depth: int) -> tuple[bool, tuple[TierValue, ...]]:
-        each, hits = rate / replicas, 0.0
-        for _ in range(TURNS):  # requests in flight and what they find depend on each other
-            now = Replica(scenario, {"prefix_hit_share": hits})
-            flying = now.in_flight(min(each, 0.99 * now.saturation))
-            tiers = population.tiers(flying, host, storage)[:depth]
-            kept = tuple(population.tier_values(each / population.talk.turns, tiers))
-            hits = next((tier.hit_share for tier in reversed(kept) if tier.pays), 0.0)
-        now = Replica(scenario, {"prefix_hit_share": hits})
-        return now.most(limits, variation) >= each, kept
-
-    result = []
-    for depth in range(1, 1 + len(population.tiers(0.0, host, storage))):
-        low, high = 0, most
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if at(middle, depth)[0] else (middle, high)
-        enough, kept = at(high, depth)
-        result.append(Cached(high if enough else None, kept))
-    return result

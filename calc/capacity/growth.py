@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.capacity.replicas import MOST_OVERFLOW, Limits
+from calc.capacity.day import MOST_OVERFLOW, Limits
 from calc.capacity.tables import Cut, Tables, Way, is_wide, layouts, requests_of, ways
 from calc.layouts.feasible import HEADROOM, has_room
 from calc.physics.breakdown import bottleneck

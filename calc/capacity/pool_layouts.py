@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.service import balanced
-from calc.capacity.replicas import Limits
+from calc.capacity.day import Limits
 from calc.layouts.layout import Choice, changed, of_pool
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.searching.alternatives import default_share, goal_of

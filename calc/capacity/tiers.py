@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from calc.capacity.waits import first_met
+from calc.capacity.day import Limits, Replica
 from calc.layouts import space
 from calc.layouts.space import HostRoom
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario, load_link
 from catalogue.deployments.physics_inputs import HOST_LINK, STORAGE_LINK
 
-HALVINGS = 80  # of the time for which a cache is kept
+TURNS = 3  # of the loop between requests in flight and the hits of their prompts
 SHORT, LONG = 4096, 32768  # tokens of the prompts through which recomputing is laid [token]
 
 
@@ -86,8 +86,11 @@ class Talk:
         """For how long a cache of so many tokens keeps what nobody works on, τ [s]."""
         if tokens <= 0 or conversations <= 0:
             return 0.0 if tokens <= 0 else math.inf
-        return first_met(lambda time: self.kept_tokens(conversations, time) >= tokens, self.think,
-                         HALVINGS)
+        from scipy.optimize import brentq
+
+        longest = tokens / (conversations * float(self.said[-1]))  # if only last turns were kept
+        return float(brentq(lambda time: self.kept_tokens(conversations, time) - tokens, 0.0,
+                            longest, xtol=1e-12 * longest, rtol=1e-14))
 
     def returns(self, time: float) -> float:
         """Share of the turns that come back before a time [1]: 1 - exp(-τ/Z)."""
@@ -323,3 +326,57 @@ def needed(talk: Talk, conversations: float, share: float, per_token: float) -> 
         per_token: bytes of a token's cache [B/token].
     """
     return talk.kept_tokens(conversations, -talk.think * math.log1p(-share)) * per_token
+
+
+@dataclass(frozen=True)
+class Cached:
+    """Replicas that the busiest hour needs with caches in a tier and those before it.
+
+    Attributes:
+        replicas: fewest [1]; None where limits hold with no number up to those without a cache.
+        tiers: of every tier up to this one, at so many replicas.
+    """
+
+    replicas: int | None
+    tiers: tuple[TierValue, ...]
+
+
+def with_tiers(scenario: Scenario, population: Population, rate: float, limits: Limits,
+               variation: float, most: int, host: float | None = None, storage: float = 0.0
+               ) -> list[Cached]:
+    """Replicas for a rate where conversations hit their caches, one more tier in each result.
+
+    With fewer replicas each has more conversations, whose caches stay for less long: the fewest
+    that meet the limits with the hits that follow are found by bisection up to ``most``. A tier
+    from which fetching is slower than recomputing is not used.
+
+    Args:
+        scenario, population: the deployment and its conversations.
+        rate: of all arrivals [request/s].
+        limits: what users are promised.
+        variation: of the rate from minute to minute [1].
+        most: replicas without any cache [1].
+        host, storage: as for ``Population.tiers`` [B].
+    """
+    replicas_of: dict[float, Replica] = {}  # by their hits
+
+    def at(replicas: int, depth: int) -> tuple[bool, tuple[TierValue, ...]]:
+        share, hits = rate / replicas, 0.0
+        for _ in range(TURNS):
+            hits = round(hits, 4)
+            now = replicas_of.setdefault(hits, Replica(scenario, {"prefix_hit_share": hits}))
+            flying = min(share, 0.99 * now.saturation)
+            tiers = population.tiers(flying * now.stay(flying), host, storage)[:depth]
+            values = tuple(population.tier_values(share / population.talk.turns, tiers))
+            hits = next((tier.hit_share for tier in reversed(values) if tier.pays), 0.0)
+        return now.metrics(share, limits.share, variation).meets(limits), values
+
+    result = []
+    for depth in range(1, 1 + len(population.tiers(0.0, host, storage))):
+        low, high = 0, most
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if at(middle, depth)[0] else (middle, high)
+        enough, values = at(high, depth)
+        result.append(Cached(high if enough else None, values))
+    return result

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.capacity import availability, day, tiers, waits
+from calc.capacity import availability, day, tiers
 from calc.costing import cost, ownership, power
 from calc.serving.evaluate import evaluate
 from catalogue.entries.trees import evaluate as evaluate_tree
@@ -156,8 +156,7 @@ def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]
     """Random inputs of the chapters on decisions, and what ``calc`` makes of them."""
     i: dict[str, float] = {
         "day_rate": draw.uniform(0.1, 50), "think_time": draw.uniform(1, 900),
-        "steady_e2e": draw.uniform(1, 60), "prompts_met": draw.uniform(0.1, 200),
-        "stall_per_token": draw.uniform(0, 0.01), "request_slope": draw.uniform(1e-5, 0.01),
+        "steady_e2e": draw.uniform(1, 60),
         "conversation_rate": draw.uniform(0.001, 2), "conversation_turns": draw.randint(2, 30),
         "turn_answer": draw.randint(1, 900), "shared_prefix": draw.randint(0, 900),
         "kept_time": draw.uniform(0.1, 9000), "fetch_latency": draw.uniform(0, 0.1),
@@ -174,8 +173,6 @@ def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]
                              i["repair_time"], i["restart_time"])
     return i, {
         "users_online": day.online(i["day_rate"], i["steady_e2e"], i["think_time"]),
-        "pace_deviation": waits.pace_spread(i["prompts_met"], i["stall_per_token"],
-                                            i["request_slope"], 1.0)[0],
         "first_prompt": tiers.first_prompt(i["mean_prompt"], i["turn_answer"], turns,
                                            i["shared_prefix"]),
         "kept_tokens": talk.kept_tokens(i["conversation_rate"], i["kept_time"]),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from rich.table import Table
 
@@ -25,15 +25,12 @@ from calc.commands.printing import (
     translated,
 )
 from calc.commands.progress import progress
-from calc.serving.evaluate import doubt_words
+from calc.serving.evaluate import doubt_words, evaluate
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.deployments.cuts import Cut, written
 from catalogue.messages import messages
 from catalogue.reading.amounts import NONE, plain
-
-if TYPE_CHECKING:
-    from calc.capacity.day import Day
 
 common = messages("common")
 say = messages("calc/commands/deciding/capacity")
@@ -60,7 +57,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         command.add_argument(f"--{name}", help=spoken(meaning))
     command.add_argument("--percentile", default=USUAL_SHARE,
                          help=spoken(say("help-percentile", share=USUAL_SHARE)))
-    command.add_argument("--no-check", action="store_true", help=spoken(say("help-no-check")))
     command.add_argument("--spares", default="0", help=spoken(say("help-spares")))
     for name, meaning in (("promise", say("help-promise")), ("turns", say("help-turns")),
                           ("host-memory", say("help-host-memory"))):
@@ -118,10 +114,7 @@ def _asked(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any],
     """
     parts: list[Part] = []
     if given["requests"] is not None:
-        day = _day(scenario, args, given)
-        parts.append(("day", lambda: next(day), [_print_day, _print_failures]))
-        if not args.no_check:
-            parts.append(("check", lambda: next(day), []))
+        parts.append(("day", lambda: _day(scenario, args, given), [_print_day, _print_failures]))
         if given["turns"]:
             parts.append(("tiers", lambda: {"tiers": _tiers(scenario, given, answer)},
                           [_print_tiers]))
@@ -189,47 +182,34 @@ def _percentile(text: str) -> float:
 
 
 def _limits(given: dict[str, Any]) -> Any:
-    from calc.capacity.replicas import Limits
+    from calc.capacity.day import Limits
 
     return Limits(given["ttft"], given["tpot"], given["share"])
 
 
-def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]
-         ) -> Iterator[dict[str, Any]]:
-    """Replicas by the hour and the servers that they stand in: in closed form, then simulated."""
+def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) -> dict[str, Any]:
+    """Replicas by the hour, and the servers that they stand in."""
     from calc.capacity.availability import failures_of, fleet_of, spares_for
-    from calc.capacity.day import check, day
-    from calc.capacity.replicas import Replica
-    from calc.serving.evaluate import evaluate
+    from calc.capacity.day import Replica, day
 
-    curve, limits, replica = load("loads", args.load), _limits(given), Replica(scenario)
+    replica = Replica(scenario, seed=given["seed"])
     failures = failures_of(scenario.device.id)
-    loading = float(evaluate(replica.inputs, replica.attention)["loading_time"])
-    start = loading + float(failures.start.value)
+    loading = float(evaluate(replica.inputs, scenario.model.attention)["loading_time"])
+    answer = day(replica, load("loads", args.load), given["requests"], _limits(given),
+                 start=loading + float(failures.start.value), think=given["think_time"])
     per_server, promise = int(scenario.node.devices_per_node.value), given["promise"]
-
-    def as_data(found: Day) -> dict[str, Any]:
-        fleets = {case: fleet_of(found.bought, replica.devices, per_server, failures, loading,
-                                 given["spares"], case) for case in ("low", "central", "high")}
-        spares = promise and {case: spares_for(promise, fleet) for case, fleet in fleets.items()}
-        return {"load": args.load, "percentile": given["share"], "day": found.as_json(),
-                "failures": {
-                    **fleets["central"].as_json(), "source": failures.id,
-                    "share_low": fleets["low"].share, "share_high": fleets["high"].share,
-                    "promise": promise, "spares_for_promise": spares}}
-
-    try:
-        found = day(replica, curve, given["requests"], limits, start=start,
-                    think=given["think_time"])
-        yield as_data(found)
-        yield as_data(check(found, scenario, curve, limits, seed=given["seed"]))
-    except ValueError as error:
-        raise ParamsError(str(error).rstrip(".") + ".") from None
+    fleets = {case: fleet_of(answer.replicas, replica.devices, per_server, failures, loading,
+                             given["spares"], case) for case in ("low", "central", "high")}
+    spares = promise and {case: spares_for(promise, fleet) for case, fleet in fleets.items()}
+    return {"load": args.load, "percentile": given["share"], "day": answer.as_json(),
+            "failures": {
+                **fleets["central"].as_json(), "source": failures.id,
+                "share_low": fleets["low"].share, "share_high": fleets["high"].share,
+                "promise": promise, "spares_for_promise": spares}}
 
 
 def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) -> list[Any]:
-    from calc.capacity.day import with_tiers
-    from calc.capacity.tiers import Population
+    from calc.capacity.tiers import Population, with_tiers
 
     if stated := float(scenario.inputs()["prefix_hit_share"]):
         raise ParamsError(spoken(common("states-hit-share", scenario=scenario.id,
@@ -273,16 +253,10 @@ def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> No
                       f"{hour['busy']:.0%}", *(NONE if each is None else amount(each, "s")
                                                for each in times))
     screen.print(table)
-    lines = [] if day["closed_form_holds"] else [say("not-closed")]
-    lines += [say("needed", replicas=day["replicas"], cards=day["devices"],
-                  share=f"{day['utilisation']:.0%}"),
-              say("scaled", ahead=amount(day["start"], "s"),
-                  share=f"{day['saved_by_scaling']:.0%}")]
-    lines += [say("busiest", replicas=run["replicas"], first=amount(run["ttft"], "s"),
-                  pace=amount(run["tpot"], "s"), of=of, met=bool(run["met"]))
-              for run in day["checked"]]
-    if day["checked"] and not day["checked"][-1]["met"]:
-        lines.append(say("too-hopeful"))
+    lines = [say("needed", replicas=day["replicas"], cards=day["devices"],
+                     share=f"{day['utilisation']:.0%}"),
+             say("scaled", ahead=amount(day["start"], "s"),
+                 share=f"{day['saved_by_scaling']:.0%}")]
     if day["online"] is not None:
         lines.append(say("online", users=f"{day['online']:,.0f}"))
     for line in lines:

@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.answer.service import whole_groups
 from calc.answer.simulated_load import system_of
+from calc.capacity.day import Limits
 from calc.capacity.growth import Best, best
 from calc.capacity.pool_layouts import Pairing, TwoPools
-from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
 from calc.sensitivity.plans import PER_CARD, Plan
 from calc.serving.evaluate import evaluate

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import catalogue
+from calc.capacity.day import Limits
 from calc.capacity.growth import best
 from calc.capacity.pool_layouts import Pairing
-from calc.capacity.replicas import Limits
 from calc.capacity.tables import is_wide, layouts, on, requests_of
 from calc.layouts.layout import scenario as deployed
 from calc.searching.goal import load_goal

@@ -23,7 +23,7 @@ R1, AWQ = "h200-r1-vllm-tp8", "s2-910b1-awq"
 KERNELS = catalogue.ROOT / "templates/kernels.csv"
 GOAL = ("search r1-64-users-8xh20 --workers 1 --set precisions=fp8-block --set space.chunks=4096 "
         "--set space.drafts=0 --set space.tensor=8")
-DAY = f"capacity {R1} --load azure-conversation --requests 200000 --no-check"
+DAY = f"capacity {R1} --load azure-conversation --requests 200000"
 LOG = PROJECT / "tests/calc/evidence/startup_logs/vllm-deepseek-v4-flash-h200.log"
 MODEL = PROJECT / "tests/catalogue/models/configs/deepseek-v3.json"
 ASKED = (

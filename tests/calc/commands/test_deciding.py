@@ -10,7 +10,7 @@ R1 = "h200-r1-vllm-tp8"
 LENGTHS = ("workload.input_tokens=2000", "workload.output_tokens=200", "workload.concurrency=64",
            "workload.requests=64")
 DAY = ("capacity", R1, *(f"--set={setting}" for setting in LENGTHS), "--load=azure-conversation",
-       "--ttft=1 s", "--tpot=60 ms", "--no-check")
+       "--ttft=1 s", "--tpot=60 ms")
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from _promtool import unit_tests
 
 import calc
 import catalogue
-from calc.capacity.replicas import Replica
 from calc.launching import directory
 from calc.launching.deployment import deployment
 from calc.launching.starting import search, start
@@ -191,19 +190,17 @@ def test_written_numbers_are_those_of_the_estimate(made, written, name):
 
 
 def test_steady_state_is_the_same_everywhere():
-    """Estimate, alerts, bench and capacity take it from one place, also where it is simulated."""
+    """Estimate, alerts and bench take it from one place, also where it is simulated."""
     answer = calc.estimate(catalogue.load_scenario(STEADY[0], overrides=STEADY[1]))
     assert answer.seen is not None
     launched = deployment(*STEADY)
     watched, = launched.watched
     run, = (each for each in launched.runs if each.rate)
-    seen = Replica(catalogue.load_scenario(STEADY[0], overrides=STEADY[1])).metrics(0.5, None)
     for name in ("ttft", "tpot"):
         quantity = answer.quantities[f"steady_{name}"]
         assert getattr(watched.predicted, name) == quantity
         assert any(alert.predicted == quantity for alert in watched.alerts)
         assert run.predicted[name].value == pytest.approx(quantity.value)
-        assert getattr(seen, name) == pytest.approx(quantity.value)
 
 
 def test_search_names_a_release_that_starts_its_answer():

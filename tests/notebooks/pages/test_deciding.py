@@ -10,7 +10,6 @@ import calc
 import catalogue
 from benchmarks import answering
 from calc.auditing import costs as auditing
-from calc.capacity.day import Replica
 from calc.costing.cost import MILLION
 from calc.launching.starting import search as start_search
 from calc.searching.goal import load_goal
@@ -18,7 +17,6 @@ from calc.searching.search import search
 from calc.searching.selection import Answer
 from catalogue.kernels import kernels_of
 from notebooks.pages.deciding import matrix
-from notebooks.pages.deciding.capacity import days, keeping
 from notebooks.pages.deciding.firsts import expected
 from notebooks.pages.deciding.front import standard
 from notebooks.pages.deciding.today import page as today
@@ -114,26 +112,6 @@ def test_first_answers_of_random_goals_keep_their_limits_simulated(number):
     for at, stated in (found["simulated"] or {"seen": {}})["seen"].items():
         limits = answer.result.wishes.goal.limits.times[at]
         assert all(stated[name] <= limit for name, limit in limits.items())
-
-
-# --- sensitivity and capacity ------------------------------------------------------------------
-
-
-def test_cache_hits_for_a_rate_are_the_fewest_that_suffice():
-    page = days.day_plan("h200-r1-vllm-tp8", [
-        "workload.input_tokens=2000 token", "workload.output_tokens=500 token",
-        "workload.concurrency=64 request", "workload.requests=64 request"],
-        "azure-conversation", 40000, 20, 2.0, 0.05, 300.0)
-
-    def most(hits):
-        replica = Replica(page.scenario, {"prefix_hit_share": hits})
-        return replica.most(page.limits, float(page.load.variation.value))
-
-    rate = 1.2 * most(0.0)
-    hits = keeping.hits_for(page, rate)
-    assert most(hits) >= rate
-    assert most(hits - 2 * keeping.MOST_FOUND / 2**keeping.HALVINGS) < rate
-    assert keeping.hits_for(page, 2 * most(keeping.MOST_FOUND)) is None
 
 
 # --- models and cards of today -----------------------------------------------------------------

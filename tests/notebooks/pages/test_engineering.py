@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from calc.capacity.day import Limits
 from calc.capacity.growth import best
 from calc.capacity.pool_layouts import Pairing
-from calc.capacity.replicas import Limits
 from notebooks.pages.engineering import (
     experts,
     host,

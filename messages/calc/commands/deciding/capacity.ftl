@@ -36,10 +36,6 @@ help-percentile =
     .en = of the requests for which limits hold, or 'mean' ({ $share } by default)
     .zh = 限制须对百分之几的请求成立，或 'mean'（缺省 { $share }）
 
-help-no-check =
-    .en = leave out the simulation of the busiest hour
-    .zh = 不仿真最忙的一小时
-
 help-spares =
     .en = servers that stand by (none by default)
     .zh = 备用服务器数（缺省为零）
@@ -128,10 +124,6 @@ busy =
     .en = busy
     .zh = 忙
 
-not-closed =
-    .en = The closed form does not hold at these rates: they are simulated, and the percentiles move along with the means.
-    .zh = 闭式在这些速率下不成立：改为仿真，分位数随均值一起移动。
-
 needed =
     .en = replicas: { $replicas } ({ $cards } cards), busy { $share } of what they take, over the day
     .zh = 副本：{ $replicas } 个（{ $cards } 张卡），全天负荷为其承接能力的 { $share }
@@ -139,20 +131,6 @@ needed =
 scaled =
     .en = scaled by the hour, started { $ahead } ahead: { $share } of the cards' time is saved
     .zh = 按小时扩缩、提前 { $ahead } 启动：可省 { $share } 的卡时
-
-busiest =
-    .en = busiest hour simulated with { $replicas } replicas: TTFT { $first }, TPOT { $pace } ({ $of }), { $met ->
-        [yes] within
-       *[no] not within
-    } limits
-    .zh = 最忙一小时以 { $replicas } 个副本仿真：TTFT { $first }，TPOT { $pace }（{ $of }），{ $met ->
-        [yes] 满足
-       *[no] 未满足
-    }限制
-
-too-hopeful =
-    .en = The simulation met the limits with none of these: the first number is too hopeful.
-    .zh = 仿真中以上副本数都未满足约束：第一个数偏乐观。
 
 online =
     .en = in conversation in the busiest hour: { $users } users
@@ -259,25 +237,21 @@ two-pools-of =
 working =
     .en = { $part ->
         [day] replicas of every hour
-        [check] the busiest hour, simulated step by step, which --no-check leaves out
         [tiers] tiers of caches
        *[cards] layouts of more cards
     }
     .zh = { $part ->
         [day] 每小时的副本数
-        [check] 逐步仿真最忙的一小时（--no-check 可省去）
         [tiers] 各级缓存
        *[cards] 更多卡的布局
     }
 
 interrupted =
     .en = Interrupted: { $part ->
-        [check] the busiest hour was not simulated to its end, all of this is closed form.
         [tiers] there is no answer on tiers of caches, nor on what follows them.
        *[cards] there is no answer on more cards.
     }
     .zh = 已中断：{ $part ->
-        [check] 最忙的一小时未仿真完，以上均为闭式结果。
         [tiers] 各级缓存及其后各项未算出。
        *[cards] 更多卡的布局未算出。
     }

@@ -1,8 +1,8 @@
 ### What the chapter on a day of users shows: replicas by the hour, percentiles, scaling.
 
 replicas-for-users =
-    .en = **{ $users } users who each ask { $questions } questions a day need { $bought } replicas, { $cards } cards**, for { $share } of the requests to stay within TTFT { $ttft } and TPOT { $tpot }. Deployment: { $heading }. Load: { $load }; { $input } input and { $output } output tokens on average. In a simulation of the busiest hour, { $share } stay within TTFT { $busiest_ttft } and TPOT { $busiest_tpot }. Over the day the replicas serve { $utilisation } of what they could within the limits; running only as many as each hour needs would save { $saved }.
-    .zh = **{ $users } 名用户、每人每天提问 { $questions } 次，需要 { $bought } 个副本，即 { $cards } 张卡**。部署：{ $heading }；负载：{ $load }，平均输入 { $input }、输出 { $output } token；限值：{ $share } 的请求 TTFT 不超过 { $ttft }、TPOT 不超过 { $tpot }。最忙一小时的仿真结果为 { $busiest_ttft } 与 { $busiest_tpot }。全天平均只用到限值内处理能力的 { $utilisation }；逐小时按需开机可省 { $saved }。
+    .en = **{ $users } users who each ask { $questions } questions a day need { $bought } replicas, { $cards } cards**, for { $share } of the requests to stay within TTFT { $ttft } and TPOT { $tpot }. Deployment: { $heading }. Load: { $load }; { $input } input and { $output } output tokens on average. In the busiest hour { $share } stay within TTFT { $busiest_ttft } and TPOT { $busiest_tpot }. Over the day the replicas serve { $utilisation } of what they could within the limits; running only as many as each hour needs would save { $saved }.
+    .zh = **{ $users } 名用户、每人每天提问 { $questions } 次，需要 { $bought } 个副本，即 { $cards } 张卡**。部署：{ $heading }；负载：{ $load }，平均输入 { $input }、输出 { $output } token；限值：{ $share } 的请求 TTFT 不超过 { $ttft }、TPOT 不超过 { $tpot }。最忙一小时为 { $busiest_ttft } 与 { $busiest_tpot }。全天平均只用到限值内处理能力的 { $utilisation }；逐小时按需开机可省 { $saved }。
 
 prompt =
     .en = prompt
@@ -12,9 +12,9 @@ of-saturation =
     .en = share of saturation
     .zh = 占饱和速率
 
-ttft-formula-run =
-    .en = TTFT: formula · simulation
-    .zh = TTFT：公式 · 仿真
+mean-of =
+    .en = mean { $name }
+    .zh = { $name } 均值
 
 load =
     .en = load

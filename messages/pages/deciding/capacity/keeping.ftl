@@ -50,18 +50,6 @@ links =
     .en = Links: { $links }.
     .zh = 链路：{ $links }。
 
-none-here =
-    .en = none here
-    .zh = 此处没有
-
-from-hits-of =
-    .en = from a hit rate of
-    .zh = 所需命中率
-
-reached-with-caches-up-to =
-    .en = reached with caches up to
-    .zh = 缓存保留到哪一级即可达到
-
 tokens-kept-per-replica =
     .en = tokens kept per replica
     .zh = 每副本保留的 token 数

@@ -5,33 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.answer.simulated_load import system_of
 from calc.capacity.availability import failures_of
-from calc.capacity.day import Day, check, day
-from calc.capacity.replicas import Limits, Replica
+from calc.capacity.day import Day, Limits, Replica, ReplicaMetrics, day
 from calc.serving.evaluate import evaluate
-from calc.serving.requests import poisson
-from calc.serving.simulation import simulate
 from catalogue.messages import LANGUAGES, messages, pair
 from catalogue.planning.goals import HOURS, Load
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import draw, number, numbers, show, table
-from notebooks.show.drawing import Text
+from notebooks.show.display import draw, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/capacity/days")
 
-BUSY = (0.2, 0.4, 0.6, 0.8)  # of the saturation, at which both forms are held together
-REQUESTS = 6000  # of such a run
-COUNTED = slice(REQUESTS // 10, -REQUESTS // 10)
+BUSY = (0.2, 0.4, 0.6, 0.8)  # shares of saturation in the table of percentiles
 SHARE = 0.99
 LENGTHS = (("1000", "500"), ("4000", "500"))
 
@@ -74,26 +66,25 @@ def day_plan(scenario: str, settings: Sequence[str], load: str, users: float, qu
     loaded = catalogue.load_scenario(scenario, overrides=settings)
     replica = Replica(loaded)
     failures = failures_of(loaded.device.id)
-    start = float(evaluate(replica.inputs, replica.attention)["loading_time"])
+    start = float(evaluate(replica.inputs, loaded.model.attention)["loading_time"])
     return DayPlan(loaded, replica, catalogue.load("loads", load), users, questions,
                    Limits(ttft, tpot, SHARE), think, start + float(failures.start.value))
 
 
 def answered(page: DayPlan) -> Day:
-    """The day of the page, its busiest hour simulated."""
-    found = day(page.replica, page.load, page.requests, page.limits, start=page.start,
-                think=page.think)
-    return check(found, page.scenario, page.load, page.limits)
+    """The day of the page."""
+    return day(page.replica, page.load, page.requests, page.limits, start=page.start,
+               think=page.think)
 
 
 def answer(page: DayPlan, found: Day) -> None:
     """The answer in a sentence, and the numbers of the page's prose."""
-    run, inputs = found.checked[-1], page.scenario.inputs()
+    seen, inputs = found.busiest.seen, page.scenario.inputs()
     show(*say("replicas-for-users", users=fmt_int(page.users),
-              questions=fmt_int(page.questions), bought=found.bought,
-              cards=found.bought * found.devices, share=fmt_percent(SHARE, 0),
+              questions=fmt_int(page.questions), bought=found.replicas,
+              cards=found.replicas * found.devices, share=fmt_percent(SHARE, 0),
               ttft=fmt_time(page.limits.ttft), tpot=fmt_time(page.limits.tpot),
-              busiest_ttft=fmt_time(run.ttft), busiest_tpot=fmt_time(run.tpot),
+              busiest_ttft=fmt_time(seen.ttft_at), busiest_tpot=fmt_time(seen.tpot_at),
               utilisation=fmt_percent(found.utilisation, 0), saved=fmt_percent(found.saved, 0),
               heading=pair(page.scenario.heading), load=pair(page.load.name),
               input=fmt_int(inputs["input_tokens"]), output=fmt_int(inputs["output_tokens"])))
@@ -106,16 +97,16 @@ def picture(found: Day, lang: str) -> Figure:
     """Arrivals by the hour, and the rate that the replicas of each hour take."""
     at = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=3.6)
-    edges, bought = np.arange(HOURS + 1), found.bought * found.most
+    edges, bought = np.arange(HOURS + 1), found.replicas * found.sustained
     axes.stairs([hour.rate for hour in found.hours], edges, fill=True, color=figures.PALETTE[0],
                 alpha=0.55, label=say("arrivals")[at])
-    axes.stairs([hour.replicas * found.most for hour in found.hours], edges,
+    axes.stairs([hour.replicas * found.sustained for hour in found.hours], edges,
                 color=figures.PALETTE[1], lw=2, baseline=None,
                 label=say("what-replicas-of-hour-take")[at])
     axes.axhline(bought, color=figures.INK, lw=1.2, ls="--",
-                 label=say("replicas-all-day", bought=found.bought)[at])
+                 label=say("replicas-all-day", bought=found.replicas)[at])
     for place, hour in enumerate(found.hours):
-        axes.annotate(f"{hour.replicas}", (place + 0.5, hour.replicas * found.most),
+        axes.annotate(f"{hour.replicas}", (place + 0.5, hour.replicas * found.sustained),
                       xytext=(0, 2), ha="center", va="bottom", textcoords="offset points",
                       fontsize=8, color=figures.PALETTE[1])
     axes.set(xlim=(0, HOURS), ylim=(0, 1.25 * bought), xticks=range(0, HOURS + 1, 3),
@@ -125,35 +116,26 @@ def picture(found: Day, lang: str) -> Figure:
 
 
 def percentiles(page: DayPlan) -> None:
-    """Closed form beside the simulation, over how busy a replica is and how long prompts are."""
-    rows: list[dict[str, Any]] = []
+    """Means and percentiles, over how busy a replica is and how long prompts are."""
+    rows: list[tuple[int, ReplicaMetrics]] = []
     for prompt, answer_ in LENGTHS:
-        scenario = catalogue.load_scenario(page.scenario.id, overrides=[
+        replica = Replica(catalogue.load_scenario(page.scenario.id, overrides=[
             f"workload.input_tokens={prompt} token", f"workload.output_tokens={answer_} token",
-            "workload.concurrency=64 request", "workload.requests=64 request"])
-        replica, system = Replica(scenario), system_of(scenario)
-        for share in BUSY:
-            rate = share * replica.saturation
-            seen = replica.seen(rate, SHARE)
-            run = simulate(poisson(rate, REQUESTS, system.shapes, 1), system.pool)
-            ttft, tpot = (np.array([getattr(each, name) for each in run.outcomes[COUNTED]])
-                          for name in ("ttft", "tpot"))
-            ttft = ttft + system.overhead
-            rows.append({"prompt": int(prompt), "rate": rate, "busy": share,
-                         "mean": (seen.ttft, ttft.mean()), "pace": (seen.tpot, tpot.mean()),
-                         "first": (seen.ttft_at, np.quantile(ttft, SHARE)),
-                         "later": (seen.tpot_at, np.quantile(tpot, SHARE))})
-
-    def both(name: str, heading: Text) -> Column:
-        return Column(lambda row: " · ".join(map(fmt_time, row[name])), heading)
-
-    table(rows, [Column("prompt", say("prompt")), Column("rate", common("request-s"), fmt_sig),
-                 Column("busy", say("of-saturation"), fmt_percent, digits=0),
-                 both("mean", say("ttft-formula-run")), both("first", "TTFT p99"),
-                 both("pace", "TPOT"), both("later", "TPOT p99")], wide=True)
-    for name in ("first", "later"):
-        off = [formula / run - 1 for formula, run in (row[name] for row in rows)]
-        numbers({f"day-{name}-low": min(off), f"day-{name}-high": max(off)}, fmt_percent, digits=0)
+            "workload.concurrency=64 request", "workload.requests=64 request"]))
+        rows += [(int(prompt), replica.metrics(share * replica.saturation, SHARE))
+                 for share in BUSY]
+    table(rows, [Column(0, say("prompt"), fmt_int),
+                 *(Column(lambda row, name=name: getattr(row[1], name), heading, form, **options)
+                   for name, heading, form, options in (
+                       ("rate", common("request-s"), fmt_sig, {}),
+                       ("busy", say("of-saturation"), fmt_percent, {"digits": 0}),
+                       ("ttft", say("mean-of", name="TTFT"), fmt_time, {}),
+                       ("ttft_at", "TTFT p99", fmt_time, {}),
+                       ("tpot", say("mean-of", name="TPOT"), fmt_time, {}),
+                       ("tpot_at", "TPOT p99", fmt_time, {})))], wide=True)
+    last = rows[-1][1]
+    number("day-busiest", last.busy, fmt_percent, digits=0)
+    number("day-slowest-first", last.ttft_at / last.ttft, fmt_sig, digits=2)
 
 
 def loads(page: DayPlan) -> None:
@@ -164,7 +146,7 @@ def loads(page: DayPlan) -> None:
         Column(lambda row: row[0].name, say("load")),
         Column(lambda row: row[0].peak, say("busiest-hour-over-mean"), fmt_fixed),
         Column(lambda row: row[0].variation.value, say("minute-to-minute"), fmt_sig, digits=2),
-        Column(lambda row: row[1].most, say("request-s-of-replica"), fmt_sig),
+        Column(lambda row: row[1].sustained, say("request-s-of-replica"), fmt_sig),
         Column(lambda row: row[1].replicas * row[1].devices, common("number-of-cards")),
         Column(lambda row: row[1].utilisation, say("busy"), fmt_percent, digits=0),
         Column(lambda row: row[1].saved, say("saved-by-scaling"), fmt_percent, digits=0)])

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.answer.simulated_load import system_of
-from calc.capacity.day import Cached, Day, Replica, with_tiers
-from calc.capacity.tiers import Population, Talk
+from calc.capacity.day import Day
+from calc.capacity.tiers import Cached, Population, Talk, with_tiers
 from calc.serving.metrics import summarise
 from calc.serving.requests import ClosedLoop, Prefixes
 from calc.serving.simulation import simulate
@@ -30,8 +30,6 @@ NAMES = {"device": say("on-cards"), "host": common("host-memory"), "storage": sa
 STORAGE = 4e12  # of a server's drives for caches, in the table [B]
 SHARES = (0.1, 0.2, 0.4, 0.8)  # of the cards' cache, with which runs are made
 USERS, TURNS_SIMULATED, THOUGHT = 40, 4000, 60.0
-MOST_FOUND = 0.95
-HALVINGS = 8  # of the hits that are sought: to half a per cent
 GB = 1e9
 
 
@@ -43,9 +41,9 @@ def population(page: DayPlan, turns: int) -> Population:
 def tiers(page: DayPlan, found: Day, turns: int) -> list[Cached]:
     """Each tier with those before it: what it keeps, what is found there, and what it is worth."""
     people = population(page, turns)
-    rate = max(hour.rate for hour in found.hours)
+    rate = found.busiest.rate
     cached = with_tiers(page.scenario, people, rate, page.limits,
-                        float(page.load.variation.value), found.bought, storage=STORAGE)
+                        float(page.load.variation.value), found.replicas, storage=STORAGE)
     table([(one.tiers[-1], one) for one in cached], [
         Column(lambda row: NAMES[row[0].tier], say("up-to")),
         Column(lambda row: round(row[0].tokens), say("tokens-per-replica"), fmt_int),
@@ -57,56 +55,24 @@ def tiers(page: DayPlan, found: Day, turns: int) -> list[Cached]:
         Column(lambda row: row[0].recompute, say("compute-again"), fmt_time),
         Column(lambda row: f"{fmt_sig(row[0].break_even / GB)} GB/s", say("break-even")),
         Column(lambda row: row[1].replicas or None, common("replicas"), str)], wide=True)
-    numbers({"keep-before": found.bought, "keep-after": cached[-1].replicas or found.bought})
+    numbers({"keep-before": found.replicas, "keep-after": cached[-1].replicas or found.replicas})
     return cached
 
 
-def which(page: DayPlan, found: Day, turns: int, cached: list[Cached]) -> None:
-    """Whether the link of each tier is fast enough, and from which hits it spares replicas.
+def which(page: DayPlan, turns: int, cached: list[Cached]) -> None:
+    """Whether the link of each tier is fast enough.
 
     Args:
-        page, found, turns: as for :func:`tiers`.
-        cached: what that gives.
+        page, turns: as for :func:`tiers`.
+        cached: tiers with their values.
     """
-    links = {each.name: each.bandwidth
-             for each in population(page, turns).tiers(0.0, storage=STORAGE)}
+    links = {tier.name: tier.bandwidth
+             for tier in population(page, turns).tiers(0.0, storage=STORAGE)}
     parts = [say("link", name=NAMES[one.tier], link=fmt_sig(links[one.tier] / GB),
                  pays=bool(one.pays), least=fmt_sig(one.break_even / GB))
              for one in cached[-1].tiers if np.isfinite(links[one.tier])]
     if parts:
         show(*say("links", links=join(("; ", "；"), parts)))
-    rate = max(hour.rate for hour in found.hours)
-    reached = {one.replicas for one in cached if one.replicas}
-    fewer = {min(reached) - 1} if reached else set()  # than any tier gives
-    rows = [(replicas, hits) for replicas in sorted(reached | fewer, reverse=True)
-            if 0 < replicas < found.bought
-            and (hits := hits_for(page, rate / replicas)) is not None]
-    table(rows, [
-        Column(0, common("replicas"), fmt_int),
-        Column(1, say("from-hits-of"), fmt_percent, digits=0),
-        Column(lambda row: next((NAMES[one.tiers[-1].tier] for one in cached
-                                 if one.replicas and one.replicas <= row[0]), say("none-here")),
-               say("reached-with-caches-up-to"))])
-
-
-def hits_for(page: DayPlan, rate: float) -> float | None:
-    """Share of the prompts' tokens found from which one replica takes a rate; None if none is.
-
-    Args:
-        page: the deployment and its limits.
-        rate: of a replica [request/s].
-    """
-    def takes(hits: float) -> bool:
-        replica = Replica(page.scenario, {"prefix_hit_share": hits})
-        return bool(replica.most(page.limits, float(page.load.variation.value)) >= rate)
-
-    low, high = 0.0, MOST_FOUND
-    if not takes(high):
-        return None
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if takes(middle) else (middle, high)
-    return high
 
 
 def simulated() -> None:

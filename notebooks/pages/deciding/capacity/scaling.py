@@ -10,9 +10,9 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import catalogue
+from calc.capacity.day import Limits
 from calc.capacity.growth import Best, best, sizes_of
 from calc.capacity.pool_layouts import Pairing, TwoPools
-from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
 from calc.serving.evaluate import doubt_words
 from catalogue.deployments.profiles import load_profile
