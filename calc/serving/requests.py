@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
@@ -382,33 +382,6 @@ def poisson(rate: float, count: int, shapes: Sequence[Shape], seed: int = 0) -> 
     drawn = _draw(shapes, count, lengths)
     arrivals = np.cumsum(times.exponential(size=count)) / rate
     return tuple(Request(at, *shape) for at, shape in zip(arrivals.tolist(), drawn, strict=True))
-
-
-def modulated(rate: float, variation: float, window: float, count: int, shapes: Sequence[Shape],
-              seed: int = 0) -> tuple[Request, ...]:
-    """Independent users whose number changes: a rate of its own in every window of time.
-
-    Rates are log-normal about their mean, and independent of each other.
-
-    Args:
-        rate: mean rate of arrivals [request/s].
-        variation: standard deviation over mean of a window's rate [1].
-        window: length of one [s].
-        count: requests [request].
-        shapes: lengths to draw from, each as likely as any other [token].
-        seed: of the random numbers; of the same one arrivals are those of ``poisson``, stretched.
-    """
-    even = poisson(1.0, count, shapes, seed)
-    sigma = math.sqrt(math.log1p(variation**2))
-    draw = np.random.default_rng(np.random.SeedSequence(seed).spawn(4)[3])
-    passed = [0.0]  # requests expected until the end of each window
-    while passed[-1] < even[-1].arrival:
-        busy = math.exp(sigma * draw.standard_normal() - sigma**2 / 2)
-        passed.append(passed[-1] + rate * busy * window)
-    times = np.interp([request.arrival for request in even], passed,
-                      window * np.arange(len(passed)))
-    return tuple(replace(request, arrival=at)
-                 for request, at in zip(even, times.tolist(), strict=True))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from calc.serving.requests import (
     Conversation,
     Prefixes,
     in_prefix_cache,
-    modulated,
     poisson,
     shapes_of,
 )
@@ -77,16 +76,6 @@ class TestOpen:
     def test_an_infinite_rate_is_a_burst(self):
         assert {each.arrival for each in poisson(math.inf, 20, SHAPES)} == {0.0}
 
-    def test_windows_of_modulated_arrivals_vary_as_stated(self):
-        """200 a window on average, so that chance within one adds a fourteenth."""
-        times = [each.arrival for each in modulated(100.0, 0.5, 2.0, 40_000, [(1, 1)], 1)]
-        counts = np.histogram(times, np.arange(0, times[-1], 2.0))[0]
-        assert counts.mean() == pytest.approx(200, rel=0.1)
-        assert counts.std() / counts.mean() == pytest.approx(math.hypot(0.5, 0.07), rel=0.15)
-        plain = poisson(2.0, 60, SHAPES, 3)
-        for request, same in zip(modulated(2.0, 0.0, 7.0, 60, SHAPES, 3), plain, strict=True):
-            assert request.arrival == pytest.approx(same.arrival)
-            assert request.input_tokens == same.input_tokens
 
 
 class TestConversations:

@@ -22,7 +22,6 @@ from calc.serving.metrics import summarise
 from calc.serving.requests import (
     ClosedLoop,
     Request,
-    modulated,
     poisson,
     shapes_of,
 )
@@ -72,7 +71,6 @@ def workloads():
         "closed loop that thinks": ClosedLoop(60, 1200, SHAPES, 12.0, exponential=True, ramp=15.0),
         "equal requests in phase": ClosedLoop(24, 800, [(300, 40)]),
         "Poisson": poisson(2.5, 1500, SHAPES, seed=1),
-        "busy and quiet minutes": modulated(1.8, 0.3, 60.0, 1500, SHAPES, seed=1),
         "a single burst": poisson(math.inf, 400, SHAPES, seed=2),
         "recorded": recorded(np.cumsum(draw.gamma(0.5, 1.2, 1500)), prompts, answers)}
 
