@@ -231,7 +231,8 @@ class Replica:
             variation: of the rate from minute to minute, standard deviation over mean [1].
         """
         if rate >= self.saturation:
-            return ReplicaMetrics(rate, *[math.inf] * 5, rate / self.saturation)
+            return ReplicaMetrics(rate, math.inf, math.inf, math.inf, math.inf, math.inf,
+                                  rate / self.saturation)
         met, shares = rates_met(rate, variation)
         busy = np.clip(met / self.saturation, BUSY[0], BUSY[-1])
         place = np.clip(np.searchsorted(BUSY, busy), 1, len(BUSY) - 1)

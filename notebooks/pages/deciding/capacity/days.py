@@ -124,15 +124,14 @@ def percentiles(page: DayPlan) -> None:
             "workload.concurrency=64 request", "workload.requests=64 request"]))
         rows += [(int(prompt), replica.metrics(share * replica.saturation, SHARE))
                  for share in BUSY]
-    table(rows, [Column(0, say("prompt"), fmt_int),
-                 *(Column(lambda row, name=name: getattr(row[1], name), heading, form, **options)
-                   for name, heading, form, options in (
-                       ("rate", common("request-s"), fmt_sig, {}),
-                       ("busy", say("of-saturation"), fmt_percent, {"digits": 0}),
-                       ("ttft", say("mean-of", name="TTFT"), fmt_time, {}),
-                       ("ttft_at", "TTFT p99", fmt_time, {}),
-                       ("tpot", say("mean-of", name="TPOT"), fmt_time, {}),
-                       ("tpot_at", "TPOT p99", fmt_time, {})))], wide=True)
+    table(rows, [
+        Column(0, say("prompt"), fmt_int),
+        Column(lambda row: row[1].rate, common("request-s"), fmt_sig),
+        Column(lambda row: row[1].busy, say("of-saturation"), fmt_percent, digits=0),
+        Column(lambda row: row[1].ttft, say("mean-of", name="TTFT"), fmt_time),
+        Column(lambda row: row[1].ttft_at, "TTFT p99", fmt_time),
+        Column(lambda row: row[1].tpot, say("mean-of", name="TPOT"), fmt_time),
+        Column(lambda row: row[1].tpot_at, "TPOT p99", fmt_time)], wide=True)
     last = rows[-1][1]
     number("day-busiest", last.busy, fmt_percent, digits=0)
     number("day-slowest-first", last.ttft_at / last.ttft, fmt_sig, digits=2)
