@@ -85,13 +85,13 @@ def _named(here: Mapping[str, float], there: Mapping[str, float],
            other: Scenario) -> list[tuple[str, list[str], str | None]]:
     """Inputs that differ, by what moves them: (name, input symbols, source)."""
     apart = [key for key in there if here.get(key) != there[key]]
-    found: list[tuple[str, list[str], str | None]] = []
+    rows: list[tuple[str, list[str], str | None]] = []
     for knob in other.every_knob():
         if moved := [key for key in knob.symbols if key in apart]:
-            found.append((knob.name, moved, knob.value.source))
+            rows.append((knob.name, moved, knob.value.source))
             apart = [key for key in apart if key not in moved]
     ways = {"mixed_steps": "scheduling"}
-    return found + [(ways.get(key, key), [key], None) for key in apart]
+    return rows + [(ways.get(key, key), [key], None) for key in apart]
 
 
 def _effects(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, float]:

@@ -365,16 +365,16 @@ def steady_amounts(scenario: Scenario, names: Iterable[str], seen: LoadResult | 
         names: quantities.
         seen: a simulation of it, where there is one.
     """
-    inputs, told = scenario.inputs(), predicted(scenario, names)
+    inputs, amounts = scenario.inputs(), predicted(scenario, names)
     steady = steady_state(scenario, inputs, evaluate(inputs, scenario.model.attention))
     if not steady.keeps_up:
         return {}
     moved = steady.values if inputs["open_arrivals"] or inputs["think_time"] else {}
     _at_arrivals(replace(steady, values={
-        name: value for name, value in moved.items() if name in told}), told)
+        name: value for name, value in moved.items() if name in amounts}), amounts)
     if seen is None or not steady.doubts:
         seen = simulate_steady_state(scenario, steady)
-    return with_simulation(told, steady, seen)
+    return with_simulation(amounts, steady, seen)
 
 
 def with_steady_errors(own: dict[str, Own]) -> dict[str, Own]:
@@ -406,25 +406,26 @@ def whole_counts(amount: Amount) -> Amount:
     return amount.over(lambda number: max(0, math.floor(number)))
 
 
-def _comparisons(scenario: Scenario, known: Mapping[str, Any], quantities: Mapping[str, Amount],
-                 burst: bool) -> tuple[Comparison, ...]:
+def _comparisons(scenario: Scenario, results: Mapping[str, Any],
+                 quantities: Mapping[str, Amount], burst: bool) -> tuple[Comparison, ...]:
     """Each documented value beside ours: a measured one beside that of a burst, a printed one
     beside what users see.
 
     Args:
         scenario: the deployment.
-        known: inputs, which a document may claim, and what follows from them, SI units.
+        results: inputs, which a document may claim, and what follows from them, SI units.
         quantities: as they are reported.
         burst: whether users see a burst too.
     """
     documented = scenario.documented
     if documented is None:
         return ()
-    told = {**known, **{name: amount.value for name, amount in quantities.items()}}
-    seen = told if burst else told | {name: told[steady] for name, steady in STEADILY.items()}
+    reported = {**results, **{name: amount.value for name, amount in quantities.items()}}
+    seen = reported if burst else reported | {
+        name: reported[steady] for name, steady in STEADILY.items()}
 
     def ours(claim: Claim) -> float | int | None:
-        values = told if claim.value.kind == "measured" else seen
+        values = reported if claim.value.kind == "measured" else seen
         if not claim.comparable or claim.quantity not in values:
             return None
         return _number(values[claim.quantity] / unit_count(scenario, claim))

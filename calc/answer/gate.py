@@ -138,37 +138,37 @@ def summarise(cells: Iterable[GateCell]) -> list[GateSummary]:
     groups: dict[tuple[str, str], list[GateCell]] = {}
     for cell in cells:
         groups.setdefault((cell.system, cell.metric), []).append(cell)
-    found = []
+    summaries = []
     for (system, metric), group in groups.items():
-        known = [cell for cell in group if not math.isnan(cell.predicted)]
+        computed = [cell for cell in group if not math.isnan(cell.predicted)]
         row, measured, predicted, low, high = np.array(
-            [(cell.row, cell.measured, cell.predicted, cell.low, cell.high) for cell in known]
+            [(cell.row, cell.measured, cell.predicted, cell.low, cell.high) for cell in computed]
         ).reshape(-1, 5).T
-        made = Predictions(row, measured, predicted, low, high)
-        sizes = np.abs(made.errors) if known else np.array([math.nan])
-        ranged = [cell for cell in known if not math.isnan(cell.low)]
-        found.append(GateSummary(
-            system, metric, len(group), len(known),
+        predictions = Predictions(row, measured, predicted, low, high)
+        sizes = np.abs(predictions.errors) if computed else np.array([math.nan])
+        ranged = [cell for cell in computed if not math.isnan(cell.low)]
+        summaries.append(GateSummary(
+            system, metric, len(group), len(computed),
             sum(cell.refused is not None for cell in group), float(sizes.mean()),
             float(np.median(sizes)),
-            made.bias if known else math.nan, float(sizes.max()),
-            made.worst_row if known else 0,
+            predictions.bias if computed else math.nan, float(sizes.max()),
+            predictions.worst_row if computed else 0,
             float(np.mean([cell.low <= cell.measured <= cell.high for cell in ranged]))
             if ranged else math.nan))
-    return found
+    return summaries
 
 
 def _predict(rows: Sequence[GateRow], of: Mapping[str, str]
              ) -> dict[int, tuple[dict[str, Amount], str | None]]:
     """Return amounts by metric and the reason of a refusal, by number of the row."""
-    found = {}
+    results = {}
     alike: dict[Any, list[GateRow]] = {}
     for row in rows:
         scenario = row.scenario
         if scenario is None:
             continue
         if row.prefill is not None:
-            found[row.number] = _two_pools(row.prefill, scenario), _refusal(*(
+            results[row.number] = _two_pools(row.prefill, scenario), _refusal(*(
                 (pool, evaluate(pool.inputs(), pool.model.attention))
                 for pool in (scenario, row.prefill)))
             continue
@@ -182,21 +182,21 @@ def _predict(rows: Sequence[GateRow], of: Mapping[str, str]
             everything = evaluate(inputs, scenario.model.attention)
             steady = steady_state(scenario, inputs, everything)
             amounts = with_simulation(amounts, steady, simulate_steady_state(scenario, steady))
-            found[row.number] = (_by_metric(scenario, amounts, of),
+            results[row.number] = (_by_metric(scenario, amounts, of),
                                  _refusal((scenario, everything)))
-    return found
+    return results
 
 
 def _together(scenarios: Sequence[Scenario], of: Mapping[str, str]) -> list[dict[str, Amount]]:
     """Evaluate what predicts deployments with the same ranges together."""
-    each = [scenario.inputs() for scenario in scenarios]
-    inputs = {name: np.array([float(own[name]) for own in each]) for name in each[0]}
+    columns = [scenario.inputs() for scenario in scenarios]
+    inputs = {name: np.array([float(own[name]) for own in columns]) for name in columns[0]}
     names = sorted(set(of.values()))
     errors = [with_steady_errors(own_errors(scenario)) for scenario in scenarios]
     parts = {name: tuple(np.array(side, float) for side in zip(
         *(of[name].parts for of in errors), strict=True)) for name in names}
-    found = interval(inputs, scenarios[0].knobs(), scenarios[0].model.attention, names, parts)
-    return [{name: amount.at(row) for name, amount in found.items()}
+    amounts = interval(inputs, scenarios[0].knobs(), scenarios[0].model.attention, names, parts)
+    return [{name: amount.at(row) for name, amount in amounts.items()}
             for row in range(len(scenarios))]
 
 
@@ -204,10 +204,10 @@ def _by_metric(scenario: Scenario, amounts: Mapping[str, Amount], of: Mapping[st
                ) -> dict[str, Amount]:
     """Predictions under the names of what was measured."""
     workload = scenario.file.workload
-    lengths = [float(each.value) for each in (workload.input_tokens, workload.output_tokens)
-               if each is not None]
-    whole = sum(lengths) / lengths[-1]
-    return {metric: amounts[name].scaled(whole if metric == "total_throughput" else 1.0)
+    lengths = [float(length.value) for length in (workload.input_tokens, workload.output_tokens)
+               if length is not None]
+    total = sum(lengths) / lengths[-1]
+    return {metric: amounts[name].scaled(total if metric == "total_throughput" else 1.0)
             for metric, name in of.items()}
 
 

@@ -156,15 +156,15 @@ def allocated(model: Model, published: PublishedCache) -> tuple[float, float]:
     """
     precision = library.load("precisions", published.precision)
     shapes = model_inputs(model)
-    kept = cache(model.attention, Inputs(
+    cached = cache(model.attention, Inputs(
         shapes | precision_inputs(precision), tensor_parallel=1, decode_context_parallel=1,
         index_replicated=0, index_every_layer=0))
-    token, state = float(kept.kv_bytes_per_token), float(kept.state_bytes_per_request)
+    token, state = float(cached.kv_bytes_per_token), float(cached.state_bytes_per_request)
     if model.attention == "gqa" and shapes["sliding_window"]:
         full = shapes["full_attention_layers"]
         windowed = shapes["num_hidden_layers"] - shapes["linear_layers"] - full
-        return full * float(kept.kv_entry_bytes), state + windowed * shapes["sliding_window"] * (
-            float(kept.kv_window_entry_bytes))
+        return full * float(cached.kv_entry_bytes), state + windowed * shapes["sliding_window"] * (
+            float(cached.kv_window_entry_bytes))
     return token, state
 
 

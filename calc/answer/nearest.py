@@ -53,7 +53,8 @@ from catalogue.reading.amounts import human
 common = messages("common")
 say = messages("calc/answer/nearest")
 
-TOLD = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "e2e", "output_throughput")
+CHANGE_QUANTITIES = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "e2e",
+                     "output_throughput")
 OF_ALL = ("shared_ranks", "drafts", "drafter")  # of a cut, besides how it is laid out
 LEAST_CHUNK = 512  # tokens of a prompt chunk; shorter ones leave matmuls mostly idle
 MOST_NODES = 128  # that are tried
@@ -67,7 +68,8 @@ class Change:
     Attributes:
         settings: what differs, as ``--set`` takes it.
         devices: cards of the deployment [1].
-        quantities: of ``TOLD``, SI units; latency and throughput as its users see them.
+        quantities: of ``CHANGE_QUANTITIES``, SI units; latency and throughput as users see
+            them.
         text: one sentence in both languages.
     """
 
@@ -89,8 +91,8 @@ class Search:
         found: quantities of ``calc.evaluate`` for it, scalars.
     """
 
-    def __init__(self, scenario: Scenario, found: Mapping[str, Any]) -> None:
-        self.scenario, self.found = scenario, found
+    def __init__(self, scenario: Scenario, quantities: Mapping[str, Any]) -> None:
+        self.scenario, self.found = scenario, quantities
         self.inputs, self.attention = scenario.inputs(), scenario.model.attention
         self.cut = cut_of(scenario)
         own = subject_of(scenario)
@@ -117,7 +119,7 @@ class Search:
         steps = (self._undrafted, self._cut, self._deal, self._chunk, self._requests,
                  self._context, self._precision, self._precision_and_cut, self._few_requests,
                  self._more_cards)
-        every = [self._told(settings) for step in steps for settings in step() if settings]
+        every = [self._evaluated(settings) for step in steps for settings in step() if settings]
         return [change for number, change in enumerate(every)
                 if not any(set(change.settings.items()) >= set(other.settings.items())
                            for other in every[:number])]
@@ -125,16 +127,17 @@ class Search:
     def _shorter(self) -> list[Change]:
         """Requests of as many tokens as the model knows, and what they need besides."""
         workload, most = self.scenario.file.workload, positions(self.scenario.model)
-        asked = int(self.inputs["input_tokens"] + self.inputs["output_tokens"])
+        tokens = int(self.inputs["input_tokens"] + self.inputs["output_tokens"])
         if workload.context_tokens is None or (
-                workload.input_tokens is not None and too_long(asked, most)):
+                workload.input_tokens is not None and too_long(tokens, most)):
             return []
         fewer: dict[str, str | int] = {"workload.context_tokens": int(most)}
         other = changed(self.scenario, fewer)
-        found = evaluate(other.inputs(), self.attention)
-        if not reasons(other, found):
-            return [self._told(fewer)]
-        return [self._told(fewer | change.settings) for change in Search(other, found).changes()]
+        quantities = evaluate(other.inputs(), self.attention)
+        if not reasons(other, quantities):
+            return [self._evaluated(fewer)]
+        return [self._evaluated(fewer | change.settings)
+                for change in Search(other, quantities).changes()]
 
     @property
     def _short(self) -> bool:
@@ -166,15 +169,15 @@ class Search:
         """Memory of all cuts (columns) in all precisions (rows); none where no engine loads it."""
         sizes = [precision_inputs(precision) for precision in precisions]
         columns = {name: np.array([[row[name]] for row in sizes]) for name in sizes[0]}
-        degrees = {name: np.array([[cut.degrees[place] for cut in tried]])
-                   for place, name in enumerate(DEGREES)}
+        degrees = {name: np.array([[cut.degrees[axis] for cut in tried]])
+                   for axis, name in enumerate(DEGREES)}
         quantities = evaluate(self.inputs | columns | degrees | self.scenario.shares(degrees),
                               self.attention, decode=False)
         rows = {name: np.array([getattr(cut, name) for cut in tried])
                 for name in (*LAYOUT_AXES[1:], *OF_ALL)}
-        judge, asked = Judge(), [kind for kind in KINDS if kind != CONTEXT]
+        judge, kinds = Judge(), [kind for kind in KINDS if kind != CONTEXT]
         loads = np.array([judge.kinds(replace(self.subject, precision=precision), rows, "cuts",
-                                      asked) < 0 for precision in precisions])
+                                      kinds) < 0 for precision in precisions])
         return {HEADROOM: np.where(loads, quantities[HEADROOM], -np.inf),
                 "max_concurrency": np.where(loads, quantities["max_concurrency"], 0)}
 
@@ -199,17 +202,17 @@ class Search:
 
     def _settings(self, precision: int, cut: Cut) -> dict[str, str | int]:
         chosen = self.precisions[precision].id
-        found: dict[str, str | int] = {}
+        settings: dict[str, str | int] = {}
         if chosen != self.scenario.precision.id:
-            found["precision"] = chosen
-        return found | {f"parallelism.{name}": new for name, new, old in
+            settings["precision"] = chosen
+        return settings | {f"parallelism.{name}": new for name, new, old in
                         zip(DEGREES, cut.degrees, self.cut.degrees, strict=True) if new != old}
 
     def _cut(self) -> Iterator[dict[str, str | int]]:
         """Another cut in the precision asked for."""
         if self.asked and self.cuts and (
-                place := self._first(self._all()[HEADROOM][:1])):
-            yield self._settings(0, self.cuts[place[1]])
+                first := self._first(self._all()[HEADROOM][:1])):
+            yield self._settings(0, self.cuts[first[1]])
 
     def _deal(self) -> Iterator[dict[str, str | int]]:
         """The cache of a request over the fewest ranks, where no cut of the same cards suffices."""
@@ -249,29 +252,29 @@ class Search:
 
         Requests that are listed need theirs.
         """
-        workload, asked = self.scenario.file.workload, int(self.inputs["context_tokens"])
+        workload, context = self.scenario.file.workload, int(self.inputs["context_tokens"])
         size = int(self.found["block_tokens"] * self.inputs[SHARED])
         blocks = (self.found["kv_blocks"] - self.found["prompt_blocks"]) // self.found[
             "requests_per_rank"]
         room = int(blocks - self.found["state_blocks_per_request"]) * size
-        least = (max(1, asked // 2) if workload.input_tokens is None
+        least = (max(1, context // 2) if workload.input_tokens is None
                  else int(self.inputs["input_tokens"] + self.inputs["output_tokens"]))
         if (not self.problems and self.scenario.variations is None
-                and workload.context_tokens is not None and least <= room < asked):
+                and workload.context_tokens is not None and least <= room < context):
             yield {"workload.context_tokens": room}
 
     def _precision(self) -> Iterator[dict[str, str | int]]:
         """Another precision, cut as asked."""
         if self.cut in self.cuts and self.precisions:
             column = self._all()[HEADROOM][:, [self.cuts.index(self.cut)]]
-            if place := self._first(column):
-                yield self._settings(place[0], self.cut)
+            if first := self._first(column):
+                yield self._settings(first[0], self.cut)
 
     def _precision_and_cut(self) -> Iterator[dict[str, str | int]]:
         """The nearest precision that fits in any cut, in its nearest cut."""
         if self.cuts and self.precisions and (
-                place := self._first(self._all()[HEADROOM])):
-            yield self._settings(place[0], self.cuts[place[1]])
+                first := self._first(self._all()[HEADROOM])):
+            yield self._settings(first[0], self.cuts[first[1]])
 
     def _few_requests(self) -> Iterator[dict[str, str | int]]:
         """Where all the requests are too many in any precision and cut: as many as one holds.
@@ -302,20 +305,20 @@ class Search:
             tried = self._by_distance(devices)
             if not tried:
                 continue
-            if place := self._first(self._grid(tried, self.precisions[:1])[HEADROOM]):
+            if first := self._first(self._grid(tried, self.precisions[:1])[HEADROOM]):
                 nodes = -(-devices // per_node)
                 cluster: dict[str, str | int] = {}
                 if nodes != file.cluster.nodes.value:
                     cluster["cluster.nodes"] = nodes
                 if file.cluster.devices is not None or devices < nodes * per_node:
                     cluster["cluster.devices"] = devices
-                yield cluster | self._settings(0, tried[place[1]])
+                yield cluster | self._settings(0, tried[first[1]])
                 return
 
-    def _told(self, settings: dict[str, str | int]) -> Change:
+    def _evaluated(self, settings: dict[str, str | int]) -> Change:
         """A change with what the runtime gives for it."""
         other = changed(self.scenario, settings)
-        quantities = central_values(other, TOLD)
+        quantities = central_values(other, CHANGE_QUANTITIES)
         return Change(settings, other.devices, quantities,
                       _sentence(self.scenario, other, settings, quantities))
 
@@ -323,12 +326,12 @@ class Search:
 WORKLOAD = ("max_num_batched_tokens", "concurrency", "draft_tokens", "context_tokens")
 
 
-def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | int],
+def _sentence(original: Scenario, changed: Scenario, settings: Mapping[str, str | int],
               quantities: Mapping[str, float]) -> Text:
     """What is changed, and what comes out."""
     layout = written(cut_of(changed))
     cards = changed.devices
-    same = cards == asked.devices
+    same = cards == original.devices
     parts = [] if same else [common("cards-2", cards=cards)]
     if "precision" in settings:
         parts.append(say("precision", precision=settings["precision"]))
@@ -338,12 +341,12 @@ def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | i
               if (new := settings.get(f"workload.{key}")) is not None}
     parts += [say("workload", key=key, count=count) for key, count in counts.items()]
     spare = human(quantities["headroom_per_device"], "B")
-    first, each = human(quantities["ttft"], "s"), human(quantities["tpot"], "s")
+    first, pace = human(quantities["ttft"], "s"), human(quantities["tpot"], "s")
     # without lengths of answers nothing is known of the time of prompts; of one token there is none
     inputs, stated = changed.inputs(), changed.file.workload.output_tokens is not None
     kind = "tokens" if not stated else "prompts" if inputs["output_tokens"] <= 1 else "answers"
     prompts = human(quantities["output_throughput"] * inputs["input_tokens"], "token/s")
     return by_language(say(
-        "it-runs-with-per-device", spare=spare, first=first, each=each, same=same, kind=kind,
+        "it-runs-with-per-device", spare=spare, first=first, each=pace, same=same, kind=kind,
         prompts=prompts,
         changes=join((", ", "，"), parts), spaced=parts[0][1][0].isascii()))

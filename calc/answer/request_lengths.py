@@ -51,9 +51,9 @@ class Lengths:
         """Of prompts and answers, in words."""
         if self.distribution == "constant":
             return "all equal"
-        said = "as stated" if self.stated else f"as in {USUAL_LENGTHS}; nothing is stated"
+        origin = "as stated" if self.stated else f"as in {USUAL_LENGTHS}; nothing is stated"
         return (f"{self.distribution}, standard deviation over mean {plain(self.prompts)} of "
-                f"prompts and {plain(self.answers)} of answers, {said}")
+                f"prompts and {plain(self.answers)} of answers, {origin}")
 
 
 def lengths_of(scenario: Scenario) -> Lengths:
@@ -145,23 +145,23 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0,
 
     Raises ParamsError, one sentence, for a request that the cache of a replica does not hold.
     """
-    numbers, asked = scenario.inputs(), stated_longest(scenario)
+    numbers, stated = scenario.inputs(), stated_longest(scenario)
     mean = int(numbers["input_tokens"] + numbers["output_tokens"])
     together = int((size or numbers["block_size"]) * numbers["decode_context_parallel"])
     room, surely = (max(0, int(number - state)) * together
                     for number in (blocks.value, blocks.low))
-    needed = mean if asked is None else max(asked, mean)
+    needed = mean if stated is None else max(stated, mean)
     if needed > room:
         raise ParamsError(f"'{scenario.id}': a request of {needed:,} tokens, and the cache of a "
                           f"replica holds {room:,}: no engine starts so, expected a "
                           f"context_tokens of at most {room:,}, or more memory for the cache.")
-    if asked is not None:
-        return Longest(asked, "stated", _beyond(scenario, asked))
+    if stated is not None:
+        return Longest(stated, "stated", _beyond(scenario, stated))
     most, served = positions(scenario.model), longest_served(scenario)
     least = served if served <= room else mean
-    found = int(max(least, min(most, surely)))
-    return Longest(found, "positions" if found == most else "longest" if found == least
-                   else "cache", _beyond(scenario, found))
+    tokens = int(max(least, min(most, surely)))
+    return Longest(tokens, "positions" if tokens == most else "longest" if tokens == least
+                   else "cache", _beyond(scenario, tokens))
 
 
 def longer_words(scenario: Scenario) -> Pair | None:

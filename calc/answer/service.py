@@ -156,16 +156,16 @@ def balanced(prefill: Columns, decode: Columns, answer: float, ttft: float | Non
     def waiting(busy: np.ndarray) -> np.ndarray:
         return busy / (1 - busy) * waits
 
-    asked = rate
+    wanted = rate
     if arrivals is not None:
-        asked = np.full(rate.shape, arrivals)
+        wanted = np.full(rate.shape, arrivals)
     elif users is not None:
-        whole = prefill["rate"] * (before + after + think)  # users without waiting, all busy
-        both, queued = whole + users, prefill["rate"] * waits
-        busy = 2 * users / (both + np.sqrt(both * both - 4 * (whole - queued) * users))
-        asked = busy * prefill["rate"]
-    serves = (asked <= rate * (1 + ROUNDING)) & (spare > 0)
-    rate = np.where(serves, np.minimum(asked, rate), 0.0)
+        unqueued = prefill["rate"] * (before + after + think)  # users without waiting, all busy
+        both, queued = unqueued + users, prefill["rate"] * waits
+        busy = 2 * users / (both + np.sqrt(both * both - 4 * (unqueued - queued) * users))
+        wanted = busy * prefill["rate"]
+    serves = (wanted <= rate * (1 + ROUNDING)) & (spare > 0)
+    rate = np.where(serves, np.minimum(wanted, rate), 0.0)
     busy = rate / prefill["rate"]
     first = before + waiting(busy)
     e2e = first + after
@@ -190,30 +190,32 @@ def combine_pools(prefill: Scenario, decode: Scenario, *, users: float | None = 
     Source: notebooks/serving.md, sections Two pools in balance and A steady state.
     """
     attention = decode.model.attention
-    asked = decode.inputs() | {"separate_pools": 1}
+    inputs = decode.inputs() | {"separate_pools": 1}
     first = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
     prompts = evaluate(first, attention)
     sending = float(prompts["kv_port_time"])
     sent = prefill.replicas / sending
     given = min(float(prompts["request_throughput"]), sent)
-    asked |= {"prefill_pool_rate": given, "prefill_pool_devices": prefill.devices,
+    inputs |= {"prefill_pool_rate": given, "prefill_pool_devices": prefill.devices,
               "prefill_pool_port_time": sending}
-    found = evaluate(asked, attention)
-    let_in = [float(front_ends_rate(Inputs(inputs))) for inputs in (first, asked)]
+    quantities = evaluate(inputs, attention)
+    let_in = [float(front_ends_rate(Inputs(pool))) for pool in (first, inputs)]
     rates = {"prefill": min(float(prompts["request_throughput"]), let_in[0]),
-             "decode": min(float(found["request_throughput"]), let_in[1]),
-             "transfer": min(sent, decode.replicas / float(found["kv_port_time"]))}
-    groups = [_groups(inputs) for inputs in (first, asked)]
-    whole, whole_rate = whole_groups(
+             "decode": min(float(quantities["request_throughput"]), let_in[1]),
+             "transfer": min(sent, decode.replicas / float(quantities["kv_port_time"]))}
+    groups = [_groups(pool) for pool in (first, inputs)]
+    best_groups, whole_rate = whole_groups(
         prefill.devices + decode.devices,
         [pool.devices // count for pool, count in zip((prefill, decode), groups, strict=True)],
         [min(given, let_in[0]) / groups[0], rates["decode"] / groups[1]])
     return Pools(
-        float(asked["input_tokens"]), float(asked["output_tokens"]), prefill.devices,
+        float(inputs["input_tokens"]), float(inputs["output_tokens"]), prefill.devices,
         decode.devices, rates, min(rates, key=lambda name: rates[name]),
-        min(float(found["pools_rate"]), *let_in), float(found["kv_transfer_time"]),
-        float(found["best_prefill_devices"]), float(found["best_pools_rate"]), whole, whole_rate,
-        _loop(decode, asked, float(prompts["cache_load_wait"] + prompts["prefill_time"]), found,
+        min(float(quantities["pools_rate"]), *let_in), float(quantities["kv_transfer_time"]),
+        float(quantities["best_prefill_devices"]), float(quantities["best_pools_rate"]),
+        best_groups, whole_rate,
+        _loop(decode, inputs, float(prompts["cache_load_wait"] + prompts["prefill_time"]),
+              quantities,
               first["data_parallel"] / given * (1 + first["prompt_variation"] ** 2), users,
               min(let_in)))
 
@@ -240,7 +242,7 @@ def whole_groups(devices: int, sizes: list[int], rates: list[float]
 
 
 def _loop(decode: Scenario, inputs: Mapping[str, Any], prefill_time: float,
-          found: Mapping[str, Any], service: float, asking: float | None, let_in: float
+          quantities: Mapping[str, Any], service: float, asking: float | None, let_in: float
           ) -> Loop:
     """Both pools under the load of the one that decodes, of whose requests only some decode.
 
@@ -248,21 +250,21 @@ def _loop(decode: Scenario, inputs: Mapping[str, Any], prefill_time: float,
         decode: the pool, for what its workload says of arrivals.
         inputs: its own, with what the prefill pool finishes.
         prefill_time: of a prompt alone in the prefill pool, loads of its cache included [s].
-        found: quantities of the decode pool.
+        quantities: quantities of the decode pool.
         service: of a prefill replica, per prompt: second moment over mean [s].
         asking: users; as many as the decode pool states, if None [request].
         let_in: by the front ends of either pool at most [request/s].
     """
     stated = decode.file.workload.arrival_rate
-    asked = float(stated.value) if stated and asking is None else 0.0
+    arrivals = float(stated.value) if stated and asking is None else 0.0
     users = float(inputs["concurrency"] if asking is None else asking)
-    most = max(users, float(found["max_concurrency"])) if asked else users
+    most = max(users, float(quantities["max_concurrency"])) if arrivals else users
     counts = np.unique(np.geomspace(1, most, POINTS).round())
     steps = evaluate({**inputs, "concurrency": counts}, decode.model.attention)
     paces, served = (np.broadcast_to(steps[name], counts.shape)
                      for name in ("tpot", "served_requests"))
     after, think = float(inputs["output_tokens"]) - 1, float(inputs["think_time"])
-    before = float(inputs["request_overhead"]) + prefill_time + float(found["kv_transfer_time"])
+    before = float(inputs["request_overhead"] + prefill_time + quantities["kv_transfer_time"])
     finished = float(inputs["prefill_pool_rate"])
 
     def pace(decoding: float) -> float:
@@ -270,34 +272,34 @@ def _loop(decode: Scenario, inputs: Mapping[str, Any], prefill_time: float,
 
     def wait(decoding: float) -> float:
         """For a prefill replica [s]."""
-        if asked:  # Pollaczek and Khinchine: of independent arrivals
-            return asked * service / (2 * (finished - asked)) if asked < finished else np.inf
+        if arrivals:  # Pollaczek and Khinchine: of independent arrivals
+            spare = max(0.0, finished - arrivals)
+            return arrivals * service / (2 * spare) if spare else np.inf
         return float(pool_queue((users - 1) / finished, service,
                                 before + after * pace(decoding) + think))
 
     def coming(decoding: float) -> float:
         """Arrival rate with ``decoding`` requests in the decode pool [request/s]."""
-        return asked if asked else users / (
+        return arrivals if arrivals else users / (
             before + wait(decoding) + after * pace(decoding) + think)
 
     low, high = 0.0, most
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if coming(middle) * after * pace(middle) > middle else (
-            low, middle)
-    places = float(served[-1])  # who finds none in the cache waits for one
-    high = min(high, places)
+        more = coming(middle) * after * pace(middle) > middle
+        low, high = (middle, high) if more else (low, middle)
+    high = min(high, float(served[-1]))  # who finds no place in the cache waits for one
     rate = min(coming(high), let_in, high / (after * pace(high)) if after else np.inf)
     first = before + wait(high)
-    if not asked:
+    if not arrivals:
         first = users / rate - think - after * pace(high)  # what comes too fast waits
-    elif rate < asked * (1 - ROUNDING):
+    elif rate < arrivals * (1 - ROUNDING):
         first = np.inf
     # where the engine sends it so, the first token comes with the decode pool's first piece
-    held = float(first_held(Inputs({**inputs, "separate_pools": 0.0}), pace(high)))
-    ttft, tpot = first + held, pace(high) - held / max(1.0, after)
+    delay = float(first_held(Inputs({**inputs, "separate_pools": 0.0}), pace(high)))
+    ttft, tpot = first + delay, pace(high) - delay / max(1.0, after)
     e2e = ttft + after * tpot
-    return Loop(rate * e2e if asked else users, high, rate, ttft, tpot, e2e, rate * e2e,
+    return Loop(rate * e2e if arrivals else users, high, rate, ttft, tpot, e2e, rate * e2e,
                 math.isfinite(e2e))
 
 
@@ -374,8 +376,8 @@ def service_level_of_pools(prefill: Scenario, decode: Scenario, pair: Pools | No
     rate = (alone["request_throughput"] if pair.binds == "prefill"
             else decoded["output_throughput"])
     ttft, tpot = around(loop.ttft, alone["ttft"]), around(loop.tpot, decoded["tpot"])
-    low, high = (first + (pair.answer - 1) * each
-                 for first, each in zip(ttft.ends, tpot.ends, strict=True))
+    low, high = (first + (pair.answer - 1) * second
+                 for first, second in zip(ttft.ends, tpot.ends, strict=True))
     return ServiceLevel(ttft, tpot, replace(ttft, value=loop.e2e, low=low, high=high),
                 around(loop.rate * pair.answer, rate, "token/s"), loop.in_flight, False)
 

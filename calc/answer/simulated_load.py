@@ -96,10 +96,10 @@ class System:
     @property
     def at_once(self) -> int:
         """Requests that one replica holds, of the pool that decodes [request]."""
-        return _held((self.decode or self.pool).limits, self.shape)
+        return _capacity((self.decode or self.pool).limits, self.shape)
 
 
-def _held(limits: Limits, shape: Shape) -> int:
+def _capacity(limits: Limits, shape: Shape) -> int:
     """Requests of one shape that an engine's limits let in at once [request]."""
     fit = (limits.kv_blocks or 0) // limits.with_state(shape[0] + shape[1])
     return max(1, min(limits.max_num_seqs, fit))
@@ -107,7 +107,7 @@ def _held(limits: Limits, shape: Shape) -> int:
 
 def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
               policy: Any = None, coordination: Any = None,
-              found: Mapping[str, float] | None = None, prefill: Scenario | None = None
+              given: Mapping[str, float] | None = None, prefill: Scenario | None = None
               ) -> System:
     """Replicas of a deployment with their blocks, limits and step times.
 
@@ -123,7 +123,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         max_num_seqs: requests in work at once in a replica [request].
         policy: as ``calc.serving.requests.Limits`` has it; None for the scenario's own.
         coordination: as ``calc.serving.simulation.Pool`` has it; None for the scenario's own.
-        found: inputs that a run has found, in place of the scenario's, in SI units.
+        given: inputs that a run has found, in place of the scenario's, in SI units.
         prefill: the pool that works on the prompts of a scenario that decodes, where it is stated.
 
     Raises ParamsError for a deployment that does not fit its memory, or that does not say how many
@@ -132,7 +132,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     if scenario.file.workload.output_tokens is None:
         raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
                           "they are, expected workload.input_tokens and workload.output_tokens.")
-    inputs, attention = scenario.inputs() | dict(found or {}), scenario.model.attention
+    inputs, attention = scenario.inputs() | dict(given or {}), scenario.model.attention
     shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
     pool, quantities = _pool(scenario, inputs, sum(shape), max_num_seqs, policy, coordination)
     limits, why = pool.limits, reasons(scenario, quantities)
@@ -142,21 +142,21 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     if inputs["separate_pools"]:
         decode, sending = pool, float(quantities["kv_transfer_time"])
         if prefill is not None:
-            asked = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
-            pool, prompts = _pool(prefill, asked, shape[0] + 1, max_num_seqs, policy, coordination)
+            own = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
+            pool, prompts = _pool(prefill, own, shape[0] + 1, max_num_seqs, policy, coordination)
             sending += max(0.0, float(prompts["kv_port_time"] - quantities["kv_port_time"]))
             overhead += float(prompts["cache_load_wait"])
             room = min(room, pool.limits.longest)
-            let_in = min(let_in, float(front_ends_rate(Inputs(asked))))
+            let_in = min(let_in, float(front_ends_rate(Inputs(own))))
         else:
             wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / pool.ranks
             pool = replace(pool, replicas=max(1, math.ceil(wanted)) * pool.ranks * stages)
         transfer = sending / max(1, shape[0])
     longest = _longest(inputs, room)
-    if "prefix_hit_share" not in (found or {}):  # that of a run is what it found
+    if "prefix_hit_share" not in (given or {}):  # that of a run is what it found
         inputs = inputs | {"prefix_hit_share": float(quantities["found_hit_share"])}
     cached = int(in_prefix_cache(shape[0], inputs["prefix_hit_share"]))
-    full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
+    full = inputs | {"concurrency": _capacity(limits, shape) * (decode or pool).replicas}
     lengths = lengths_of(scenario)
     return System(pool, decode, transfer, (*shape, cached), lengths.shapes(inputs, longest),
                   lengths, longest, overhead, let_in,
@@ -228,9 +228,9 @@ def saturation(system: System) -> tuple[float, str]:
         return min(system.front_end_rate, system.closed_form), "closed form"
     single = replace(system.pool, replicas=ranks,
                      limits=replace(system.pool.limits, max_num_seqs=system.at_once))
-    found = (saturation_rate(single, system.shapes) if ranks == 1 else saturation_of_ranks(
+    rate = (saturation_rate(single, system.shapes) if ranks == 1 else saturation_of_ranks(
         single, system.shapes, system.closed_form / parts, waves))
-    return min(system.front_end_rate, parts * found), "simulation"
+    return min(system.front_end_rate, parts * rate), "simulation"
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ class LoadResult:
     """What users see in a simulation.
 
     Attributes:
-        asked: the load.
+        load: the load.
         summary: of the run, with the time before a request reaches the scheduler: ``ttft``,
             ``tpot`` and ``e2e`` have means, percentiles and ``at(share)``, each with its interval.
         lengths: how those of requests vary; None where they are listed.
@@ -276,7 +276,7 @@ class LoadResult:
         seed: of the random numbers.
     """
 
-    asked: UserLoad
+    load: UserLoad
     summary: Summary
     lengths: Lengths | None
     keeps_up: bool
@@ -319,12 +319,12 @@ def stated_load(scenario: Scenario) -> UserLoad:
         return UserLoad(rate=float(workload.arrival_rate.value))
     users = int(workload.concurrency.value)
     if workload.arrivals == "burst":
-        whole = int(workload.requests.value) if workload.requests else users
-        return UserLoad(users, together=True, requests=whole)
+        requests = int(workload.requests.value) if workload.requests else users
+        return UserLoad(users, together=True, requests=requests)
     return UserLoad(users, float(workload.think_time.value) if workload.think_time else 0.0)
 
 
-def simulate_load(scenario: Scenario, asked: UserLoad | None = None, *,
+def simulate_load(scenario: Scenario, load: UserLoad | None = None, *,
                   system: System | None = None,
                   wanted: Mapping[str, Sequence[float | None]] = EVERY, seed: int = 0,
                   dearest: float = DEAREST, counted: int = COUNTED,
@@ -338,7 +338,7 @@ def simulate_load(scenario: Scenario, asked: UserLoad | None = None, *,
 
     Args:
         scenario: the deployment; its lengths of requests hold, without them the usual ones.
-        asked: the load; absent, that of the scenario.
+        load: the load; absent, that of the scenario.
         system: the deployment as it is simulated; absent, ``system_of`` the scenario.
         wanted: of ``ttft``, ``tpot`` and ``e2e`` the percentiles that have to be known, each 0 to
             1 [1]; None is the mean.
@@ -349,36 +349,37 @@ def simulate_load(scenario: Scenario, asked: UserLoad | None = None, *,
 
     Raises ParamsError for a deployment that cannot be simulated.
     """
-    asked = asked or stated_load(scenario)
+    load = load or stated_load(scenario)
     system = system or system_of(scenario)
-    part, share = _part(system, asked)
-    load = replace(asked, users=asked.users and max(1, round(asked.users * share)),
-                   rate=asked.rate and asked.rate * share)
-    ramp = cycle(scenario, asked)
-    warm = CYCLES * (load.users if load.users is not None else math.ceil((load.rate or 0) * ramp))
-    most = int(dearest / (request_run_time(part, load, ramp) + chunks_run_time(part)))
-    counted = max(min(counted, most), FEWEST, load.users or 0)
-    count = load.requests or warm + counted
+    part, share = _part(system, load)
+    part_load = replace(load, users=load.users and max(1, round(load.users * share)),
+                        rate=load.rate and load.rate * share)
+    ramp = cycle(scenario, load)
+    warm = CYCLES * (part_load.users if part_load.users is not None
+                     else math.ceil((part_load.rate or 0) * ramp))
+    most = int(dearest / (request_run_time(part, part_load, ramp) + chunks_run_time(part)))
+    counted = max(min(counted, most), FEWEST, part_load.users or 0)
+    count = part_load.requests or warm + counted
     try:
-        run, summary = _run(part, load, count, ramp, seed)
+        run, summary = _run(part, part_load, count, ramp, seed)
         needed = _factor(summary, wanted, limits)
-        if needed > AGAIN and load.requests is None and count < most:
+        if needed > AGAIN and part_load.requests is None and count < most:
             count = int(min(most, warm + counted * needed))
-            run, summary = _run(part, load, count, ramp, seed)
+            run, summary = _run(part, part_load, count, ramp, seed)
     except ValueError as error:
         raise ParamsError(f"'{scenario.id}': {str(error).rstrip('.')}.") from None
-    bounded = asked.rate is None or keeps_up(run)
-    return LoadResult(asked, summary, system.lengths, bounded,
+    bounded = load.rate is None or keeps_up(run)
+    return LoadResult(load, summary, system.lengths, bounded,
                       _factor(summary, wanted, limits) <= AGAIN, share, seed)
 
 
-def workload_of(system: System, asked: UserLoad, count: int, ramp: float, seed: int = 0,
+def workload_of(system: System, load: UserLoad, count: int, ramp: float, seed: int = 0,
                 prefixes: Prefixes | None = None) -> Sequence[Request] | ClosedLoop:
     """So many requests of a load, drawn from a seed.
 
     Args:
         system: whose requests they are.
-        asked: the load.
+        load: the load.
         count: requests [request].
         ramp: over which users begin, unless all at once [s]; see :func:`cycle`.
         seed: of the random numbers.
@@ -386,28 +387,28 @@ def workload_of(system: System, asked: UserLoad, count: int, ramp: float, seed: 
 
     Raises ValueError for counts that are not positive.
     """
-    if asked.users is None:
-        open_arrivals = poisson(asked.rate or 0.0, count, system.shapes, seed)
+    if load.users is None:
+        open_arrivals = poisson(load.rate or 0.0, count, system.shapes, seed)
         return sharing(open_arrivals, prefixes, seed) if prefixes else open_arrivals
-    return ClosedLoop(asked.users, max(count, asked.users), system.shapes,
-                      asked.think_time + system.overhead, exponential=asked.think_time > 0,
-                      ramp=0.0 if asked.together else ramp, seed=seed, prefixes=prefixes)
+    return ClosedLoop(load.users, max(count, load.users), system.shapes,
+                      load.think_time + system.overhead, exponential=load.think_time > 0,
+                      ramp=0.0 if load.together else ramp, seed=seed, prefixes=prefixes)
 
 
-def cycle(scenario: Scenario, asked: UserLoad) -> float:
+def cycle(scenario: Scenario, load: UserLoad) -> float:
     """From a user's question to the next one, about: where nobody waits, by the closed form [s].
 
     Users who begin at any moment of it are at any point of their requests from then on.
 
     Args:
         scenario: the deployment.
-        asked: the load.
+        load: the load.
     """
     inputs = scenario.inputs()
-    if asked.users is not None:
-        inputs = inputs | {"concurrency": asked.users}
-    found = evaluate(inputs, scenario.model.attention)
-    return float(found["e2e"]) + asked.think_time
+    if load.users is not None:
+        inputs = inputs | {"concurrency": load.users}
+    quantities = evaluate(inputs, scenario.model.attention)
+    return float(quantities["e2e"]) + load.think_time
 
 
 def with_overhead(summary: Summary, overhead: float) -> Summary:
@@ -421,9 +422,9 @@ def with_overhead(summary: Summary, overhead: float) -> Summary:
                    concurrency=summary.concurrency + summary.request_throughput * overhead)
 
 
-def _run(system: System, asked: UserLoad, count: int, ramp: float,
+def _run(system: System, load: UserLoad, count: int, ramp: float,
          seed: int) -> tuple[Run, Summary]:
-    run = simulate(workload_of(system, asked, count, ramp, seed), system.pool, system.decode,
+    run = simulate(workload_of(system, load, count, ramp, seed), system.pool, system.decode,
                    system.transfer, system.front_end_rate)
     return run, with_overhead(summarise(run), system.overhead)
 
@@ -451,19 +452,19 @@ def _error(times: Latency, share: float | None) -> float:
     return error if math.isfinite(error) else math.inf
 
 
-def request_run_time(system: System, asked: UserLoad, ramp: float) -> float:
+def request_run_time(system: System, load: UserLoad, ramp: float) -> float:
     """What simulating a request takes, about: with those beside it, and its share of the steps [s].
 
     Args:
         system: that is simulated.
-        asked: the load.
+        load: the load.
         ramp: from a question to the next one (:func:`cycle`) [s].
     """
     engines = (system.decode or system.pool).replicas
-    users = asked.users if asked.users is not None else (asked.rate or 0.0) * ramp
+    users = load.users if load.users is not None else (load.rate or 0.0) * ramp
     beside = max(1.0, min(users / engines, system.at_once))
-    each = OF_A_REQUEST + OF_THOSE_BESIDE * beside + OF_A_STEP * system.shape[1] / beside
-    return each * (OF_RANKS if system.pool.ranks > 1 else 1)
+    time = OF_A_REQUEST + OF_THOSE_BESIDE * beside + OF_A_STEP * system.shape[1] / beside
+    return time * (OF_RANKS if system.pool.ranks > 1 else 1)
 
 
 def chunks_run_time(system: System) -> float:
@@ -477,13 +478,13 @@ def chunks_run_time(system: System) -> float:
     return OF_A_CHUNK * max(0, chunks - FEW_CHUNKS)
 
 
-def _part(system: System, asked: UserLoad) -> tuple[System, float]:
+def _part(system: System, load: UserLoad) -> tuple[System, float]:
     """As few of equal replicas as give enough requests, and their share; pools stay whole."""
     pool = system.pool
     groups = pool.replicas // pool.ranks
-    if system.decode is not None or groups == 1 or asked.users is None:
+    if system.decode is not None or groups == 1 or load.users is None:
         return system, 1.0
-    kept = max(1, min(groups, groups * COUNTED // (CYCLES * asked.users)))
-    share = kept / groups
-    return replace(system, pool=replace(pool, replicas=kept * pool.ranks),
+    simulated = max(1, min(groups, groups * COUNTED // (CYCLES * load.users)))
+    share = simulated / groups
+    return replace(system, pool=replace(pool, replicas=simulated * pool.ranks),
                    front_end_rate=system.front_end_rate * share), share

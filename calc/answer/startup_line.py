@@ -94,8 +94,9 @@ def startup_line(scenario: Scenario) -> StartupLine | None:
     Returns None where the engine's words are not known, and where it takes no such requests.
     """
     form = FORMS.get(scenario.running.profile.id) if scenario.running else None
-    asked = longest_request(scenario)
-    if form is None or (asked is not None and too_long(asked, positions(scenario.model))):
+    longest_stated = longest_request(scenario)
+    if form is None or (longest_stated is not None
+                        and too_long(longest_stated, positions(scenario.model))):
         return None
     inputs, starts, rule = scenario.inputs(), True, ("", "")
     everything = evaluate(inputs, scenario.model.attention, decode=False)
@@ -145,8 +146,8 @@ def _shorter_steps(scenario: Scenario, length: int) -> Pair | None:
     attention = scenario.model.attention
     half = int(inputs["max_num_batched_tokens"] // 2)
 
-    def of(found: Mapping[str, Any]) -> float:
-        return float(found["prompt_blocks"] * found["stage_block_bytes"].max())
+    def of(quantities: Mapping[str, Any]) -> float:
+        return float(quantities["prompt_blocks"] * quantities["stage_block_bytes"].max())
 
     everything = evaluate(inputs, attention, decode=False)
     taken = of(everything)

@@ -45,7 +45,7 @@ CACHE = ("cache_occupied", "cache_deviation", "cache_overflow")
 POINTS = 200  # numbers of requests in flight that are tried
 FEWEST = 1 / 128  # other requests in flight, of those tried
 DEAREST = 10.0  # simulation of a steady state that is told, at the least [s]
-KEPT = 64  # simulations that a process remembers
+CACHED_RUNS = 64  # simulations that a process remembers
 
 
 @dataclass(frozen=True)
@@ -102,18 +102,18 @@ def steady_state(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapp
         swept["prefix_hit_share"], swept["host_prefix_share"] = found_shares(
             Inputs(inputs), everything["mean_requests"], everything["host_requests"], counts,
             most - counts)
-    found = evaluate(swept, attention)
+    results = evaluate(swept, attention)
     wanted, name = ((most, "steady_users") if rate is None else
                     (float(rate.value), "steady_request_throughput"))
-    rates, stays, firsts = (np.broadcast_to(found[key], counts.shape) for key in (
+    rates, stays, firsts = (np.broadcast_to(results[key], counts.shape) for key in (
         "steady_request_throughput", "steady_e2e", "steady_ttft"))
     # a prompt in another pool takes no place of those that decode
     placed = rates * (stays - (firsts if inputs["separate_pools"] else 0.0))
-    reached = np.maximum.accumulate(np.broadcast_to(found[name], counts.shape))
+    reached = np.maximum.accumulate(np.broadcast_to(results[name], counts.shape))
     if wanted > np.interp(most, placed, reached):
         return SteadyState(workload.arrivals, most, {}, {}, keeps_up=False)
     values, cache = (
-        {key: float(np.interp(wanted, reached, np.broadcast_to(found[key], counts.shape)))
+        {key: float(np.interp(wanted, reached, np.broadcast_to(results[key], counts.shape)))
          for key in names} for names in (STEADY, CACHE))
     # of times between two numbers of requests, rates follow by Little's law
     answer = float(inputs["output_tokens"])
@@ -122,7 +122,7 @@ def steady_state(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapp
                 else most / (stay + float(inputs["think_time"])))
     values |= {"steady_e2e": stay, THROUGHPUT: finished * answer}
     return SteadyState(workload.arrivals, finished * stay, values, cache,
-                   _doubts(scenario, swept, found,
+                   _doubts(scenario, swept, results,
                            int(np.argmax(reached >= wanted))))
 
 
@@ -134,12 +134,12 @@ def _planned(inputs: Mapping[str, Any], everything: Mapping[str, Any]) -> dict[s
     return {"prefill_replicas": float(pool_replicas(q, everything["pool_ratio"]))}
 
 
-def _doubts(scenario: Scenario, inputs: Mapping[str, Any], found: Mapping[str, Any], at: int
+def _doubts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any], at: int
             ) -> tuple[str, ...]:
     """Names of the doubts at one of the numbers of requests in flight."""
     q = Inputs({name: double(value) for name, value in inputs.items()})
-    met = {name: bool(np.ravel(each)[min(at, np.size(each) - 1)])
-           for name, each in doubts(q, found).items()}
+    met = {name: bool(np.ravel(values)[min(at, np.size(values) - 1)])
+           for name, values in doubts(q, quantities).items()}
     # lengths of which nothing is stated are those of public traffic, which vary
     met["equal"] = met["equal"] and scenario.file.workload.length_distribution == "constant"
     met["balanced"] = bool(scenario.file.prefill_coordination == "balance"
@@ -181,7 +181,7 @@ def simulate_steady_state(scenario: Scenario, steady: SteadyState,
     return _simulated(_Run(key, scenario, given))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED_RUNS)
 def _simulated(run: _Run) -> LoadResult | None:
     # most deployments are not simulated
     from calc.answer.simulated_load import (
@@ -196,15 +196,15 @@ def _simulated(run: _Run) -> LoadResult | None:
     )
     from calc.answer.simulated_load import FEWEST as FEWEST_REQUESTS
 
-    system, asked = system_of(run.scenario, found=run.given), stated_load(run.scenario)
-    asked = replace(asked, together=False, requests=None)  # of a burst: who ask again
-    ramp = cycle(run.scenario, asked)
-    users = asked.users if asked.users is not None else (asked.rate or 0.0) * ramp
+    system, load = system_of(run.scenario, given=run.given), stated_load(run.scenario)
+    load = replace(load, together=False, requests=None)  # of a burst: who ask again
+    ramp = cycle(run.scenario, load)
+    users = load.users if load.users is not None else (load.rate or 0.0) * ramp
     # by either alone: prompts in a few dozen chunks are simulated, too
-    dearest = max(request_run_time(system, asked, ramp), chunks_run_time(system))
+    dearest = max(request_run_time(system, load, ramp), chunks_run_time(system))
     if dearest * (CYCLES * users + FEWEST_REQUESTS) > DEAREST:
         return None
-    seen = simulate_load(run.scenario, asked, system=system, wanted=MEANS)
+    seen = simulate_load(run.scenario, load, system=system, wanted=MEANS)
     return seen if seen.summary.steady and seen.keeps_up else None
 
 
@@ -229,10 +229,10 @@ def with_simulation(quantities: Mapping[str, Amount], steady: SteadyState | None
 
 def _means(seen: LoadResult) -> dict[str, float]:
     """Means of a simulation by name of ``STEADY``, SI units; without those of which it has none."""
-    found = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,
+    means = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,
              "steady_e2e": seen.e2e.mean,
              THROUGHPUT: seen.summary.output_throughput / seen.share}
-    return {name: mean for name, mean in found.items() if mean > 0}
+    return {name: mean for name, mean in means.items() if mean > 0}
 
 
 def is_burst(scenario: Scenario, steady: SteadyState | None = None) -> bool:
@@ -259,10 +259,10 @@ def central_values(scenario: Scenario, names: Iterable[str]) -> dict[str, float]
     """
     inputs = scenario.inputs()
     everything = evaluate(inputs, scenario.model.attention)
-    found = {name: float(everything[name]) for name in names}
+    values = {name: float(everything[name]) for name in names}
     if is_burst(scenario):
-        return found
+        return values
     steady = steady_state(scenario, inputs, everything)
     result = simulate_steady_state(scenario, steady)
     means = steady.values | (_means(result) if result else {})
-    return found | {STEADY[name]: value for name, value in means.items() if STEADY[name] in found}
+    return values | {STEADY[name]: value for name, value in means.items() if STEADY[name] in values}

@@ -46,51 +46,52 @@ def _with(point: Point) -> Pair:
     }[point.failure]()
 
 
-def sentence(case: Case, found: Alarm, ours: Pair) -> Pair:
+def sentence(case: Case, alarm: Alarm, ours: Pair) -> Pair:
     """What becomes of an alert, with what it follows from.
 
     Args:
         case: of the alert.
-        found: what becomes of it.
+        alarm: what becomes of it.
         ours: what it watches while nothing fails, with its interval.
     """
     alert, printed = case.alert, case.printed
     assert alert is not None
     assert printed is not None
-    if found.reason == UNEXPORTED:
+    if alarm.reason == UNEXPORTED:
         names = "*" not in revealed(alert.metric or "*")
-        return say("unexported", engines=join(say("or"), [(each,) * 2 for each in found.engines]),
+        return say("unexported", engines=join(
+            say("or"), [(engine,) * 2 for engine in alarm.engines]),
                    named=say("named", metric=revealed(alert.metric or "")) if names else ("", ""))
     limit = printed.text
     rule = {"above": lambda: say("fires-above", limit=limit),
             "below": lambda: say("fires-below", limit=limit),
             "outside": lambda: say("fires-outside", limit=limit)}[alert.fires]()
-    if found.reason == HELD:
-        end = _end(found)
+    if alarm.reason == HELD:
+        end = _end(alarm)
         if alert.held != "at_start":
             return say("never-changes", rule=rule, value=ours, end=end)
-        where = ("", "") if found.watched is None else say("on-plan", plan=planned(found.watched))
+        where = ("", "") if alarm.watched is None else say("on-plan", plan=planned(alarm.watched))
         return say("set-at-start", rule=rule, value=ours, where=where, end=end)
-    healthy = (say("healthy", value=ours) if found.watched is None
-               else say("healthy-plan", plan=planned(found.watched), value=ours))
-    if found.reason == LONELY and found.nearest is not None:
-        return say("in-quiet-hour", rule=rule, healthy=healthy, end=_end(found),
-                   value=printed.like(found.nearest.value))
-    if found.reason == IDLE:
-        return say("while-idle", rule=rule, healthy=healthy, end=_end(found))
-    if found.state in (ALWAYS, PERHAPS):
-        return say("in-health", rule=rule, healthy=healthy, end=_end(found))
-    if found.reason == CAPPED and found.cap is not None:
-        return say("capped", rule=rule, healthy=healthy, cap=plain(found.cap), end=_end(found))
-    if found.state in (SOUND, LATE):
-        point = found.fires[0]
+    healthy = (say("healthy", value=ours) if alarm.watched is None
+               else say("healthy-plan", plan=planned(alarm.watched), value=ours))
+    if alarm.reason == LONELY and alarm.nearest is not None:
+        return say("in-quiet-hour", rule=rule, healthy=healthy, end=_end(alarm),
+                   value=printed.like(alarm.nearest.value))
+    if alarm.reason == IDLE:
+        return say("while-idle", rule=rule, healthy=healthy, end=_end(alarm))
+    if alarm.state in (ALWAYS, PERHAPS):
+        return say("in-health", rule=rule, healthy=healthy, end=_end(alarm))
+    if alarm.reason == CAPPED and alarm.cap is not None:
+        return say("capped", rule=rule, healthy=healthy, cap=plain(alarm.cap), end=_end(alarm))
+    if alarm.state in (SOUND, LATE):
+        point = alarm.fires[0]
         return say("fires-in", rule=rule, healthy=healthy, value=printed.like(point.value),
-                   failure=_with(point), others=len(found.fires) - 1,
-                   end=_late(point) if found.state == LATE else _end(found))
-    if found.nearest is None:
-        return say("unmoved", rule=rule, healthy=healthy, end=_end(found))
-    return say("nearest", rule=rule, healthy=healthy, value=printed.like(found.nearest.value),
-               failure=_with(found.nearest), end=_end(found))
+                   failure=_with(point), others=len(alarm.fires) - 1,
+                   end=_late(point) if alarm.state == LATE else _end(alarm))
+    if alarm.nearest is None:
+        return say("unmoved", rule=rule, healthy=healthy, end=_end(alarm))
+    return say("nearest", rule=rule, healthy=healthy, value=printed.like(alarm.nearest.value),
+               failure=_with(alarm.nearest), end=_end(alarm))
 
 
 def _late(point: Point) -> Pair:
@@ -98,12 +99,12 @@ def _late(point: Point) -> Pair:
     return say("too-late", slower=plain(point.slower, 2))
 
 
-def _end(found: Alarm) -> Pair:
+def _end(alarm: Alarm) -> Pair:
     """What follows."""
-    if found.state == ALWAYS:
+    if alarm.state == ALWAYS:
         return say("always")
-    if found.state == PERHAPS:
+    if alarm.state == PERHAPS:
         return say("perhaps")
-    return say("sound") if found.state == SOUND else say("never")
+    return say("sound") if alarm.state == SOUND else say("never")
 
 

@@ -135,14 +135,14 @@ def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | Non
     least: dict[str, Point] = {}
     for point in reached:
         least.setdefault(point.failure, point)
-    fires = tuple(sorted(least.values(), key=lambda each: (
-        each.slower > FAR, each.severity / FAILURES[each.failure].severity, each.slower)))
+    fires = tuple(sorted(least.values(), key=lambda point: (
+        point.slower > FAR, point.severity / FAILURES[point.failure].severity, point.slower)))
     if state is None:
         state = NEVER if not fires else SOUND if fires[0].slower <= FAR else LATE
     short = _short(ours.value, printed, alert.fires)
-    nearest = min((each for each in points if not fires
-                   and _short(each.value, printed, alert.fires) < short - SAME),
-                  key=lambda each: _short(each.value, printed, alert.fires), default=None)
+    nearest = min((point for point in points if not fires
+                   and _short(point.value, printed, alert.fires) < short - SAME),
+                  key=lambda point: _short(point.value, printed, alert.fires), default=None)
     cap = None if alert.cap is None else _cap(alert.cap)
     capped = cap is not None and alert.fires == "above" and printed.value >= cap
     return Alarm(state, ours, fires, nearest, len(points), CAPPED if capped else RUN, cap)
@@ -193,8 +193,8 @@ def alarm(case: Case) -> Alarm:
 
 @functools.cache
 def _simulated(name: str) -> Simulated:
-    whole = deployment(name)
-    return simulate(whole.inputs, whole.attention)
+    deployed = deployment(name)
+    return simulate(deployed.inputs, deployed.attention)
 
 
 def _origin(claim: Claim) -> Claim:
@@ -205,7 +205,7 @@ def _origin(claim: Claim) -> Claim:
 
 @functools.cache
 def _listed() -> dict[str, Claim]:
-    return {each.claim.id: each.claim for each in listed()[0]}
+    return {row.claim.id: row.claim for row in listed()[0]}
 
 
 def _references(claim: Claim) -> list[str]:
@@ -267,7 +267,7 @@ def _unexported(alert: Alert, name: str | None) -> tuple[str, ...]:
         return ()
     wanted = revealed(alert.metric)
     stack = None if name is None else deployment(name).scenario.device.software
-    asked = [load_engine(each) for each in ((HOST, PLUGIN) if stack == ASCEND else (HOST,))]
-    known = {metric for engine in asked for metric in engine.entries["metrics"]}
-    return () if any(fnmatchcase(metric, wanted) for metric in known) else tuple(
-        engine.title for engine in asked)
+    engines = [load_engine(title) for title in ((HOST, PLUGIN) if stack == ASCEND else (HOST,))]
+    exported = {metric for engine in engines for metric in engine.entries["metrics"]}
+    return () if any(fnmatchcase(metric, wanted) for metric in exported) else tuple(
+        engine.title for engine in engines)

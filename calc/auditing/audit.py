@@ -72,11 +72,11 @@ class Audit:
 
     def counts(self) -> dict[str, Counter[str]]:
         """Verdicts by document."""
-        found: dict[str, Counter[str]] = defaultdict(Counter)
+        counters: dict[str, Counter[str]] = defaultdict(Counter)
         for row in self.rows:
-            found[row.case.listed.document][row.judgement.verdict] += 1
+            counters[row.case.listed.document][row.judgement.verdict] += 1
         return {document: Counter({verdict: count[verdict] for verdict in VERDICTS
-                                   if count[verdict]}) for document, count in found.items()}
+                                   if count[verdict]}) for document, count in counters.items()}
 
     def causes(self) -> Counter[str]:
         """How many claims each cause explains."""
@@ -98,34 +98,34 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
     """
     every, problems = claims or listed()
     cases = Cases(every)
-    found, unjudged = [], list(problems)
-    for each in every:
-        if only is not None and each.claim.id not in only:
+    rows, unjudged = [], list(problems)
+    for claim in every:
+        if only is not None and claim.claim.id not in only:
             continue
         try:
-            case = cases.of(each)
-            found.append(Audited(case, judge(case)))
+            case = cases.of(claim)
+            rows.append(Audited(case, judge(case)))
         except (ParamsError, ValueError, OverflowError) as error:
-            unjudged.append(f"{each.place}: {each.claim.id}: {str(error).rstrip('.')}.")
+            unjudged.append(f"{claim.place}: {claim.claim.id}: {str(error).rstrip('.')}.")
     stated = files if files is not None else entries(unjudged) if claims is None else []
-    pairs = contradictions(found, stated)
-    return Audit(tuple(_with_clashes(found, pairs)), tuple(unjudged), tuple(pairs))
+    pairs = contradictions(rows, stated)
+    return Audit(tuple(_with_clashes(rows, pairs)), tuple(unjudged), tuple(pairs))
 
 
 def of_document(document: str) -> Audit:
     """The claims of a document as :func:`audit` judges them, and what contradicts them; of the
     claims of others only what may do so is looked at."""
     claims, files = listed(), entries([])
-    own = {each.claim.id for each in claims[0] if each.document == document}
-    whole = audit(claims, beside(own, files), files)
-    return replace(whole, rows=tuple(row for row in whole.rows if row.id in own),
-                   contradictions=tuple(each for each in whole.contradictions
-                                        if own.intersection(each.claims)))
+    own = {item.claim.id for item in claims[0] if item.document == document}
+    judged = audit(claims, beside(own, files), files)
+    return replace(judged, rows=tuple(row for row in judged.rows if row.id in own),
+                   contradictions=tuple(item for item in judged.contradictions
+                                        if own.intersection(item.claims)))
 
 
-def _with_clashes(rows: Iterable[Audited], found: Iterable[Contradiction]) -> list[Audited]:
+def _with_clashes(rows: Iterable[Audited], excluded: Iterable[Contradiction]) -> list[Audited]:
     """With the claims that each cannot stand beside."""
-    clashes = against(found)
+    clashes = against(excluded)
     return [row if row.id not in clashes else replace(row, judgement=replace(
         row.judgement, also=(*row.judgement.also, CONTRADICTS), clashes=clashes[row.id]))
         for row in rows]

@@ -114,7 +114,7 @@ class Cases:
     """
 
     def __init__(self, claims: Iterable[Listed]) -> None:
-        self._by_id = {each.claim.id: each for each in claims}
+        self._by_id = {claim.claim.id: claim for claim in claims}
         self._made: dict[str, Case] = {}
         self._making: set[str] = set()
         self.truths = Truths(self._printed_of, self._ours_of)
@@ -222,15 +222,15 @@ class Cases:
                     letters={**catalogue.symbols(), **file.symbols})
 
     def _of_scenario(self, listed: Listed, claim: ScenarioClaim, documented: Documented,
-                     found: Deployment) -> Case:
+                     deployed: Deployment) -> Case:
         """Of a number that a deployment's file holds."""
         row, name = listed.claim, claim.quantity
         truth = None if row.truth is None else self.truths.of(row.truth)
-        if truth is None and claim.comparable and found.knows(name):
-            truth = Truth(found.three(name).scaled(1 / unit_count(found.scenario, claim)),
-                          claim.value.unit, f"{found.scenario.id}:{name}"
-                          + f"/{claim.of}" * (claim.of != "deployment"), found.scenario.id,
-                          given=name in found.inputs)
+        if truth is None and claim.comparable and deployed.knows(name):
+            truth = Truth(deployed.three(name).scaled(1 / unit_count(deployed.scenario, claim)),
+                          claim.value.unit, f"{deployed.scenario.id}:{name}"
+                          + f"/{claim.of}" * (claim.of != "deployment"), deployed.scenario.id,
+                          given=name in deployed.inputs)
         step = row.formula is not None  # as it is printed; the file has it from the beginning
         tree, inputs = (row.formula, row.inputs) if step else (claim.formula, documented.inputs)
         given = {letter: value.value for letter, value in inputs.items()}
@@ -253,7 +253,7 @@ class Cases:
         given = claim.given()
         sourced = {name: self.truths.of(where) for name, where in claim.sourced.items()}
         own = {name: Amount.exactly(value) for name, value in given.items()}
-        free = {name: each.three for name, each in sourced.items()}
+        free = {name: source.three for name, source in sourced.items()}
         where = claim.alert.of if claim.alert is not None else claim.truth
         truth = None if where is None else self.truths.of(where)
         if claim.known is not None:
@@ -261,13 +261,13 @@ class Cases:
             truth = Truth(Amount.stated(value),
                           value.unit, f"{SOURCES}{value.source}", listed=True)
         right = claim.right if claim.right is not None else claim.formula
-        said, bound = claim.printed, claim.bound
+        stated, bound = claim.printed, claim.bound
         if claim.comparison is not None:
-            right, said, bound = compared(claim.comparison)
+            right, stated, bound = compared(claim.comparison)
         if truth is None and right is not None and claim.missing is None:
-            scenario = next((each.scenario for each in sourced.values() if each.scenario), None)
-            unit = said.unit if said else units.DIMENSIONLESS
-            keys = dict.fromkeys(key for each in sourced.values() for key in each.sources)
+            scenario = next(filter(None, (source.scenario for source in sourced.values())), None)
+            unit = stated.unit if stated else units.DIMENSIONLESS
+            keys = dict.fromkeys(key for source in sourced.values() for key in source.sources)
             truth = replace(computed(right, own | free, unit, claim.id, scenario),
                             listed=made_of(claim, BUILT), sources=tuple(keys),
                             parts=tuple(claim.sourced.values()))
@@ -278,12 +278,12 @@ class Cases:
         ours = given | {name: three.value for name, three in free.items() if name in given}
         formula = claim.formula
         itself = truth is not None and claim.comparison is None and made_of(claim, ITSELF)
-        found = (trees.evaluate(formula, given) if formula is not None
+        computed_value = (trees.evaluate(formula, given) if formula is not None
                  else truth.three.value if truth and itself else None)
         tests = (claim.right is not None  # else it is ours whatever the document puts in
                  and trees.symbols_of(claim.right) & own.keys() - free.keys())
-        return Case(listed, claim.what or {}, claim.section or "", said,
-                    None if found is None else float(found), itself,
+        return Case(listed, claim.what or {}, claim.section or "", stated,
+                    None if computed_value is None else float(computed_value), itself,
                     tried(formula, own | free) if sourced else None,
                     tried(claim.right, free | own) if tests else None, truth,
                     moved(given, ours), bound, note=claim.note, missing=claim.missing,
@@ -324,45 +324,45 @@ def _named_in(document: str) -> dict[str, Any]:
 
 def _letters(listed: Listed, given: Mapping[str, str]) -> dict[str, Any]:
     """Names and units of inputs: the file's own, else those of the document's formulas."""
-    known = _named_in(listed.document)
-    return {**{name: known[name] if name in known else Letter(
+    named = _named_in(listed.document)
+    return {**{name: named[name] if name in named else Letter(
         latex="x", unit=unit, en=name.replace("_", " "), zh=name.replace("_", " "))
         for name, unit in given.items()}, **listed.letters}
 
 
-def _example(place: str) -> tuple[Example, DocumentFormula, DocumentFormulas]:
+def _example(reference: str) -> tuple[Example, DocumentFormula, DocumentFormulas]:
     """An example of a formula: ``s1-f07.1``. Raises ParamsError where there is none."""
-    name, _, number = place.partition(".")
+    name, _, number = reference.partition(".")
     if name not in _formulas() or int(number) > len(_formulas()[name][0].examples):
-        known = (f"{each}.{count}" for each, (formula, _) in _formulas().items()
+        names = (f"{identifier}.{count}" for identifier, (formula, _) in _formulas().items()
                  for count in range(1, len(formula.examples) + 1))
-        raise ParamsError(f"there is no example '{place}' in params/formulas/"
-                          + nearest(place, known))
+        raise ParamsError(f"there is no example '{reference}' in params/formulas/"
+                          + nearest(reference, names))
     formula, file = _formulas()[name]
     return formula.examples[int(number) - 1], formula, file
 
 
-def _claimed(place: str) -> tuple[ScenarioClaim, Documented, Deployment]:
+def _claimed(reference: str) -> tuple[ScenarioClaim, Documented, Deployment]:
     """A claim of a deployment: ``s1-plan-c:tpot`` or, of several, ``s1-plan-c:tpot.2``.
 
     Raises ParamsError where there is none.
     """
-    name, _, rest = place.partition(":")
+    name, _, rest = reference.partition(":")
     quantity, _, number = rest.partition(".")
     documented = deployment(name).scenario.documented
-    found = [claim for claim in (documented.claims if documented else ())
+    claims = [claim for claim in (documented.claims if documented else ())
              if claim.quantity == quantity]
-    if documented is None or int(number or 1) > len(found) or (len(found) > 1 and not number):
-        raise ParamsError(f"'{place}' names {len(found)} claims, expected one")
-    return found[int(number or 1) - 1], documented, deployment(name)
+    if documented is None or int(number or 1) > len(claims) or (len(claims) > 1 and not number):
+        raise ParamsError(f"'{reference}' names {len(claims)} claims, expected one")
+    return claims[int(number or 1) - 1], documented, deployment(name)
 
 
 def _lender(example: Example, file: DocumentFormulas) -> Callable[[str], Amount | None]:
     """What the deployment or the model of an example has of a name that the document leaves."""
     if example.scenario is not None:
-        found = deployment(example.scenario)
-        return lambda name: (found.three(name) if name not in file.symbols and found.knows(name)
-                             else None)
+        deployed = deployment(example.scenario)
+        return lambda name: (
+            deployed.three(name) if name not in file.symbols and deployed.knows(name) else None)
     if example.model is None:
         return lambda name: None
     model = catalogue.load_model(example.model)

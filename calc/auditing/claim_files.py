@@ -43,9 +43,9 @@ def listed() -> tuple[list[Listed], list[str]]:
 @functools.cache
 def quantities_named() -> frozenset[str]:
     """The quantities of deployments that claims of ``params/claims/`` are held against."""
-    references = (where for each in listed()[0] for where in (
-        each.claim.truth, each.claim.claim, each.claim.alert.of if each.claim.alert else None,
-        *each.claim.sourced.values()))
+    references = (where for row in listed()[0] for where in (
+        row.claim.truth, row.claim.claim, row.claim.alert.of if row.claim.alert else None,
+        *row.claim.sourced.values()))
     return frozenset(re.split("[./]", where.partition(":")[2])[0] for where in references
                      if where is not None and ":" in where)
 
@@ -61,18 +61,18 @@ def listed_beside(path: Path) -> tuple[list[Listed], list[str]]:
 
 def listed_in(paths: list[Path]) -> tuple[list[Listed], list[str]]:
     """The claims of some files, as :func:`listed` has them."""
-    found: dict[str, Listed] = {}
+    claims: dict[str, Listed] = {}
     problems: list[str] = []
     for path in paths:
         for file, entry in _parts(path, problems):
-            for place, claim in enumerate(entry.claims):
-                at = file.where((KEY, place, "id"))
-                if claim.id in found:
+            for number, claim in enumerate(entry.claims):
+                at = file.where((KEY, number, "id"))
+                if claim.id in claims:
                     problems.append(f"{at}: '{claim.id}' stands in "
-                                    f"{found[claim.id].place} already.")
+                                    f"{claims[claim.id].place} already.")
                     continue
-                found[claim.id] = Listed(claim, entry.document, at, entry.letters)
-    return sorted(found.values(), key=lambda each: (each.document, each.claim.id)), problems
+                claims[claim.id] = Listed(claim, entry.document, at, entry.letters)
+    return sorted(claims.values(), key=lambda row: (row.document, row.claim.id)), problems
 
 
 def _parts(path: Path, problems: list[str]) -> Iterator[tuple[YamlFile, Claims]]:
@@ -87,17 +87,17 @@ def _parts(path: Path, problems: list[str]) -> Iterator[tuple[YamlFile, Claims]]
         yield file, entry
         return
     except ParamsError as error:
-        whole = str(error)
+        message = str(error)
     entries = file.data.get(KEY)
-    usable, found = [], len(problems)
+    usable, before = [], len(problems)
     for number in range(len(entries) if isinstance(entries, list) else 0):
         part = _alone(file, number)
         try:
             usable.append((part, load(KEY, path, file=part)))
         except ParamsError as error:
             problems.append(str(error))
-    if len(problems) == found or not usable:  # what is wrong is not of a single claim
-        problems[found:] = [whole]
+    if len(problems) == before or not usable:  # what is wrong is not of a single claim
+        problems[before:] = [message]
         return
     yield from usable
 

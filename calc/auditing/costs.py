@@ -71,13 +71,13 @@ class Plan:
     def amounts(self) -> dict[str, Amount]:
         """The corrected amounts, by the same names."""
         amounts, used = self.corrected.amounts, 1 / catalogue.load("loads", DAY).peak
-        whole = amounts["tco_undiscounted"]
+        total = amounts["tco_undiscounted"]
         years = YEAR * self.inputs["years"]
         ratios = propagate_uncertainty(lambda q: {"per_rate": q["tco"] / q["rate"],
                                                   "per_million": MILLION * q["tco"] / (
                                                       years * used * q["rate"])},
-                                       {"tco": whole, "rate": self.rate})
-        return {"hardware": amounts["capital"], "yearly": amounts["yearly"], "tco": whole,
+                                       {"tco": total, "rate": self.rate})
+        return {"hardware": amounts["capital"], "yearly": amounts["yearly"], "tco": total,
                 "rate": self.rate, **ratios, "revenue": amounts["revenue"],
                 "roi": amounts["roi"], "payback": amounts["payback"]}
 
@@ -85,11 +85,11 @@ class Plan:
 @functools.cache
 def plan() -> Plan:
     """S1's plan of 32 cards: as printed, as recomputed and as corrected."""
-    formulas = {each.id: each for each in catalogue.load("formulas", "s1").formulas}
-    found = {name: example_of(formulas[of]) for name, of in EXAMPLES}
-    printed = {name: values[0] for name, values in found.items()}
-    recomputed = {name: values[1] for name, values in found.items()}
-    inputs = {key: value for _, _, given in found.values() for key, value in given.items()}
+    formulas = {formula.id: formula for formula in catalogue.load("formulas", "s1").formulas}
+    examples = {name: example_of(formulas[of]) for name, of in EXAMPLES}
+    printed = {name: values[0] for name, values in examples.items()}
+    recomputed = {name: values[1] for name, values in examples.items()}
+    inputs = {key: value for _, _, given in examples.values() for key, value in given.items()}
     inputs["rate"] = recomputed["tokens"] / inputs["day_time"]
     years = YEAR * inputs["years"]
     for values in (printed, recomputed):
@@ -153,18 +153,18 @@ def _corrected(scenario: Any, answer: Any, reached: Amount, inputs: Mapping[str,
         "years": Amount.exactly(inputs["years"]), "residual": Amount.exactly(0.0),
         "sold_request": Amount.exactly(scenario.inputs()["output_tokens"]
                                 * inputs["thousand_price"] * TOKEN)}
-    asked = CostOptions(utilisation=1 / catalogue.load("loads", DAY).peak, changes=stated)
-    return cost(scenario, answer.everything, reached, prices, asked)
+    options = CostOptions(utilisation=1 / catalogue.load("loads", DAY).peak, changes=stated)
+    return cost(scenario, answer.everything, reached, prices, options)
 
 
-def weightiest(made: Plan) -> list[tuple[str, float]]:
+def weightiest(plan: Plan) -> list[tuple[str, float]]:
     """What each assumption alone makes of the document's cost of a token, the largest first [1].
 
     Together they make all of the correction: see :func:`combined_factors`.
     """
-    doc, owned, stated = made.recomputed, made.corrected.owned, made.inputs
+    doc, owned, stated = plan.recomputed, plan.corrected.owned, plan.inputs
     assert owned is not None
-    years, used = made.inputs["years"], 1 / catalogue.load("loads", DAY).peak
+    years, used = plan.inputs["years"], 1 / catalogue.load("loads", DAY).peak
     base = doc["hardware"] + years * doc["yearly"]
     site = owned.energy / doc["electricity"]
 
@@ -172,7 +172,7 @@ def weightiest(made: Plan) -> list[tuple[str, float]]:
         return (hardware + years * yearly) / base
 
     factors = {
-        "rate": made.inputs["rate"] / float(made.rate.value), "used": 1 / used,
+        "rate": plan.inputs["rate"] / float(plan.rate.value), "used": 1 / used,
         "hardware": total(hardware=float(owned.capital)),
         "electricity": total(yearly=doc["yearly"] + (site - 1) * doc["electricity"]),
         "upkeep": total(yearly=doc["yearly"] + float(owned.upkeep)),

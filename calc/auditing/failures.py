@@ -124,19 +124,19 @@ def simulate(of: Inputs, attention: str) -> Simulated:
     for name in {key for change in changes for key in change}:
         varied[name] = np.array([change.get(name, of.get(name, 1.0)) for change in changes])
     fewer = np.array([by if name == "cache" else 1.0 for name, by in points])
-    asked = np.asarray(varied["concurrency"])
+    load = np.asarray(varied["concurrency"])
     replicas = np.asarray(varied["data_parallel"], dtype=float)
     places = of["concurrency"] / of["data_parallel"] * replicas
-    varied["concurrency"] = np.minimum(asked, places)
-    found = evaluate(varied, attention)
-    holds = np.maximum(1.0, np.floor(np.asarray(found["max_concurrency"]) / fewer) * replicas)
+    varied["concurrency"] = np.minimum(load, places)
+    quantities = evaluate(varied, attention)
+    holds = np.maximum(1.0, np.floor(np.asarray(quantities["max_concurrency"]) / fewer) * replicas)
     full = holds < varied["concurrency"]
     if np.any(full):
         varied["concurrency"] = np.minimum(varied["concurrency"], holds)
-        found = evaluate(varied, attention)
-    waiting = asked - varied["concurrency"]
-    queue = waiting / np.asarray(found["steady_request_throughput"])
-    values = {**varied, **found, "waiting_requests": waiting,
+        quantities = evaluate(varied, attention)
+    waiting = load - varied["concurrency"]
+    queue = waiting / np.asarray(quantities["steady_request_throughput"])
+    values = {**varied, **quantities, "waiting_requests": waiting,
               "cache_occupied": np.where(full, 1.0, np.minimum(
-                  1.0, np.asarray(found["cache_occupied"]) * fewer))}
-    return Simulated(points, values | {name: found[name] + queue for name in WAITED})
+                  1.0, np.asarray(quantities["cache_occupied"]) * fewer))}
+    return Simulated(points, values | {name: quantities[name] + queue for name in WAITED})

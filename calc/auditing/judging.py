@@ -160,12 +160,12 @@ def _in_binary(printed: Printed, ours: Amount) -> bool:
         printed.high + printed.last[-1] / 2)
 
 
-def _same(found: float | None, ours: Amount, printed: Printed) -> bool:
+def _same(computed: float | None, ours: Amount, printed: Printed) -> bool:
     """Whether a computed number is ours: within two percent, the interval of what we know, or the
     digits that are printed; of a number far larger than ours, as many digits of ours."""
-    if found is None:
+    if computed is None:
         return False
     size = max(abs(printed.low), abs(printed.high))
     digits = max(printed.last) / 2 * (min(1.0, abs(ours.value) / size) if size else 1.0)
-    return (abs(found - ours.value) <= max(CLOSE * abs(ours.value), digits)
-            or ours.low <= found <= ours.high)
+    return (abs(computed - ours.value) <= max(CLOSE * abs(ours.value), digits)
+            or ours.low <= computed <= ours.high)

@@ -23,7 +23,7 @@ _MAKER = re.compile(r"^\S+ (?=\S*\d)")  # before the name of a card, which tells
 _NAME = re.compile(r"[(（,，]| throughout")  # behind which a format's name only explains
 
 
-def found(truth: Truth) -> Pair:
+def origin(truth: Truth) -> Pair:
     """Where a number comes from, as the beginning of a sentence that tells it."""
     if truth.scenario is not None:
         return _for(truth.scenario)
@@ -59,8 +59,8 @@ def source_of(truth: Truth) -> str | None:
     if not truth.listed and "/" not in truth.where:
         return None
     keys = [truth.where.removeprefix(SOURCES)] if truth.where.startswith(SOURCES) else truth.sources
-    known = sources()
-    titles = [known[key]["title"] for key in keys if key in known and key not in DERIVED]
+    listed = sources()
+    titles = [listed[key]["title"] for key in keys if key in listed and key not in DERIVED]
     return None if len(titles) != 1 or len(keys) > 1 else _short(titles[0])
 
 

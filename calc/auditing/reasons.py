@@ -9,7 +9,7 @@ from calc.auditing.alarm_words import sentence
 from calc.auditing.alarms import alarm
 from calc.auditing.cases import OF_RUNNING, Case, Text
 from calc.auditing.judging import FAILS, Judgement, meets
-from calc.auditing.origins import found, shortage
+from calc.auditing.origins import origin, shortage
 from calc.auditing.settings import ORDER
 from calc.auditing.truths import deployment
 from catalogue.messages import Pair, join, messages, pair
@@ -29,7 +29,7 @@ MOST = 3  # inputs that are named
 
 def why(case: Case, judgement: Judgement) -> dict[str, str]:
     """What the verdict follows from, with the numbers of it."""
-    parts = [_SAID[judgement.verdict](case, judgement)]
+    parts = [SENTENCES[judgement.verdict](case, judgement)]
     if judging.INFEASIBLE in judgement.also:
         parts += _stopped(case, judgement.verdict in POSITIVE)
     if judgement.clashes:
@@ -44,26 +44,26 @@ def why(case: Case, judgement: Judgement) -> dict[str, str]:
 
 def _noted(case: Case, note: Text | None) -> list[Pair]:
     """What a reader should know besides; of a claim that says again what another does, where."""
-    claim, told = case.listed.claim, []
+    claim, sentences = case.listed.claim, []
     again = claim.like is not None
     if note is not None and not (again and claim.note is None and len(note["en"]) > SHORT):
-        told.append(pair(note))
+        sentences.append(pair(note))
     if case.rests_on is not None and not (again and claim.rests_on is None):
-        told.append(say("rests-on", assumption=pair(case.rests_on)))
-    left = (note is not None) + (case.rests_on is not None) - len(told)
-    return [*told, say("as-of", claim=str(claim.like))] if left else told
+        sentences.append(say("rests-on", assumption=pair(case.rests_on)))
+    left = (note is not None) + (case.rests_on is not None) - len(sentences)
+    return [*sentences, say("as-of", claim=str(claim.like))] if left else sentences
 
 
 def _stopped(case: Case, but: bool) -> list[Pair]:
     """Why what a claim speaks of does not run: its deployment, or the command it stands in."""
-    told = []
+    sentences = []
     if case.fits is False:
-        told.append(say("deployment-does-not-run", why=_why_not(case), but=but))
+        sentences.append(say("deployment-does-not-run", why=_why_not(case), but=but))
     elif case.ruling is not None and case.ruling.beside:
         names = [(name, name) for name in case.ruling.beside[:MOST]]
-        told.append(say("configuration-does-not-start", names=join((", ", "、"), names),
+        sentences.append(say("configuration-does-not-start", names=join((", ", "、"), names),
                         more=len(case.ruling.beside) > MOST))
-    return told
+    return sentences
 
 
 def _why_not(case: Case) -> Pair:
@@ -83,26 +83,26 @@ def _ours(case: Case) -> Pair:
     """The right number with its interval."""
     assert case.truth is not None
     three = case.truth.three
-    value, low, high = (_shown(case, each) for each in (three.value, three.low, three.high))
+    value, low, high = (_shown(case, value) for value in (three.value, three.low, three.high))
     if case.truth.spans and low != high:
         return common("from-low-to-high", low=low, high=high)
     return (value, value) if low == high else say("to", value=value, low=low, high=high)
 
 
-def _found(case: Case) -> Pair:
+def _origin(case: Case) -> Pair:
     assert case.truth is not None
-    return found(case.truth)
+    return origin(case.truth)
 
 
 def _right(case: Case) -> Pair:
     """The right number and where it comes from, a sentence."""
-    return say("right-is", found=_found(case), ours=_ours(case))
+    return say("right-is", found=_origin(case), ours=_ours(case))
 
 
 def _by_itself(case: Case) -> Pair:
     """What its own numbers give: one, or both ends of a range."""
     assert case.truth is not None
-    low, high = (_shown(case, each) for each in (case.truth.three.low, case.truth.three.high))
+    low, high = (_shown(case, end) for end in (case.truth.three.low, case.truth.three.high))
     return (low, low) if low == high else common("from-low-to-high", low=low, high=high)
 
 
@@ -133,7 +133,7 @@ def _as_printed(case: Case) -> Pair:
     printed, truth = case.printed, case.truth
     assert printed is not None
     assert truth is not None
-    source, ours = _found(case), _ours(case)
+    source, ours = _origin(case), _ours(case)
     if printed.low != printed.high:
         return say("within-what-is-printed", found=source, ours=ours, printed=_printed(case))
     if printed.like(truth.three.value) == printed.like(printed.value):
@@ -153,7 +153,7 @@ def _met(case: Case, _: Judgement) -> Pair:
 
 def _held_to_limit(case: Case, met: bool) -> Pair:
     """On which side of a limit the right number is, of what is printed or of a statement."""
-    source, ours, limit = _found(case), _ours(case), _printed(case)
+    source, ours, limit = _origin(case), _ours(case), _printed(case)
     least = case.bound == "at_least"
     if case.compares:
         return say("statement", least=least, met=met, found=source, ours=ours, printed=limit)
@@ -163,37 +163,37 @@ def _held_to_limit(case: Case, met: bool) -> Pair:
 def _compatible(case: Case, _: Judgement) -> Pair:
     assert case.truth is not None
     if case.bound:
-        return say("limit-within-interval", found=_found(case), ours=_ours(case),
+        return say("limit-within-interval", found=_origin(case), ours=_ours(case),
                    printed=_printed(case))
     printed, three = case.printed, case.truth.three
     assert printed is not None
     if printed.low <= three.low and three.high <= printed.high:
-        return say("within-what-is-printed", found=_found(case), ours=_ours(case),
+        return say("within-what-is-printed", found=_origin(case), ours=_ours(case),
                    printed=_printed(case))
     if printed.low < three.low or three.high < printed.high:
-        return say("overlaps-interval", found=_found(case), ours=_ours(case),
+        return say("overlaps-interval", found=_origin(case), ours=_ours(case),
                    printed=_printed(case))
-    return say("within-interval", found=_found(case), ours=_ours(case), printed=_printed(case))
+    return say("within-interval", found=_origin(case), ours=_ours(case), printed=_printed(case))
 
 
 def _specification(case: Case, judgement: Judgement) -> Pair:
     if case.bound is not None:
         return _held_to_limit(case, met=False)
     if judging.WRONG in judgement.also:
-        return say("not-as-printed", found=_found(case), ours=_ours(case), printed=_printed(case))
+        return say("not-as-printed", found=_origin(case), ours=_ours(case), printed=_printed(case))
     if judging.BINARY in judgement.also:
         assert case.truth is not None
-        return say("in-gib", found=_found(case), ours=_ours(case),
+        return say("in-gib", found=_origin(case), ours=_ours(case),
                    gib=plain(case.truth.three.value / GIB))
     return _as_printed(case)
 
 
 def _input(case: Case, _: Judgement) -> Pair:
     assert case.truth is not None
-    found, ours = case.resourced, case.truth.three.value
-    if found is not None and abs(found - ours) > judging.CLOSE * abs(ours):
+    resourced, ours = case.resourced, case.truth.three.value
+    if resourced is not None and abs(resourced - ours) > judging.CLOSE * abs(ours):
         return join((" ", ""), [say("formula-comes-close", inputs=_inputs(case),
-                                    found=_shown(case, found)), _right(case)])
+                                    found=_shown(case, resourced)), _right(case)])
     return join((" ", ""), [say("formula-holds-inputs-do-not", inputs=_inputs(case)),
                             _right(case)])
 
@@ -207,7 +207,7 @@ def _formula(case: Case, _: Judgement) -> Pair:
 def _number(case: Case, _: Judgement) -> Pair:
     if case.bound is not None:
         return _held_to_limit(case, met=False)
-    return say("not-as-printed", found=_found(case), ours=_ours(case), printed=_printed(case))
+    return say("not-as-printed", found=_origin(case), ours=_ours(case), printed=_printed(case))
 
 
 def _both(case: Case, _: Judgement) -> Pair:
@@ -265,9 +265,9 @@ def _inputs(case: Case) -> Pair:
     for name, (theirs, ours) in list(case.moved.items())[:MOST]:
         letter = case.letters.get(name)
         unit = letter.unit if letter and letter.unit not in COUNTING else "1"
-        said = (letter.en, letter.zh) if letter else (name.replace("_", " "),) * 2
-        named.append(say("input-is-otherwise", input=said, ours=_said(ours, unit),
-                         theirs=_said(theirs, unit)))
+        label = (letter.en, letter.zh) if letter else (name.replace("_", " "),) * 2
+        named.append(say("input-is-otherwise", input=label, ours=_readable(ours, unit),
+                         theirs=_readable(theirs, unit)))
     return join((", ", "，"), named)
 
 
@@ -279,12 +279,12 @@ def _shown(case: Case, value: float) -> str:
     return printed.like(value)
 
 
-def _said(value: float, unit: str) -> Pair:
+def _readable(value: float, unit: str) -> Pair:
     """A number in a readable unit."""
     return human(value, unit, "en"), human(value, unit, "zh")
 
 
-_SAID: dict[str, Callable[[Case, Judgement], Pair]] = {
+SENTENCES: dict[str, Callable[[Case, Judgement], Pair]] = {
     judging.ARITHMETIC: _arithmetic, judging.REPRODUCED: _reproduced, judging.MET: _met,
     judging.COMPATIBLE: _compatible, judging.SPECIFICATION: _specification, judging.INPUT: _input,
     judging.FORMULA: _formula, judging.BOTH: _both, judging.NUMBER: _number,

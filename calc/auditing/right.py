@@ -22,8 +22,8 @@ def compared(comparison: Comparison) -> tuple[Any, Printed, Bound]:
     above = comparison.above is not None
     limit = comparison.above if above else comparison.below
     assert limit is not None
-    said = replace(of_value(limit), last=(0.0,))  # a limit is exact, not rounded
-    return comparison.of, said, "at_least" if above else "at_most"
+    limit_value = replace(of_value(limit), last=(0.0,))  # a limit is exact, not rounded
+    return comparison.of, limit_value, "at_least" if above else "at_most"
 
 
 def made_of(claim: Claim, kinds: tuple[str, ...]) -> bool:
@@ -46,18 +46,18 @@ def both_ends(least: Truth, most: Truth, printed: Printed) -> Truth:
 def same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -> None:
     """Refuse what comes out in another unit than is printed. Raises ValueError, one clause."""
     compares = claim.comparison
-    said = claim.printed or (compared(compares)[1] if compares is not None else None)
-    if said is None:
+    stated = claim.printed or (compared(compares)[1] if compares is not None else None)
+    if stated is None:
         return
     given = {name: value.unit for name, value in claim.inputs.items()}
-    printed = of_unit(said.unit)
-    free = {name: each.unit for name, each in sourced.items()}
+    printed = of_unit(stated.unit)
+    free = {name: source.unit for name, source in sourced.items()}
     every = given | free
-    for key, tree, known in (("formula", claim.formula, given), ("right", claim.right, every),
+    for key, tree, units_of in (("formula", claim.formula, given), ("right", claim.right, every),
                              ("most", claim.most, every),
                              ("comparison", compares.of if compares else None, every)):
-        if tree not in (None, 0) and (found := of_tree(tree, known)) != printed:
-            raise ValueError(f"{key} comes out in {text(found)}, what is printed is in "
+        if tree not in (None, 0) and (unit := of_tree(tree, units_of)) != printed:
+            raise ValueError(f"{key} comes out in {text(unit)}, what is printed is in "
                              f"{text(printed)}")
     for name in given.keys() & free.keys():
         if of_unit(given[name]) != of_unit(free[name]):
@@ -67,11 +67,11 @@ def same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -
                          f"{text(printed)}")
 
 
-def computed(tree: Any, known: Mapping[str, Amount], unit: str, where: str,
+def computed(tree: Any, amounts: Mapping[str, Amount], unit: str, where: str,
              scenario: str | None) -> Truth:
     """What the right formula gives, with its interval. Raises ValueError for a letter it lacks."""
     names = trees.symbols_of(tree)
-    used = {name: three for name, three in known.items() if name in names}
+    used = {name: three for name, three in amounts.items() if name in names}
     if lost := sorted(names - used.keys()):
         raise ValueError(f"'{lost[0]}' has no value")
     three = propagate_uncertainty(lambda values: {"": float(trees.evaluate(tree, values))},
@@ -79,11 +79,11 @@ def computed(tree: Any, known: Mapping[str, Amount], unit: str, where: str,
     return Truth(three, unit, where, scenario)
 
 
-def tried(tree: Any, known: Mapping[str, Amount]) -> float | None:
+def tried(tree: Any, amounts: Mapping[str, Amount]) -> float | None:
     """The value of a formula; None where there is none, or a letter has no value."""
-    if tree is None or trees.symbols_of(tree) - known.keys():
+    if tree is None or trees.symbols_of(tree) - amounts.keys():
         return None
-    return float(trees.evaluate(tree, {name: three.value for name, three in known.items()}))
+    return float(trees.evaluate(tree, {name: three.value for name, three in amounts.items()}))
 
 
 def moved(given: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, tuple[float, float]]:

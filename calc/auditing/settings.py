@@ -56,53 +56,53 @@ def ruling(setting: EngineSetting, claim: str, document: str, section: str,
         return Ruling(stated.state if stated else RAN if ran else ELSEWHERE, stated=stated)
     name, value = revealed(setting.name), setting.value
     given = True if value is None else revealed(value) if isinstance(value, str) else value
-    engine, versions = _asked(setting.engine, name, software)
-    found = {version: engine.judge(name, given, version) for version in versions}
-    best = min(found.values(), key=ORDER.index)
-    takes = [version for version, state in found.items() if state == best]
+    engine, versions = _engine_of(setting.engine, name, software)
+    rulings = {version: engine.judge(name, given, version) for version in versions}
+    best = min(rulings.values(), key=ORDER.index)
+    takes = [version for version, state in rulings.items() if state == best]
     beside = _stopped(document, section, setting.engine, name, software)
     return Ruling(stated.state if stated and best not in STOPS else best, takes[0], takes[-1],
                   beside, stated)
 
 
-def _asked(engine: str, name: str, software: str | None) -> tuple[Engine, list[str]]:
+def _engine_of(engine: str, name: str, software: str | None) -> tuple[Engine, list[str]]:
     """Who is asked of a setting: on Ascend the plug-in where it changes it. Releases that serve
     the models of the documents, as the engine's profile has them."""
     if software == ASCEND and engine in (HOST, PLUGIN):
         plugin = load_engine(PLUGIN)
         if engine == PLUGIN or plugin.find(name) is not None:
             return plugin, _serving(PLUGIN, plugin.versions)
-    found = load_engine(engine)
-    return found, _serving(engine, found.versions)
+    loaded = load_engine(engine)
+    return loaded, _serving(engine, loaded.versions)
 
 
 @functools.cache
 def _serving(engine: str, versions: tuple[str, ...]) -> list[str]:
-    known = set(releases(catalogue.load("profiles", engine)))
-    return [version for version in versions if version in known]
+    listed = set(releases(catalogue.load("profiles", engine)))
+    return [version for version in versions if version in listed]
 
 
 def _stopped(document: str, section: str, engine: str, name: str, software: str | None
              ) -> tuple[str, ...]:
     """Other settings of a document's command because of which no release starts it."""
-    stops = [other for place, block in enumerate(_blocks(document))
+    stops = [other for number, block in enumerate(_blocks(document))
              if block.section == section and block.program == load_engine(engine).title
              and bare(name) in map(bare, block.settings)
-             for other in _stops(document, place, engine, software)]
+             for other in _stops(document, number, engine, software)]
     return tuple(other for other in dict.fromkeys(stops) if bare(other) != bare(name))
 
 
 @functools.cache
-def _stops(document: str, place: int, engine: str, software: str | None) -> tuple[str, ...]:
+def _stops(document: str, number: int, engine: str, software: str | None) -> tuple[str, ...]:
     """The settings of a block because of which no release starts it: those that every release
     refuses, or, where there are none, all that one refuses; nothing where one starts it."""
-    block, (_, versions) = _blocks(document)[place], _asked(engine, "", software)
+    block, (_, versions) = _blocks(document)[number], _engine_of(engine, "", software)
     refused: list[set[str]] = [set() for _ in versions]
     for name, value in block.settings.items():
-        asked, serving = _asked(engine, name, software)
+        program, serving = _engine_of(engine, name, software)
         for version, names in zip(versions, refused, strict=True):
-            held = version if version in serving else serving[-1]
-            if asked.judge(name, value, held) in STOPS:
+            release = version if version in serving else serving[-1]
+            if program.judge(name, value, release) in STOPS:
                 names.add(name)
     if not all(refused):
         return ()
@@ -119,4 +119,4 @@ def _blocks(document: str) -> tuple[Block, ...]:
 def _stated() -> dict[str, Stated]:
     """What was found of settings that are claims, by the claim's number."""
     files: list[Any] = [catalogue.load("settings", name) for name in catalogue.names("settings")]
-    return {each.claim: each for file in files for each in file.settings if each.claim is not None}
+    return {row.claim: row for file in files for row in file.settings if row.claim is not None}

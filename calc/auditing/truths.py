@@ -91,9 +91,9 @@ class Truths:
         return finders.get(kind, functools.partial(_of_entry, kind))(name, keys, reference)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """The end of a sentence on a name that is not known: those like it, if there are any."""
-    near = difflib.get_close_matches(name[:60], known, n=3)
+    near = difflib.get_close_matches(name[:60], names, n=3)
     return f", the nearest names are {', '.join(near)}" if near else ""
 
 
@@ -161,23 +161,23 @@ class Deployment:
 def _of_deployment(reference: str) -> Truth:
     name, _, rest = reference.partition(":")
     quantity, _, part = rest.partition("/")
-    whole = deployment(name)
+    deployed = deployment(name)
     symbol = catalogue.symbols().get(quantity)
     if symbol is None:
         raise ParamsError(f"'{quantity}' is no name of params/symbols.yml"
                           + nearest(quantity, catalogue.symbols()))
     replicas = catalogue.load_scenario(name.partition(CHANGED)[0])  # as the document counts them
-    share = part_count(replicas if part == "replica" else whole.scenario, part or "deployment")
-    return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
-                 name, given=quantity in whole.inputs)
+    share = part_count(replicas if part == "replica" else deployed.scenario, part or "deployment")
+    return Truth(deployed.three(quantity).scaled(1 / share), symbol.unit, reference,
+                 name, given=quantity in deployed.inputs)
 
 
 def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:
     item: Any = catalogue.load(kind, name)
     for key in keys:
-        known = item if isinstance(item, Mapping) else getattr(type(item), "model_fields", {})
-        if key not in known:
-            raise ParamsError(f"'{reference}': there is no '{key}'" + nearest(key, known))
+        keys_of = item if isinstance(item, Mapping) else getattr(type(item), "model_fields", {})
+        if key not in keys_of:
+            raise ParamsError(f"'{reference}': there is no '{key}'" + nearest(key, keys_of))
         item = item[key] if isinstance(item, Mapping) else getattr(item, key)
     if not isinstance(item, Value):
         raise ParamsError(f"'{reference}' is no number of the catalogue")
@@ -203,27 +203,27 @@ def _of_rows(name: str, keys: list[str], reference: str) -> Truth:
             and row[names.index(column)] is not None]
     if not rows or (len(rows) > 1 and not over):
         raise ParamsError(f"'{reference}' names {len(rows)} rows, expected one")
-    found = [float(row[names.index(column)]) for row in rows]
+    values = [float(row[names.index(column)]) for row in rows]
     unit = table.columns[column]
-    value = (over[0](found) if over else found[0]) * units.factor(unit)
+    value = (over[0](values) if over else values[0]) * units.factor(unit)
     return Truth(Amount.exactly(value), units.si(unit), reference, listed=False)
 
 
 def _of_scores(name: str, keys: list[str], reference: str) -> Truth:
     """``accuracies/NAME/SYSTEM/BENCHMARK``: the printed score [1], of one hundred."""
     scores = catalogue.load("accuracies", name).scores
-    found = [score for score in scores if [score.system, score.benchmark] == keys]
-    if len(found) != 1:
-        raise ParamsError(f"'{reference}' names {len(found)} scores, expected one")
-    return Truth(Amount.exactly(float(found[0].solved.value)), "1", reference)
+    matches = [score for score in scores if [score.system, score.benchmark] == keys]
+    if len(matches) != 1:
+        raise ParamsError(f"'{reference}' names {len(matches)} scores, expected one")
+    return Truth(Amount.exactly(float(matches[0].solved.value)), "1", reference)
 
 
 def _of_goal(name: str, keys: list[str], reference: str) -> Truth:
     """``goals/NAME/QUANTITY``: of the first deployment that a search finds."""
     from calc.searching.search import search  # only where a claim asks for it
 
-    found = search(catalogue.load("goals", name))
-    rows = found.rows(found.front)
+    result = search(catalogue.load("goals", name))
+    rows = result.rows(result.front)
     if not rows:
         raise ParamsError(f"no deployment meets '{name}'")
     quantities = {**rows[0].quantities, "cards": float(rows[0].choice.devices)}
@@ -242,8 +242,8 @@ def _of_cost(name: str, keys: list[str], reference: str) -> Truth:
 
     if name != costs.PLAN:
         raise ParamsError(f"'{reference}': only '{costs.PLAN}' has a cost")
-    made = costs.plan()
-    amounts = made.corrected.amounts | made.amounts()
+    plan = costs.plan()
+    amounts = plan.corrected.amounts | plan.amounts()
     if len(keys) != 1 or keys[0] not in amounts:
         raise ParamsError(f"'{reference}': expected one of {', '.join(sorted(amounts))}")
     unit = costs.UNITS.get(keys[0], "USD")

@@ -188,7 +188,7 @@ class Replica:
     @cached_property
     def system(self) -> Any:
         """The replica as the simulation takes it."""
-        return system_of(self.scenario, found=self.given)
+        return system_of(self.scenario, given=self.given)
 
     def stay(self, rate: float) -> float:
         """End-to-end latency of a request in closed form [s].

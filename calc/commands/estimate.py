@@ -129,12 +129,12 @@ def _of_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
     pair, seen = deployed.pair, deployed.seen
     assert pair is not None
     if args.json:
-        each = {name: answer.as_json() for name, answer in zip(
+        answers = {name: answer.as_json() for name, answer in zip(
             POOLS, deployed.answers, strict=True)}
         print_json({"scenario": deployment_id(loaded), "fits": deployed.fits,
                     "devices": deployed.devices,
                     "seen": seen and seen.as_json(), **caveats_of(*loaded),
-                    "pools": pair.as_json() | each | {"startup_lines": startup_lines(
+                    "pools": pair.as_json() | answers | {"startup_lines": startup_lines(
                         dict(zip(POOLS, loaded, strict=True)))}})
         return OK
     screen = console()
@@ -160,15 +160,15 @@ def _seen(seen: ServiceLevel | None) -> list[str]:
                        rate=formatted(seen.throughput)))]
 
 
-def searched_lines(found: Alternatives, scenario: Scenario) -> list[str]:
+def searched_lines(result: Alternatives, scenario: Scenario) -> list[str]:
     """What else would do on the same cards: in its own precision, in any, in the published one."""
-    if not found.tried:
+    if not result.tried:
         return []
-    lines = [spoken(say("on-the-same-cards", tried=f"{found.tried:,}"))]
-    for which, advice in (("own", found.own), ("any", found.best), ("official", found.official)):
+    lines = [spoken(say("on-the-same-cards", tried=f"{result.tried:,}"))]
+    for which, advice in (("own", result.own), ("any", result.best), ("official", result.official)):
         best = say("which-best", which=which)
         if advice is None:
-            if which != "official" or found.official_precision is not None:
+            if which != "official" or result.official_precision is not None:
                 lines.append(spoken(say("none-fits", best=best)))
             continue
         inputs, rate = scenario.inputs(), advice.quantities["output_throughput"]
@@ -256,8 +256,8 @@ def _of_loads(result: Estimate, loads: Mapping[str, Mapping[str, str]]) -> Table
     """Latency and throughput, a column per load."""
     table = Table(spoken(common("quantity")), *(spoken(say("load", load=load)) for load in loads))
     for name in loads["steady"]:
-        told = [result.reported[of[name]] if name in of else None for of in loads.values()]
-        table.add_row(named(name), *("–" if each is None else formatted(each) for each in told))
+        cells = [result.reported[of[name]] if name in of else None for of in loads.values()]
+        table.add_row(named(name), *("–" if cell is None else formatted(cell) for cell in cells))
     return table
 
 
@@ -265,9 +265,9 @@ def engine_line(scenario: Scenario) -> str:
     """Which engine is meant; of a deployment that names none, what its values stand between."""
     if scenario.engine is not None:
         return spoken(say("engine", engine=str(scenario.engine)))
-    known = fitting(scenario.device)
-    return spoken(say("engines-between", engines=(", ".join(known), "、".join(known))) if known
-                  else say("no-engine"))
+    engines = fitting(scenario.device)
+    return spoken(say("no-engine") if not engines else say(
+        "engines-between", engines=(", ".join(engines), "、".join(engines))))
 
 
 def pools(pair: Pools) -> list[str]:
@@ -276,7 +276,7 @@ def pools(pair: Pools) -> list[str]:
     rates = join((", ", "，"), [say("pool-rate", pool=name, rate=amount(rate, "request/s"))
                                for name, rate in pair.rates.items()])
     loop = pair.loop
-    told = [] if not loop.keeps_up else [say(
+    decoding = [] if not loop.keeps_up else [say(
         "decoding", decoding=amount(loop.decoding), prefilling=amount(
             loop.in_flight - loop.decoding))]
     return [spoken(line) for line in (
@@ -286,7 +286,7 @@ def pools(pair: Pools) -> list[str]:
             rate=amount(pair.rate * tokens, "token/s")),
         say("in-balance", best=amount(pair.best_prefill_devices), devices=pair.devices,
             rate=amount(pair.best_rate * tokens, "token/s"), first=pair.whole[0],
-            second=pair.whole[1], whole=amount(pair.whole_rate * tokens, "token/s")), *told)]
+            second=pair.whole[1], whole=amount(pair.whole_rate * tokens, "token/s")), *decoding)]
 
 
 def lines_of_pools(both: Sequence[Scenario]) -> list[str]:

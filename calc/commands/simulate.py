@@ -57,9 +57,9 @@ SETTLED = 3  # times as long as a request has to be what is counted
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``simulate`` takes, besides ``--json``."""
     add_scenario(command)
-    asked = command.add_mutually_exclusive_group()
-    asked.add_argument("--rate", help=spoken(say("help-rate")))
-    asked.add_argument("--users", help=spoken(say("help-users")))
+    load = command.add_mutually_exclusive_group()
+    load.add_argument("--rate", help=spoken(say("help-rate")))
+    load.add_argument("--users", help=spoken(say("help-users")))
     length = command.add_mutually_exclusive_group()
     length.add_argument("--duration", help=spoken(say("help-duration")))
     length.add_argument("--requests", help=spoken(say("help-requests", requests=f"{REQUESTS:,}",
@@ -98,12 +98,12 @@ def run(args: argparse.Namespace) -> int:
     system = _system(pools, lengths, args, arguments)
     prefixes = _prefixes(scenario, system, arguments)
     objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
-    asked = UserLoad(arguments["users"], arguments["think_time"], arguments["rate"],
+    load = UserLoad(arguments["users"], arguments["think_time"], arguments["rate"],
                      together=args.begin == "together")
-    if arguments["ramp"] is None and asked.users is not None:
-        arguments["ramp"] = 0.0 if asked.together else cycle(scenario, asked)
+    if arguments["ramp"] is None and load.users is not None:
+        arguments["ramp"] = 0.0 if load.together else cycle(scenario, load)
     try:
-        run = _run(system, asked, arguments, prefixes)
+        run = _run(system, load, arguments, prefixes)
         summary = summarise(run, objective=objective)
         most = saturation(system if prefixes is None else _as_found(
             pools, lengths if prefixes.turns == 1 else [], args, arguments, summary))
@@ -141,13 +141,13 @@ def _take_stated(args: argparse.Namespace, scenario: Scenario) -> None:
 
 def _system(pools: Sequence[Scenario], lengths: Sequence[tuple[int, int]],
             args: argparse.Namespace, given: Mapping[str, Any],
-            found: Mapping[str, float] | None = None) -> System:
+            measured: Mapping[str, float] | None = None) -> System:
     """The deployment as it is simulated, with its own lengths of requests or those of a file."""
     system = system_of(pools[-1], given["max_num_seqs"], args.policy, args.prefill_coordination,
-                       found, pools[0] if len(pools) > 1 else None)
+                       measured, pools[0] if len(pools) > 1 else None)
     if not lengths:
         return system
-    cached = (pools[-1].inputs() | dict(found or {}))["prefix_hit_share"]
+    cached = (pools[-1].inputs() | dict(measured or {}))["prefix_hit_share"]
     return replace(system, lengths=None, shapes=tuple(
         (prompt, answer, int(in_prefix_cache(prompt, cached))) for prompt, answer in lengths))
 
@@ -190,7 +190,7 @@ def _prefixes(scenario: Scenario, system: System, given: Mapping[str, Any]) -> P
 
 def _arguments(args: argparse.Namespace) -> dict[str, Any]:
     """Arguments as SI numbers; None where one is not given, infinity for no objective."""
-    def number_of(name: str, unit: str, least: float = 0.0, whole: bool = False) -> Any:
+    def number_of(name: str, unit: str, least: float = 0.0, integer: bool = False) -> Any:
         text = getattr(args, name)
         option = f"--{name.replace('_', '-')} {text}"
         if text is None:
@@ -198,22 +198,22 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
         number = (quantity(option, text, unit) if not _plain(text) or unit == "s"
                   else float(text))
         if (not math.isfinite(number) or not least <= number <= LARGEST
-                or (whole and number != int(number))):
+                or (integer and number != int(number))):
             raise ParamsError(spoken(say(
-                "out-of-range", option=option, whole=whole, least=f"{least:g}",
+                "out-of-range", option=option, whole=integer, least=f"{least:g}",
                 above=not number < least, most=f"{LARGEST:g}")))
-        return int(number) if whole else float(number)
+        return int(number) if integer else float(number)
 
     arguments = {"rate": number_of("rate", "request/s", 1e-9),
-             "users": number_of("users", "request", 1, whole=True),
+             "users": number_of("users", "request", 1, integer=True),
              "duration": number_of("duration", "s"), "requests": number_of(
-                 "requests", "request", 1, whole=True),
+                 "requests", "request", 1, integer=True),
              "think_time": number_of("think_time", "s"), "ramp": number_of("ramp", "s"),
-             "seed": number_of("seed", "1", whole=True),
-             "max_num_seqs": number_of("max_num_seqs", "request", 1, whole=True),
-             "prefix_groups": number_of("prefix_groups", "1", 1, whole=True),
-             "prefix_tokens": number_of("prefix_tokens", "token", 1, whole=True),
-             "turns": number_of("turns", "1", 1, whole=True),
+             "seed": number_of("seed", "1", integer=True),
+             "max_num_seqs": number_of("max_num_seqs", "request", 1, integer=True),
+             "prefix_groups": number_of("prefix_groups", "1", 1, integer=True),
+             "prefix_tokens": number_of("prefix_tokens", "token", 1, integer=True),
+             "turns": number_of("turns", "1", 1, integer=True),
              "ttft": number_of("ttft", "s"), "tpot": number_of("tpot", "s")}
     for name, usual in (("ttft", math.inf), ("tpot", math.inf), ("think_time", 0.0),
                         ("max_num_seqs", MOST_SEQUENCES)):
@@ -236,12 +236,12 @@ def _plain(text: str) -> bool:
     return True
 
 
-def _run(system: System, asked: UserLoad, given: Mapping[str, Any],
+def _run(system: System, load: UserLoad, given: Mapping[str, Any],
          prefixes: Prefixes | None) -> Run:
     """The run that was asked for; of a duration, with the requests that arrive in it."""
     def serve(count: int) -> Run:
         _check_size(count, system.shape[1])
-        workload = workload_of(system, asked, count, given["ramp"] or 0.0, given["seed"], prefixes)
+        workload = workload_of(system, load, count, given["ramp"] or 0.0, given["seed"], prefixes)
         return simulate(workload, system.pool, system.decode, system.transfer,
                         system.front_end_rate)
 
@@ -318,10 +318,10 @@ def _begin(workload: Mapping[str, Any]) -> str:
 def _print(pools: Sequence[Scenario], answer: Mapping[str, Any], summary: Summary) -> None:
     screen = console()
     workload = answer["workload"]
-    asked = (amount(workload["rate"], "request/s") if "rate" in workload
+    stated = (amount(workload["rate"], "request/s") if "rate" in workload
              else common("so-many-users", users=workload["users"]))
     screen.print(spoken(say(
-        "heading", title=translated(deployment_title(pools)), asked=asked,
+        "heading", title=translated(deployment_title(pools)), asked=stated,
         requests=summary.requests, window=amount(summary.window, "s"), seed=workload["seed"])))
     for line in (*map(deployed_line, pools), *resting_on(*pools)):
         tell(screen, line)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.nearest import TOLD
+from calc.answer.nearest import CHANGE_QUANTITIES
 from calc.answer.steady_state import central_values, is_burst
 from calc.layouts.feasible import reasons
 from calc.layouts.layout import MOST_STAGES, Choice, Row, changed
@@ -48,8 +48,8 @@ class Advice:
     Attributes:
         settings: what differs, as ``--set`` takes it; nothing where it is the deployment itself.
         precision: its own.
-        quantities: of ``calc.answer.nearest.TOLD``, SI units; latency and throughput as its users
-            see them.
+        quantities: of ``calc.answer.nearest.CHANGE_QUANTITIES``, SI units; latency and throughput
+            as its users see them.
     """
 
     settings: dict[str, str | int]
@@ -115,7 +115,7 @@ def _as_it_is(scenario: Scenario) -> Advice | None:
     computed = evaluate(scenario.inputs(), scenario.model.attention)
     if reasons(scenario, computed):
         return None
-    return Advice({}, scenario.precision.id, central_values(scenario, TOLD))
+    return Advice({}, scenario.precision.id, central_values(scenario, CHANGE_QUANTITIES))
 
 
 def _rate(advice: Advice) -> float:
@@ -198,7 +198,7 @@ def _advice(scenario: Scenario, row: Row | None) -> Advice | None:
         return None
     settings = _settings(scenario, row.choice)
     return Advice(settings, row.choice.precision,
-                  central_values(changed(scenario, settings), TOLD))
+                  central_values(changed(scenario, settings), CHANGE_QUANTITIES))
 
 
 def _own(scenario: Scenario) -> Mapping[str, str | int]:

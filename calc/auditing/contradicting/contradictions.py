@@ -83,25 +83,25 @@ def contradictions(rows: Iterable[Judged], files: Iterable[Quantities]) -> list[
     Raises ParamsError for a law that cannot be computed on its numbers.
     """
     by_id = {row.id: row for row in rows}
-    found: dict[str, Contradiction] = {}
+    by_claims: dict[str, Contradiction] = {}
     for file in files:
-        for each in itertools.chain(_of_values(by_id, file), _of_laws(by_id, file),
+        for item in itertools.chain(_of_values(by_id, file), _of_laws(by_id, file),
                                     _of_launches(by_id, file)):
-            found.setdefault(each.id, each)
-    for each in _of_settings(by_id):
-        found.setdefault(each.id, each)
-    return sorted(found.values(), key=lambda each: each.claims)
+            by_claims.setdefault(item.id, item)
+    for item in _of_settings(by_id):
+        by_claims.setdefault(item.id, item)
+    return sorted(by_claims.values(), key=lambda item: item.claims)
 
 
-def against(found: Iterable[Contradiction]) -> dict[str, tuple[str, ...]]:
+def against(excluded: Iterable[Contradiction]) -> dict[str, tuple[str, ...]]:
     """Claim -> the others that it cannot stand beside. Of numbers that a law excludes, those that
     hold are not at fault, unless all do."""
     others: dict[str, dict[str, None]] = defaultdict(dict)
-    for each in found:
-        faulty = [name for name in each.claims if name not in each.right] or each.claims
-        for name in faulty if each.kind == NUMBERS else each.claims:
-            others[name].update((other, None) for other in each.claims if other != name)
-    return {name: tuple(sorted(each)) for name, each in others.items()}
+    for item in excluded:
+        faulty = [name for name in item.claims if name not in item.right] or item.claims
+        for name in faulty if item.kind == NUMBERS else item.claims:
+            others[name].update((other, None) for other in item.claims if other != name)
+    return {name: tuple(sorted(item)) for name, item in others.items()}
 
 
 def reach(case: Case, end: str = "") -> tuple[float, float] | None:
@@ -125,25 +125,26 @@ def reach(case: Case, end: str = "") -> tuple[float, float] | None:
         math.inf if case.bound == "at_least" else high)
 
 
-def _known(rows: Rows, name: str) -> tuple[str, tuple[float, float]] | None:
+def _reached(rows: Rows, name: str) -> tuple[str, tuple[float, float]] | None:
     """A claim and its reach, where it is among the rows and prints a number."""
     claim, _, end = name.partition("/")
-    found = reach(rows[claim].case, end) if claim in rows else None
-    return None if found is None else (claim, found)
+    ends = reach(rows[claim].case, end) if claim in rows else None
+    return None if ends is None else (claim, ends)
 
 
-def _made(rows: Rows, claims: Iterable[str], kind: str, name: Text, subject: str) -> Contradiction:
+def _contradiction(rows: Rows, claims: Iterable[str], kind: str, name: Text, subject: str
+                   ) -> Contradiction:
     ordered = sorted(dict.fromkeys(claims))
     return Contradiction(
-        tuple(ordered), kind, name, subject, tuple(rows[each].case.said for each in ordered),
-        tuple(each for each in ordered if rows[each].judgement.standing == HOLDS))
+        tuple(ordered), kind, name, subject, tuple(rows[claim].case.said for claim in ordered),
+        tuple(claim for claim in ordered if rows[claim].judgement.standing == HOLDS))
 
 
 def _of_values(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
     for subject, quantity in file.quantities.items():
         for one, other in itertools.combinations(_stated(rows, quantity), 2):
             if _alike(rows[one[0]].case, rows[other[0]].case) and not _meet(one[1], other[1]):
-                yield _made(rows, (one[0], other[0]), VALUES, quantity.name, subject)
+                yield _contradiction(rows, (one[0], other[0]), VALUES, quantity.name, subject)
 
 
 def _alike(one: Case, other: Case) -> bool:
@@ -154,7 +155,7 @@ def _alike(one: Case, other: Case) -> bool:
 
 
 def _stated(rows: Rows, quantity: NamedQuantity) -> list[tuple[str, tuple[float, float]]]:
-    return [known for each in quantity.claims if (known := _known(rows, each)) is not None]
+    return [reached for name in quantity.claims if (reached := _reached(rows, name)) is not None]
 
 
 def _meet(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -165,8 +166,8 @@ def _meet(one: tuple[float, float], other: tuple[float, float]) -> bool:
 def _of_laws(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
     for subject, law in file.laws.items():
         for given in law.of:
-            known = {letter: _known(rows, name) for letter, name in given.items()}
-            stated = {letter: each for letter, each in known.items() if each is not None}
+            reached = {letter: _reached(rows, name) for letter, name in given.items()}
+            stated = {letter: item for letter, item in reached.items() if item is not None}
             if len(stated) < len(given) or any(
                     rows[claim].case.listed.claim.words for claim, _ in stated.values()):
                 continue  # not judged here, or no number
@@ -175,8 +176,8 @@ def _of_laws(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
             except ValueError as error:
                 raise ParamsError(f"params/{KIND}/{file.id}.yml: {subject}: {error}") from None
             if broken:
-                yield _made(rows, (claim for claim, _ in stated.values()), NUMBERS, law.words,
-                            subject)
+                yield _contradiction(rows, (claim for claim, _ in stated.values()), NUMBERS,
+                                     law.words, subject)
 
 
 def excluded(law: NumericLaw, reaches: Mapping[str, tuple[float, float]]) -> bool:
@@ -225,7 +226,7 @@ def _of_settings(rows: Rows) -> Iterator[Contradiction]:
 
 def _set_twice(rows: Rows, claims: Sequence[str], subject: str) -> Iterator[Contradiction]:
     for one, other in itertools.combinations(claims, 2):
-        first, second = (rows[each].case for each in (one, other))
+        first, second = (rows[claim].case for claim in (one, other))
         if first.setting is None or second.setting is None:
             continue
         ends = reach(first), reach(second)
@@ -233,8 +234,8 @@ def _set_twice(rows: Rows, claims: Sequence[str], subject: str) -> Iterator[Cont
                   else not _meet(*ends))  # type: ignore[arg-type]
         if differ:
             name = first.setting.name
-            yield _made(rows, (one, other), SETTING, {"en": f"`{name}`", "zh": f"`{name}`"},
-                        subject)
+            yield _contradiction(rows, (one, other), SETTING,
+                                 {"en": f"`{name}`", "zh": f"`{name}`"}, subject)
 
 
 def spelled(name: str) -> str:

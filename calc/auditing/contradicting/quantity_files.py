@@ -18,25 +18,25 @@ KIND = "quantities"
 def entries(problems: list[str] | None = None) -> list[Quantities]:
     """Every file of ``params/quantities/``; what cannot be read is a sentence among the problems,
     or is raised."""
-    found = []
+    files = []
     for name in catalogue.names(KIND):
         try:
-            found.append(catalogue.load(KIND, name))
+            files.append(catalogue.load(KIND, name))
         except ParamsError as error:
             if problems is None:
                 raise
             problems.append(str(error))
-    return found
+    return files
 
 
 def groups(files: Iterable[Quantities]) -> Iterator[tuple[tuple[Any, ...], list[str]]]:
     """Where claims are named together, as the keys of the place in their file, and the claims."""
     for file in files:
         for name, quantity in file.quantities.items():
-            yield ("quantities", name, "claims"), [claim_of(each) for each in quantity.claims]
+            yield ("quantities", name, "claims"), list(map(claim_of, quantity.claims))
         for name, law in file.laws.items():
             for number, given in enumerate(law.of):
-                yield ("laws", name, "of", number), [claim_of(each) for each in given.values()]
+                yield ("laws", name, "of", number), list(map(claim_of, given.values()))
         for name, launch in file.launches.items():
             yield ("launches", name, "claims"), list(launch.claims)
 
@@ -45,12 +45,12 @@ def load(reference: str) -> Quantities:
     """A file whose claims are all known. Raises ParamsError, with file and line, for one that is
     not."""
     entry: Quantities = catalogue.load(KIND, reference)
-    known = {each.claim.id for each in listed()[0]}
+    claims_listed = {row.claim.id for row in listed()[0]}
     for keys, claims in groups([entry]):
-        if lost := [claim for claim in claims if claim not in known]:
+        if lost := [claim for claim in claims if claim not in claims_listed]:
             where = read(locate(KIND, reference)).where(keys)
             raise ParamsError(f"{where}: there is no claim '{lost[0]}'"
-                              + nearest(lost[0], known) + ".")
+                              + nearest(lost[0], claims_listed) + ".")
     return entry
 
 

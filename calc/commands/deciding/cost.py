@@ -89,22 +89,22 @@ def run(args: argparse.Namespace) -> int:
     used = _number(args.utilisation, "--utilisation", 1.0) if args.utilisation else 1 / day.peak
     service, sold = _service(args.api)
     args.ownership = args.ownership or way_of(scenario.device, prices)
-    asked = CostOptions(args.ownership, stated(args.price) if args.price else None, used,
+    options = CostOptions(args.ownership, stated(args.price) if args.price else None, used,
                         _number(args.user_requests, "--user-requests", MOST), sold)
     reached = seen.throughput if seen else answer.quantities["output_throughput"]
     beside = (PrefillPool(deployed.pools[0], deployed.answers[0].everything)
               if deployed.pair else None)
-    found = cost(scenario, answer.everything, reached, prices, asked, beside)
-    lists = crossovers(scenario, found, asked, service, prices)
-    fleet = (_fleet(scenario, found.cards, day, reached, prices, args) if args.day_requests
+    result = cost(scenario, answer.everything, reached, prices, options, beside)
+    lists = crossovers(scenario, result, options, service, prices)
+    fleet = (_fleet(scenario, result.cards, day, reached, prices, args) if args.day_requests
              else None)
     if args.json:
-        print_json(_plain(deployed, found, used, fleet) | {"lists": {
+        print_json(_plain(deployed, result, used, fleet) | {"lists": {
             name: _of_list(service, name) | dict(zip(
                 ("value", "low", "high"), map(_finite, share.points), strict=True))
             for name, share in lists.items()}})
     else:
-        _print(deployed, found, asked, fleet)
+        _print(deployed, result, options, fleet)
         _print_lists(service, lists)
     return OK
 
@@ -144,11 +144,11 @@ def _print_lists(service: Prices, lists: dict[str, Any]) -> None:
         table.add_column(spoken(column))
     for name, share in lists.items():
         sold = (service.sold or {})[name]
-        held = say("held-between", since=str(sold.since or ""), today=not sold.until,
+        period = say("held-between", since=str(sold.since or ""), today=not sold.until,
                    until=str(sold.until or ""))
         median, low, high = map(_share, share.points)
         hours = say("of-hours", name=sold.hours, plain=sold.hours)
-        table.add_row(name, translated(sold.model) if sold.model else "", spoken(held),
+        table.add_row(name, translated(sold.model) if sold.model else "", spoken(period),
                       spoken(hours), median, low if low == high else spoken(
                           common("from-low-to-high", low=low, high=high)))
     console().print(table)
@@ -199,11 +199,11 @@ def _fleet(scenario: Any, cards: float, day: Any, reached: Any, prices: Any,
     if args.price:
         hours[args.ownership] = card_hour(scenario.device, args.ownership, prices, args.price)
     currency = next((hour.currency for hour in hours.values() if hour), None)
-    each = [None if hour is None or currency is None else cards
+    hourly = [None if hour is None or currency is None else cards
             * converted(hour, currency, prices.exchange).value for hour in hours.values()]
     return {"deployments": {"most": int(needed.max()), "mean": float(needed.mean())},
             "utilisation": utilisation(rates, one, float(needed.max())), "currency": currency,
-            "per_hour": {name: HOUR * amount for name, amount in ways(needed, *each).items()}}
+            "per_hour": {name: HOUR * amount for name, amount in ways(needed, *hourly).items()}}
 
 
 def _finite(number: Any) -> float | None:
@@ -211,23 +211,23 @@ def _finite(number: Any) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _plain(deployed: Any, found: Any, used: float, fleet: Any) -> dict[str, Any]:
+def _plain(deployed: Any, result: Any, used: float, fleet: Any) -> dict[str, Any]:
     """The answer as data; an amount that is without end is null."""
     return caveats_of(*deployed.pools) | {
         "scenario": deployment_id(deployed.pools), "fits": deployed.fits,
-        "devices": deployed.devices, "currency": found.currency,
+        "devices": deployed.devices, "currency": result.currency,
         "utilisation": used,
-        "hour": None if found.hour is None else found.hour.as_json(),
-        "server": None if found.server is None else found.server.as_json(),
+        "hour": None if result.hour is None else result.hour.as_json(),
+        "server": None if result.server is None else result.server.as_json(),
         "amounts": {name: {end: _finite(getattr(amount, end))
                            for end in ("value", "low", "high")} | {"unit": amount.unit}
-                    for name, amount in found.amounts.items()},
-        "owning": None if found.owned is None else {
-            name: float(value) for name, value in vars(found.owned).items()},
+                    for name, amount in result.amounts.items()},
+        "owning": None if result.owned is None else {
+            name: float(value) for name, value in vars(result.owned).items()},
         "fleet": fleet}
 
 
-def _print(deployed: Any, found: Any, asked: Any, fleet: Any) -> None:
+def _print(deployed: Any, result: Any, options: Any, fleet: Any) -> None:
     """What rests on what; amounts with their intervals; ways of having the cards."""
     from calc.costing.ownership import unpriced
 
@@ -235,26 +235,26 @@ def _print(deployed: Any, found: Any, asked: Any, fleet: Any) -> None:
     lines = [] if deployed.fits else [say("does-not-fit")]
     lines.append(say("utilised", title=translated(deployment_title(deployed.pools)),
                      device=translated(scenario.device.name),
-                     share=f"{100 * asked.utilisation:.0f}%"))
-    if found.hour is None:
-        lines.append(unpriced(scenario.device.id, asked.ownership))
+                     share=f"{100 * options.utilisation:.0f}%"))
+    if result.hour is None:
+        lines.append(unpriced(scenario.device.id, options.ownership))
     else:
-        lines.append(say("card-hour", ownership=asked.ownership,
-                         price=formatted(found.hour.scaled(HOUR, found.currency)),
-                         origin=_origin(found.hour)))
-    if found.server is not None:
-        lines.append(say("server", price=text_of(found.server), origin=_origin(found.server)))
+        lines.append(say("card-hour", ownership=options.ownership,
+                         price=formatted(result.hour.scaled(HOUR, result.currency)),
+                         origin=_origin(result.hour)))
+    if result.server is not None:
+        lines.append(say("server", price=text_of(result.server), origin=_origin(result.server)))
     for line in (*map(spoken, lines), *resting_on(*deployed.pools)):
         tell(screen, line)
     table = Table()
     for column in (common("what"), common("value-2"), common("interval")):
         table.add_column(spoken(column))
     for name in AMOUNTS:
-        if name in found.amounts:
-            table.add_row(spoken(say("amount", name=name)), *_shown(found.amounts[name], name))
+        if name in result.amounts:
+            table.add_row(spoken(say("amount", name=name)), *_shown(result.amounts[name], name))
     screen.print(table)
-    for told in _of_day(fleet) if fleet is not None else ():
-        tell(screen, told)
+    for line in _of_day(fleet) if fleet is not None else ():
+        tell(screen, line)
 
 
 def _of_day(fleet: dict[str, Any]) -> list[str]:
@@ -273,14 +273,14 @@ def _origin(price: Any) -> Pair:
                date=str(price.date or ""))
 
 
-def _shown(found: Amount, name: str) -> tuple[str, str]:
+def _shown(value: Amount, name: str) -> tuple[str, str]:
     """Value and interval as text, in per cent or years where that is asked."""
-    if not math.isfinite(found.value):
-        return spoken(say("never")) if found.value > 0 else NONE, ""
+    if not math.isfinite(value.value):
+        return spoken(say("never")) if value.value > 0 else NONE, ""
     if name in IN_PERCENT:
-        shown = found.scaled(PERCENT)
+        shown = value.scaled(PERCENT)
         return f"{text_of(shown)}%", f"{reach_of(shown)}%"
     if name in IN_YEARS:
         return tuple(spoken(say("in-years", number=number))  # type: ignore[return-value]
-                     for number in (text_of(found), reach_of(found)))
-    return text_of(found), reach_of(found)
+                     for number in (text_of(value), reach_of(value)))
+    return text_of(value), reach_of(value)

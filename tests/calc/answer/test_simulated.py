@@ -32,7 +32,7 @@ def loaded(name, *settings):
 def pooled(name, *settings, **given):
     """A deployment's engines, its inputs and its quantities in closed form."""
     scenario = loaded(name, *settings)
-    inputs = scenario.inputs() | given.get("found", {})
+    inputs = scenario.inputs() | given.get("given", {})
     return system_of(scenario, **given), inputs, evaluate(inputs, scenario.model.attention)
 
 
@@ -62,7 +62,7 @@ class TestEngines:
     def test_stages_of_a_pipeline_share_the_blocks_and_places_of_a_replica(self):
         system, inputs, found = pooled(
             R1, "cluster.nodes=8", "parallelism.pipeline_parallel=4", "parallelism.data_parallel=2",
-            max_num_seqs=1003, found={
+            max_num_seqs=1003, given={
                 "scheduler_recv_interval": 7.0, "steps_ahead": 1.0, "block_size": 32.0,
                 "host_gap_per_step": 0.125, "max_num_batched_tokens": 1234.0})
         engine = system.pool.limits
@@ -78,7 +78,7 @@ class TestEngines:
 
     @pytest.mark.parametrize(("seqs", "at_once"), [(5, 5), (0, 1), (1024, None)])
     def test_replica_holds_its_places_or_its_blocks(self, seqs, at_once):
-        system, inputs, _ = pooled(R1, max_num_seqs=seqs, found={"decode_context_parallel": 2.0})
+        system, inputs, _ = pooled(R1, max_num_seqs=seqs, given={"decode_context_parallel": 2.0})
         assert system.pool.limits.block_size == 2 * inputs["block_size"]
         assert system.at_once == held(system, system.pool) == (at_once or system.at_once)
         full = evaluate(inputs | {"concurrency": system.at_once}, "mla")
@@ -86,12 +86,12 @@ class TestEngines:
 
     def test_as_many_prefill_as_keep_up_with_those_that_decode(self):
         prefill, decode = catalogue.load_pools("wide-lmsys")
-        system, inputs, found = pooled("wide-lmsys-decode", found=APART)
+        system, inputs, found = pooled("wide-lmsys-decode", given=APART)
         ranks = system.pool.ranks
         groups = float(found["pool_ratio"]) * inputs["data_parallel"] / ranks
         assert system.pool.replicas == math.ceil(groups) * ranks
         assert system.decode.replicas == inputs["data_parallel"]
-        stated = system_of(decode, found=APART, prefill=prefill)
+        stated = system_of(decode, given=APART, prefill=prefill)
         assert stated.pool.replicas == prefill.inputs()["data_parallel"]
         assert stated.longest <= min(stated.pool.limits.longest, stated.decode.limits.longest)
         assert stated.at_once == held(stated, stated.decode)
@@ -102,7 +102,7 @@ class TestEngines:
         own = decode.inputs()
         given = APART | {name: faster * own[name]
                          for name in ("front_end_rate", "network_bandwidth")}
-        both = system_of(decode, found=given, prefill=prefill)
+        both = system_of(decode, given=given, prefill=prefill)
         asked = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
         sent, received = (evaluate(inputs, "mla") for inputs in (asked, own | given))
         assert both.transfer * own["input_tokens"] == pytest.approx(max(
@@ -116,7 +116,7 @@ class TestEngines:
         ("s0-recommended", {}, "not how long they are")])
     def test_what_cannot_be_simulated_is_refused(self, name, found, message):
         with pytest.raises(catalogue.ParamsError, match=message):
-            pooled(name, found=found)
+            pooled(name, given=found)
 
 
 class TestSaturation:
@@ -144,7 +144,7 @@ class TestSaturation:
         longer = replace(system, shape=(system.shape[0], answers, 0))
         assert waves * longer.at_once * system.pool.ranks * answers > tokens
         assert saturation(longer)[1] == "closed form"
-        apart = pooled("wide-lmsys-decode", found=APART)[0]
+        apart = pooled("wide-lmsys-decode", given=APART)[0]
         for rate in (math.inf, 9.0):
             assert saturation(replace(apart, front_end_rate=rate)) == (
                 min(rate, apart.closed_form), "closed form")

@@ -154,7 +154,7 @@ def inputs(name, spread=0.0, **more):
 @pytest.mark.parametrize("spread", [0.0, 0.2, 0.8])
 def test_the_mean_is_that_of_a_simulation(name, spread):
     given = inputs(name, spread)
-    system = system_of(catalogue.load_scenario(name), found=given)
+    system = system_of(catalogue.load_scenario(name), given=given)
     draw = np.random.default_rng(1)
     shapes = [tuple(np.rint(mean * (1 + spread * draw.uniform(-1, 1))).astype(int).tolist()
                     for mean in (PROMPT, ANSWER)) for _ in range(1000)]
