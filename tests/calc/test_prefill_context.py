@@ -7,11 +7,9 @@ import pytest
 
 from calc.launching.deployment import deployed
 from calc.launching.starting import started_pools
-from calc.layouts.layout import Choice, Row, scenario
+from calc.layouts.layout import Choice, Row
 from calc.layouts.space import Base, Space
 from calc.searching.goal import load_goal
-from calc.searching.selection import search_goal as search
-from calc.serving.evaluate import evaluate
 from catalogue import ParamsError
 
 SGLANG, ASCEND = "sglang@0.5.23", "vllm-ascend@0.23.0.post1"
@@ -50,19 +48,6 @@ def test_prompts_are_dealt_over_several_ranks_that_do_not_deal_the_cache():
     assert (dealt["expert"] <= dealt["tensor"]).all()
     plain = np.concatenate([kind["prefill_context"] == 0 for kind in kinds])
     assert plain.sum() > len(dealt["tensor"])
-
-
-def test_rows_of_a_search_are_estimates_of_their_files():
-    answer = search("r1-80-users-h20", [*GOAL, "cards.most=8"])
-    row, goal = answer.best, answer.result.wishes.goal
-    assert row.choice.prefill_context == 1
-    assert row.as_json()["choice"]["prefill_context"] == 1
-    found = evaluate(scenario(goal, row.choice).inputs(), "mla")
-    for name, quantity in (("tpot", "steady_tpot"), ("ttft", "steady_ttft")):
-        assert row.quantities[name] == pytest.approx(float(found[quantity]), rel=1e-9)
-    plain = search("r1-80-users-h20", [*GOAL, "cards.most=8", "space.prefill_context=0"]).best
-    assert plain.quantities["ttft"] > 1.1 * row.quantities["ttft"]
-    assert row.extras > replace(row, choice=replace(row.choice, prefill_context=0)).extras
 
 
 def flags(choice, *settings):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,14 +21,12 @@ SHAPE = " | ".join((*map(".//{}".format, ("h1", "h2", "h3", "h4", "figure", "tab
                     f".//span[{CLASS.format('eqno')}]"))
 CODE = ".//pre | .//code | .//svg | .//*[" + " or ".join(
     map(CLASS.format, ("math", "headerlink"))) + "]"
-UNSEEN = "ancestor::details or ancestor::a or ancestor::button or ancestor::summary"
 LOADED = ("//script/@src | //img/@src | //source/@src | //iframe/@src | "
           "//link[not(@rel='canonical' or @rel='alternate')]/@href")
 SPOKEN = "//@title | //@aria-label | //@placeholder | //@data-bs-title"
 CAPTION = f"//figcaption//*[{CLASS.format('caption-number')}]"
 MENTION = f"//a[{CLASS.format('reference')}]/*[{CLASS.format('std-numref')}]"
 SOURCE = f"//a[{CLASS.format('btn-download-source-button')}]/@href"
-WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
 STATE = "="  # in a fragment: the state of a calculator or a text, no anchor
 
 
@@ -45,7 +42,7 @@ class Page:
         shape: tags of headings, tables, figures and formulas, in order.
         captions: number of each numbered figure by the ids around it. mentions: target and number.
         spoken: labels of the interface. signs: characters in formulas.
-        text: of the article, without formulas. prose: without code. words: of prose outside folds.
+        text: of the article, without formulas. prose: without code.
         source: address of the notebook, empty if there is none.
     """
 
@@ -65,8 +62,6 @@ class Page:
     signs: set[str]
     text: str
     prose: str
-    words: int
-    figures: int
     source: str
 
 
@@ -100,15 +95,12 @@ def read(path: Path) -> Page:
         captions=[(each.xpath("ancestor::*/@id"), _number(each)) for each in root.xpath(CAPTION)],
         mentions=[(each.getparent().get("href"), _number(each)) for each in root.xpath(MENTION)],
         spoken=strings(SPOKEN),
-        text="", prose="", words=0,
-        figures=len(article.xpath(f".//img[not({UNSEEN})] | .//svg[not({UNSEEN})]")),
+        text="", prose="",
         source=next(iter(root.xpath(SOURCE)), ""))
     _drop(article.xpath(".//script | .//style"))
     page.text = _flat(article)
     _drop(article.xpath(CODE))
     page.prose = _flat(article)
-    _drop(article.xpath(".//details"))
-    page.words = len(WORD.findall(_flat(article)))
     return page
 
 

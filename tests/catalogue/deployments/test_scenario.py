@@ -7,7 +7,6 @@ import calc
 import catalogue
 from catalogue.deployments.scenario import (
     model_inputs,
-    precision_inputs,
 )
 from catalogue.entries.models import GROUPS
 from catalogue.library import COMMAND_LINE
@@ -65,18 +64,11 @@ def test_inputs_by_hand(name):
 
 @pytest.mark.parametrize(("model", "changed", "name", "value"), [
     ("qwen3-8b", {"linear_layers": 2}, "full_attention_layers", 34),
-    ("qwen3-8b", {"sliding_window": 64, "full_attention_layers": 3}, "full_attention_layers", 3),
     ("qwen3-8b", {"sliding_window": 64, "full_attention_layers": 3}, "sparse_layers", 3),
-    ("qwen3-8b", {"linear_layers": 3}, "sparse_layers", 33),
     ("qwen3-8b", {}, "indexer_layers", 0), ("qwen3-8b", {"index_topk": 9}, "indexer_layers", 36),
     ("qwen3-8b", {"index_topk": 9, "indexer_layers": 2}, "indexer_layers", 2),
-    ("deepseek-v3", {"routed_expert_hidden_size": 50}, "routed_expert_hidden_size", 50),
-    ("deepseek-v3", {"hc_mult": 4}, "hc_mult", 4), ("deepseek-v3", {}, "hc_mult", 1),
-    ("qwen3-8b", {}, "mlp_matrices", 3), ("qwen3-8b", {"mlp_matrices": 2}, "mlp_matrices", 2),
     ("qwen3-8b", {}, "v_head_dim", 128), ("qwen3-8b", {"v_head_dim": 64}, "v_head_dim", 64),
     ("qwen3-8b", {"v_head_dim": 64}, "window_v_head_dim", 64),
-    ("qwen3-8b", {"window_v_head_dim": 32}, "window_v_head_dim", 32),
-    ("qwen3-8b", {}, "window_num_attention_heads", 32),
     ("qwen3-8b", {}, "window_num_key_value_heads", 8), ("qwen3-8b", {}, "window_head_dim", 128),
     ("qwen3-8b", {"layers_without_mlp": 5}, "first_k_dense_replace", 31),
     ("qwen3-8b", {}, "linear_mamba", 0), ("qwen3-8b", {}, "value_from_key", 0),
@@ -84,17 +76,6 @@ def test_inputs_by_hand(name):
 def test_what_a_model_lacks_is_zero_or_one(model, changed, name, value):
     values = {key: number(count) for key, count in changed.items()}
     assert model_inputs(catalogue.load_model(model).model_copy(update=values))[name] == value
-
-
-def test_defaults_of_a_precision():
-    entry = catalogue.load_precision("fp8-block")
-    changed = entry.model_copy(update={"kv_cache": "int8", "kv_rope": "bf16", "kv_index": None,
-                                       "state": None})
-    inputs = precision_inputs(changed)
-    assert [inputs[f"{name}_element_bytes"] for name in (
-        "kv_cache", "kv_index", "kv_rope", "state")] == [1, 1, 2, 4]
-    stated = precision_inputs(changed.model_copy(update={"kv_index": "fp32", "state": "bf16"}))
-    assert [stated[f"{name}_element_bytes"] for name in ("kv_index", "state")] == [4, 2]
 
 
 @pytest.mark.parametrize(("overrides", "way"), [
@@ -116,17 +97,6 @@ def test_lengths_of_context_and_of_prefill_pools():
     assert scenario.inputs()["input_tokens"] == 4095  # a copy
     pools = [name for name in catalogue.deployment_names() if "-prefill" in name]
     assert {catalogue.load_scenario(name).inputs()["output_tokens"] for name in pools} == {1}
-
-
-@pytest.mark.parametrize(("ranks", "copies"), [(48, 32), (96, 32), (320, 64), (64, 0), (128, 128)])
-def test_experts_and_copies_are_dealt_evenly(ranks, copies):
-    cut = ["parallelism.tensor_parallel=1", f"parallelism.data_parallel={ranks}",
-           f"parallelism.expert_parallel={ranks}", f"cluster.nodes={ranks // 8}"]
-    even = load(*cut, f"parallelism.redundant_experts={copies}", name="s0-scenario-1")
-    assert even.inputs()["redundant_experts"] == copies
-    if copies and 256 % ranks:
-        with pytest.raises(catalogue.LayoutError, match=f"redundant_experts of {copies} would"):
-            load(*cut, name="s0-scenario-1")
 
 
 @pytest.mark.parametrize(("device", "widened"), [

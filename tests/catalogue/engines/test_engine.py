@@ -114,13 +114,3 @@ def test_shipped_engine(name):
         assert spelt
         assert [each for each in spelt if engine.find(each) is None] == []
     assert (ROOT / "engines" / f"{name}.yml").stat().st_size < files.MAX_BYTES // 2
-
-
-@pytest.mark.parametrize(("engine_", "name", "since", "until"), [
-    ("vllm", "--worker-use-ray", "0.2.7", "0.6.6.post1"),
-    ("vllm", "--swap-space", "0.2.7", "0.16.0"), ("vllm", "--port", "0.2.7", None),
-    ("vllm", "vllm:gpu_cache_usage_perc", "0.2.7", "0.11.0"),
-    ("sglang", "--chunked-prefill-size", "0.2.15", None)])
-def test_lifetimes_read_in_the_source(engine_, name, since, until):
-    entry = load_engine(engine_).lookup(name)
-    assert (entry.since, entry.until) == (since, until)

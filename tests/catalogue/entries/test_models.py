@@ -63,37 +63,6 @@ def test_printed_active_parameters_lie_between_the_two_ways_of_counting(name):
     assert 0.97 * low <= model.published.active_parameters.value <= 1.03 * high
 
 
-@pytest.mark.parametrize(("name", "switch", "of_layer", "more", "layers"), [
-    # Llama 3.1 8B: width 4,096, 32 heads and 8 of keys, of 128, 32 layers
-    ("llama-3.1-8b", "attention_bias", "attention_divided_parameters", 32 * 128, 0),
-    ("llama-3.1-8b", "attention_bias", "attention_kv_parameters", 2 * 8 * 128, 0),
-    ("llama-3.1-8b", "attention_output_bias", "attention_replicated_parameters", 4096, 32),
-    ("llama-3.1-8b", "qk_norm", "norm_parameters", 2 * 128, 32),
-    ("llama-3.1-8b", "attention_sinks", "attention_divided_parameters", 32, 32),
-    # Mixtral: eight experts of three matrices, widths 4,096 and 14,336; shared ones have no biases
-    ("mixtral-8x7b", "expert_bias", "routed_expert_parameters", 2 * 14_336 + 4096, 8 * 32),
-    ("deepseek-v3", "expert_bias", "shared_expert_parameters", 0, 0)])
-def test_what_a_switch_adds_to_a_layer(name, switch, of_layer, more, layers):
-    off, on = (deployed(name, **{switch: value}) for value in (0, 1))
-    assert on[of_layer] - off[of_layer] == more
-    assert not layers or on["total_parameters"] - off["total_parameters"] == layers * more
-
-
-def test_an_indexer_adds_four_tensors_and_132_bytes_of_a_token_to_every_rank():
-    """[1536, 64·128], [7168, 128], [7168, 64] and a norm's weight and bias of 128."""
-    plain, sparse = deployed("deepseek-v3"), deployed("deepseek-v3.2")
-    matrices = 1536 * 64 * 128 + 7168 * 128 + 7168 * 64
-    for name, more in (("attention_replicated_parameters", matrices), ("norm_parameters", 2 * 128),
-                       ("attention_divided_parameters", 0),
-                       ("total_parameters", 61 * (matrices + 2 * 128))):
-        assert sparse[name] - plain[name] == more
-    fp8 = {"kv_index_element_bytes": catalogue.load_format("fp8-index128").bytes_per_element}
-    assert deployed("deepseek-v3.2", **fp8)["kv_layer_bytes_per_token"] == 1152 + 132
-    held = [deployed("deepseek-v3.2", tensor_parallel=t)["kv_layer_bytes_per_token_per_device"]
-            for t in (1, 8)]
-    assert held[0] == held[1]
-
-
 @pytest.mark.parametrize(("context", "changed", "layers"), [
     (1, {}, 36), (127, {}, 36), (128, {}, 18), (100_000, {}, 18),
     (5000, {"sliding_window": 1, "full_attention_layers": 36}, 36),
