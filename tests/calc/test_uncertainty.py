@@ -74,7 +74,7 @@ def score(low, high, seen):
     (2.0, 0), (1.0, 0), (4.0, 0),  # inside, and on either end
     (0.5, math.log(2)), (8.0, math.log(2)), (0.25, math.log(4)), (16.0, math.log(4)),
 ])
-def test_by_hand(seen, missed):
+def test_interval_score_by_hand(seen, missed):
     """Of the interval 1 to 4: Gneiting and Raftery (2007), equation 43, in logarithms."""
     assert score(1.0, 4.0, seen) == pytest.approx(math.log(4) + 2 / (1 - LEVEL) * missed)
 

@@ -160,7 +160,7 @@ MODELS = [name for name in catalogue.names("models") if not name.startswith("s0-
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_model_has_a_checkpoint_that_somebody_is_shown_to_start(name):
+def test_every_model_has_a_served_checkpoint(name):
     model = catalogue.load_model(name)
     found = list(checkpoints(model))
     assert any(each.served for _, each in found)
@@ -192,7 +192,7 @@ def test_the_checkpoint_is_the_official_one_of_the_very_model(model, precision, 
     assert checkpoint_words(*asked)[0] == words
 
 
-def test_a_search_tries_what_is_published_unless_it_is_asked_for_more():
+def test_search_tries_published_formats_by_default():
     def tried(*settings):
         return {base.precision for base in Space(load_goal("r1-64-users-8xh20", settings)).bases()}
 

@@ -31,8 +31,7 @@ def releases(*latencies):
 @pytest.mark.parametrize(("latencies", "rejected"), [
     ([4, 4, 4], {}), ([4, 7, 4], {}), ([4, 20, 4], {1: "1.0.0"}), ([20, 4, 4], {0: "1.1.0"}),
     ([20, 30, 4], {0: "1.2.0", 1: "1.2.0"}), ([4, 20, 60], {1: "1.0.0", 2: "1.0.0"}), ([20], {})])
-def test_a_release_twice_its_neighbour_is_rejected_for_the_nearest_that_is_not(
-        latencies, rejected):
+def test_releases_twice_their_neighbour_are_rejected(latencies, rejected):
     found = checked(releases(*latencies), "mine", H200, PRIORS)
     assert {at: each.instead.release for at, each in enumerate(found)
             if each.rejected} == rejected

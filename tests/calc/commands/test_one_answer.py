@@ -122,8 +122,7 @@ def drawn(seed, references):
     *((ONE_POOL, seed) for seed in range(DRAWN)),
     *((TWO_POOLS, seed) for seed in range(DRAWN) if seed != SLOWER),
     pytest.param(TWO_POOLS, SLOWER, marks=pytest.mark.xfail(strict=True))])
-def test_a_drawn_deployment_has_one_answer_and_a_simulation_its_pace_and_rate(
-        capsys, references, seed):
+def test_random_deployments_agree_across_commands_and_simulation(capsys, references, seed):
     """First tokens of a simulation wait for one another by chance, and may differ more."""
     reference, settings = drawn(seed, references)
     deployed, found = commands_and_pages(capsys, reference, settings)

@@ -50,7 +50,7 @@ def test_parts_of_the_bill():
     assert owned.second == pytest.approx(owned.present / 3.1698654 / 31_536_000)
 
 
-def test_a_revenue_equal_to_the_cost_is_worth_nothing_and_no_discount_is_nominal():
+def test_net_present_value_limits():
     owned = bill(ONE)
     assert net_present_value(owned, owned.second * YEAR, 0.1, 4.0) == pytest.approx(0, abs=1e-6)
     free = bill(ONE | {"discount": 0.0})
@@ -116,7 +116,7 @@ def test_a_server_costs_its_chassis_and_cards_unless_it_has_a_price(hopper):
 AMOUNTS = st.floats(0.01, 1000)
 
 
-def test_an_hour_on_demand_is_that_of_the_card_if_its_prices_have_none():
+def test_on_demand_price_falls_back_to_the_card():
     card, prices = catalogue.load_device("nvidia-h200-sxm"), prices_of("nvidia-h200-sxm")
     rent = card.price.usd_rent
     assert prices.hour.rent_by_hour is None
@@ -147,7 +147,7 @@ def test_a_text_that_is_no_price_is_refused(text):
         stated(text)
 
 
-def test_the_highest_rate_of_exchange_makes_most_yuan_and_fewest_dollars():
+def test_currency_conversion_of_intervals():
     money = Amount(70.0, 35.0, 210.0, "USD/s")
     yuan = converted(money, "CNY", RATE)
     assert (yuan.points, yuan.unit) == ((490.0, 175.0, 2100.0), "CNY/s")
@@ -159,7 +159,7 @@ def test_the_highest_rate_of_exchange_makes_most_yuan_and_fewest_dollars():
         converted(money, "CNY", None)
 
 
-def test_a_file_inherits_from_another_and_a_reader_s_file_takes_its_place(tmp_path):
+def test_price_files_inherit_and_are_replaced(tmp_path):
     ours, common = catalogue.load_prices("nvidia-h200-sxm"), catalogue.load_prices("common")
     assert ours.electricity == common.electricity
     assert prices_of("ascend-910b2").id == "common"

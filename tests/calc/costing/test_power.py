@@ -57,7 +57,7 @@ class TestDeployments:
         inputs = scenario.inputs() | {"concurrency": np.array([8.0, 64.0, 256.0])}
         return scenario, inputs, evaluate(inputs, scenario.model.attention)
 
-    def test_cards_draw_more_for_more_tokens_between_awake_and_their_limit(self, deployment):
+    def test_power_is_monotone_between_idle_and_limit(self, deployment):
         scenario, inputs, quantities = deployment
         full, count = power.full_power(scenario.device.id).value, power.own_cards(inputs)
         shares = {kind: share.value for kind, share in power.shares_of(

@@ -71,7 +71,7 @@ class TestSparse:
         assert found["prefill_core_flops"] / found["prefill_tokens"] == pytest.approx(
             2 * 61 * 64 * (576 + 512) * 2048)
 
-    def test_a_kernel_that_stops_multiplies_no_more_positions_than_there_are(self):
+    def test_kernel_with_early_exit_skips_padding(self):
         whole, stops = (deployment(SPARSE, input_tokens=99, whole_selection=flag)[1]
                         for flag in (1, 0))
         assert (whole["prefill_multiplied"], stops["prefill_multiplied"]) == (2048, 50)
@@ -170,7 +170,7 @@ def dealt(attention):
 
 
 @both
-def test_a_group_holds_and_reads_the_cache_once_and_multiplies_as_much(attention):
+def test_context_parallel_group_shares_one_cache(attention):
     inputs = dealt(attention)
     shared = inputs["tensor_parallel"]
     alone, group = (run(inputs, attention, decode_context_parallel=size) for size in (1, shared))
@@ -186,7 +186,7 @@ def test_a_group_holds_and_reads_the_cache_once_and_multiplies_as_much(attention
     assert not any(np.any(alone[f"{phase}_context_exchange_time"]) for phase in PHASES)
 
 
-def test_eight_ranks_hold_eight_times_the_requests_and_fill_their_tiles():
+def test_context_parallel_ranks_scale_capacity_and_fill_tiles():
     """TP8 leaves 16 heads to a rank, a quarter of a tile; four ranks together fill one."""
     long = {"context_tokens": 2**17, "input_tokens": 2**17 - 1, "output_tokens": 1,
             "concurrency": 1, "core_tile_rows": 64}

@@ -70,7 +70,7 @@ def hidden(kept=KEPT, **ways):
     ({"micro_batches": 2, "overlap_efficiency": 0.25}, 10),
     ({"host_overlap": 1}, 16), ({"host_overlap": 0.5}, 8),
     ({"micro_batches": 2, "host_overlap": 0.5}, 40 + 8)])
-def test_what_runs_beside_something_longer(ways, time):
+def test_hidden_time_by_hand(ways, time):
     assert hidden(**ways) == pytest.approx(time)
 
 

@@ -65,7 +65,7 @@ class TestFullestRank:
         assert load(8, 1) <= 8
 
     @pytest.mark.parametrize("by_load", [0, 1])
-    def test_it_grows_with_ranks_and_skew_and_falls_with_tokens_and_spares(self, by_load):
+    def test_imbalance_is_monotone(self, by_load):
         ranks = 2.0 ** np.arange(9)
         for tokens in (4, 4096):
             assert (np.diff(load(ranks, tokens * ranks, balanced_placement=by_load)) > 0).all()
@@ -117,8 +117,7 @@ class TestSlices:
     """Slices over ranks that are data-parallel in attention, beside whole experts."""
 
     @pytest.mark.parametrize(("expert", "slices"), [(1, 8), (4, 2)])
-    def test_ranks_hold_and_multiply_as_much_but_take_in_all_rows_of_an_expert(
-            self, attention, expert, slices):
+    def test_sliced_experts_equal_whole_ones_but_for_rows(self, attention, expert, slices):
         whole, cut = eight(attention, 8, 1), eight(attention, expert, slices)
         for name in ("weights_per_device", "decode_routed_expert_flops", "expert_group_tokens",
                      "prefill_routed_expert_flops", "decode_exchange_time"):

@@ -89,7 +89,7 @@ GLM = ("model=glm-5.2", "device=nvidia-rtx-pro-6000-server", "cluster.node=rtx-p
 
 @pytest.mark.parametrize(("ranks", "printed"), [
     (1, 575_488), (2, 1_141_632), (4, 2_283_264), (8, 4_566_528)])
-def test_shared_caches_of_glm_on_eight_rtx_pro_6000_hold_what_is_printed(ranks, printed):
+def test_glm_cache_tokens_on_rtx_pro_6000(ranks, printed):
     """A fork of vLLM on the settings of its benchmark (local-inference-lab/rtx6kpro, issue 25)."""
     kept = found(SPARSE, "engine=vllm@0.24.0", *GLM,
                  f"parallelism.decode_context_parallel={ranks}", longest=131_072, draft_tokens=0)
@@ -144,8 +144,7 @@ def test_a_page_holds_a_state_of_linear_attention():
 @pytest.mark.parametrize(("release", "model", "per_token"), [
     ("0.5.14", "deepseek-v4-flash", 15_897.5), ("0.5.14", "deepseek-v4-pro", 23_691.4),
     ("0.5.15.post1", "deepseek-v4-flash", 7_705.5), ("0.5.15.post1", "deepseek-v4-pro", 10_993.8)])
-def test_v4_under_sglang_takes_windows_and_states_for_a_tenth_of_its_tokens(
-        release, model, per_token):
+def test_v4_bytes_per_token_under_sglang(release, model, per_token):
     """Printed as bytes_per_full_token; later releases set the 128-fold states aside."""
     pools = found("v4-flash-8xb300", f"model={model}", f"engine=sglang@{release}")
     assert pools["stage_block_bytes"][0] / 256 == pytest.approx(per_token, rel=1e-5)
@@ -155,7 +154,7 @@ def test_v4_under_sglang_takes_windows_and_states_for_a_tenth_of_its_tokens(
     assert pools["layer_state_pool"] * layers == pytest.approx(aside)
 
 
-def test_states_of_linear_attention_take_nine_nineteenths_of_sglang_s_cache():
+def test_sglang_cache_share_of_linear_attention_states():
     hybrid = found("qwen3.5-397b-8xh200", "engine=sglang@0.5.10.post1")
     size = hybrid["block_tokens"] * hybrid["kv_layer_bytes_per_token_per_device"] * hybrid[
         "stage_cache_layers"][0]

@@ -30,7 +30,7 @@ def v3(**changed):
 
 @both
 class TestWholeAndParts:
-    def test_parts_sum_to_the_need_and_need_and_headroom_to_what_is_usable(self, attention):
+    def test_memory_parts_and_headroom_sum_to_usable_memory(self, attention):
         inputs = sampled(attention) | {"pipeline_parallel": 1, "loading_overhead": 1}
         found = run(inputs, attention)
         parts = ("weights_per_device", "mtp_weights", "absorbed_copies_per_device",
@@ -50,7 +50,7 @@ class TestWholeAndParts:
         assert (beyond["headroom_per_device"] < 0).all()
 
 
-def test_buffers_of_the_experts_are_kept_beside_the_peak_or_freed_with_their_layer():
+def test_expert_buffers_kept_or_freed():
     """8,192 tokens of DeepSeek-V3 on one of eight ranks: eight rows of 7,168, twice, in 16 bits."""
     step = {"tensor_parallel": 8, "data_parallel": 1, "expert_parallel": 1, "max_num_seqs": 1024,
             "max_num_batched_tokens": 8192, "sampler_bytes": 15}
@@ -169,7 +169,7 @@ class TestWindows:
     ({"mixed_steps": 1, "separate_pools": 1}, 200 + 800),
     # answers that differ are longer where a token is met: 800 (1 + 0.5^2)
     ({"answer_variation": 0.5}, 200 + 1000)])
-def test_requests_with_a_place_are_as_many_as_their_mean_blocks_allow(changes, held):
+def test_served_requests_follow_mean_blocks(changes, held):
     base = catalogue.load_scenario("h200-r1-vllm-tp8").inputs() | {
         "mixed_steps": 0, "input_tokens": 200, "output_tokens": 800, "context_tokens": 8000,
         "block_size": 16, "concurrency": 10**6} | changes
@@ -180,7 +180,7 @@ def test_requests_with_a_place_are_as_many_as_their_mean_blocks_allow(changes, h
     assert fewer["served_requests"] == 7
 
 
-def test_a_wait_for_a_place_follows_from_the_rate_at_which_places_become_free():
+def test_wait_for_a_slot_follows_from_throughput():
     base = catalogue.load_scenario("h200-r1-vllm-tp8").inputs() | {"max_num_batched_tokens": 256}
     crowded = calc.evaluate(base | {"concurrency": 10**6}, "mla", decode=False)
     full = float(crowded["served_requests"])

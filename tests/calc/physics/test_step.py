@@ -36,8 +36,7 @@ def assert_close(left, right):
 class TestParts:
     @FEW
     @given(SEEDS)
-    def test_parts_sum_to_the_whole_and_a_step_lies_between_the_longest_and_their_sum(
-            self, attention, seed):
+    def test_step_parts_sum_and_bound_the_step(self, attention, seed):
         """Parts: the device's own work, the work of the host's cores for it or the loading of
         experts, communication, and the host's launches.
 
@@ -91,7 +90,7 @@ class TestParts:
                     expert_tensor_parallel=0)
         assert not any(np.any(found[f"{phase}_communication_time"]) for phase in PHASES)
 
-    def test_one_token_is_never_faster_than_its_bytes_nor_hidden_work_negative(self, attention):
+    def test_single_token_path_respects_bandwidth(self, attention):
         inputs = sampled(attention) | {"concurrency": 1, "micro_batches": 1}
         found = run(inputs, attention, host_overlap=0, single_token_path=3e-3)
         moved = sum(found[f"decode_{name}_bytes"] for name in (*CLASSES, "vector"))
@@ -132,8 +131,7 @@ def test_a_drafting_prompt_passes_one_layer_more_of_sixty_one():
 
 
 @given(st.floats(0, 1e3), st.floats(0, 1e3), st.floats(0, 1))
-def test_an_operator_takes_between_the_longer_and_the_sum_of_arithmetic_and_bytes(
-        compute, memory, exposed):
+def test_operator_time_between_maximum_and_sum(compute, memory, exposed):
     taken = operator_time(compute, memory, exposed)
     assert max(compute, memory) <= taken <= (compute + memory) * (1 + ROUNDING)
     assert taken == operator_time(memory, compute, exposed)
@@ -143,7 +141,7 @@ def test_an_operator_takes_between_the_longer_and_the_sum_of_arithmetic_and_byte
 
 
 @both
-def test_hidden_time_is_proportional_to_its_share_and_a_slow_host_decides(attention):
+def test_hidden_time_is_proportional_to_overlap(attention):
     inputs = sampled(attention) | {"host_overlap": 0, "draft_tokens": 0}
     none, some, whole = (run(inputs, attention, overlap_efficiency=x) for x in (0, 0.25, 1))
     slow = run(inputs, attention, captured=0, host_time_per_operator=1e6)

@@ -185,7 +185,7 @@ class TestTiers:
 @both
 @settings(max_examples=3)
 @given(seeds)
-def test_each_level_supplies_what_it_has_and_the_slowest_of_three_decides(attention, seed):
+def test_slowest_memory_level_decides(attention, seed):
     inputs = fleet(attention, seed)
     found = run(inputs, attention)
     elsewhere = inputs["fetched_share"] * inputs["n_routed_experts"]

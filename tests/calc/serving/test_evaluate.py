@@ -115,7 +115,7 @@ def same(left, right, name=""):
 @pytest.mark.parametrize("attention", ATTENTIONS)
 @settings(max_examples=4)
 @given(st.integers(0, 2**32 - 1))
-def test_a_deployment_alone_is_the_same_among_others(attention, seed):
+def test_arrays_of_deployments_equal_single_ones(attention, seed):
     inputs = fleet(attention, seed)
     every = run(inputs, attention)
     for row in (seed % 100, (seed + 37) % 100):
@@ -127,7 +127,7 @@ def test_a_deployment_alone_is_the_same_among_others(attention, seed):
 
 @pytest.mark.parametrize(("name", "ways"), MECHANISMS.items())
 @pytest.mark.parametrize("deployment", ["h200-r1-vllm-tp8", "h200-v32-vllm-dp8"])
-def test_one_without_a_mechanism_is_the_same_beside_one_that_has_it(deployment, name, ways):
+def test_mechanisms_broadcast_over_deployments(deployment, name, ways):
     scenario = catalogue.load_scenario(deployment)
     inputs, attention = scenario.inputs(), scenario.model.attention
     together = evaluate(inputs | {name: np.array(ways, float)}, attention)
@@ -152,7 +152,7 @@ def inputs(name, spread=0.0, **more):
 
 @pytest.mark.parametrize("name", SERVERS)
 @pytest.mark.parametrize("spread", [0.0, 0.2, 0.8])
-def test_the_mean_is_that_of_a_simulation(name, spread):
+def test_benchmark_ttft_equals_a_simulation(name, spread):
     given = inputs(name, spread)
     system = system_of(catalogue.load_scenario(name), given=given)
     draw = np.random.default_rng(1)
@@ -166,7 +166,7 @@ def test_the_mean_is_that_of_a_simulation(name, spread):
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_it_lies_between_the_steady_state_and_the_burst(name):
+def test_benchmark_lies_between_steady_state_and_burst(name):
     for count in (USERS, 5 * USERS, 1000 * USERS):
         found = evaluate(inputs(name, 0.2, bench_requests=count), "mla")
         assert found["steady_ttft"] < found["bench_ttft"] <= found["wave_ttft"]
@@ -188,7 +188,7 @@ def test_requests_of_a_benchmark(users, output, stated, count):
 
 
 class TestOccupancy:
-    def test_a_sum_of_independent_requests_overflows_as_often_as_drawn(self):
+    def test_cache_overflow_equals_sampling(self):
         """Gamma-distributed contexts of a number that is Poisson's."""
         inputs = catalogue.load_scenario("s2-910b1-awq").inputs() | {
             "open_arrivals": 1, "prompt_variation": 1, "answer_variation": 1}
@@ -205,7 +205,7 @@ class TestOccupancy:
     @pytest.mark.parametrize(("policy", "prompt", "answer", "users", "drawn"), [
         ("mixed", 300, 100, 12, "exponential"), ("mixed", 4000, 200, 8, "constant"),
         ("prefill-first", 1500, 80, 20, "exponential")])
-    def test_the_cache_is_as_full_as_in_a_simulation(self, policy, prompt, answer, users, drawn):
+    def test_cache_occupancy_equals_a_simulation(self, policy, prompt, answer, users, drawn):
         scenario = catalogue.load_scenario("h200-r1-sglang-tp8", overrides=[
             f"workload.input_tokens={prompt} token", f"workload.output_tokens={answer} token",
             f"workload.context_tokens={prompt + answer} token",
@@ -287,7 +287,6 @@ def met(given):
     # half of what the front ends let in, of one server or of two
     ({}, "steady_request_throughput", 50.0, 50.1, {"front_end"}),
     (TWO_GROUPS, "steady_request_throughput", 100.0, 100.1, {"front_end"})])
-def test_a_condition_is_met_beyond_its_limit_and_by_what_it_speaks_of(given, name, limit, beyond,
-                                                                      names):
+def test_doubts_apply_beyond_their_limits(given, name, limit, beyond, names):
     assert met(given | {name: limit}) == set()
     assert met(given | {name: beyond}) == names

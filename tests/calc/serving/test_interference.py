@@ -16,7 +16,7 @@ from calc.serving.interference import (
 
 class TestBatches:
     @pytest.mark.parametrize("variance", [0.04, 0.25])
-    def test_the_largest_of_several_loads(self, variance):
+    def test_largest_of_log_normal_loads_equals_sampling(self, variance):
         spread = np.log1p(variance) ** 0.5
         draw = np.random.default_rng(4).standard_normal((40_000, 16))
         loads = np.exp(spread * draw - spread**2 / 2)
@@ -122,7 +122,7 @@ class TestRates:
         # mean over the prompts of a release, of which only the first waits all of it
         assert found.hold_wait == pytest.approx(found.hold_steps / (1 + rate * found.hold_steps))
 
-    def test_requests_to_the_rank_with_the_fewest_are_held_until_each_has_one(self):
+    def test_least_loaded_requests_are_held_until_each_rank_has_one(self):
         """Of three ranks any gets the next one: all have one after 3 (1 + 1/2 + 1/3) on average."""
         q = replica(data_parallel=3, expert_parallel=3, n_routed_experts=9, concurrency=24,
                     prefill_delay_steps=1e6, least_loaded=1)

@@ -57,8 +57,7 @@ RUN = Run((
     # one by one: a tenth of twenty
     (list(range(20)), [at + 0.5 for at in range(20)], (1.5, 19)),
 ])
-def test_window_from_the_third_generation_and_a_tenth_to_the_last_arrival(
-        arrivals, ends, expected):
+def test_measurement_window(arrivals, ends, expected):
     assert window(np.array(arrivals, float), np.array(ends, float)) == expected
 
 
@@ -200,7 +199,7 @@ def waiting(growth, of_tokens):
 @pytest.mark.parametrize("of_tokens", [False, True])
 @pytest.mark.parametrize(("growth", "bounded"), [
     (0.0, True), (0.0195, True), (0.0205, False), (1.0, False), (-1.0, True)])
-def test_a_queue_that_grows_by_a_fiftieth_of_the_arrivals_has_no_bound(of_tokens, growth, bounded):
+def test_queue_growth_limit(of_tokens, growth, bounded):
     assert keeps_up(waiting(growth, of_tokens)) is bounded
     assert keeps_up(waiting(0.29, of_tokens), 0.3)
     assert not keeps_up(waiting(0.31, of_tokens), 0.3)
@@ -240,7 +239,7 @@ def test_one_request_for_each_replica(replicas):
 @pytest.mark.parametrize(("users", "blocks", "rate"), [
     (1.0, 1e5, math.inf), (2.0, 0.0, math.inf),  # one place; room for the longest request
     (2.0, 1e5, 1.0)])  # a slow front end
-def test_a_second_request_waits_for_a_place_for_blocks_or_for_the_front_end(users, blocks, rate):
+def test_second_request_waits_for_slot_blocks_or_front_end(users, blocks, rate):
     row = at_once(2, concurrency=users)
     taken = clock(front_end_rate=rate, request_overhead=0.25)
     first, others = alone(taken)
@@ -284,7 +283,7 @@ GAP = 1e6  # s between steps, beside which a step takes no time: latencies count
 
 @pytest.mark.parametrize(("lengths", "median"), [
     ("equal", 1.0), ("even", 1.0), ("unknown", math.log(2))])
-def test_lengths_have_their_mean_and_are_equal_uniform_or_exponential(lengths, median):
+def test_length_distributions(lengths, median):
     """All at once, with every prompt in the first step: an answer takes as many steps as tokens."""
     taken = clock(host_gap_per_step=GAP, max_num_batched_tokens=1e9, front_end_rate=math.inf)
     row = at_once(600, input_tokens=20.0)

@@ -60,7 +60,7 @@ class TestLengths:
 
 
 class TestOpen:
-    def test_poisson_arrivals_have_the_rate_the_variance_and_random_shapes(self):
+    def test_poisson_arrivals(self):
         requests = poisson(5.0, 50_000, SHAPES, 5)
         gaps = np.diff([request.arrival for request in requests])
         assert (gaps.mean(), gaps.std()) == pytest.approx((0.2, 0.2), rel=0.02)

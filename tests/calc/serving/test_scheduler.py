@@ -55,14 +55,14 @@ class TestComposition:
         assert compositions([Request(0.0, 60, 1)] * 3, limits(policy=policy)) == [
             (((60, 0), (40, 0)), ()), (((20, 40), (60, 0)), ())]
 
-    def test_mixed_steps_share_one_budget_and_prefill_first_pauses_decoding(self):
+    def test_policies_share_the_token_budget(self):
         requests = [Request(0.0, 100, 3), Request(0.0, 150, 1)]
         assert compositions(requests, limits()) == [
             (((100, 0),), ()), (((99, 0),), (101,)), (((51, 99),), (102,))]
         assert compositions(requests, limits(policy="prefill-first")) == [
             (((100, 0),), ()), (((100, 0),), ()), (((50, 100),), ()), ((), (101,)), ((), (102,))]
 
-    def test_arrivals_join_the_step_that_begins_then_and_an_idle_engine_waits(self):
+    def test_arrivals_join_the_next_step(self):
         requests = [Request(0.0, 10, 3), Request(1.0, 10, 1), Request(1.5, 10, 1)]
         served = schedule(requests, limits(), ONE_STEP)
         assert [outcome.started for outcome in served.outcomes] == [0.0, 1.0, 2.0]
@@ -369,7 +369,7 @@ class TestShares:
     @pytest.mark.parametrize("policy", POLICIES)
     @pytest.mark.parametrize(("groups", "prefix", "block"), [
         (1, 60, 1), (5, 60, 16), (5, 64, 16), (30, 99, 10), (2, 15, 16)])
-    def test_of_groups_with_a_prefix(self, policy, groups, prefix, block):
+    def test_hits_of_groups_with_a_prefix(self, policy, groups, prefix, block):
         """All but the first of each group find its whole blocks."""
         requests = sharing(poisson(3.0, 200, [(101, 5), (130, 20)], seed=2),
                            Prefixes(groups, prefix), seed=2)
@@ -380,7 +380,7 @@ class TestShares:
         assert sum(outcome.evicted for outcome in run.outcomes) == 0
 
     @pytest.mark.parametrize("turns", [1, 2, 6])
-    def test_of_turns(self, turns):
+    def test_hits_of_turns(self, turns):
         """Of turn k all of k - 1 turns before it is there: (N-1)(n+o) / ((N+1) n + (N-1) o)."""
         loop = ClosedLoop(4, 12 * turns, [(50, 30)], 0.5, seed=1, prefixes=Prefixes(turns=turns))
         n, o = 50, 30
@@ -389,7 +389,7 @@ class TestShares:
         assert share(simulate(loop, Pool(limits(64, 3), STEP))) + lost == Fraction(
             (turns - 1) * (n + o), (turns + 1) * n + (turns - 1) * o)
 
-    def test_each_replica_has_a_cache_and_a_prefill_pool_keeps_no_answers(self):
+    def test_prefix_caches_of_replicas_and_pools(self):
         requests = sharing(poisson(3.0, 60, [(100, 5)]), Prefixes(1, 50))
         for replicas in (1, 2, 5):
             run = simulate(requests, Pool(limits(), STEP, replicas=replicas))

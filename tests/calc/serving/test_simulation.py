@@ -87,7 +87,7 @@ class TestLittle:
                     **changed)
 
     @pytest.mark.parametrize("name", WORKLOADS)
-    def test_of_the_system_and_of_the_loop(self, name, policy):
+    def test_littles_law(self, name, policy):
         workload = WORKLOADS[name]
         found = summarise(simulate(workload, self.pool(policy)))
         error = found.concurrency / (found.request_throughput * found.e2e.mean) - 1
@@ -221,7 +221,7 @@ class TestRanks:
         assert found <= interrupted_pace(0.02, 0.1, rate)
         assert found == pytest.approx(interrupted_pace(0.02, 0.1 - 0.02, rate), rel=0.06)
 
-    def test_a_delayed_prompt_waits_for_steps_or_for_prompts_of_all_ranks(self):
+    def test_delayed_prompt_waits_for_steps_or_all_ranks(self):
         requests = [Request(0.0, 100, 30), Request(10.5, 100, 2)]
         for steps in (0, 3):
             pool = together(self.POOL, 2, coordination="delay", delay_steps=steps)

@@ -34,7 +34,7 @@ FAR = 3  # of them at most further off: of one in ten, more are a chance of one 
 
 
 @pytest.mark.nightly
-def test_random_deployments_of_varying_lengths_are_near_their_simulation():
+def test_steady_state_is_near_the_simulation():
     sample = list(islice((each for each in rows(FIRST) if not each.doubts), COUNT))
     for name in NEAR:
         off = np.exp(np.abs(np.log([getattr(each, name) for each in sample])))
@@ -172,7 +172,7 @@ class TestSmallerBatches:
 
 
 @pytest.mark.parametrize("thinking", [0.01, 0.3, 2.0, 30.0])
-def test_decode_steps_go_on_longer_the_more_users_think(thinking):
+def test_gathering_equals_sampling(thinking):
     """Answers end at random, one a step, and their users think for ``a``: the first ends it."""
     draw = np.random.default_rng(2)
     away = draw.exponential(thinking, (2000, 40 + 8 * int(thinking)))
@@ -285,8 +285,7 @@ class TestOthers:
         assert others_in_turn(others, replicas, 0.5) == pytest.approx(expected)
 
     @pytest.mark.parametrize("shorter", [0.25, 0.5, 0.75, 1])
-    def test_a_single_replica_has_all_of_them_and_many_have_an_even_part_less_an_excess(
-            self, shorter):
+    def test_others_limits_of_one_and_many_replicas(self, shorter):
         """Half of 1/D - 1 for random stays, and b of it for others."""
         assert others_in_turn(7.0, 1, shorter) == pytest.approx(7)
         assert others_in_turn(0.0, 4, shorter) == 0

@@ -103,8 +103,7 @@ def test_topology_of_a_server(link, mesh, pair, all_links, adds):
 @pytest.mark.parametrize(("link", "devices", "reached"), [
     ("hccs-910b", 8, True), ("hccs-910b", 9, False), ("nvlink-h100", 72, True),
     ("pcie-4-x16", 2, True)])
-def test_a_device_reaches_as_many_others_as_it_has_links_or_all_over_a_switch(link, devices,
-                                                                             reached):
+def test_devices_reached_by_topology(link, devices, reached):
     count = Value(devices, "1", str(devices), "arithmetic", "derived", devices, devices)
     node = catalogue.load_node("atlas-800i-a2").model_copy(update={"devices_per_node": count})
     assert (link_problem(node, catalogue.load_link(link)) is None) == reached
@@ -185,7 +184,7 @@ def test_an_exchange_has_the_mechanisms_of_its_mode(stated, mode):
 
 @pytest.mark.parametrize(("stated", "fp8"), [
     ({}, 1 + 4 / 128), ({"exchange_gathered": 0}, 1 + 4 / 128), ({"exchange_gathered": 1}, 2)])
-def test_tokens_are_narrowed_before_they_are_sent_but_not_where_they_are_gathered(stated, fp8):
+def test_dispatch_element_bytes(stated, fp8):
     assert inputs(stated=numbers(**stated))["dispatch_element_bytes"] == fp8
     wide = replace(BASE, precision=catalogue.load_precision("bf16"))
     assert inputs(base=wide, stated=numbers(**stated))["dispatch_element_bytes"] == 2
@@ -232,7 +231,7 @@ def test_a_range_is_the_central_80_percent_of_a_split_distribution(low, points):
     assert knob.at(np.array([*points])) == pytest.approx([*points.values()], abs=1e-12)
 
 
-def test_fetched_experts_are_hit_by_their_share_or_as_often_as_the_popular_ones():
+def test_hit_shares_of_fetched_experts():
     changes = {"fetched": True, "routed_experts": number(0.8), "group_tokens": None,
                "on_storage": number(0.2)}
     numbers_, found = inputs(base=HOST, offload=changes), has(base=HOST, offload=changes)

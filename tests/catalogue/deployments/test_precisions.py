@@ -65,7 +65,7 @@ def test_every_dtype_on_a_class_of_cards_has_an_answer(path, name, dtype):
     assert calc.estimate(scenario).quantities["tpot"].value > 0
 
 
-def test_measured_narrow_dtypes_lie_within_the_bounds_from_wider_ones():
+def test_efficiency_bounds_contain_measured_narrow_dtypes():
     devices, checked = [*map(catalogue.load_device, catalogue.names("devices"))], 0
     for name, kind, dtype in product(
             OF_CARDS, ("gemm_efficiency", "grouped_gemm_efficiency"), ("fp8", "fp4")):

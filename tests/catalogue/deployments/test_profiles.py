@@ -92,7 +92,7 @@ def test_the_later_statement_wins(mine):
     (V3, False, "bf16", "nvidia-h200-sxm", 1e-3, None),
     (V3, True, "fp8-block", "nvidia-h200-sxm", 3e-3, 6e-6),
     (V3, True, "fp8-block", "nvidia-h20", 3e-3, 7e-6)])
-def test_statements_hold_of_the_models_drafts_formats_and_cards_they_name(
+def test_statements_apply_to_their_models_drafts_formats_and_cards(
         mine, model, drafts, precision, device, gap, boundary):
     stored = precision and catalogue.load_precision(precision)
     by_way = running(f"{mine}@1.0.0", catalogue.load_device(device), model, drafts,
@@ -111,7 +111,7 @@ def test_statements_hold_of_the_models_drafts_formats_and_cards_they_name(
     (" vllm @ 0.9 ", "0.9.2", None), ("tensorrt-llm@1.2.0", "1.2.0rc5", None),
     ("vllm@0.2.7", "0.8.5.post1", "0.2.7"),
     ("sglang@0.5.1", "0.4.10.post2", "0.5.1")])  # 0.5.10 and 0.5.15 are no releases of 0.5.1
-def test_releases_are_named_by_their_beginning_or_the_next_older_is_taken(written, release, asked):
+def test_releases_by_prefix_or_next_older(written, release, asked):
     engine = running(written, H200, QWEN, drafts=False)
     assert (engine.release, engine.requested) == (release, asked)
 
@@ -135,7 +135,7 @@ def test_profile_is_valid(name):
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
-def test_fits_follow_the_profile_and_miss_judged_rows_by_less_than_a_quarter(engine):
+def test_fits_miss_judged_rows_by_less_than_a_quarter(engine):
     own = library.load("profiles", engine).statements
     for name in (name for name in library.names("fits") if name.startswith(f"{engine}-")):
         fits = library.load("fits", name)
@@ -147,7 +147,7 @@ def test_fits_follow_the_profile_and_miss_judged_rows_by_less_than_a_quarter(eng
         assert all(each.judged.median <= 0.25 for each in measured if each.parameters)
 
 
-def test_what_a_deployment_states_wins_over_its_engine_and_that_over_its_card(tmp_path):
+def test_deployment_overrides_engine_overrides_card(tmp_path):
     card = catalogue.load("mechanisms", "nvidia-h200")
     assert knob(load("engine=vllm@0.11.0"), "host_gap_per_step") == card.host_gap_per_step
     asynchronous = knob(load("engine=vllm@0.16.0"), "host_gap_per_step")

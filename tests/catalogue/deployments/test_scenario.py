@@ -84,7 +84,7 @@ def test_what_a_model_lacks_is_zero_or_one(model, changed, name, value):
     (["parallelism.expert_parallel=16", "mechanisms.exchange_normal=1"], "normal"),
     (["parallelism.expert_parallel=16", "mechanisms.exchange_gathered=1"], "gathered"),
     (["parallelism.expert_parallel=8", "mechanisms.exchange_normal=1"], "own")])
-def test_experts_are_of_one_replica_gathered_or_reached_in_a_mode_of_the_exchange(overrides, way):
+def test_expert_exchange_mode(overrides, way):
     assert load("cluster.nodes=2", "parallelism.data_parallel=2", *overrides).way == way
 
 

@@ -74,7 +74,7 @@ def test_no_measured_rate_exceeds_the_peak(name):
             assert share * rate.rate.high / rate.rate.value <= 1.03, (rate.kernel, rate.rows)
 
 
-def test_deployments_multiply_at_the_peak_of_their_dtype_or_of_16_bits():
+def test_peaks_of_deployments():
     for scenario, inputs in deployments():
         multiply, peaks = scenario.precision.multiply, scenario.device.matrix_peak
         dtypes = multiply.dtypes | {"index": multiply.index or multiply.core}

@@ -26,7 +26,7 @@ def half(step):
 
 
 @pytest.mark.parametrize("name", EVERY[::4])
-def test_rows_have_a_workload_and_a_metric_and_one_is_that_of_the_deployment(name):
+def test_measured_rows_have_workload_and_metric(name):
     entry, rows = catalogue.load_measurements(name), table(name)
     assert set(entry.columns) == set(entry.definitions) <= METRICS | {*WORKLOAD, "requests"}
     for row in rows:
@@ -59,7 +59,7 @@ def test_throughput_of_s2_follows_from_its_times(name, rows):
     assert checked == rows
 
 
-def test_throughput_of_s3_is_what_its_latency_leaves_but_its_printed_tpot_is_not():
+def test_s3_throughput_follows_from_latency():
     """The requests of a run are sent at once; in one row the printed time is off by two."""
     rows = table("s3-hybrid-910b4")
     for row in rows:

@@ -24,7 +24,7 @@ def full_disk():
         signal.signal(signal.SIGXFSZ, before)
 
 
-def test_a_replaced_file_keeps_its_permissions_and_nothing_lies_beside_it(tmp_path):
+def test_replaced_file_keeps_permissions_and_leaves_no_temporary_file(tmp_path):
     target = tmp_path / "a.yml"
     target.write_bytes(OLD)
     target.chmod(0o640)
@@ -34,7 +34,7 @@ def test_a_replaced_file_keeps_its_permissions_and_nothing_lies_beside_it(tmp_pa
 
 
 @pytest.mark.parametrize("stands", [None, OLD])
-def test_on_a_full_disk_what_stood_there_stays_and_nothing_else_is_left(tmp_path, stands):
+def test_full_disk_keeps_the_old_file(tmp_path, stands):
     target = tmp_path / "a.yml"
     if stands:
         target.write_bytes(stands)

@@ -25,7 +25,7 @@ def bandwidth(path: Path) -> float:
     return catalogue.load_device(path).memory_bandwidth.value
 
 
-def test_a_changed_file_is_read_again_even_with_its_old_size_and_time(card):
+def test_changed_file_is_read_again_despite_equal_size_and_time(card):
     before = catalogue.load_device(card)
     assert catalogue.load_device(card) is before
     status = card.stat()

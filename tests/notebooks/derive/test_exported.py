@@ -35,7 +35,7 @@ def rank(model="deepseek-v3", precision="bf16", **changed):
 
 @pytest.mark.parametrize("first", [0, *(pytest.param(each, marks=pytest.mark.nightly)
                                         for each in range(1, 8))])
-def test_stored_formulas_are_canonical_and_have_the_unit_of_their_symbol(first):
+def test_stored_formulas_are_canonical_with_units(first):
     for key in sorted(FORMULAS)[first::8]:
         formula = FORMULAS[key]
         expr = from_tree(formula.tree)
@@ -44,7 +44,7 @@ def test_stored_formulas_are_canonical_and_have_the_unit_of_their_symbol(first):
         check_dimensions(formula.name, formula.tree)
 
 
-def test_stored_formulas_are_ordered_and_belong_to_a_notebook_that_derives_them():
+def test_stored_formulas_are_ordered_by_dependency():
     for attention in VARIANTS:
         chosen = select(FORMULAS, attention)
         assert sorted(order(chosen)) == sorted(chosen)
