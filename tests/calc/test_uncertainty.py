@@ -51,17 +51,6 @@ def test_value_is_that_of_the_inputs_and_ends_are_quantiles_of_the_draws(functio
     assert result.unit == "s"
 
 
-def test_one_input_has_its_points_and_an_exact_one_none():
-    product = propagate_uncertainty(lambda q: {"p": q["a"] * 5}, {"a": Amount(2.0, 1.0, 4.0)})["p"]
-    assert product.points == (10, 5, 20)
-    exact = {"a": 2.0, "b": Amount.exactly(3.0)}
-    assert propagate_uncertainty(lambda q: {"sum": q["a"] + 1}, exact) == {
-        "sum": Amount.exactly(3.0)}
-    arrays = propagate_uncertainty(lambda q: {"x": q["a"] * np.ones((2, 3))},
-                                   {"a": Amount(1.0, 0.5, 2.0)})["x"]
-    assert arrays.low.shape == arrays.high.shape == (2, 3)
-
-
 LEVEL = 0.8  # of the intervals: 10% lie beyond each end
 positive = st.floats(1e-3, 1e3)
 

@@ -153,15 +153,6 @@ class TestWindows:
         short = inputs["sliding_window"] >= inputs["context_tokens"]
         assert np.array_equal(freed["kv_per_device"][short], kept["kv_per_device"][short])
 
-    @pytest.mark.parametrize(("model", "share"), [("gpt-oss-120b", 0.5), ("deepseek-v3", 1)])
-    def test_of_a_long_context_only_full_layers_count(self, model, share):
-        """gpt-oss-120b: 18 of 36 layers have a window of 128 tokens."""
-        scenario = catalogue.load_scenario("s0-scenario-1", overrides=[f"model={model}"])
-        inputs = scenario.inputs() | {"context_tokens": 2**20}
-        freed, kept = (calc.evaluate(inputs | {"window_blocks_freed": flag},
-                                     scenario.model.attention) for flag in (1, 0))
-        assert freed["kv_per_device"] / kept["kv_per_device"] == pytest.approx(share, abs=1e-3)
-
 
 @pytest.mark.parametrize(("changes", "held"), [
     # an engine sets aside a whole answer of 800 tokens, or half of it as it grows

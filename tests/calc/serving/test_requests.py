@@ -77,7 +77,6 @@ class TestOpen:
         assert {each.arrival for each in poisson(math.inf, 20, SHAPES)} == {0.0}
 
 
-
 class TestConversations:
     def talk(self, prefixes, count=9):
         return Conversation(prefixes, iter([(number, 10 + number) for number in range(count)]))

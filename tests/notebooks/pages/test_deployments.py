@@ -16,11 +16,9 @@ from notebooks.pages.deployments import (
     findings,
     own_hardware,
     summary,
-    verdicts,
     views,
 )
 from notebooks.pages.deployments.answers import Deployed
-from notebooks.show.numbers import fmt_sig
 
 DOCUMENTED = [name for name in catalogue.deployment_names()
               if catalogue.load_scenario(name).file.document]
@@ -45,34 +43,6 @@ def test_deployments_fit_if_no_memory_is_missing_and_intervals_contain_the_facto
     ("s2-910b1-awq", "predicted"), ("s2-other-engine", "missed")])
 def test_verdicts_of_deployments_that_fit(name, verdict):
     assert summary.verdict(deployed(name)) == verdict
-
-
-@pytest.mark.parametrize(("tokens", "fits"), [(163_840, True), (163_841, False)])
-def test_requests_beyond_the_positions_of_the_model_do_not_fit(tokens, fits):
-    one = Deployed(catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
-        "workload.concurrency=1", "workload.requests=1", f"workload.context_tokens={tokens}"]))
-    lead = verdicts.lead(one)
-    assert one.headroom > 0
-    assert one.has_room is fits
-    assert ("It fits" in lead[0], "装得下" in lead[1]) == (fits, fits)
-    assert ("163,841 token" in lead[0], "163,841 token" in lead[1]) == (not fits, not fits)
-
-
-@pytest.mark.parametrize("name", ["s2-other-engine", "h200-r1-trtllm-ep8", "kt-4090-v021"])
-def test_leads_name_what_was_measured_outside_its_interval(name):
-    """By how many times at most, for each metric; nothing if all is inside."""
-    one = deployed(name)
-    lead, unmeasured = verdicts.lead(one), verdicts.lead(Deployed(one.scenario, own=False))
-    ratios = []
-    for of in one.predictions.values():
-        outside = (of.measured < of.low) | (of.measured > of.high)
-        ratios += [max((of.measured / of.predicted)[outside], key=lambda ratio: abs(
-            np.log(ratio)))] if outside.any() else []
-    assert bool(ratios) == (name != "kt-4090-v021")
-    for text, plain in zip(lead, unmeasured, strict=True):
-        said = text.removeprefix(plain)
-        assert all(fmt_sig(float(ratio), 2) in said for ratio in ratios)
-        assert bool(said) == bool(ratios)
 
 
 def test_replacements_of_a_plan_that_does_not_fit_run():

@@ -81,10 +81,3 @@ def test_lines_are_rows_under_the_labels_of_the_axes():
     assert numbers(figure) == [
         {"series": "card", "requests": "1", "time (ms)": "0.5"},
         {"series": "card", "requests": "2", "time (ms)": "0.333333"}]
-
-
-def test_error_bars_have_both_ends():
-    figure, axes = figures.axes()
-    axes.errorbar([1], [2], yerr=[[0.5], [0.75]], fmt="o", label="measured")
-    assert {(row["series"], row["y"], row["to y"]) for row in numbers(figure)} == {
-        ("measured", "2", ""), ("measured", "1.5", "2.75")}
