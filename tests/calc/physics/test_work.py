@@ -127,7 +127,7 @@ def ranks(**changed):
     return Inputs(RANKS | changed)
 
 
-EXPERT, GIB = 3 * 7168 * 2048 * 2, 2**30  # [B]
+EXPERT = 3 * 7168 * 2048 * 2  # [B]
 FREE = 1e40  # a rate as good as infinite
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 seeds = st.integers(0, 2**32 - 1)
