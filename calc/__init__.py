@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from calc.many.sweeps import decode_sweep, latency, sweep
     from calc.searching.goal import load_goal
     from calc.searching.selection import Answer
-    from calc.sensitivity.elasticities import elasticities
+    from calc.sensitivity.tornado import elasticities
     from calc.serving.evaluate import evaluate_asked as evaluate
     from calc.uncertainty import Amount
 
@@ -47,7 +47,7 @@ _STANDS = {
     "Answer": "searching.selection.Answer",
     "Estimate": "answer.estimate.Estimate",
     "decode_sweep": "many.sweeps.decode_sweep",
-    "elasticities": "sensitivity.elasticities.elasticities",
+    "elasticities": "sensitivity.tornado.elasticities",
     "estimate": "answer.estimate.estimate",
     "evaluate": "serving.evaluate.evaluate_asked",
     "latency": "many.sweeps.latency",

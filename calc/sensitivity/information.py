@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from calc.sensitivity.plans import CARD_HOURS, LESS, Limit, Plan, better
-from calc.sensitivity.sampling import (
+from calc.sensitivity.sobol import (
     SEED,
     Priors,
     moves_of,

@@ -1,26 +1,45 @@
-"""What each input does alone: moved to either end of its range, all others at their values.
+"""One input at a time: tornado bars over its range, and elasticities over a small step.
 
-The formulas' own error, which no input moves, is a bar among them: it is what only a measurement of
-the deployment itself takes away.
+The formulas' own error, which no input moves, is a bar of the tornado: only a measurement of the
+deployment itself removes it.
+
+An elasticity is d ln(quantity) / d ln(input), the change in per cent per per cent, by central
+differences. It is that of the piece of the formulas that is active: a ceiling has no slope, of a
+maximum the larger side counts. A count, at which ceilings step, has an arc elasticity instead: the
+mean between half of it and twice. The derivations give the same from SymPy
+(``tests/reference/slopes.py``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from calc.evidence.classes import Own, own_errors
-from calc.sensitivity.plans import CARD_HOURS, PER_CARD, Plan
+from calc.sensitivity.paths import CONTINUOUS, GROUPS, WHOLE, path_of
+from calc.sensitivity.plans import CARD_HOURS, MEMORY_NAMES, PER_CARD, Plan, signed
+from calc.serving.evaluate import evaluate
 from calc.uncertainty import Sides
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue import ParamsError, symbols
+from catalogue.deployments.physics_inputs import NORMAL_90
+from catalogue.entries.formulas import input_symbols
+from catalogue.entries.mechanisms import OF_EVERY
+from catalogue.reading import units
 from catalogue.reading.units import DIMENSIONLESS
 
 OWN = "own_error"  # the formulas' own
 NONE: Sides = (0.0, 0.0)
+DIGITS = 6  # to which equal elasticities are equal
+STEP = 1e-5  # relative step of an input to either side
+SHARES = ("_efficiency", "_overlap", "_hit_share", "_traffic")
+PLAIN = frozenset({*OF_EVERY, *CONTINUOUS})  # dimensionless, and no count unless they are whole
+DEFINED = "multiply_add_flops"  # a constant
+COUNTED = ("concurrency", "input_tokens", "output_tokens", "max_num_batched_tokens")
+Ends = Mapping[str, tuple[float, float]]  # inputs at the lower and the upper end of a move
 
 
 @dataclass(frozen=True)
@@ -99,7 +118,12 @@ def tornado(plan: Plan, name: str) -> Tornado:
         plan: the deployment.
         name: of a quantity, see :func:`calc.sensitivity.plans.check_quantity`.
     """
-    bars = _bars(plan, name, plan.knobs)
+    moves = _columns(plan.inputs, [
+        dict.fromkeys(knob.symbols, (knob.value.low, knob.value.high)) for knob in plan.knobs])
+    ends = _pairs(plan.at(moves, name), len(plan.knobs)) if moves else ()
+    bars = [Bar(knob.name, float(knob.value.value), float(knob.value.low), float(knob.value.high),
+                float(low), float(high), knob.value.unit)
+            for knob, (low, high) in zip(plan.knobs, ends, strict=True)]
     value = float(plan.at({}, name)[0])
     sides = own_sides(plan, name)
     if any(sides):
@@ -109,15 +133,143 @@ def tornado(plan: Plan, name: str) -> Tornado:
                                        key=lambda bar: -bar.swing)))
 
 
-def _bars(plan: Plan, name: str, knobs: Sequence[Knob]) -> list[Bar]:
-    columns: dict[str, np.ndarray] = {}
-    for place, knob in enumerate(knobs):
-        column = np.full(2 * len(knobs), float(plan.inputs[knob.symbols[0]]))
-        column[2 * place:2 * place + 2] = knob.value.low, knob.value.high
-        columns |= dict.fromkeys(knob.symbols, column)
-    if not columns:
-        return []
-    found = np.broadcast_to(plan.at(columns, name), (2 * len(knobs),)).reshape(-1, 2)
-    return [Bar(knob.name, float(knob.value.value), float(knob.value.low), float(knob.value.high),
-                float(low), float(high), knob.value.unit)
-            for knob, (low, high) in zip(knobs, found, strict=True)]
+def _columns(inputs: Mapping[str, Any], moves: Sequence[Ends]) -> dict[str, np.ndarray]:
+    """Inputs at both ends of every move, all others at their values; arrays of (2 moves,)."""
+    columns = {symbol: np.full(2 * len(moves), float(inputs[symbol]))
+               for move in moves for symbol in move}
+    for row, move in enumerate(moves):
+        for symbol, ends in move.items():
+            columns[symbol][2 * row:2 * row + 2] = ends
+    return columns
+
+
+def _pairs(values: Any, moves: int) -> np.ndarray:
+    """A quantity at both ends of every move, shape (moves, 2)."""
+    return np.broadcast_to(np.asarray(values, float), (2 * moves,)).reshape(-1, 2)
+
+
+def _steps(inputs: Mapping[str, Any], names: Sequence[str]) -> Ends:
+    """Inputs a ``STEP`` below and above their values."""
+    return {name: (inputs[name] * (1 - STEP), inputs[name] * (1 + STEP)) for name in names}
+
+
+def _slopes(ends: np.ndarray, value: Any, name: str) -> list[float]:
+    """Elasticities from the ends of a step; of what may be negative the slope itself."""
+    scale = 1.0 if signed(name) else float(value)
+    return ((ends[:, 1] - ends[:, 0]) / (2 * STEP) / scale).tolist()
+
+
+@dataclass(frozen=True)
+class Elasticity:
+    """How a quantity answers to one input.
+
+    Attributes:
+        name: of the input, or of a mechanism that sets several.
+        symbols: inputs that move together.
+        value: of the first of them, SI.
+        elasticity: d ln quantity / d ln input [1]; of what may be negative d quantity / d ln input.
+        arc: whether it is the mean between half and twice the value.
+    """
+
+    name: str
+    symbols: tuple[str, ...]
+    value: float
+    elasticity: float
+    arc: bool = False
+
+
+def continuous(inputs: Mapping[str, Any]) -> list[str]:
+    """Inputs that take values in between and are not zero: rates, times, bytes, shares.
+
+    Plain numbers count where a mechanism or a share may have any value; shapes, layouts and
+    switches do not.
+
+    >>> import catalogue
+    >>> names = continuous(catalogue.load_scenario("s2-910b1-awq").inputs())
+    >>> "memory_bandwidth" in names, "hbm_efficiency" in names, "tensor_parallel" in names
+    (True, True, False)
+    """
+    known = symbols()
+    return sorted(name for name in input_symbols() if inputs[name] > 0 and (
+        units.uncounted(units.dimensions(known[name].unit))
+        or (not known[name].whole and (name.endswith(SHARES) or name in PLAIN))))
+
+
+def elasticities(inputs: Mapping[str, Any], attention: str,
+                 names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """d ln(quantity) / d ln(input) of some quantities, by every continuous input [1].
+
+    >>> import catalogue
+    >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    >>> round(elasticities(inputs, "mla", ["tpot"])["tpot"]["l2_bandwidth"], 4)
+    -0.4616
+
+    Each comes from a small move to either side.
+
+    Args:
+        inputs: input symbols in SI units, scalars.
+        attention: ``mla`` or ``gqa``.
+        names: quantities; what may be negative gets d quantity / d ln(input), in its unit.
+    """
+    at, decode = continuous(inputs), not {*names} <= {*MEMORY_NAMES}
+    central: Any = evaluate(inputs, attention, decode=decode)
+    moved: Any = evaluate({**inputs, **_columns(inputs, [_steps(inputs, [name]) for name in at])},
+                          attention, decode=decode)
+    return {name: dict(zip(at, _slopes(_pairs(moved[name], len(at)), central[name], name),
+                           strict=True)) for name in names}
+
+
+def answers_of(plan: Plan, name: str) -> list[Elasticity]:
+    """How a quantity of a plan answers to its inputs, the strongest first.
+
+    A mechanism that sets several inputs is one; so are the peaks of the dtypes that are multiplied,
+    and the links of a server. Counts have arcs.
+
+    Args:
+        plan: the deployment.
+        name: of a quantity, as of :func:`elasticities` or derived from the throughput.
+
+    Raises ParamsError for a quantity that has none.
+    """
+    if plan.pooled:
+        raise ParamsError("--elasticities: expected one pool; of two, ask each by itself.")
+    value = float(plan.at({}, name)[0])
+    if not signed(name) and value <= 0:
+        raise ParamsError(f"--quantity {name}: it is 0 for '{plan.scenario.id}', and a per cent of "
+                          "nothing is nothing; expected a quantity that it has.")
+    single = continuous(plan.inputs)
+    groups = {label: members for label, members in GROUPS.items() if label != "all_links"} | {
+        knob.name: knob.symbols for knob in plan.scenario.every_knob() if knob.name not in WHOLE}
+    moves: dict[str, tuple[str, ...]] = {}
+    for label, members in groups.items():
+        if moved := [member for member in members if member in single]:
+            moves[label] = members
+            single = [symbol for symbol in single if symbol not in moved]
+    moves |= {symbol: (symbol,) for symbol in single  # a mechanism that is no knob has no effect
+              if symbol != DEFINED and symbol not in PLAIN - set(CONTINUOUS)}
+    steps = [_steps(plan.inputs, members) for members in moves.values()]
+    ends = _pairs(plan.at(_columns(plan.inputs, steps), name), len(steps))
+    result = [Elasticity(label, members, float(plan.inputs[members[0]]), slope)
+              for (label, members), slope in zip(moves.items(), _slopes(ends, value, name),
+                                                 strict=True)]
+    result += [arc for label in COUNTED if (arc := arc_elasticity(plan, label, name))]
+    # of inputs that appear as a product alone, in the order in which they are given
+    return sorted((one for one in result if one.elasticity),
+                  key=lambda one: -float(f"{abs(one.elasticity):.{DIGITS}g}"))
+
+
+def arc_elasticity(plan: Plan, label: str, name: str) -> Elasticity | None:
+    """The mean elasticity by a count between half of it and twice; none where it has no effect."""
+    value = float(plan.inputs[label])
+    silent = plan.scenario.file.workload.output_tokens is None
+    if value < 2 or (silent and label != "concurrency"):
+        return None
+    ends = np.array([math.ceil(value / 2), 2 * value])
+    low, high = plan.at(path_of(plan, label, f"1,{4 * value:.0f}").moves(plan, ends), name)
+    if signed(name):
+        change = (high - low) / math.log(ends[1] / ends[0])
+    elif min(low, high) > 0:
+        change = math.log(high / low) / math.log(ends[1] / ends[0])
+    else:
+        return None  # at one of them there is nothing left of it, so no ratio
+    return Elasticity(label, (label,), value, float(change), True) if change else None

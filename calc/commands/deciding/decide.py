@@ -24,8 +24,7 @@ from calc.commands.printing import (
 from calc.commands.printing import interval as span
 from calc.commands.progress import progress
 from calc.many.processes import Told
-from calc.sensitivity.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
-from calc.sensitivity.elasticities import Elasticity, answers_of
+from calc.sensitivity.break_even import FIRST, SECOND, TIE, BreakEven, Doubt, breakeven, doubt
 from calc.sensitivity.information import CARDS, DRAWS, RATE, Information, between, to_buy
 from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import (
@@ -41,9 +40,8 @@ from calc.sensitivity.plans import (
     signed,
     unit_of,
 )
-from calc.sensitivity.probability import Doubt, doubt
-from calc.sensitivity.sensitivity import MOST, SAMPLES, Sensitivity, sensitivity
-from calc.sensitivity.tornado import OWN, Tornado, tornado
+from calc.sensitivity.sobol import MOST, SAMPLES, Sensitivity, sensitivity
+from calc.sensitivity.tornado import OWN, Elasticity, Tornado, answers_of, tornado
 from catalogue import ParamsError, load_prices, symbols
 from catalogue.deployments.admission import longest_request
 from catalogue.messages import Pair, messages
@@ -215,7 +213,7 @@ def _breakeven(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Show
 def _against_service(args: argparse.Namespace, plan: Plan) -> Shown:
     """From which utilisation cards are cheaper than a service that is paid by the token."""
     from calc.costing.ownership import card_hour, stated, unpriced, way_of
-    from calc.sensitivity.against_service import utilisation
+    from calc.sensitivity.break_even import utilisation
 
     service = load_prices(args.against)
     device = plan.scenario.device

@@ -10,7 +10,6 @@ from functools import partial
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.sensitivity.elasticities import Elasticity, answers_of
 from calc.sensitivity.information import Information, Worth, to_buy
 from calc.sensitivity.plans import (
     CARD_HOURS,
@@ -20,8 +19,8 @@ from calc.sensitivity.plans import (
     quantity_label,
     unit_of,
 )
-from calc.sensitivity.sensitivity import Index, Sensitivity, sensitivities
-from calc.sensitivity.tornado import OWN, Bar, Tornado, tornado
+from calc.sensitivity.sobol import Index, Sensitivity, sensitivities
+from calc.sensitivity.tornado import OWN, Bar, Elasticity, Tornado, answers_of, tornado
 from catalogue import ParamsError
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from catalogue.reading.amounts import human

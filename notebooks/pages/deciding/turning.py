@@ -10,12 +10,18 @@ import numpy as np
 
 import catalogue
 from calc.costing.ownership import card_hour
-from calc.sensitivity.against_service import utilisation
-from calc.sensitivity.breakeven import FIRST, SECOND, BreakEven, breakeven
+from calc.sensitivity.break_even import (
+    FIRST,
+    SECOND,
+    BreakEven,
+    Doubt,
+    breakeven,
+    doubt,
+    utilisation,
+)
 from calc.sensitivity.information import between
 from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import Limit, Plan, against, plan_of
-from calc.sensitivity.probability import Doubt, doubt
 from calc.sensitivity.tornado import OWN
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.amounts import NONE, human

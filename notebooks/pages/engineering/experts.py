@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import calc
 from calc.evidence.systems import measured_system
 from calc.many.sweeps import decode_sweep
-from calc.sensitivity.breakeven import SECOND, BreakEven, solve
+from calc.sensitivity.break_even import SECOND, BreakEven, solve
 from calc.sensitivity.plans import Plan, plan_of
 from calc.serving.evaluate import evaluate
 from catalogue.deployments.admission import cut_of

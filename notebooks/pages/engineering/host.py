@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import calc
 import catalogue
 from calc.evidence.systems import system
-from calc.sensitivity.breakeven import solve
+from calc.sensitivity.break_even import solve
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import LANGUAGES, Pair, messages

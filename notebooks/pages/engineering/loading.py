@@ -13,7 +13,7 @@ import calc
 import catalogue
 from calc.capacity.availability import Fleet, failures_of, fleet_of
 from calc.capacity.tiers import Population, needed
-from calc.sensitivity.breakeven import solve
+from calc.sensitivity.break_even import solve
 from calc.sensitivity.plans import Plan
 from calc.serving.evaluate import evaluate
 from catalogue.entries.hardware import Node

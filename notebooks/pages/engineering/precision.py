@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.answer.estimate import predicted
 from calc.physics.breakdown import token_parts
-from calc.sensitivity.breakeven import breakeven
+from calc.sensitivity.break_even import breakeven
 from calc.sensitivity.paths import path_of
 from calc.sensitivity.plans import Plan
 from calc.serving.evaluate import evaluate

@@ -7,8 +7,7 @@ import pytest
 
 from calc.costing.cost import api_request, crossover_utilisation
 from calc.costing.ownership import card_hour, stated
-from calc.sensitivity.against_service import utilisation
-from calc.sensitivity.breakeven import (
+from calc.sensitivity.break_even import (
     CROSSING,
     EQUAL,
     FIRST,
@@ -18,11 +17,12 @@ from calc.sensitivity.breakeven import (
     TIE,
     Turn,
     breakeven,
+    doubt,
     solve,
+    utilisation,
 )
 from calc.sensitivity.paths import MOST_TOKENS, Path, path_of
 from calc.sensitivity.plans import Limit, against, better, plan_of
-from calc.sensitivity.probability import doubt
 from catalogue import ParamsError, load_prices
 from reference.plans import knob, law
 

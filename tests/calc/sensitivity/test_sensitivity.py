@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from calc.answer.estimate import predicted
-from calc.sensitivity.elasticities import answers_of, elasticities
 from calc.sensitivity.information import BINS, between, information, to_buy
 from calc.sensitivity.plans import Limit, against, plan_of
-from calc.sensitivity.sampling import priors, sample_quantity, scores_of
-from calc.sensitivity.sensitivity import sensitivities, sensitivity
-from calc.sensitivity.tornado import OWN, Bar, own_sides, tornado
+from calc.sensitivity.sobol import priors, sample_quantity, scores_of, sensitivities, sensitivity
+from calc.sensitivity.tornado import OWN, Bar, answers_of, elasticities, own_sides, tornado
 from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import NORMAL_90
 from reference.plans import knob, law

@@ -22,7 +22,7 @@ from calc.costing.ownership import card_hour, prices_of
 from calc.layouts.feasible import reasons
 from calc.layouts.layout import BLOCKS
 from calc.sensitivity.plans import BATCHES, Limit, Plan, plan_of
-from calc.sensitivity.sampling import priors, sample_each, scores_of
+from calc.sensitivity.sobol import priors, sample_each, scores_of
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario

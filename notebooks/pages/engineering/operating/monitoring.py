@@ -22,7 +22,7 @@ from calc.auditing.claim_files import listed
 from calc.auditing.failures import FAILURES, MOST, Inputs
 from calc.auditing.judging import THRESHOLD
 from calc.launching.monitoring import BUSY, METRICS, Predicted, limits_of, predicted
-from calc.sensitivity.breakeven import solve
+from calc.sensitivity.break_even import solve
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.engines.engine import load_engine

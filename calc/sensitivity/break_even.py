@@ -10,13 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from calc.costing.cost import price_of_request
 from calc.sensitivity.paths import Path
 from calc.sensitivity.plans import LESS, Limit, Plan, better, signed
+from calc.sensitivity.sobol import priors, sample_each, sample_quantity, scores_of
+from calc.uncertainty import TAIL, Amount
+from catalogue import ParamsError
+from catalogue.deployments.physics_inputs import Knob
+from catalogue.planning.prices import Prices
+from catalogue.reading.values import Value
 
 PIECES = 4096
 EVERY = 1 << 17  # whole numbers that are all tried
@@ -26,6 +33,10 @@ FIRST, SECOND, TIE, NEITHER = "first", "second", "equal", "neither"
 CROSSING, STEP = "crossing", "step"
 WIDE = 10.0  # a range that spans more is cut evenly in its logarithm
 TOLERANCE = 1e-13  # of a solved crossing, relative
+DRAWS, POINTS = 256, 129  # cases and points of the path from which an interval is computed
+LEAST_CASES = 16  # with a crossing, for an interval
+LEAST_USED = 1e-3  # lower end of the searched share of a deployment's throughput
+REACHED = "output_throughput"
 
 Difference = Callable[[np.ndarray], np.ndarray]
 
@@ -184,3 +195,109 @@ def _turn(difference: Difference, ends: tuple[float, float], whole: bool,
         low, high = (middle, high) if state == before else (low, middle)
     gap = at(high)
     return Turn(high, before, str(_states(np.array([gap]))[0]), STEP, gap)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Where the better plan first changes, over what the inputs may be.
+
+    Attributes:
+        low, high: 80% interval along the path, of the cases in which it changes; None of too few.
+        first, second: shares of the cases in which that plan is better throughout [1].
+        draws: cases.
+    """
+
+    low: float | None
+    high: float | None
+    first: float
+    second: float
+    draws: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return dict(vars(self))
+
+
+def doubt(first: Plan, second: Plan, path: Path, name: str, margin: float = 0.0) -> Doubt:
+    """The 80% interval of a break-even point, and how often there is none.
+
+    What moves along the path is not drawn; what plans share, the formulas' own error for the most
+    part, is drawn once for both.
+
+    Args:
+        first, second: the plans.
+        path: what moves.
+        name: a positive quantity that decides.
+        margin: by how much, relative, the second has to be better [1].
+    """
+    plans = tuple(replace(plan, knobs=tuple(
+        knob for knob in plan.knobs if not set(knob.symbols) & set(path.symbols)))
+        for plan in (first, second))
+    found = priors(plans, name)
+    points = (np.geomspace if path.low > 0 else np.linspace)(path.low, path.high, POINTS)
+    points = np.unique(points.round()) if path.whole else points
+    scores = scores_of(len(found.names), DRAWS)
+    one, other = map(np.log, sample_each(plans, found, scores, name,
+                                         lambda plan: path.moves(plan, points)))
+    gap = (one - other) * (1.0 if better(name) == LESS else -1.0) + np.log1p(-margin)
+    ahead = gap < 0
+    turned = ahead[:, 1:] != ahead[:, :-1]
+    turns = turned.any(axis=1)
+    at = _interpolated(points, gap[turns], turned[turns].argmax(axis=1))
+    ends = np.quantile(at, [TAIL, 1 - TAIL]) if len(at) >= LEAST_CASES else (None, None)
+    low, high = (None if end is None else float(end) for end in ends)
+    never = ~turns
+    return Doubt(low, high, float((never & ahead[:, 0]).mean()),
+                 float((never & ~ahead[:, 0]).mean()), DRAWS)
+
+
+def _interpolated(points: np.ndarray, gap: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Where a gap is zero between a point and the next, taken as straight there."""
+    rows = np.arange(len(gap))
+    left, right = gap[rows, place], gap[rows, place + 1]
+    return np.asarray(points[place] + (points[place + 1] - points[place]) * left / (left - right))
+
+
+def utilisation(plan: Plan, hour: Amount, service: Prices) -> tuple[BreakEven, Doubt]:
+    """The share of a deployment's throughput from which it is cheaper than a service.
+
+    The first plan of the answer is the deployment, whose cards are paid busy or not; the second is
+    the service, which is paid by the token.
+
+    Args:
+        plan: the deployment.
+        hour: what one of its cards costs by the time, everything included [money/s].
+        service: prices of its tokens, whose first list that holds today is taken.
+
+    Raises ParamsError for a deployment without prompts, a service that sells no tokens, and prices
+    in two currencies.
+    """
+    if plan.scenario.file.workload.output_tokens is None:
+        raise ParamsError(f"--breakeven utilisation: '{plan.scenario.id}' states no length of "
+                          "prompts, which a service is paid for.")
+    sold = service.current
+    if sold is None:
+        raise ParamsError(f"--against {service.id}: it sells no tokens, expected prices of a "
+                          "service.")
+    if sold.output.unit.partition("/")[0] != hour.currency:
+        raise ParamsError(f"--price: in {hour.currency}, but '{service.id}' sells in "
+                          f"{sold.output.unit.partition('/')[0]}.")
+    answer = plan.inputs["output_tokens"]
+    request = price_of_request(plan.inputs, sold, service, hour.currency)
+
+    def even(rate: np.ndarray, price: np.ndarray) -> np.ndarray:
+        """Utilisation at which a request costs the same [1]."""
+        return np.asarray(plan.cards * price / (rate / answer * request))
+
+    central = float(even(plan.at({}, REACHED), np.array([hour.value]))[0])
+    found = solve(lambda used: np.log(central / used), LEAST_USED, 1.0)
+    moved = priors([plan], REACHED)
+    scores = scores_of(len(moved.names) + 1, DRAWS)
+    rates = sample_quantity(plan, moved.knobs[0], moved.own[0], scores, REACHED)
+    price = Knob("hour", Value(hour.value, hour.unit, "", hour.source, hour.kind, hour.low,
+                               hour.high), ())
+    at = even(rates, price.at(scores[:, -1]))
+    crossing = at[at <= 1]
+    low, high = (map(float, np.quantile(crossing, [TAIL, 1 - TAIL])) if len(crossing) >= LEAST_CASES
+                 else (None, None))
+    return found, Doubt(low, high, 0.0, float((at > 1).mean()), DRAWS)

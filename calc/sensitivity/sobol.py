@@ -1,19 +1,33 @@
-"""Inputs of plans drawn from their priors: one column of scores for what is one thing."""
+"""Inputs of plans drawn from their priors, and global sensitivity: Sobol' indices.
+
+The first-order index of an input is the share of the variance that would go if the input were
+known; the total one is what would be left if all others were. Both are of the logarithm where the
+quantity is positive, by Saltelli's design, from SciPy.
+
+Source: Saltelli et al., Variance based sensitivity analysis of model output (2010).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from calc.many.processes import Told, silent
 from calc.sensitivity.plans import Moves, Plan
 from calc.sensitivity.tornado import NONE, OWN, own_error, own_sides
 from calc.uncertainty import Sides
+from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import Knob
 
 SEED = 7
+SAMPLES, LEAST, MOST = 1024, 64, 1 << 16  # of the design; a power of two
+BLOCK = 1 << 16  # evaluations of a design at once
+RESAMPLES = 100  # of the bootstrap
+NORMAL = NormalDist().inv_cdf(0.975)  # of a 95% confidence interval
 Key = tuple[str, float, float, float]
 
 
@@ -157,3 +171,128 @@ def _own(plan: Plan, name: str) -> tuple[Sides, float, str]:
     """The own error of a quantity, what of it is a row's [1], and the class that it is of."""
     known = own_error(plan, name)
     return (own_sides(plan, name), known.within, known.of) if known else (NONE, 0.0, "")
+
+
+@dataclass(frozen=True)
+class Index:
+    """What one input explains of a quantity's variance.
+
+    Attributes:
+        name: of the input.
+        first, total: the indices [1].
+        first_error, total_error: half widths of their 95% confidence intervals [1].
+    """
+
+    name: str
+    first: float
+    total: float
+    first_error: float
+    total_error: float
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The indices of a quantity, the largest total first.
+
+    Attributes:
+        indices: of every input that has a range.
+        samples: of the design.
+        evaluations: of the quantity.
+        deviation: of the quantity's logarithm, or of what may be negative of itself.
+        in_log: which of the two.
+    """
+
+    indices: tuple[Index, ...]
+    samples: int
+    evaluations: int
+    deviation: float
+    in_log: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return vars(self) | {"indices": [vars(index) for index in self.indices]}
+
+
+def sensitivity(plan: Plan, name: str, samples: int = SAMPLES, told: Told = silent
+                ) -> Sensitivity:
+    """First-order and total indices of every input of a plan; arguments as of
+    :func:`sensitivities`.
+
+    Raises ParamsError for a number of samples that is no power of two, or where nothing moves.
+    """
+    found, = sensitivities(plan, name, [samples], told)
+    return found
+
+
+def sensitivities(plan: Plan, name: str, sizes: Sequence[int], told: Told = silent
+                  ) -> list[Sensitivity]:
+    """The indices from designs of several sizes: a smaller one is the beginning of a larger.
+
+    Args:
+        plan: the deployment.
+        name: of a quantity.
+        sizes: samples of each design, powers of two; the quantity is computed so many times the
+            number of inputs and two more.
+        told: of how many rows of the largest design the quantity is computed.
+
+    Interrupted, it gives the indices from the largest design whose rows are all computed.
+
+    Raises ParamsError as :func:`sensitivity` does.
+    """
+    from scipy.stats import qmc
+
+    for samples in sizes:
+        if not LEAST <= samples <= MOST or samples & (samples - 1):
+            raise ParamsError(f"--samples {samples}: expected a power of two from {LEAST} to "
+                              f"{MOST}.")
+    prior, most = priors([plan], name), max(sizes)
+    inputs = len(prior.names)
+    pairs = scored(qmc.Sobol(2 * inputs, scramble=True, seed=SEED).random(most))
+    design = np.repeat(pairs[:, None, :inputs], inputs + 2, axis=1)  # A, B, A with a column of B
+    design[:, 1] = pairs[:, inputs:]
+    for column in range(inputs):
+        design[:, 2 + column, column] = pairs[:, inputs + column]
+    parts, rows = list[np.ndarray](), max(1, BLOCK // (inputs + 2))
+    try:
+        for start in range(0, most, rows):
+            told(name, start * (inputs + 2), most * (inputs + 2))
+            block = design[start:start + rows].reshape(-1, inputs)
+            parts.append(sample_quantity(plan, prior.knobs[0], prior.own[0], block, name
+                                         ).reshape(-1, inputs + 2))
+    except KeyboardInterrupt:
+        done = sum(map(len, parts))
+        if done < LEAST:
+            raise
+        sizes = [1 << (done.bit_length() - 1)]
+    values = np.concatenate(parts)
+    return [_indices(prior.names, values[:samples], f"{name} of '{plan.scenario.id}'")
+            for samples in sizes]
+
+
+def _indices(names: Sequence[str], values: np.ndarray, what: str) -> Sensitivity:
+    """The indices of a quantity from its values in a design, shape (samples, inputs + 2)."""
+    from scipy.stats import sobol_indices
+
+    in_log = bool((values > 0).all())
+    values = np.log(values) if in_log else values
+    deviation = float(values.std())
+    if not np.isfinite(deviation):
+        raise ParamsError(f"--sensitivity: {what} has no value at the far ends of some range.")
+    if not deviation:
+        raise ParamsError(f"--sensitivity: no range of an input moves {what}.")
+    samples = len(values)
+
+    def indices(rows: np.ndarray) -> np.ndarray:
+        first, second, mixed = values[rows, 0], values[rows, 1], values[rows, 2:].T
+        result = sobol_indices(func={"f_A": first[None], "f_B": second[None],
+                                     "f_AB": mixed[:, None]}, n=samples)
+        return np.array([np.atleast_1d(result.first_order), np.atleast_1d(result.total_order)])
+
+    draw = np.random.default_rng(SEED)
+    central = indices(np.arange(samples))
+    errors = NORMAL * np.std([indices(draw.integers(samples, size=samples))
+                              for _ in range(RESAMPLES)], axis=0, ddof=1)
+    rows = [Index(label, *map(float, numbers))
+            for label, *numbers in zip(names, *central, *errors, strict=True)]
+    return Sensitivity(tuple(sorted(rows, key=lambda one: -one.total)), samples, values.size,
+                       deviation, in_log)
