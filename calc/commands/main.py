@@ -31,7 +31,7 @@ say = messages("calc/commands/main")
 SCRIPT = "will-it-fit"  # what the package installs
 NOTHING: Pair = ("", "")
 COLLECTED = 200_000  # objects made since it was last looked for circles of them
-EXTRAS = {"analysis": ("distributed", "pandas", "pyarrow", "SALib", "scipy"),
+EXTRAS = {"analysis": ("distributed", "pandas", "pyarrow", "scipy"),
           "book": ("jupytext", "matplotlib", "myst_nb", "nbformat", "papermill", "sphinx", "sympy")}
 """Extra of the package -> libraries that it brings; single commands need them."""
 LISTED = ("models", "devices", "links", "nodes", "scenarios")

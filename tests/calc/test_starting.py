@@ -11,7 +11,7 @@ import will_it_fit
 
 FOR_SINGLE_COMMANDS = {
     "IPython", "jupytext", "matplotlib", "myst_nb", "nbformat", "papermill", "sphinx", "sympy",
-    "distributed", "pandas", "pyarrow", "SALib", "scipy.linalg", "scipy.optimize", "scipy.sparse",
+    "distributed", "pandas", "pyarrow", "scipy.linalg", "scipy.optimize", "scipy.sparse",
     "scipy.special", "scipy.stats"}
 LOADED = "import json, sys; {}; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
 
