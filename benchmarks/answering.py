@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import catalogue
-from calc.launching.deployment import deployment
+from calc.launching.launch import deployment
 from calc.launching.starting import search
 from calc.layouts.layout import family, text
 from calc.searching.goal import load_goal

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import yaml
 
 import calc
 from calc.answer.estimate import Estimate
 from calc.answer.service import Service, unloaded
 from calc.answer.simulated_load import simulate_load
+from calc.answer.startup_line import StartupLine, startup_line
 from calc.answer.steady_state import CACHE
-from calc.launching.scripts import FASTER, MADE, Overloaded, Pool, check_runs
+from calc.launching.pools import FASTER, Overloaded, Pool, check_runs
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
-from calc.yamltext import PlainDumper
 from catalogue import Scenario
 from catalogue.entries.entry import MEAN, PERCENTILES, ServiceLimits
 from catalogue.entries.profiles import in_order
@@ -34,7 +33,7 @@ BUSY = 0.9  # of the requests that are predicted in flight: from here on through
 SHOWN = '{{ printf "%.3g" $value }}'
 SCRAPED = "15s"
 SECONDS = {"s": 1, "m": MINUTE, "h": HOUR, "d": DAY}
-RULES, SCRAPES = "alerts.yml", "prometheus.yml"
+RULES = "alerts.yml"
 EVERY_NODE = "0.4.10"  # release from which every node of an SGLang server exports metrics
 NAMES = {"ttft": "TimeToFirstToken", "tpot": "TimePerOutputToken", "e2e": "EndToEndLatency"}
 WORDS = {"ttft": "time to first token", "tpot": "time per output token",
@@ -487,6 +486,7 @@ class Watched:
         pool, predicted, alerts: as their classes.
         broken: limits of the service that the prediction exceeds.
         seen: of limits at a percentile, the times of simulated requests [s].
+        startup: line that the engine prints of its cache when it starts; None if unknown.
     """
 
     pool: Pool
@@ -494,6 +494,7 @@ class Watched:
     alerts: tuple[Alert, ...]
     broken: tuple[Broken, ...] = ()
     seen: Mapping[str, np.ndarray] = field(default_factory=dict)
+    startup: StartupLine | None = None
 
 
 def watched(pool: Pool, of: Predicted) -> Watched:
@@ -505,13 +506,13 @@ def watched(pool: Pool, of: Predicted) -> Watched:
                    if at != MEAN}
     users = simulate_load(pool.scenario).summary if percentiles and pool.role == "both" else None
     seen = {name: getattr(users, name).values for name in percentiles} if users else {}
-    rules = alerts(pool, of)
-    return Watched(pool, of, rules, tuple(_broken(of, rules, seen)), seen)
+    own = alerts(pool, of)
+    return Watched(pool, of, own, tuple(_broken(of, own, seen)), seen, startup_line(pool.scenario))
 
 
-def _broken(of: Predicted, rules: Sequence[Alert], seen: Mapping[str, np.ndarray]
+def _broken(of: Predicted, own: Sequence[Alert], seen: Mapping[str, np.ndarray]
             ) -> Iterator[Broken]:
-    for alert in rules:
+    for alert in own:
         quantity = next((key for key, name in NAMES.items() if name in alert.name), None)
         if not alert.windows or quantity is None:
             continue
@@ -584,22 +585,17 @@ def seconds(text: str) -> float:
     return float(int(match[1]) * SECONDS[match[2]])
 
 
-def written(data: Any, about: str) -> str:
-    """Data as YAML, texts quoted where they need it, below a line that says what it is."""
-    body = yaml.dump(data, Dumper=PlainDumper, sort_keys=False, allow_unicode=True, width=100)
-    return f"# {about} {MADE}\n{body}"
+def scrapes(pools: Iterable[Pool]) -> dict[str, Any]:
+    """The configuration of Prometheus."""
+    return {"global": {"scrape_interval": SCRAPED, "evaluation_interval": SCRAPED},
+            "rule_files": [RULES],
+            "scrape_configs": [{"job_name": pool.name, "metrics_path": "/metrics",
+                                "static_configs": [{"targets": targets(pool)}]}
+                               for pool in pools]}
 
 
-def files(of: Sequence[Watched]) -> dict[str, str]:
-    """Prometheus's configuration and rules, by path in the directory."""
-    scrapes = {"global": {"scrape_interval": SCRAPED, "evaluation_interval": SCRAPED},
-               "rule_files": [RULES],
-               "scrape_configs": [{"job_name": pool.pool.name, "metrics_path": "/metrics",
-                                   "static_configs": [{"targets": targets(pool.pool)}]}
-                                  for pool in of]}
-    rules = {"groups": [{"name": pool.pool.name, "rules": [
+def rules(of: Iterable[Watched]) -> dict[str, Any]:
+    """The rules of Prometheus: of every pool, servers that do not answer, and its alerts."""
+    return {"groups": [{"name": pool.pool.name, "rules": [
         *down_rules(pool.pool), *(rule(alert, pool.pool) for alert in pool.alerts)]}
         for pool in of]}
-    return {f"monitoring/{SCRAPES}": written(scrapes, "What Prometheus scrapes."),
-            f"monitoring/{RULES}": written(
-                rules, "Thresholds are limits of the service, else predictions.")}

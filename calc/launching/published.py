@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from calc.launching.layout import Layout
-from calc.launching.settings import ASCEND, Release, Setting
+from calc.launching.server import ASCEND, Layout, Release, Setting
 from catalogue import ParamsError, Scenario
 from catalogue.entries.profiles import in_order
 from catalogue.kernels import published_weights

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calc.launching.pools import Pool, checkpoint_of
 from calc.launching.published import own_code
-from calc.launching.scripts import Pool, loaded
-from calc.launching.settings import Release, Setting, Variable, comment
+from calc.launching.server import Release, plain
 from catalogue import library, load_device, load_precision
 from catalogue.entries.deployments import Condition, Recipe, Recipes, Unset
 from catalogue.entries.profiles import in_order
@@ -53,77 +53,71 @@ class Comparison:
     Attributes:
         pool: name of the pool.
         recipe, of: name of the recipe and its entry.
-        title: of the file of recipes.
-        differences: sorted by name.
+        more, fewer, other: settings of the pool alone, of the recipe alone, and of both with
+            different values, each sorted by name.
+        line: recipe, address, date, and how many settings differ.
+        about: what the recipe is for: cards, format, and the release that it names.
     """
 
     pool: str
     recipe: str
     of: Recipe
-    title: Pair
-    differences: tuple[Difference, ...]
-
-    @property
-    def more(self) -> list[Difference]:
-        """Set here, not in the recipe."""
-        return [each for each in self.differences if each.there is None]
-
-    @property
-    def fewer(self) -> list[Difference]:
-        """Set in the recipe, not here."""
-        return [each for each in self.differences if each.here is None]
-
-    @property
-    def other(self) -> list[Difference]:
-        """Set in both to different values."""
-        return [each for each in self.differences
-                if each.here is not None and each.there is not None]
-
-    @property
-    def line(self) -> Pair:
-        """The comparison in one line: recipe, address, date, and how many settings differ."""
-        source = sources()[self.of.source]
-        return say("beside", pool=self.pool, recipe=self.recipe, url=source.get("url", ""),
-                   date=str(source.get("date", source.get("read", ""))), more=len(self.more),
-                   fewer=len(self.fewer), other=len(self.other), file=FILE)
-
-    @property
-    def about(self) -> Pair:
-        """What the recipe is for: cards, format, and the release that it names."""
-        names = [load_device(card).name for card in self.of.cards]
-        cards = (", ".join(name["en"] for name in names), "、".join(name["zh"] for name in names))
-        return say("of-recipe", count=self.of.count, precision=self.of.precision, cards=cards,
-                   named=bool(self.of.checkpoint), checkpoint=self.of.checkpoint or "",
-                   known=bool(self.of.release), release=self.of.release or "")
+    more: tuple[Difference, ...]
+    fewer: tuple[Difference, ...]
+    other: tuple[Difference, ...]
+    line: Pair
+    about: Pair
 
 
 def compare(pool: Pool) -> Comparison | None:
     """Return the settings of a pool beside those of the nearest recipe; None without a recipe.
 
-    >>> from calc.launching.deployment import deployment
+    >>> from calc.launching.launch import deployment
     >>> compare(deployment("h200-r1-vllm-tp8").pools[0]).recipe
     'r1-h200-tp-ep'
     """
-    found = nearest_recipe(pool)
-    if found is None:
+    match = nearest_recipe(pool)
+    if match is None:
         return None
-    name, recipe, of = found
-    release = pool.release
-    mine = _flat(release, ((each.name, each.value) for each in _settings(pool)))
-    whys = {_name(release, each.name): each.why for each in _settings(pool)}
-    theirs = _flat(release, _renamed(release, {**recipe.flags, **recipe.variables}).items())
-    differences = []
-    for key in sorted(mine.keys() | theirs.keys()):
-        here, there = mine.get(key), theirs.get(key)
+    name, recipe, of = match
+    differences = list(_differences(pool, recipe, of))
+    more, fewer, other = (tuple(difference for difference in differences if test(difference))
+                          for test in (lambda row: row.there is None, lambda row: row.here is None,
+                                       lambda row: None not in (row.here, row.there)))
+    source = sources()[recipe.source]
+    names = [load_device(card).name for card in recipe.cards]
+    return Comparison(pool.name, name, recipe, more, fewer, other, say(
+        "beside", pool=pool.name, recipe=name, url=source.get("url", ""),
+        date=str(source.get("date", source.get("read", ""))), more=len(more), fewer=len(fewer),
+        other=len(other), file=FILE), say(
+        "of-recipe", count=recipe.count, precision=recipe.precision,
+        cards=(", ".join(card["en"] for card in names), "、".join(card["zh"] for card in names)),
+        named=bool(recipe.checkpoint), checkpoint=recipe.checkpoint or "",
+        known=bool(recipe.release), release=recipe.release or ""))
+
+
+def _differences(pool: Pool, recipe: Recipe, of: Recipes) -> Iterator[Difference]:
+    """Settings that a pool's first node and a recipe do not have alike, by name."""
+    release, settings = pool.release, (*pool.flags[0], *pool.variables[0])
+    theirs: dict[str, Any] = {**recipe.flags, **recipe.variables}
+    if DP_ATTENTION in theirs and release.has(ATTENTION_DP, 1):  # says replicas in one flag
+        theirs = {name: value for name, value in theirs.items() if name not in (DP_ATTENTION, DP)
+                  } | {ATTENTION_DP: theirs.get(DP, 1)}
+    ours = _flat(release, {setting.name: setting.value for setting in settings})
+    whys = {_name(release, setting.name): setting.why for setting in settings}
+    published = _flat(release, theirs)
+    for key in sorted(ours.keys() | published.keys()):
+        here, there = ours.get(key), published.get(key)
         if key.partition(".")[0] in ADDRESSES or (
                 here is not None and there is not None and _alike(here, there)):
             continue
-        added = _reason(of.added, pool, key, here) if there is None else None
-        why = (_why_unset(of, pool, key, there) if here is None
-               else added or _why_set(of, key, whys[key.partition(".")[0]]))
-        differences.append(Difference(key, here, there, why))
-    return Comparison(pool.name, name, recipe, (of.name["en"], of.name["zh"]),
-                      tuple(differences))
+        if here is None:
+            why = _why_unset(of, pool, key, there)
+        else:
+            cause = cause_of(of, key)
+            why = (_reason(of.added, pool, key, here) if there is None else None) or (
+                say("because", cause=cause, why=whys[key.partition(".")[0]]) if cause else None)
+        yield Difference(key, here, there, why)
 
 
 def nearest_recipe(pool: Pool) -> tuple[str, Recipe, Recipes] | None:
@@ -139,7 +133,7 @@ def nearest_recipe(pool: Pool) -> tuple[str, Recipe, Recipes] | None:
             and any(load_device(card).architecture == scenario.device.architecture
                     for card in recipe.cards)]
 
-    starts, _ = loaded(pool)
+    starts, _ = checkpoint_of(pool)
     repository = starts.repository if starts else None
     cards = sum(part.cards for part in pool.layout.parts if part.server == 0)
 
@@ -158,11 +152,6 @@ def nearest_recipe(pool: Pool) -> tuple[str, Recipe, Recipes] | None:
     return min(fits, key=distance, default=None)
 
 
-def _settings(pool: Pool) -> Sequence[Setting]:
-    """Flags and variables of a pool's first node."""
-    return (*pool.flags[0], *pool.variables[0])
-
-
 def _name(release: Release, name: str) -> str:
     """A flag by the engine's own name of it, the newest that the release takes."""
     for engine, version in release.by:
@@ -176,39 +165,25 @@ def _name(release: Release, name: str) -> str:
     return name
 
 
-def _renamed(release: Release, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a recipe in a release that says attention's replicas in one flag."""
-    if DP_ATTENTION in settings and release.has(ATTENTION_DP, 1):
-        rest = {name: value for name, value in settings.items() if name not in (DP_ATTENTION, DP)}
-        return rest | {ATTENTION_DP: settings.get(DP, 1)}
-    return dict(settings)
-
-
-def _flat(release: Release, settings: Any) -> dict[str, str]:
+def _flat(release: Release, settings: Mapping[str, Any]) -> dict[str, str]:
     """Values as text by name; keys of a JSON value each by themselves, ``--no-`` as off."""
-    found: dict[str, str] = {}
-    for name, value in settings:
+    result: dict[str, str] = {}
+    for name, value in settings.items():
         own = _name(release, name)
-        off = name.startswith("--no-") and own != name
-        for key, inner in _leaves(own, False if off else value):
-            found[key] = _text(inner)
-    return found
-
-
-def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping) and value:
-        for key, inner in value.items():
-            yield from _leaves(f"{name}.{key}", inner)
-    else:
-        yield name, value
+        rows = [(own, False if name.startswith("--no-") and own != name else value)]
+        for key, inner in rows:
+            if isinstance(inner, Mapping) and inner:
+                rows += [(f"{key}.{nested}", leaf) for nested, leaf in inner.items()]
+            else:
+                result[key] = _text(inner)
+    return result
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, Variable):
-        return f"${value.name}{value.after}"
     if value is None or isinstance(value, bool):
         return "off" if value is False else "on"
-    return value if isinstance(value, str) else json.dumps(value)
+    text = plain(value)
+    return text if isinstance(text, str) else json.dumps(text)
 
 
 def _alike(here: str, there: str) -> bool:
@@ -223,12 +198,6 @@ def cause_of(of: Recipes, name: str) -> str | None:
     """The kind of decision that a setting belongs to, by its name or that of its flag."""
     return next((cause for cause, names in of.causes.items()
                  if name in names or name.partition(".")[0] in names), None)
-
-
-def _why_set(of: Recipes, name: str, why: str) -> Pair | None:
-    """Why a setting is as it is here: its cause, and what it follows from."""
-    cause = cause_of(of, name)
-    return say("because", cause=cause, why=why) if cause else None
 
 
 def _why_unset(of: Recipes, pool: Pool, name: str, value: str | None) -> Pair | None:
@@ -246,20 +215,19 @@ def _why_unset(of: Recipes, pool: Pool, name: str, value: str | None) -> Pair | 
     return _reason(of.unset, pool, name, value)
 
 
-def _reason(told: Sequence[Unset], pool: Pool, name: str, value: str | None) -> Pair | None:
+def _reason(rows: Sequence[Unset], pool: Pool, name: str, value: str | None) -> Pair | None:
     """The reason that a recipes file gives for a setting of this pool; None if it gives none."""
-    for each in told:
-        if (name in each.names or name.partition(".")[0] in each.names) and (
-                each.value is None or _alike(_text(each.value), value or "")) and (
-                each.since is None
-                or in_order(each.since) <= in_order(pool.release.version)) and all(
-                CONDITIONS[condition](pool) for condition in each.when):
-            return each.why["en"], each.why["zh"]
+    for row in rows:
+        if (name in row.names or name.partition(".")[0] in row.names) and (
+                row.value is None or _alike(_text(row.value), value or "")) and (
+                row.since is None or in_order(row.since) <= in_order(pool.release.version)) and all(
+                CONDITIONS[condition](pool) for condition in row.when):
+            return row.why["en"], row.why["zh"]
     return None
 
 
 def _has(pool: Pool, name: str) -> bool:
-    return any(each.name == name for each in pool.flags[0])
+    return any(flag.name == name for flag in pool.flags[0])
 
 
 CONDITIONS: Mapping[Condition, Callable[[Pool], bool]] = {
@@ -275,54 +243,9 @@ CONDITIONS: Mapping[Condition, Callable[[Pool], bool]] = {
     "gathered": lambda pool: not _has(pool, "--moe-a2a-backend")}
 
 
-def comparisons(pools: Sequence[Pool]) -> dict[str, Comparison | None]:
-    """Return the comparison of each pool by its name."""
-    return {pool.name: compare(pool) for pool in pools}
-
-
-def lines(found: Mapping[str, Comparison | None]) -> list[Pair]:
+def lines(comparisons: Mapping[str, Comparison | None]) -> list[Pair]:
     """What is printed: a line per pool, one for all where no recipe is known."""
-    if not any(found.values()):
+    if not any(comparisons.values()):
         return [say("none")]
-    return [each.line if each else say("none-of-pool", pool=name) for name, each in found.items()]
-
-
-def page(found: Mapping[str, Comparison | None]) -> str:
-    """The whole list as Markdown, in English and in Chinese."""
-    told = []
-    for language in (0, 1):
-        told += [f"# {say('heading')[language]}", "", say("left-out")[language], ""]
-        for each, line in zip(found.values() if any(found.values()) else [None], lines(found),
-                              strict=True):
-            told += [_escaped(line[language]), ""]
-            if each is None:
-                continue
-            told += [_escaped(each.about[language]), ""]
-            for kind, group in (("here", each.more), ("there", each.fewer),
-                                ("other", each.other)):
-                if group:
-                    told += [f"## {say('group', kind=kind, pool=each.pool)[language]}", "",
-                             say("columns")[language], "|---|---|---|---|",
-                             *(_row(difference, language) for difference in group), ""]
-    return "\n".join(told)
-
-
-def _row(difference: Difference, language: int) -> str:
-    why = (difference.why or say("no-reason"))[language]
-    cells = (f"`{_code(difference.name)}`", _value(difference.here), _value(difference.there),
-             _escaped(why))
-    return f"| {' | '.join(cells)} |"
-
-
-def _value(value: str | None) -> str:
-    return "" if value is None else f"`{_code(value)}`"
-
-
-def _code(text: str) -> str:
-    """A text within backticks in a table: nothing in it ends either."""
-    return comment(text).replace("`", "'").replace("|", "¦")
-
-
-def _escaped(text: str) -> str:
-    """A text of a file as Markdown shows it, its addresses left whole."""
-    return comment(text).replace("|", "\\|").replace("<", "\\<")
+    return [comparison.line if comparison else say("none-of-pool", pool=name)
+            for name, comparison in comparisons.items()]

@@ -6,10 +6,19 @@ import math
 
 from calc.answer.request_lengths import Longest
 from calc.launching import published
-from calc.launching.layout import BOOTSTRAP_PORT, MASTER_PORT, Layout, Part
 from calc.launching.published import compressed, spoken
-from calc.launching.settings import TAKEN, Release, Setting, Variable
-from calc.launching.vllm import HEAD, ROWS, WHOLE_MEMORY, answering, precision
+from calc.launching.server import (
+    BOOTSTRAP_PORT,
+    HEAD,
+    MASTER_PORT,
+    TAKEN,
+    Layout,
+    Part,
+    Release,
+    Setting,
+    Variable,
+)
+from calc.launching.vllm import ROWS, WHOLE_MEMORY, answering, precision
 from calc.layouts.space import GIGA
 from catalogue import ParamsError, Scenario
 

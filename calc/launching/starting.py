@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from calc.answer.startup_line import POOLS
-from calc.launching.deployment import check_start
-from calc.launching.scripts import ENGINES, Overloaded
+from calc.launching.pools import ENGINES, Overloaded, check_start
 from calc.layouts.layout import Row, Start, as_asked
 from calc.many.processes import Told, silent
 from calc.searching import selection
@@ -40,12 +39,12 @@ def start(goal: Goal, row: Row) -> Start:
                 return Start(None, str(error).rstrip("."), overloaded=True)
             why = why or str(error).rstrip(".")
         else:
-            asked = (load_model(goal.model), load_precision(row.choice.precision),
+            key = (load_model(goal.model), load_precision(row.choice.precision),
                      engine.partition(AT)[0], load_device(row.choice.device),
                      row.choice.draft_method or (OWN_LAYER if row.choice.drafts else None))
-            found = checkpoint_for(*asked)
-            return Start(engine, checkpoint=found.repository if found else None,
-                         loads=checkpoint_words(*asked))
+            checkpoint = checkpoint_for(*key)
+            return Start(engine, checkpoint=checkpoint.repository if checkpoint else None,
+                         loads=checkpoint_words(*key))
     return Start(None, why or f"no engine whose flags are known runs {row.choice.precision} on "
                               f"'{row.choice.device}'")
 
@@ -65,10 +64,11 @@ def started_pools(goal: Goal, row: Row, engine: str) -> dict[str, Scenario]:
 def _scenarios(goal: Goal, row: Row, engine: str) -> Iterator[Scenario]:
     """Yield the pools under an engine. Raises ParamsError for what it is known not to load."""
     for choice in row.choices:
-        found = made_scenario(as_asked(goal, choice) | {"engine": engine}, Path(f"{goal.id}.yml"))
-        for problem in problems(subject_of(found), cut_of(found)):
+        scenario = made_scenario(as_asked(goal, choice) | {"engine": engine},
+                                 Path(f"{goal.id}.yml"))
+        for problem in problems(subject_of(scenario), cut_of(scenario)):
             raise ParamsError(f"{problem.text['en']}.")
-        yield found
+        yield scenario
 
 
 def _releases(goal: Goal, row: Row) -> Iterator[str]:

@@ -8,9 +8,20 @@ from typing import Any
 
 from calc.answer.request_lengths import Longest
 from calc.launching import published
-from calc.launching.layout import MASTER_PORT, RPC_PORT, SIDE_PORT, Layout, Part
 from calc.launching.published import compressed, fused, spoken
-from calc.launching.settings import ASCEND, Release, Setting, Variable
+from calc.launching.server import (
+    ASCEND,
+    HEAD,
+    MASTER_PORT,
+    OWN,
+    RPC_PORT,
+    SIDE_PORT,
+    Layout,
+    Part,
+    Release,
+    Setting,
+    Variable,
+)
 from calc.physics.experts import ranks_in_step
 from calc.physics.inputs import Inputs
 from catalogue import ParamsError, Scenario
@@ -18,9 +29,6 @@ from catalogue.kernels import published_weights
 from catalogue.reading.units import factor
 
 NAMES = ("vllm", ASCEND)
-HEAD = "MASTER_ADDR"
-OWN = "NODE_ADDR"
-RAY_PORT = 6379
 QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-tensors",
              "mxfp8": "mxfp8",
              "int8-channel": "compressed-tensors",

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import catalogue
-from calc.launching.deployment import deployed
+from calc.launching.launch import deployed
 from calc.launching.starting import start, started_pools
 from calc.layouts.layout import Choice, Row, scenario
 from calc.layouts.space import Space

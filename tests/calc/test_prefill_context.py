@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calc.launching.deployment import deployed
+from calc.launching.launch import deployed
 from calc.launching.starting import started_pools
 from calc.layouts.layout import Choice, Row
 from calc.layouts.space import Base, Space

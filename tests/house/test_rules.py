@@ -28,7 +28,7 @@ EXCEPTIONS = {  # what a card multiplies, or an engine does, as the subject of a
     "notebooks/pages/engineering/operating/around.py": {"drafts_in_stages"},
     "catalogue/deployments/precisions.py": {"missing_dtypes"},
     "catalogue/deployments/profiles.py": {"drafts_in_stages"},
-    "calc/launching/layout.py": {"server_problem"}}  # of a layout that it lays on nodes
+    "calc/launching/server.py": {"server_problem"}}  # of a layout that it lays on nodes
 
 
 def every(*kinds, within=("calc/", "catalogue/", "kernels/", "notebooks/")):

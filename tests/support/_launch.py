@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 
 from calc.answer.request_lengths import Longest
-from calc.launching.layout import Layout, Part
 from calc.launching.monitoring import Predicted
-from calc.launching.scripts import Pool
-from calc.launching.settings import Release, release_of
+from calc.launching.pools import Pool
+from calc.launching.server import Layout, Part, Release, release_of
 from calc.uncertainty import Amount
 from catalogue.entries.entry import ServiceLimits
 

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import catalogue
-from calc.launching.deployment import deployment
 from calc.launching.directory import write
-from calc.launching.scripts import cluster_file, node_files, router_files
+from calc.launching.launch import named_pools, scripts, started_pools
 from catalogue import ParamsError
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device
@@ -133,11 +132,8 @@ def written(release: str, folder: Path, names: Iterable[str]
         target = folder / Path(name).name.removesuffix(".yml")  # identifiers may contain dots
         try:
             if not target.exists():
-                pools = deployment(name, engine=release).pools
-                files = {"cluster.env": cluster_file(pools), **router_files(pools)}
-                for pool in pools:
-                    files |= node_files(pool)
-                write(target, files)
+                pools, _ = started_pools(named_pools(name, engine=release)[0])
+                write(target, scripts(pools))
             scenario = catalogue.load_deployment(name)[0]
             precision = scenario.precision.id
             config = model.published(scenario.model.id, precision)

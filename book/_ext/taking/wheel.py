@@ -47,6 +47,7 @@ def gather(built: Path, root: Path) -> None:
     _rewrite(package / "book", "*.md", spoken)
     _rewrite(package / "params" / "templates", "*.yml", spoken)
     _rewrite(package / "messages", "*.ftl", spoken)
+    _rewrite(package / "calc", "*.j2", spoken)
 
 
 def _rewrite(folder: Path, pattern: str, change: Callable[[str], str]) -> None:

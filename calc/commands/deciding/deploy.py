@@ -20,8 +20,8 @@ from calc.commands.printing import (
     text_of,
 )
 from calc.launching import recipes
-from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import write
+from calc.launching.launch import Launch, deployment
 from calc.launching.monitoring import Watched
 from calc.uncertainty import Amount
 from catalogue import ParamsError
@@ -55,37 +55,37 @@ def run(args: argparse.Namespace) -> int:
                                        for text in args.settings):
         raise ParamsError(spoken(say("named-twice")))
     hosts = [name.strip() for name in args.hosts.split(",")] if args.hosts else []
-    made = deployment(args.scenario, args.settings, engine=args.engine, hosts=hosts,
+    launch = deployment(args.scenario, args.settings, engine=args.engine, hosts=hosts,
                       flags=args.flags, variables=args.variables)
     directory = Path(args.output)
-    paths = write(directory, made.files)
+    paths = write(directory, launch.files)
     if args.json:
-        print_json(_data(made, directory, paths))
+        print_json(_data(launch, directory, paths))
         return OK
     screen = console()
-    for line in _lines(made, directory, len(paths)):
+    for line in _lines(launch, directory, len(paths)):
         tell(screen, line)
     return OK
 
 
-def _data(made: Deployment, directory: Path, paths: list[Path]) -> dict[str, Any]:
-    return {"directory": str(directory), "engine": str(made.pools[0].release),
+def _data(launch: Launch, directory: Path, paths: list[Path]) -> dict[str, Any]:
+    return {"directory": str(directory), "engine": str(launch.pools[0].release),
             **({"unsourced": told[0]} if (told := unsourced(
-                pool.scenario for pool in made.pools)) else {}),
+                pool.scenario for pool in launch.pools)) else {}),
             "files": [str(path.relative_to(directory)) for path in paths],
             "pools": {each.pool.name: {
                 "nodes": each.pool.layout.nodes, "servers": each.pool.addresses,
                 "predicted": each.predicted.as_json(),
-                "startup_line": each.pool.startup and each.pool.startup.as_json(),
+                "startup_line": each.startup and each.startup.as_json(),
                 "longest": each.pool.longest.tokens, "refused": each.pool.longest.refused,
                 "unkept": {broken.alert.name: broken.sentence for broken in each.broken},
                 "alerts": {alert.name: alert.threshold for alert in each.alerts}}
-                for each in made.watched},
-            "recipes": {name: found and {"recipe": found.recipe, "source": found.of.source,
-                                         "more": len(found.more), "fewer": len(found.fewer),
-                                         "other": len(found.other)}
-                        for name, found in made.recipes.items()},
-            "runs": [run.name for run in made.runs]}
+                for each in launch.watched},
+            "recipes": {name: nearest and {"recipe": nearest.recipe, "source": nearest.of.source,
+                                           "more": len(nearest.more), "fewer": len(nearest.fewer),
+                                           "other": len(nearest.other)}
+                        for name, nearest in launch.comparisons.items()},
+            "runs": [run.name for run in launch.runs]}
 
 
 def _watching(each: Watched) -> list[str]:
@@ -103,14 +103,14 @@ def _watching(each: Watched) -> list[str]:
     return list(dict.fromkeys(map(spoken, lines)))
 
 
-def _lines(made: Deployment, directory: Path, count: int) -> list[str]:
+def _lines(launch: Launch, directory: Path, count: int) -> list[str]:
     """What was written, what is predicted, what to do next."""
-    nodes = sum(pool.layout.nodes for pool in made.pools)
+    nodes = sum(pool.layout.nodes for pool in launch.pools)
     lines = [spoken(say("files", directory=str(directory), count=count, nodes=nodes,
-                        one=nodes == 1, release=str(made.pools[0].release)))]
-    if told := unsourced(pool.scenario for pool in made.pools):
+                        one=nodes == 1, release=str(launch.pools[0].release)))]
+    if told := unsourced(pool.scenario for pool in launch.pools):
         lines.append(spoken(told))
-    for each in made.watched:
+    for each in launch.watched:
         of, role = each.predicted, each.pool.role
         said = [(f"TTFT {_with_interval(of.ttft)}", role != "decode"),
                 (_with_interval(of.requests), role == "prefill"),
@@ -121,7 +121,7 @@ def _lines(made: Deployment, directory: Path, count: int) -> list[str]:
         lines += [spoken(words) for words in engine_words(
             each.pool.scenario, "none" if role == "both" else role)]
         lines += _watching(each)
-    lines += map(spoken, recipes.lines(made.recipes))
+    lines += map(spoken, recipes.lines(launch.comparisons))
     bench = directory / "bench"
     return [*lines, spoken(say("set-model", file=str(directory / "cluster.env"))),
             spoken(say("to-measure", bench=str(bench / "run.sh"), results=str(bench / "results")))]

@@ -38,41 +38,6 @@ none-of-pool =
        *[other] 解码池
     }未见官方配方
 
-heading =
-    .en = Beside the published recipe
-    .zh = 与官方配方的差异
-
-left-out =
-    .en = Names, addresses, ports and seeds are left out. A reason says why the setting is as it is here; none is made up where none is known.
-    .zh = 不列名称、地址、端口与随机种子。每项说明此处为何如此设置；原因不明的如实注明。
-
-group =
-    .en = { $kind ->
-        [here] Set here, not in the recipe
-        [there] Set in the recipe, not here
-       *[other] Set to other values
-    }{ $pool ->
-        [serve] { "" }
-       *[other] { " " }({ $pool })
-    }
-    .zh = { $kind ->
-        [here] 此处设置、配方未设
-        [there] 配方设置、此处未设
-       *[other] 取值不同
-    }{ $pool ->
-        [serve] { "" }
-        [prefill] （预填充池）
-       *[other] （解码池）
-    }
-
-columns =
-    .en = | setting | here | recipe | reason |
-    .zh = | 设置 | 此处 | 配方 | 原因 |
-
-no-reason =
-    .en = not set here; the recipe sets it
-    .zh = 此处未设，配方有设
-
 release-lacks =
     .en = { $release } has no such setting
     .zh = { $release } 已无此设置

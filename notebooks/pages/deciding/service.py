@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from calc.auditing.costs import AS_RUN
 from calc.launching.bench import Bench
-from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import MANIFEST
+from calc.launching.launch import Launch, deployment
 from calc.launching.monitoring import BUSY, Predicted, Watched
 from calc.uncertainty import Amount
 from catalogue.engines.engine import Engine, Threshold, bare, launch_blocks, thresholds
@@ -49,20 +49,20 @@ LANGUAGES = {"sh": "bash", "env": "bash", "yml": "yaml", "json": "json", "md": "
 
 
 @cache
-def of_document(document: str) -> Deployment:
+def of_document(document: str) -> Launch:
     """What of a document's plan runs."""
     scenario, overrides, engine = RUNS[document]
     return deployment(scenario, overrides, engine=engine)
 
 
-def figures_of(made: Deployment) -> None:
+def figures_of(made: Launch) -> None:
     """The numbers of the answer."""
     number("service_files", len(made.files) + 1)
     number("service_engine", made.pools[0].release, str)
     number("service_busy", BUSY, fmt_percent, digits=0)
 
 
-def listing(made: Deployment) -> None:
+def listing(made: Launch) -> None:
     """What stands in the directory, a row per folder."""
     groups: dict[str, list[str]] = {}
     for name in sorted([*made.files, MANIFEST]):
@@ -73,7 +73,7 @@ def listing(made: Deployment) -> None:
         Column(lambda row: WHAT[row[0]], common("what"))])
 
 
-def text_of(made: Deployment, name: str, first: int = 0, last: int | None = None,
+def text_of(made: Launch, name: str, first: int = 0, last: int | None = None,
             folded: bool = False) -> None:
     """A file of the directory as text, whole or some of its lines.
 
@@ -109,12 +109,12 @@ def _spread(of: Amount | None) -> str | Pair:
     return (of.formatted("en"), of.formatted("zh")) if of else ""
 
 
-def picture(made: Deployment) -> None:
+def picture(made: Launch) -> None:
     """From prediction to threshold: each quantity over its own prediction, where alerts begin."""
     draw(lambda lang: _picture(made, lang))
 
 
-def _picture(made: Deployment, lang: str) -> Figure:
+def _picture(made: Launch, lang: str) -> Figure:
     first, last = made.watched[0].predicted, made.watched[-1].predicted
     rows: list[tuple[Pair, Amount, bool]] = [
         (common("time-to-first-token"), first.ttft, True),
@@ -185,7 +185,7 @@ def _why(engine: Engine, name: str) -> Pair:
     return say("had-up-to", until=entry.until, note=note) if entry and entry.until else note
 
 
-def _held(document: str, made: Deployment) -> tuple[Engine, str]:
+def _held(document: str, made: Launch) -> tuple[Engine, str]:
     """vLLM in the release that the plan which runs is launched with."""
     return next((engine, version) for engine, version in made.pools[0].release.by
                 if engine.name == HELD[document])
@@ -257,7 +257,7 @@ def turned() -> None:
         for name in dict.fromkeys((*own, *other)) if own.get(name) != other.get(name)), str)
 
 
-def _flags(made: Deployment) -> dict[str, str]:
+def _flags(made: Launch) -> dict[str, str]:
     """Values of the flags in the scripts of all nodes, by name."""
     return dict(FLAG.findall("".join(text for name, text in made.files.items()
                                      if name.startswith("nodes/") and name.endswith(".sh"))))

@@ -6,7 +6,7 @@ from functools import cache
 
 from calc.answer.estimate import estimate
 from calc.answer.steady_state import SEEN_STEADILY
-from calc.launching.deployment import Deployment, deployed
+from calc.launching.launch import Launch, deployed
 from catalogue import Scenario
 from catalogue.engines.engine import load_engine
 from notebooks.pages.deciding.front.standard import R1, Served, question, serve
@@ -21,7 +21,7 @@ SCRIPT, COMMAND = "nodes/serve-0.sh", "server_0=("  # of the first server, and w
 
 
 @cache
-def plan(key: str) -> tuple[Served, Scenario, Deployment]:
+def plan(key: str) -> tuple[Served, Scenario, Launch]:
     """The standard question's deployment on a card of ``PLANS``, the same under its engine, and
     what starts it."""
     device, engine = PLANS[key]

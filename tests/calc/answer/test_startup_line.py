@@ -4,7 +4,7 @@ import pytest
 
 import catalogue
 from calc.answer.startup_line import engine_words, startup_line
-from calc.launching.deployment import deployment
+from calc.launching.launch import deployment
 
 V4, R1 = "v4-flash-8xh20", "h200-r1-vllm-tp8"
 
@@ -17,7 +17,7 @@ def test_length_is_the_one_that_deploy_writes(name, flag):
     assert flag in made.files["nodes/serve-0.sh"]
     assert flag.endswith(f" {line.length}")
     assert line.text in made.files["README.md"].replace("\\", "")
-    assert made.pools[0].startup == line
+    assert made.watched[0].startup == line
 
 
 @pytest.mark.parametrize("length", [65_536, 1_048_576])

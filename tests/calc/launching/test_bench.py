@@ -8,7 +8,7 @@ import calc
 import catalogue
 from calc.answer.service import combine_pools
 from calc.launching.bench import Bench, command, of_closed_loop
-from calc.launching.deployment import deployment
+from calc.launching.launch import deployment
 
 NAME = "h200-r1-vllm-tp8"  # blocks of 64 tokens
 LENGTHS = ("workload.input_tokens=3000 token", "workload.output_tokens=600 token",

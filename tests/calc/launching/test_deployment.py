@@ -16,8 +16,9 @@ from _promtool import unit_tests
 
 import calc
 import catalogue
+from calc.answer.service import estimate_service
 from calc.launching import directory
-from calc.launching.deployment import deployment
+from calc.launching.launch import deployment
 from calc.launching.starting import search, start
 from calc.layouts.layout import Choice, Row, text
 from calc.searching.goal import load_goal
@@ -171,7 +172,7 @@ def near(value):
 def test_written_numbers_are_those_of_the_estimate(made, written, name):
     """In the plan of the bench and in the summary for programs."""
     data = json.loads((written / name / "deployment.json").read_text("utf-8"))
-    seen = made[name].whole.seen
+    seen = estimate_service([pool.scenario for pool in made[name].pools]).seen
     for each in made[name].watched:
         assert each.predicted.tpot == seen.tpot
         found = data["pools"][each.pool.name]
@@ -182,7 +183,7 @@ def test_written_numbers_are_those_of_the_estimate(made, written, name):
     assert plan["scenario"] == CASES[name][0]
     assert [run["name"] for run in plan["runs"]] == [run.name for run in made[name].runs]
     for run, own in zip(plan["runs"], made[name].runs, strict=True):
-        assert run["asked"] == own.asked
+        assert run["asked"] == own.load
         assert run["asked"]["requests"] >= run["asked"]["concurrency"] or run["name"] == "one"
         for metric, interval in run["predicted"].items():
             assert 0 < interval["low"] <= interval["value"] <= interval["high"]

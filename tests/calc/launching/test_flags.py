@@ -11,11 +11,9 @@ from _launch import CASES, S0_POOLS
 from _plain import plain
 
 from calc.answer.request_lengths import Longest
-from calc.launching import asserted
-from calc.launching.deployment import check_start, deployed, deployment
-from calc.launching.layout import layout, layouts
-from calc.launching.scripts import ENGINES, pool_of
-from calc.launching.settings import release_of
+from calc.launching.launch import deployment, scripts, started_pools
+from calc.launching.pools import ENGINES, check_start, pool_of
+from calc.launching.server import check_settings, layout, layouts, release_of
 from catalogue import ROOT, ParamsError, library, load_pools, load_scenario
 from catalogue.deployments import loading
 from catalogue.engines.engine import load_engine
@@ -203,7 +201,7 @@ def test_command_of_every_case(case):
             elif "--max-running-requests" in told:  # of one server
                 assert told["--max-running-requests"] >= inputs["concurrency"] / lie.servers
                 assert ("--device" in told) == (pool.scenario.device.type == "npu")
-            asserted.refuse(pool.scenario, pool.release, flags, variables)
+            check_settings(pool.scenario, pool.release, flags, variables)
 
 
 def shipped():
@@ -239,7 +237,7 @@ def test_release_refuses_settings_that_need_each_other(case, without, message):
     for pool in pools(name, engine, overrides):
         for flags, variables in zip(pool.flags, pool.variables, strict=True):
             try:
-                asserted.refuse(pool.scenario, pool.release, *(
+                check_settings(pool.scenario, pool.release, *(
                     [each for each in of if each.name != without] for of in (flags, variables)))
             except ParamsError as error:
                 refused.append(str(error))
@@ -358,10 +356,10 @@ def test_no_release_starts_pools_between_which_no_caches_pass(
 
 def launched(folder, engine, prefill, decode):
     """What each node of both pools runs, by the name of the pool."""
-    made = deployed(pair(folder, engine, prefill, decode), (str(folder / "pair.yml"), ()))
-    return made.started, {pool.name: (
-        pool, *({each.name: each.value for each in its[0]}
-                for its in (pool.flags, pool.variables))) for pool in made.pools}
+    both, _ = started_pools(pair(folder, engine, prefill, decode))
+    return scripts(both), {pool.name: (
+        pool, *({setting.name: setting.value for setting in settings[0]}
+                for settings in (pool.flags, pool.variables))) for pool in both}
 
 
 @pytest.mark.parametrize(("engine", "flag"), [

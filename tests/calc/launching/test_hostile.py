@@ -12,8 +12,8 @@ from _launch import done, needs
 from _plain import plain
 
 import catalogue
-from calc.launching.deployment import deployment
 from calc.launching.directory import write
+from calc.launching.launch import deployment
 
 TITLES = ("$(touch pwned)", "`touch pwned`", "x\n touch pwned #", "'; touch pwned; '",
           "\"; touch pwned; \"", "# {{ query \"up\" }}", "a | b <script>alert(1)</script>",

@@ -8,7 +8,7 @@ import pytest
 from _promtool import healthy, series
 
 import catalogue
-from calc.launching.deployment import deployment
+from calc.launching.launch import deployment
 from calc.launching.monitoring import Signal, objectives, predicted
 from calc.serving.evaluate import evaluate
 

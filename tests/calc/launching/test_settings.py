@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import calc
 from calc.answer.request_lengths import longest
-from calc.launching.settings import (
+from calc.launching.server import (
     Setting,
     Variable,
     comment,

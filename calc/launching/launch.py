@@ -1,0 +1,362 @@
+"""A launch: everything that starts, monitors and measures a deployment, and its files."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+
+import calc
+from calc.answer.request_lengths import longest
+from calc.answer.service import estimate_service
+from calc.answer.startup_line import POOLS
+from calc.launching import bench, recipes, vllm
+from calc.launching.bench import Bench
+from calc.launching.monitoring import Watched, predicted_pools, rules, scrapes, watched
+from calc.launching.pools import (
+    ROUTER_PORT,
+    Pool,
+    check_runs,
+    checkpoint_of,
+    drafter_of,
+    named_ranks,
+    pools_of,
+    release_named,
+    routed,
+    router_of,
+)
+from calc.launching.recipes import Comparison
+from calc.launching.server import Setting, comment, words
+from calc.launching.server import plain as plain_value
+from calc.physics.kv_cache import beside_tokens
+from calc.yamltext import PlainDumper
+from catalogue import Scenario, load_deployment
+from catalogue.caveats import unsourced
+from catalogue.entries.models import DSPARK
+from catalogue.reading.amounts import human, plain
+from catalogue.reading.jsonfile import data_text
+
+MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
+SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
+
+
+@dataclass(frozen=True)
+class ServerScript:
+    """What one node runs of one server.
+
+    Attributes:
+        number, port: of the server.
+        flags: arguments.
+        variables: of its environment, besides those that all servers of the node share.
+    """
+
+    number: int
+    port: int
+    flags: tuple[Setting, ...]
+    variables: tuple[Setting, ...]
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node: its script and its environment.
+
+    Attributes:
+        name, host: of its files, and of the machine.
+        title, release: of the deployment and its engine.
+        first: host of the first node of its server.
+        rank, span: of this node among those of its server, and how many there are.
+        ray: whether the nodes of a server meet in a Ray cluster.
+        model: variable that names the checkpoint.
+        command: that starts a server, before its arguments.
+        servers: that it runs, or takes part in.
+        variables: environment of all of them.
+    """
+
+    name: str
+    host: str
+    title: str
+    release: str
+    first: str
+    rank: int
+    span: int
+    ray: bool
+    model: str
+    command: str
+    servers: tuple[ServerScript, ...]
+    variables: tuple[Setting, ...]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A checkpoint that the operator names.
+
+    Attributes:
+        variable: that names it.
+        name, precision: of the model, and its format.
+        repository: of the published checkpoint; empty where none is known.
+        engine, source: who is shown to start it, and where; None where nobody is.
+        description: of the checkpoint; None where there is nothing to say.
+    """
+
+    variable: str
+    name: str
+    precision: str
+    repository: str
+    engine: str | None
+    source: str | None
+    description: str | None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Everything that starts, monitors and measures a deployment.
+
+    Attributes:
+        scenario, overrides, engine: how it was named.
+        pools: one, or two that prefill and decode.
+        watched: the pools with predictions and alerts.
+        comparisons: of each pool with the nearest published recipe, by name; None without one.
+        runs: of the benchmark.
+        fits: whether each pool fits in memory, by name.
+        files: texts by path in the directory.
+    """
+
+    scenario: str
+    overrides: tuple[str, ...]
+    engine: str
+    pools: tuple[Pool, ...]
+    watched: tuple[Watched, ...]
+    comparisons: Mapping[str, Comparison | None]
+    runs: tuple[Bench, ...]
+    fits: Mapping[str, bool]
+    files: Mapping[str, str]
+
+
+def deployment(reference: str, overrides: Iterable[str] = (), *, engine: str | None = None,
+               hosts: Sequence[str] = (), flags: Iterable[str] = (),
+               variables: Iterable[str] = ()) -> Launch:
+    """The launch of a scenario.
+
+    >>> launch = deployment("h200-r1-vllm-tp8")
+    >>> sorted(launch.files)[:2], launch.engine
+    (['README.md', 'RECIPE.md'], 'vllm@0.11.0')
+
+    Args:
+        reference: identifier or path of a scenario file.
+        overrides: ``PATH=VALUE``, as for ``load_scenario``.
+        engine: ``vllm@0.11.0``, in place of the scenario's own.
+        hosts: names of nodes, in the order of pools and nodes; made up where none are given.
+        flags, variables: ``--name=value`` and ``NAME=value`` that the operator adds.
+
+    Raises ParamsError, one sentence, for a deployment that does not run as asked, an engine that
+    is not known or named, and a setting that its release does not take.
+    """
+    named, settings = named_pools(reference, overrides, engine)
+    return deployed(named, (reference, settings), hosts, (list(flags), list(variables)))
+
+
+def named_pools(reference: str, overrides: Iterable[str] = (), engine: str | None = None
+               ) -> tuple[dict[str, Scenario], tuple[str, ...]]:
+    """Scenarios of a deployment by the names of its pools, and all overrides.
+
+    Arguments as of :func:`deployment`.
+    """
+    settings = (*overrides, *((f"engine={engine}",) if engine else ()))
+    pools = load_deployment(reference, overrides=settings)
+    names = POOLS if len(pools) > 1 else ("serve",)
+    return dict(zip(names, pools, strict=True)), settings
+
+
+def started_pools(named: Mapping[str, Scenario], hosts: Sequence[str] = (),
+                  added: tuple[list[str], list[str]] = ([], [])
+                  ) -> tuple[tuple[Pool, ...], dict[str, Any]]:
+    """Pools that run as asked, and the estimate of each by name.
+
+    Arguments and errors as of :func:`deployed`.
+    """
+    for scenario in named.values():
+        release_named(scenario)
+    answers = {name: calc.estimate(scenario) for name, scenario in named.items()}
+    for name, scenario in named.items():
+        check_runs(scenario, answers[name])
+    most = {name: longest(scenario, answers[name].quantities["kv_blocks"],
+                          beside_tokens(answers[name].everything),
+                          answers[name].everything["block_tokens"])
+            for name, scenario in named.items()}
+    return pools_of(named, most, hosts, added), answers
+
+
+def deployed(named: Mapping[str, Scenario], reference: tuple[str, tuple[str, ...]],
+             hosts: Sequence[str] = (), added: tuple[list[str], list[str]] = ([], [])) -> Launch:
+    """The launch of scenarios that are loaded.
+
+    Args:
+        named: ``serve``, or ``prefill`` and ``decode``, each naming an engine.
+        reference: how they were named, and with which overrides.
+        hosts: names of nodes.
+        added: flags and variables of the operator.
+
+    Raises ParamsError as :func:`deployment` does.
+    """
+    pools, answers = started_pools(named, hosts, added)
+    service = estimate_service([pool.scenario for pool in pools],
+                               [answers[pool.name] for pool in pools])
+    of = tuple(map(watched, pools, predicted_pools(service)))
+    name = Path(reference[0].partition("#")[0])
+    scenario = (str(name.resolve()) + reference[0][len(str(name)):] if name.is_file()
+                else reference[0])
+    runs = tuple(bench.plan(pools, [pool.predicted for pool in of]))
+    launch = Launch(scenario, reference[1], str(pools[0].release), pools, of,
+                    {pool.name: recipes.compare(pool) for pool in pools}, runs,
+                    {name: answer.fits for name, answer in answers.items()}, {})
+    return Launch(**vars(launch) | {"files": _files(launch)})
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _templates() -> jinja2.Environment:
+    """Templates; delimiters that neither shells nor Markdown use."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+        undefined=jinja2.StrictUndefined, variable_start_string="<<", variable_end_string=">>",
+        block_start_string="<%", block_end_string="%>", comment_start_string="<#",
+        comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    environment.globals["made"] = MADE
+    environment.filters |= {
+        "comment": comment, "human": human, "plain": plain, "markdown": markdown,
+        "words": lambda setting: " ".join(words(setting)),
+        "yaml": lambda data: yaml.dump(data, Dumper=PlainDumper, sort_keys=False,
+                                       allow_unicode=True, width=100),
+        "cell": lambda text: comment(text).replace("|", "\\|").replace("<", "\\<"),
+        "code": lambda text: comment(text).replace("`", "'").replace("|", "¦")}
+    return environment
+
+
+def render(template: str, **values: Any) -> str:
+    """A file from its template."""
+    return _templates().get_template(f"{template}.j2").render(values)
+
+
+def markdown(text: str) -> str:
+    """A text of a file as Markdown shows it, on one line.
+
+    >>> markdown("<b>a</b> | `b`")
+    '\\\\<b\\\\>a\\\\</b\\\\> \\\\| \\\\`b\\\\`'
+    """
+    return comment(text).translate(SIGNS)
+
+
+def scripts(pools: Sequence[Pool]) -> dict[str, str]:
+    """What starts the pools and their router, texts by path."""
+    router = router_of(pools) if len(pools) > 1 else None
+    files = {"cluster.env": render("cluster.env", models=models_of(pools),
+                                   store=router and router.store)}
+    for node in (node for pool in pools for node in nodes_of(pool)):
+        files |= {f"nodes/{node.name}.sh": render("node.sh", node=node),
+                  f"nodes/{node.name}.env": render("node.env", node=node)}
+    title = pools[0].scenario.heading["en"]
+    if router is not None:
+        files["router/router.sh"] = render("router.sh", router=router, title=title)
+    elif routed(pools):
+        files |= {"router/haproxy.cfg": render(
+            "haproxy.cfg", title=title, ranks=named_ranks(pools[0]), addresses=pools[0].addresses),
+            "router/router.sh": render("haproxy.sh", title=title)}
+    return files
+
+
+def nodes_of(pool: Pool) -> list[Node]:
+    """The nodes of a pool."""
+    command = f'vllm serve "${pool.model}"'
+    if pool.release.name == "sglang":
+        command = f'python -m sglang.launch_server --model-path "${pool.model}"'
+        if drafter_of(pool) == DSPARK:  # in the checkpoint
+            command += f' --speculative-draft-model-path "${pool.model}"'
+    ray = pool.release.name in vllm.NAMES and vllm.ray(pool.layout, pool.release)
+    nodes = []
+    for number in range(pool.layout.nodes):
+        settings = [(part, flags, variables) for part, flags, variables in zip(
+            pool.layout.parts, pool.flags, pool.variables, strict=True) if part.node == number]
+        first, _, variables = settings[0]
+        shared = tuple(setting for setting in variables
+                       if all(setting in others for _, _, others in settings))
+        nodes.append(Node(
+            f"{pool.name}-{number}", pool.hosts[number], pool.scenario.heading["en"],
+            str(pool.release), pool.hosts[number - first.rank], first.rank, pool.layout.span, ray,
+            pool.model, command, tuple(ServerScript(
+                part.server, part.port, flags,
+                tuple(setting for setting in variables if setting not in shared))
+                for part, flags, variables in settings), shared))
+    return nodes
+
+
+def models_of(pools: Sequence[Pool]) -> list[Model]:
+    """The checkpoints that pools load: of published ones, one that the engine is shown to start."""
+    models = []
+    for pool in {pool.model: pool for pool in pools}.values():
+        checkpoint, description = checkpoint_of(pool)
+        served = next((served for served in checkpoint.served
+                       if served.engine == pool.release.name), None) if checkpoint else None
+        models.append(Model(
+            pool.model, pool.scenario.model.name["en"], pool.scenario.precision.name["en"],
+            str(checkpoint.repository) if checkpoint else "",
+            served.engine if served else None, served.source if served else None,
+            description[0] if description else None))
+    return models
+
+
+def _files(launch: Launch) -> dict[str, str]:
+    """All files of a launch, by path."""
+    pools, of = launch.pools, launch.watched
+    source = {"scenario": launch.scenario, "overrides": list(launch.overrides),
+              "engine": launch.engine}
+    monitoring = {"prometheus.yml": render("prometheus.yml", scrapes=scrapes(pools)),
+                  "alerts.yml": render("alerts.yml", rules=rules(of))}
+    entry = f"127.0.0.1:{ROUTER_PORT}" if routed(pools) else pools[0].addresses[0]
+    compared = list(zip(recipes.lines(launch.comparisons), launch.comparisons.values(),
+                        strict=False))
+    pages = "".join(render(f"RECIPE.{language}.md", compared=compared) for language in ("en", "zh"))
+    return {
+        "README.md": _readme(launch), **scripts(pools),
+        **{f"monitoring/{name}": text for name, text in monitoring.items()},
+        "bench/plan.json": data_text({**source, "runs": [run.as_json() for run in launch.runs]}),
+        "bench/run.sh": render("run.sh", runs=launch.runs, entry=entry, model=pools[-1].model,
+                               client=bench.tool_of(pools[0].release)),
+        "deployment.json": data_text({**source, "pools": {
+            pool.pool.name: _summary(pool, launch.fits[pool.pool.name]) for pool in of}}),
+        recipes.FILE: pages.removesuffix("\n")}
+
+
+def _summary(of: Watched, fits: bool) -> dict[str, Any]:
+    """Assumptions and predictions of a pool, for programs."""
+    return {
+        "nodes": list(of.pool.hosts), "servers": of.pool.addresses,
+        "settings": [{"name": setting.name, "value": plain_value(setting.value),
+                      "why": setting.why}
+                     for setting in (*of.pool.variables[0], *of.pool.flags[0])],
+        "predicted": of.predicted.as_json(), "startup_line": of.startup and of.startup.as_json(),
+        "fits": fits,
+        "alerts": {alert.name: {"above": alert.above, "threshold": alert.threshold,
+                                "because": alert.because} for alert in of.alerts}}
+
+
+def _readme(launch: Launch) -> str:
+    pools = launch.pools
+    cards: Counter[str] = Counter()
+    for pool in pools:
+        cards[pool.scenario.device.name["en"]] += pool.scenario.devices
+    caveat = unsourced(pool.scenario for pool in pools)
+    return render(
+        "README.md", title=pools[0].scenario.heading["en"], cards=cards, pools=pools,
+        model_name=pools[0].scenario.model.name["en"], unsourced=caveat and caveat[0],
+        models=models_of(pools), nodes=[node for pool in pools for node in nodes_of(pool)],
+        routed=routed(pools), router=len(pools) > 1, ranks=named_ranks(pools[0]),
+        watched=launch.watched, runs=launch.runs,
+        inputs={pool.name: pool.scenario.inputs() for pool in pools})
