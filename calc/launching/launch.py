@@ -262,14 +262,19 @@ def scripts(pools: Sequence[Pool]) -> dict[str, str]:
     for node in (node for pool in pools for node in nodes_of(pool)):
         files |= {f"nodes/{node.name}.sh": render("node.sh", node=node),
                   f"nodes/{node.name}.env": render("node.env", node=node)}
+    return files | router_files(pools)
+
+
+def router_files(pools: Sequence[Pool]) -> dict[str, str]:
+    """The script of the router and its configuration, by path; none where there is one server."""
     title = pools[0].scenario.heading["en"]
-    if router is not None:
-        files["router/router.sh"] = render("router.sh", router=router, title=title)
-    elif routed(pools):
-        files |= {"router/haproxy.cfg": render(
-            "haproxy.cfg", title=title, ranks=named_ranks(pools[0]), addresses=pools[0].addresses),
-            "router/router.sh": render("haproxy.sh", title=title)}
-    return files
+    if len(pools) > 1:
+        return {"router/router.sh": render("router.sh", router=router_of(pools), title=title)}
+    if not routed(pools):
+        return {}
+    return {"router/haproxy.cfg": render(
+        "haproxy.cfg", title=title, ranks=named_ranks(pools[0]), addresses=pools[0].addresses),
+        "router/router.sh": render("haproxy.sh", title=title)}
 
 
 def nodes_of(pool: Pool) -> list[Node]:

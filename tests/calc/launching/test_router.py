@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from calc.launching.launch import scripts
+from calc.launching.launch import router_files
 from tests.support._launch import ALONE, needs, pool
 
 RANKS, SESSIONS, TURNS = 4, 16, 3
@@ -45,7 +45,7 @@ def behind(ports, engine, ranks):
                   for part, port in zip(ALONE.parts, ports, strict=True))
     served = replace(pool(engine, layout=replace(ALONE, joined=ranks, parts=parts)),
                      hosts=("127.0.0.1",))
-    text = scripts((served,))["router/haproxy.cfg"]
+    text = router_files((served,))["router/haproxy.cfg"]
     own = {port: free() for port in set(re.findall(r"\b80[89]\d\b", text))}
     return re.sub(r"\b80[89]\d\b", lambda port: str(own[port[0]]), text), own["8080"]
 
