@@ -16,7 +16,7 @@ import numpy as np
 
 from calc.answer.estimate import part_count
 from calc.auditing.cases import Case
-from calc.auditing.claim_files import listed
+from calc.auditing.claims import listed
 from calc.auditing.failures import (
     AS_USERS_SEE,
     FAILURES,

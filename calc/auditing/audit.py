@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.auditing.cases import Case, Cases
-from calc.auditing.claim_files import Listed, listed
-from calc.auditing.contradicting.contradictions import Contradiction, against, contradictions
-from calc.auditing.contradicting.quantity_files import beside, entries
+from calc.auditing.claims import Listed, beside, entries, listed
+from calc.auditing.contradictions import Contradiction, against, contradictions
 from calc.auditing.judging import CONTRADICTS, FAILS, VERDICTS, Judgement, judge
 from calc.auditing.reasons import why
 from catalogue import ParamsError
@@ -89,7 +88,7 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
     """Judge every claim; one that cannot be judged is a sentence among the problems.
 
     Args:
-        claims: as ``calc.auditing.claim_files.listed`` has them, those of ``params/claims/`` if
+        claims: as ``calc.auditing.claims.listed`` has them, those of ``params/claims/`` if
             left out.
         only: claims that are judged, by their numbers; what contradicts one is then looked for
             among these alone.

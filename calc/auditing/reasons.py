@@ -1,24 +1,205 @@
-"""Why a claim has its verdict: what the document has, what is right, and from where."""
+"""Why a claim has its verdict: what the document prints, the right value, and its origin."""
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable
+from functools import cache
 
 from calc.auditing import judging
-from calc.auditing.alarm_words import sentence
-from calc.auditing.alarms import alarm
+from calc.auditing.alarms import (
+    ALWAYS,
+    CAPPED,
+    HELD,
+    IDLE,
+    LATE,
+    LONELY,
+    PERHAPS,
+    SOUND,
+    UNEXPORTED,
+    Alarm,
+    Point,
+    alarm,
+)
 from calc.auditing.cases import OF_RUNNING, Case, Text
 from calc.auditing.judging import FAILS, Judgement, meets
-from calc.auditing.origins import origin, shortage
 from calc.auditing.settings import ORDER
-from calc.auditing.truths import deployment
-from catalogue.messages import Pair, join, messages, pair
+from calc.auditing.truths import SOURCES, Truth, deployment
+from calc.layouts.feasible import MEMORY
+from catalogue.deployments.admission import cut_of
+from catalogue.deployments.cuts import written
+from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from catalogue.reading.amounts import human, plain
+from catalogue.reading.shared import sources
 from catalogue.reading.units import COUNTING, factor
 from catalogue.reading.words import revealed
 
 common = messages("common")
 say = messages("calc/auditing/reasons")
+
+DERIVED = ("arithmetic",)  # a source that is a derivation of this book's
+OF_MODELS = {"models", "formats", "precisions"}
+OF_CARDS = {"devices", "links", "nodes", "mechanisms"}
+LONGEST = 60  # signs of a source's title
+_MAKER = re.compile(r"^\S+ (?=\S*\d)")  # before the name of a card, which tells it by itself
+_NAME = re.compile(r"[(（,，]| throughout")  # behind which a format's name only explains
+
+
+def origin(truth: Truth) -> Pair:
+    """Where a number comes from, as the beginning of a sentence that tells it."""
+    if truth.scenario is not None:
+        return _for(truth.scenario)
+    titled = source_of(truth)
+    if titled is not None:
+        return say("source-has", source=(titled, titled))
+    if not truth.parts and not {"/", ":"} & set(truth.where):
+        return say("on-own-inputs")
+    kinds = {reference.partition("/")[0] for reference in truth.parts or (truth.where,)}
+    if kinds <= {"measurements", "accuracies"}:
+        return say("measured")
+    if plans := [name for reference in truth.parts if ":" in reference
+                 and (name := reference.partition(":")[0])]:
+        return _for(plans[0])
+    if kinds & {"prices", "costs"} or truth.unit.startswith("USD"):
+        return say("at-prices")
+    if "goals" in kinds:
+        return say("searched")
+    if kinds <= OF_MODELS:
+        return say("from-shapes")
+    return say("from-hardware") if kinds <= OF_CARDS else say("recomputed")
+
+
+def _for(name: str) -> Pair:
+    """That a number is computed for a deployment, be it that its memory does not suffice."""
+    if deployment(name).fits:
+        return say("computed-for", plan=planned(name))
+    return say("computed-as-if", plan=planned(name))
+
+
+def source_of(truth: Truth) -> str | None:
+    """The title of the source that restates a number; None of what is computed, or of several."""
+    if not truth.listed and "/" not in truth.where:
+        return None
+    keys = [truth.where.removeprefix(SOURCES)] if truth.where.startswith(SOURCES) else truth.sources
+    listed = sources()
+    titles = [listed[key]["title"] for key in keys if key in listed and key not in DERIVED]
+    return None if len(titles) != 1 or len(keys) > 1 else _short(titles[0])
+
+
+def _short(title: str) -> str:
+    """A title without what explains it, and not too long."""
+    begun = title.partition(": ")[0]
+    while len(begun) > LONGEST and "," in begun:
+        begun = begun.rpartition(",")[0]
+    return begun if len(begun) <= LONGEST else f"{begun[:LONGEST - 1].rstrip()}…"
+
+
+@functools.cache
+def planned(name: str) -> Pair:
+    """A deployment in a few words: cards, layout, format, users."""
+    scenario = deployment(name).scenario
+    users = int(scenario.inputs()["concurrency"])
+    en, zh = (_NAME.split(scenario.precision.name[lang])[0].strip() for lang in LANGUAGES)
+    card = {lang: _MAKER.sub("", scenario.device.name[lang]) for lang in LANGUAGES}
+    layout = written(cut_of(scenario))
+    return say("plan", cards=scenario.devices, card=(card["en"], card["zh"]),
+               layout=(layout["en"], layout["zh"]), users=users,
+               format=(en, zh))
+
+
+@functools.cache
+def shortage(name: str) -> Pair:
+    """Why a deployment does not run, in a clause."""
+    reason = deployment(name).why_not[0]
+    if reason.kind != MEMORY:
+        return reason.text["en"].rstrip("."), reason.text["zh"].rstrip("。")
+    needed, usable = (human(reason.numbers[key], "B") for key in ("memory_per_device",
+                                                                  "usable_memory"))
+    return say("short-of-memory", needed=needed, usable=usable)
+
+
+@cache
+def _failures() -> dict[str, Pair]:
+    """What a failure is called, whatever its severity."""
+    return {"eager": say("eager"), "uneven": say("uneven"), "lost": say("lost")}
+
+
+def _with(point: Point) -> Pair:
+    """A failure with its severity."""
+    if point.failure in _failures():
+        return _failures()[point.failure]
+    by = plain(point.severity)
+    return {
+        "clock": lambda: say("clock", by=by), "memory": lambda: say("memory", by=by),
+        "links": lambda: say("links", by=by), "network": lambda: say("network", by=by),
+        "alpha": lambda: say("alpha", by=by), "host": lambda: say("host", by=by),
+        "prompts": lambda: say("prompts", by=by), "answers": lambda: say("answers", by=by),
+        "users": lambda: say("users", by=by), "cache": lambda: say("cache", by=by),
+    }[point.failure]()
+
+
+def sentence(case: Case, alarm: Alarm, ours: Pair) -> Pair:
+    """What becomes of an alert, with what it follows from.
+
+    Args:
+        case: of the alert.
+        alarm: what becomes of it.
+        ours: what it watches while nothing fails, with its interval.
+    """
+    alert, printed = case.alert, case.printed
+    assert alert is not None
+    assert printed is not None
+    if alarm.reason == UNEXPORTED:
+        names = "*" not in revealed(alert.metric or "*")
+        return say("unexported", engines=join(
+            say("or"), [(engine,) * 2 for engine in alarm.engines]),
+                   named=say("named", metric=revealed(alert.metric or "")) if names else ("", ""))
+    limit = printed.text
+    rule = {"above": lambda: say("fires-above", limit=limit),
+            "below": lambda: say("fires-below", limit=limit),
+            "outside": lambda: say("fires-outside", limit=limit)}[alert.fires]()
+    if alarm.reason == HELD:
+        end = _end(alarm)
+        if alert.held != "at_start":
+            return say("never-changes", rule=rule, value=ours, end=end)
+        where = ("", "") if alarm.watched is None else say("on-plan", plan=planned(alarm.watched))
+        return say("set-at-start", rule=rule, value=ours, where=where, end=end)
+    healthy = (say("healthy", value=ours) if alarm.watched is None
+               else say("healthy-plan", plan=planned(alarm.watched), value=ours))
+    if alarm.reason == LONELY and alarm.nearest is not None:
+        return say("in-quiet-hour", rule=rule, healthy=healthy, end=_end(alarm),
+                   value=printed.like(alarm.nearest.value))
+    if alarm.reason == IDLE:
+        return say("while-idle", rule=rule, healthy=healthy, end=_end(alarm))
+    if alarm.state in (ALWAYS, PERHAPS):
+        return say("in-health", rule=rule, healthy=healthy, end=_end(alarm))
+    if alarm.reason == CAPPED and alarm.cap is not None:
+        return say("capped", rule=rule, healthy=healthy, cap=plain(alarm.cap), end=_end(alarm))
+    if alarm.state in (SOUND, LATE):
+        point = alarm.fires[0]
+        return say("fires-in", rule=rule, healthy=healthy, value=printed.like(point.value),
+                   failure=_with(point), others=len(alarm.fires) - 1,
+                   end=_late(point) if alarm.state == LATE else _end(alarm))
+    if alarm.nearest is None:
+        return say("unmoved", rule=rule, healthy=healthy, end=_end(alarm))
+    return say("nearest", rule=rule, healthy=healthy, value=printed.like(alarm.nearest.value),
+               failure=_with(alarm.nearest), end=_end(alarm))
+
+
+def _late(point: Point) -> Pair:
+    """By how much users wait longer before it fires."""
+    return say("too-late", slower=plain(point.slower, 2))
+
+
+def _end(alarm: Alarm) -> Pair:
+    """What follows."""
+    if alarm.state == ALWAYS:
+        return say("always")
+    if alarm.state == PERHAPS:
+        return say("perhaps")
+    return say("sound") if alarm.state == SOUND else say("never")
+
 
 GIB = factor("GiB")
 POSITIVE = (judging.REPRODUCED, judging.MET, judging.COMPATIBLE, judging.SPECIFICATION,

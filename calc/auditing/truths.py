@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import catalogue
 from calc.answer.estimate import part_count, predicted
-from calc.auditing.claim_files import quantities_named
+from calc.auditing.claims import nearest, quantities_named
 from calc.layouts.feasible import Reason, reasons
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
@@ -89,12 +88,6 @@ class Truths:
         finders = {"measurements": _of_rows, "accuracies": _of_scores, "goals": _of_goal,
                    "costs": _of_cost}
         return finders.get(kind, functools.partial(_of_entry, kind))(name, keys, reference)
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """The end of a sentence on a name that is not known: those like it, if there are any."""
-    near = difflib.get_close_matches(name[:60], names, n=3)
-    return f", the nearest names are {', '.join(near)}" if near else ""
 
 
 @functools.cache

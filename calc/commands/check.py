@@ -144,7 +144,7 @@ def _check_assertions(engine: str) -> None:
 def _check_claims(file: str | None = None) -> None:
     """Whether every claim can be judged, of a file or of all."""
     from calc.auditing.audit import audit  # builds deployments
-    from calc.auditing.claim_files import listed, listed_beside
+    from calc.auditing.claims import listed, listed_beside
 
     path = None if file is None else locate("claims", file)
     claims, problems = listed() if path is None else listed_beside(path)
@@ -181,7 +181,7 @@ def _check_lengths(kind: str, loaded: Any, path: Path) -> None:
 
 
 def _load_quantities(name: str) -> Any:
-    from calc.auditing.contradicting.quantity_files import load as load_quantities  # judges nothing
+    from calc.auditing.claims import load_quantities  # judges nothing
 
     return load_quantities(name)
 

@@ -10,8 +10,7 @@ from rich.table import Column, Table
 import calc
 from calc.answer.compare_engines import COMPARED, Difference, differences
 from calc.answer.estimate import Estimate
-from calc.commands.arguments import refuse_too_long
-from calc.commands.lengths import lengths_of, listed
+from calc.commands.arguments import lengths_of, listed, refuse_too_long
 from calc.commands.printing import (
     OK,
     amount,

@@ -23,8 +23,14 @@ from calc.answer.service import (
 )
 from calc.answer.startup_line import POOLS, engine_words, startup_line, startup_lines
 from calc.answer.steady_state import OF_BENCHES, STEADILY, SteadyState
-from calc.commands.arguments import add_scenario, add_settings
-from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
+from calc.commands.arguments import (
+    add_lengths,
+    add_scenario,
+    add_settings,
+    distribution_words,
+    lengths_of,
+    listed,
+)
 from calc.commands.printing import (
     OK,
     amount,
@@ -328,7 +334,8 @@ def _doubted(result: Estimate) -> list[str]:
         return [spoken(say("doubted", why=why))]
     lengths = result.simulated.lengths
     return [spoken(say("simulated", why=why, requests=f"{result.simulated.summary.requests:,}",
-                       listed=lengths is None, lengths=length_words(lengths) if lengths else ""))]
+                       listed=lengths is None,
+                       lengths=distribution_words(lengths) if lengths else ""))]
 
 
 def _cache(result: Estimate) -> list[str]:

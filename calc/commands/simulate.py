@@ -23,8 +23,15 @@ from calc.answer.simulated_load import (
     with_overhead,
     workload_of,
 )
-from calc.commands.arguments import add_scenario, add_settings, quantity
-from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
+from calc.commands.arguments import (
+    add_lengths,
+    add_scenario,
+    add_settings,
+    distribution_words,
+    lengths_of,
+    listed,
+    quantity,
+)
 from calc.commands.printing import (
     OK,
     amount,
@@ -304,7 +311,7 @@ def _lengths(answer: Mapping[str, Any]) -> str:
     of = answer["workload"]["lengths"]
     listed = of["distribution"] == "listed"
     return spoken(say("lengths", listed=listed,
-                      lengths="" if listed else length_words(Lengths(**of))))
+                      lengths="" if listed else distribution_words(Lengths(**of))))
 
 
 def _begin(workload: Mapping[str, Any]) -> str:

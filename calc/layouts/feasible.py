@@ -7,13 +7,12 @@ asked of many layouts, and the memory is held against what is there. Nobody else
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from calc.many.sweeps import distinct
 from catalogue import Scenario
 from catalogue.deployments.admission import (
     KINDS,
@@ -33,6 +32,8 @@ say = messages("calc/layouts/feasible")
 MEMORY, HEADROOM = "memory_capacity", "headroom_per_device"
 OF_MEMORY = ("weights_per_device", "kv_per_device", "activations_per_device", "exchange_buffers",
              "memory_per_device", "usable_memory")
+
+DENSE, DENSE_PER_ROW = 1 << 16, 8  # numbers that are told apart in a table, not by sorting
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,37 @@ def _judged(rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray],
     return np.array([known[key] for key in keys], bool)[which]
 
 
+def distinct(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that differ, by the last of each, and to which of them every row belongs.
+
+    >>> distinct([np.array([3, 1, 3, 3]), np.array([0, 5, 0, 9])])
+    (array([1, 2, 3]), array([1, 0, 1, 2]))
+
+    Args:
+        columns: whole numbers from 0 [1], shape (n,) each.
+    """
+    code = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        place, count = _places(column)
+        code, _ = _places(code * count + place)
+    rows = np.empty(int(code.max(initial=-1)) + 1, np.int64)
+    rows[code] = np.arange(len(code))
+    return rows, code
+
+
+def _places(column: np.ndarray) -> tuple[np.ndarray, int]:
+    """The place of each number among those that there are, in their order, and how many are."""
+    least = int(column.min(initial=0))
+    span = int(column.max(initial=0)) - least + 1
+    if span > max(DENSE, DENSE_PER_ROW * len(column)):
+        found, place = np.unique(column, return_inverse=True)
+        return place, len(found)
+    there = np.zeros(span, bool)
+    there[column - least] = True
+    places = np.cumsum(there) - 1
+    return places[column - least], int(places[-1]) + 1
+
+
 def admitted(subject: Subject, rows: Mapping[str, np.ndarray],
              asked: Collection[str] = tuple(KINDS)) -> np.ndarray:
     """Which layouts are loaded, shape (n,); arguments as of :meth:`Judge.kinds`."""
@@ -191,6 +223,7 @@ __all__ = [
     "Judge",
     "Reason",
     "admitted",
+    "distinct",
     "has_room",
     "not_loaded",
     "reasons",

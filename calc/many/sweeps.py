@@ -32,7 +32,6 @@ DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)
                               for phase, names in WANTED.items())
 CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
 LARGEST_BLOCK = (1 << 22) - (1 << 10)  # numbers: just below what glibc hands back at once
-DENSE, DENSE_PER_ROW = 1 << 16, 8  # numbers that are told apart in a table, not by sorting
 Columns = Mapping[str, Number]
 Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
 
@@ -134,37 +133,6 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     quantities = latencies(attention, Inputs({
         name: double(value) for name, value in inputs.items()}), names)
     return {name: quantities[name] for name in names}
-
-
-def distinct(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that differ, by the last of each, and to which of them every row belongs.
-
-    >>> distinct([np.array([3, 1, 3, 3]), np.array([0, 5, 0, 9])])
-    (array([1, 2, 3]), array([1, 0, 1, 2]))
-
-    Args:
-        columns: whole numbers from 0 [1], shape (n,) each.
-    """
-    code = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        place, count = _places(column)
-        code, _ = _places(code * count + place)
-    rows = np.empty(int(code.max(initial=-1)) + 1, np.int64)
-    rows[code] = np.arange(len(code))
-    return rows, code
-
-
-def _places(column: np.ndarray) -> tuple[np.ndarray, int]:
-    """The place of each number among those that there are, in their order, and how many are."""
-    least = int(column.min(initial=0))
-    span = int(column.max(initial=0)) - least + 1
-    if span > max(DENSE, DENSE_PER_ROW * len(column)):
-        found, place = np.unique(column, return_inverse=True)
-        return place, len(found)
-    there = np.zeros(span, bool)
-    there[column - least] = True
-    places = np.cumsum(there) - 1
-    return places[column - least], int(places[-1]) + 1
 
 
 def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads: int,

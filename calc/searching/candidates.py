@@ -21,11 +21,11 @@ from calc.costing.power import (
     shares_of,
     site_power,
 )
-from calc.layouts.feasible import has_room
+from calc.layouts.feasible import distinct, has_room
 from calc.layouts.layout import PER_MILLE, at
 from calc.layouts.space import AXES, GIGA, HITS, HOST, LOADED, Base, Cells, HostCaches, Space
 from calc.many import sweeps
-from calc.many.sweeps import DECODED, PREFILLED, decode_sweep, distinct, sweep
+from calc.many.sweeps import DECODED, PREFILLED, decode_sweep, sweep
 from calc.physics.arrays import ceil_div
 from calc.physics.inputs import Inputs, Number
 from calc.physics.memory import found_shares

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from calc.auditing.cases import Case
-from calc.auditing.origins import planned
+from calc.auditing.reasons import planned
 from calc.auditing.truths import CHANGED
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.shared import causes

@@ -7,12 +7,7 @@ from typing import Any
 
 import catalogue
 from calc.auditing.audit import Audited
-from calc.auditing.contradicting.contradictions import (
-    NUMBERS,
-    SETTING,
-    VALUES,
-    Contradiction,
-)
+from calc.auditing.contradictions import NUMBERS, SETTING, VALUES, Contradiction
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.printed import PERCENT
 from catalogue.reading.shared import causes

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from calc.auditing.audit import Audited
-from calc.auditing.origins import OF_CARDS, OF_MODELS
+from calc.auditing.reasons import OF_CARDS, OF_MODELS
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.audit.words import HOLDS, OPEN, group
 

@@ -27,7 +27,7 @@ from calc.auditing.alarms import (
     run,
 )
 from calc.auditing.audit import audit
-from calc.auditing.claim_files import listed_in
+from calc.auditing.claims import listed_in
 from calc.auditing.failures import HEALTHY, LONE, Simulated
 from calc.uncertainty import Amount
 from catalogue.ledger.claims import Alert

@@ -11,8 +11,8 @@ import catalogue
 from calc.answer.estimate import estimate
 from calc.auditing.alarms import HELD, RUN, UNEXPORTED, alarm
 from calc.auditing.audit import audit, of_document
-from calc.auditing.contradicting.contradictions import NUMBERS, SETTING, VALUES, reach
-from calc.auditing.contradicting.quantity_files import entries
+from calc.auditing.claims import entries
+from calc.auditing.contradictions import NUMBERS, SETTING, VALUES, reach
 from calc.auditing.costs import PLAN, RUNS
 from calc.auditing.failures import FAILURES
 from calc.auditing.judging import (

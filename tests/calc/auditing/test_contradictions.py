@@ -8,14 +8,8 @@ import pytest
 
 import catalogue
 from calc.auditing.audit import audit
-from calc.auditing.claim_files import listed_in
-from calc.auditing.contradicting.contradictions import (
-    NUMBERS,
-    SETTING,
-    VALUES,
-    excluded,
-)
-from calc.auditing.contradicting.quantity_files import load
+from calc.auditing.claims import listed_in, load_quantities
+from calc.auditing.contradictions import NUMBERS, SETTING, VALUES, excluded
 from catalogue import ParamsError
 from catalogue.ledger.claims import NumericLaw
 
@@ -135,5 +129,5 @@ def test_bad_file_of_quantities(tmp_path, text, line, message):
     file.parent.mkdir()
     file.write_text(text, encoding="utf-8")
     with pytest.raises(ParamsError) as refused:
-        load(str(file))
+        load_quantities(str(file))
     assert str(refused.value).partition(f"mine.yml:{line}: ")[2] == message

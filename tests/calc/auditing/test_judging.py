@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc.auditing.audit import audit
-from calc.auditing.claim_files import listed_in
+from calc.auditing.claims import listed_in
 from calc.auditing.judging import (
     ALWAYS,
     ARITHMETIC,

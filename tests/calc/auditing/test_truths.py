@@ -8,7 +8,7 @@ import pytest
 
 import catalogue
 from calc.auditing import costs
-from calc.auditing.origins import shortage
+from calc.auditing.reasons import shortage
 from calc.auditing.truths import Truths, deployment
 from calc.uncertainty import Amount
 from catalogue import ParamsError

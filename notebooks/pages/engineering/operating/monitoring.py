@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.auditing import truths
 from calc.auditing.alarms import ALWAYS, LATE, NEVER, PERHAPS, SOUND
-from calc.auditing.claim_files import listed
+from calc.auditing.claims import listed
 from calc.auditing.failures import FAILURES, MOST, Inputs
 from calc.auditing.judging import THRESHOLD
 from calc.launching.monitoring import BUSY, METRICS, Predicted, limits_of, predicted

@@ -1,17 +1,22 @@
-"""The claims of the documents, file by file; one that cannot be used leaves the others alone."""
+"""Claims of the documents, file by file, and which of them ``params/quantities/`` names together.
+
+A claim that cannot be used leaves the others alone.
+"""
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from catalogue.ledger.claims import Claim, Claims
+import catalogue
+from catalogue import ParamsError
+from catalogue.ledger.claims import Claim, Claims, Quantities
 from catalogue.library import load, locate, names, read
-from catalogue.reading.errors import ParamsError
 from catalogue.reading.yamlfile import YamlFile, display_path
 
 KEY = "claims"
@@ -108,3 +113,62 @@ def _alone(file: YamlFile, number: int) -> YamlFile:
     lines |= {(KEY, 0, *keys[2:]): line for keys, line in file.lines.items()
               if keys[:2] == (KEY, number)}
     return YamlFile(file.path, file.data | {KEY: [file.data[KEY][number]]}, lines)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The end of a sentence on a name that is not known: those like it, if there are any."""
+    near = difflib.get_close_matches(name[:60], names, n=3)
+    return f", the nearest names are {', '.join(near)}" if near else ""
+
+
+KIND = "quantities"
+
+
+def entries(problems: list[str] | None = None) -> list[Quantities]:
+    """Every file of ``params/quantities/``; what cannot be read is a sentence among the problems,
+    or is raised."""
+    files = []
+    for name in catalogue.names(KIND):
+        try:
+            files.append(catalogue.load(KIND, name))
+        except ParamsError as error:
+            if problems is None:
+                raise
+            problems.append(str(error))
+    return files
+
+
+def groups(files: Iterable[Quantities]) -> Iterator[tuple[tuple[Any, ...], list[str]]]:
+    """Where claims are named together, as the keys of the place in their file, and the claims."""
+    for file in files:
+        for name, quantity in file.quantities.items():
+            yield ("quantities", name, "claims"), list(map(claim_of, quantity.claims))
+        for name, law in file.laws.items():
+            for number, given in enumerate(law.of):
+                yield ("laws", name, "of", number), list(map(claim_of, given.values()))
+        for name, launch in file.launches.items():
+            yield ("launches", name, "claims"), list(launch.claims)
+
+
+def load_quantities(reference: str) -> Quantities:
+    """A file whose claims are all known. Raises ParamsError, with file and line, for one that is
+    not."""
+    entry: Quantities = catalogue.load(KIND, reference)
+    claims_listed = {row.claim.id for row in listed()[0]}
+    for keys, claims in groups([entry]):
+        if lost := [claim for claim in claims if claim not in claims_listed]:
+            where = read(locate(KIND, reference)).where(keys)
+            raise ParamsError(f"{where}: there is no claim '{lost[0]}'"
+                              + nearest(lost[0], claims_listed) + ".")
+    return entry
+
+
+def beside(own: Collection[str], files: Iterable[Quantities]) -> set[str]:
+    """Some claims of a document, by their numbers, and those of others that may contradict one."""
+    named = (set(claims) for _, claims in groups(files))
+    return set(own).union(*(claims for claims in named if claims & set(own)))
+
+
+def claim_of(name: str) -> str:
+    """The claim that is named, of a range the one whose end is meant."""
+    return name.partition("/")[0]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from calc.auditing.cases import Case
-from calc.auditing.contradicting.quantity_files import KIND
+from calc.auditing.claims import KIND
 from calc.auditing.judging import ABOUT, HOLDS, Judgement
 from catalogue import ParamsError
 from catalogue.engines.engine import bare

@@ -1,1 +1,0 @@
-"""What claims exclude each other, found from what they print; no verdict on a single one."""
