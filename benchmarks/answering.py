@@ -15,10 +15,11 @@ from typing import Any
 
 import catalogue
 from calc.launching.launch import deployment
-from calc.launching.starting import search
+from calc.launching.starting import select
 from calc.layouts.layout import family, text
 from calc.searching.goal import load_goal
-from calc.searching.selection import Answer
+from calc.searching.report import ReportRow
+from calc.searching.selection import Selection
 from catalogue import ParamsError
 from catalogue.planning.goals import Goal
 from catalogue.reading.files import write_whole
@@ -51,7 +52,7 @@ def goal_of(number: int) -> Goal:
         f"objectives={draw.choice(OBJECTIVES)}", *draw.choice(LIMITS), *SMALL])
 
 
-def judged(answer: Answer) -> dict[str, Any]:
+def judged(answer: Selection) -> dict[str, Any]:
     """Row, files of ``deploy``, sureness and simulation of the first deployment of an answer.
 
     Raises ParamsError if ``deploy`` refuses a deployment for which the answer names a release.
@@ -66,7 +67,8 @@ def judged(answer: Answer) -> dict[str, Any]:
             path.write_text(text(goal, row.choice) if row.prefill is None
                             else family(goal, row.prefill, row.choice), encoding="utf-8")
             files = len(deployment(str(path), engine=start.engine).files)
-    return {"row": answer.beside(row), "files": files, "share": answer.keeps(group[0]),
+    return {"row": ReportRow.of(answer, row).as_json(), "files": files,
+            "share": answer.keeps(group[0]),
             "simulated": seen.as_json() if seen else None, "refused": len(answer.refused),
             "missed": len(answer.missed)}
 
@@ -87,16 +89,16 @@ def measure() -> dict[str, tuple]:
 
     The note of ``answers_drawn`` names random goals that end in an error.
     """
-    stored: dict[str, Any] = {name: _result(search(name)) for name in catalogue_goals()}
+    stored: dict[str, Any] = {name: _result(select(name)) for name in catalogue_goals()}
     for name in COMPARED:
-        best = search(name, ["space.pools=one"]).front[0][0]
+        best = select(name, ["space.pools=one"]).front[0][0]
         stored[name]["one_pool"] = {
             "precision": best.row.choice.precision,
             "throughput_per_card": best.amounts["throughput_per_card"].as_json()}
     drawn, errors = [], []
     for number in range(DRAWN):
         try:
-            drawn.append(_result(search(goal_of(number))))
+            drawn.append(_result(select(goal_of(number))))
         except ParamsError as error:
             errors.append(f"{number}: {error}")
     lines = json.dumps(stored, indent=1, ensure_ascii=False, sort_keys=True)
@@ -110,5 +112,5 @@ def measure() -> dict[str, tuple]:
     return rows
 
 
-def _result(answer: Answer) -> dict[str, Any] | None:
+def _result(answer: Selection) -> dict[str, Any] | None:
     return judged(answer) if answer.met else None

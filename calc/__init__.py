@@ -4,7 +4,7 @@
 - `estimate`: the answer for a scenario: whether it fits, times with intervals, what binds, what
   would run. It returns an `Estimate` of `Amount`.
 - `sweep`, `decode_sweep`, `latency`: the same of many deployments at once.
-- `search`, `load_goal`: from a goal to every deployment that meets it, as an `Answer`.
+- `search`, `load_goal`: from a goal to the deployments that meet it, as a `SearchReport`.
 - `elasticities`: d ln(quantity) / d ln(input) of a deployment, by every continuous input.
 - `parameters`, `parameters_by_class`: of a model, counted from its shapes.
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from calc.launching.starting import search
     from calc.many.sweeps import decode_sweep, latency, sweep
     from calc.searching.goal import load_goal
-    from calc.searching.selection import Answer
+    from calc.searching.report import SearchReport
     from calc.sensitivity.tornado import elasticities
     from calc.serving.evaluate import evaluate_asked as evaluate
     from calc.uncertainty import Amount
 
 __all__ = [
     "Amount",
-    "Answer",
     "Estimate",
+    "SearchReport",
     "decode_sweep",
     "elasticities",
     "estimate",
@@ -44,8 +44,8 @@ __all__ = [
 
 _STANDS = {
     "Amount": "uncertainty.Amount",
-    "Answer": "searching.selection.Answer",
     "Estimate": "answer.estimate.Estimate",
+    "SearchReport": "searching.report.SearchReport",
     "decode_sweep": "many.sweeps.decode_sweep",
     "elasticities": "sensitivity.tornado.elasticities",
     "estimate": "answer.estimate.estimate",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from calc.answer.startup_line import POOLS
 from calc.launching.pools import ENGINES, Overloaded, check_start
-from calc.layouts.layout import Row, Start, as_asked
+from calc.layouts.layout import Row, Start
 from calc.many.processes import Told, silent
 from calc.searching import selection
-from calc.searching.selection import Answer
-from catalogue import ParamsError, Scenario, load_device, load_model, load_precision, made_scenario
-from catalogue.deployments.admission import cut_of, problems, subject_of
+from calc.searching.report import SearchReport
+from calc.searching.search import Stopped
+from calc.searching.selection import Selection, started_pools
+from catalogue import ParamsError, load_device, load_model, load_precision
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
 from catalogue.entries.models import OWN_LAYER
@@ -49,28 +49,6 @@ def start(goal: Goal, row: Row) -> Start:
                               f"'{row.choice.device}'")
 
 
-def started_pools(goal: Goal, row: Row, engine: str) -> dict[str, Scenario]:
-    """Return the pools of a deployment under an engine that starts it, by their names.
-
-    Args:
-        goal: whose requests it serves.
-        row: the deployment, of one pool or two.
-        engine: with its release.
-    """
-    return dict(zip(POOLS if row.prefill else ("serve",), _scenarios(goal, row, engine),
-                    strict=True))
-
-
-def _scenarios(goal: Goal, row: Row, engine: str) -> Iterator[Scenario]:
-    """Yield the pools under an engine. Raises ParamsError for what it is known not to load."""
-    for choice in row.choices:
-        scenario = made_scenario(as_asked(goal, choice) | {"engine": engine},
-                                 Path(f"{goal.id}.yml"))
-        for problem in problems(subject_of(scenario), cut_of(scenario)):
-            raise ParamsError(f"{problem.text['en']}.")
-        yield scenario
-
-
 def _releases(goal: Goal, row: Row) -> Iterator[str]:
     """Releases that may start it: the one that it names, or those of each engine that have kernels
     of its formats, engines with native ones first, the newest release first."""
@@ -88,12 +66,34 @@ def _releases(goal: Goal, row: Row) -> Iterator[str]:
             versions, key=lambda version: CANDIDATE in version))
 
 
-def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
-           told: Told = silent) -> Answer:
-    """What meets a goal and is started by a release: as ``calc.searching.selection.search_goal``.
+def select(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
+           progress: Told = silent) -> Selection:
+    """Deployments that meet a goal and are started by a release, as
+    ``calc.searching.selection.select``."""
+    return selection.select(goal, settings, workers, start, progress)
 
-    >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
-    >>> answer.start(answer.best).text
+
+def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
+           progress: Told = silent, everything: bool = False) -> SearchReport:
+    """The finished answer to a goal, of deployments that a release starts.
+
+    >>> report = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
+    >>> report.rows[0].start.text
     'start with: deploy --engine vllm@0.33.0'
+
+    Args:
+        goal: one that is loaded, its identifier, or the path of its file.
+        settings: ``KEY=VALUE`` with dotted keys, for a goal that is not loaded.
+        workers: processes that share the work; the answer is the same.
+        progress: of the search, then of the ranking, 0 of 0.
+        everything: also the best of each format and card, and the best inside of what was measured.
+
+    Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself; Stopped
+    when it is interrupted.
     """
-    return selection.search_goal(goal, settings, workers, start, told)
+    chosen = select(goal, settings, workers, progress)
+    progress("ranking", 0, 0)
+    try:
+        return SearchReport.of(chosen, everything)
+    except KeyboardInterrupt:
+        raise Stopped(chosen.result, len(chosen.result.bases)) from None

@@ -1,16 +1,12 @@
-"""What to run in place of a deployment, on as many cards: the best, the published; wider limits;
-of what meets a goal the best that lies inside of what was measured.
+"""What to run in place of a deployment, on as many cards: the best, the published.
 
 The nearest change of a deployment that does not run is another question: ``calc.answer.nearest``.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from fractions import Fraction
-from itertools import product
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,17 +14,16 @@ import numpy as np
 from calc.answer.nearest import CHANGE_QUANTITIES
 from calc.answer.steady_state import central_values, is_burst
 from calc.layouts.feasible import reasons
-from calc.layouts.layout import MOST_STAGES, Choice, Row, changed
-from calc.layouts.space import Base, Cells, Space
-from calc.searching.candidates import PERCENT, SYMBOLS, batches
-from calc.searching.ranking import LEAST
+from calc.layouts.layout import Choice, Row, changed
+from calc.layouts.space import Cells, Space
+from calc.searching.candidates import PERCENT, SYMBOLS
 from calc.searching.search import search
-from calc.searching.selection import MOST_SIMULATED, Answer
+from calc.searching.selection import Selection
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.entries.models import OWN_LAYER
-from catalogue.planning.goals import UNNAMED, CardRange, Demand, Goal, Offer
+from catalogue.planning.goals import CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 
 CHUNK = "workload.max_num_batched_tokens"
@@ -36,8 +31,6 @@ CHANGED = ("precision", "parallelism.", CHUNK)
 PLAIN: dict[str, str | int] = {"parallelism.shared_expert_ranks": 0,
                                "parallelism.expert_tensor_parallel": 0,
                                "parallelism.decode_context_parallel": 1}
-COST = "cost"
-ONE_POOL = 1  # as measured systems count their pools
 CHUNKS = (2048, 8192)  # tokens of a step that are tried besides its own
 
 
@@ -97,17 +90,17 @@ def alternatives(scenario: Scenario) -> Alternatives:
     space = Space(goal, resolve=lambda choice: changed(scenario, _settings(scenario, choice)),
                   share=default_share(scenario))
     space.model = scenario.model  # with what was changed in it
-    answer = Answer(search(goal, space=space))
+    selection = Selection(search(goal, space=space))
     best, own, official = (_advice(scenario, row) for row in (
-        answer.central, answer.central_of(scenario.precision.id),
-        answer.central_of(answer.official_precision)))
+        selection.central, selection.central_of(scenario.precision.id),
+        selection.central_of(selection.official_precision)))
     asked = _as_it_is(scenario)
     if asked is not None:
         own = asked if own is None or _rate(own) < _rate(asked) else own
     # ranked in closed form, told as it is simulated where that does not hold
     best = max(filter(None, (best, own, official)), key=_rate, default=None)
-    return Alternatives(best, own, official, answer.official_precision,
-                        answer.result.funnel.deployments)
+    return Alternatives(best, own, official, selection.official_precision,
+                        selection.result.funnel.deployments)
 
 
 def _as_it_is(scenario: Scenario) -> Advice | None:
@@ -211,93 +204,3 @@ def _own(scenario: Scenario) -> Mapping[str, str | int]:
             value = getattr(entry, name)
             own[f"{group}.{name}"] = getattr(value, "value", value)
     return own
-
-
-def inside(answer: Answer) -> Row | None:
-    """The best that lies inside of what was measured, on every axis; None of none.
-
-    Each base of the goal is searched again, in one pool, within the degrees, stages, drafts and
-    requests a card that were measured of its class, where its card and its format were.
-
-    Args:
-        answer: to a goal.
-    """
-    goal, found = answer.result.wishes.goal, answer.result
-    if answer.best is None or not answer.near(answer.best).outside:
-        return answer.best
-    rows: list[Row] = []
-    for base, kept in zip(found.bases, found.of_bases, strict=True):
-        if not len(kept.front.rows.get("base", ())) or (
-                COST in found.wishes.objectives and base.device in found.wishes.unpriced):
-            continue
-        any_row, = found.rows(kept.front, 1)
-        covered = {axis.name: axis.covered for axis in answer.near(any_row).axes}
-        if base.device not in covered.get("device", ()) or (
-                base.precision not in covered["precision"] or ONE_POOL not in covered["pools"]):
-            continue
-        fewest, most = covered["requests"]
-        for asked in _within(goal, base, covered):
-            again = search(asked, paired=False)
-            rows += [row for row in again.rows(again.front)
-                     if fewest <= row.choice.concurrency / row.devices <= most]
-    if not found.wishes.limits:
-        rows = _smallest(rows, found.wishes.objectives)
-    for _ in range(MOST_SIMULATED):
-        best = answer.best_of(rows)
-        if best is None or not answer.offers(best):
-            return None
-        told = answer.simulated(best)
-        if told is None or told.keeps:
-            return best
-        rows = [row for row in rows if row.choices != best.choices]
-    return None
-
-
-def _smallest(rows: Iterable[Row], objectives: Mapping[str, int]) -> list[Row]:
-    """Of deployments that differ in how many replicas they have, and not in what is best by more
-    than is worth telling, the smallest."""
-    kept: dict[Any, Row] = {}
-    for row in sorted(rows, key=lambda row: row.devices):
-        alike = (replace(row.choice, devices=0, data=0, concurrency=0),
-                 Fraction(row.choice.concurrency, row.devices))
-        best, = row.worth(objectives)[:1]
-        if alike not in kept or best - kept[alike].worth(objectives)[0] > LEAST * abs(best):
-            kept[alike] = row
-    return list(kept.values())
-
-
-def _within(goal: Goal, base: Base, covered: Mapping[str, tuple[Any, ...]]) -> Iterator[Goal]:
-    """A goal on one base within what was measured; for each cut of a replica of its own, where
-    nobody says how many users there are and the requests of a rank are tried."""
-    space, users = goal.space, goal.demand.users
-    offer = next(each for each in Space(goal).offers if each.device == base.device)
-    most = covered["requests"][1]
-
-    def within(name: str, usual: Iterable[int], stated: Sequence[int] | None) -> list[int]:
-        low, high = covered[name]
-        return [size for size in (usual if stated is None else stated) if low <= size <= high]
-
-    tensor, expert, drafts = (within(name, range(covered[name][0], covered[name][1] + 1), stated)
-                              for name, stated in (("tensor", space.tensor),
-                                                   ("expert", space.expert),
-                                                   ("drafts", space.drafts)))
-    pipeline = within("pipeline", range(1, MOST_STAGES + 1), space.pipeline)
-    if not (tensor and expert and drafts and pipeline):
-        return
-    fewest = max(goal.cards.fewest, math.ceil(users / most) if users else 1)
-    if goal.cards.most is not None and fewest > goal.cards.most:
-        return
-    cards = goal.cards.model_copy(update={"fewest": fewest})
-    one = {"devices": [offer], "precisions": [base.precision], "cards": cards,
-           "engines": [base.engine or UNNAMED]}
-    axes = {"expert": expert, "drafts": drafts, "pools": ["one"]}
-    if users:
-        yield goal.model_copy(update=one | {"space": space.model_copy(
-            update=axes | {"tensor": tensor, "pipeline": pipeline})})
-        return
-    for size, stages in product(tensor, pipeline):
-        tried = [batch for batch in batches(math.floor(most * size * stages), space.batches)
-                 if batch <= most * size * stages]
-        if tried:
-            yield goal.model_copy(update=one | {"space": space.model_copy(
-                update=axes | {"tensor": [size], "pipeline": [stages], "batches": tried})})

@@ -10,23 +10,36 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, partial, reduce
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from calc.answer.service import Pools, combine_pools
-from calc.evidence.classes import near, stand_ins
+from calc.answer.startup_line import POOLS
+from calc.evidence.classes import near
 from calc.evidence.nearness import Nearness, both
-from calc.layouts.layout import CUT, Choice, Row, Start, scenario, usual_chunk
-from calc.layouts.space import CHUNKS, Cells
+from calc.layouts.layout import (
+    CUT,
+    MOST_STAGES,
+    Choice,
+    Row,
+    Start,
+    as_asked,
+    scenario,
+    usual_chunk,
+)
+from calc.layouts.space import CHUNKS, Base, Cells, Space
 from calc.many.processes import Told, silent
+from calc.searching.candidates import batches
 from calc.searching.goal import SHORT, UNBOUNDED, left_out, load_goal
 from calc.searching.pools import Left, pairs
 from calc.searching.ranking import (
     HOLDS,
+    LEAST,
     NEARLY,
     PER_TOKEN,
     SURE,
@@ -49,9 +62,10 @@ from calc.searching.ranking import (
     surely,
 )
 from calc.searching.search import MISS, SearchResult, farther, search
-from calc.uncertainty import Amount
-from catalogue.kernels import Quality, published_precision, quality
-from catalogue.planning.goals import Goal
+from catalogue import ParamsError, Scenario, made_scenario
+from catalogue.deployments.admission import cut_of, problems, subject_of
+from catalogue.kernels import published_precision
+from catalogue.planning.goals import UNNAMED, Goal
 
 MOST_TOLD = 4  # groups of deployments that are told
 MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first
@@ -65,11 +79,10 @@ Starts = Callable[[Goal, Row], Start]  # which release starts a deployment
 
 
 @dataclass
-class Answer:
+class Selection:
     """What a goal comes to.
 
-    >>> import calc
-    >>> calc.search("r1-64-users-8xh20", ["precisions=fp8-block"]).met
+    >>> select("r1-64-users-8xh20", ["precisions=fp8-block"]).met
     True
 
     Attributes:
@@ -88,6 +101,11 @@ class Answer:
     _overloaded: int = 0
     _started: dict[tuple[Choice, ...], Start] = field(default_factory=dict, repr=False)
     _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def goal(self) -> Goal:
+        """The goal."""
+        return self.result.wishes.goal
 
     @property
     def met(self) -> bool:
@@ -299,7 +317,7 @@ class Answer:
             told = replace(own, seen=self.simulated(row)).amounts
             return {name: amount.value for name, amount in told.items() if name in row.quantities}
         loop, found = self.loop(own.row).loop, own.row.quantities
-        rate = loop.rate * self.result.wishes.goal.demand.output_tokens
+        rate = loop.rate * self.goal.demand.output_tokens
         slower = found["throughput"] / rate
         return {"ttft": loop.ttft, "tpot": loop.tpot, "e2e": loop.e2e, "throughput": rate,
                 "throughput_per_card": rate / row.devices} | {
@@ -385,12 +403,12 @@ class Answer:
         if self.starts is None:
             return None
         if row.choices not in self._started:
-            self._started[row.choices] = self.starts(self.result.wishes.goal, row)
+            self._started[row.choices] = self.starts(self.goal, row)
         return self._started[row.choices]
 
     def offers(self, row: Row) -> bool:
         """Whether a deployment may be told as one that starts."""
-        told = None if self.result.wishes.goal.space.any_engine else self.start(row)
+        told = None if self.goal.space.any_engine else self.start(row)
         return told is None or told.engine is not None
 
     def _offered(self, rows: Sequence[Row]) -> Row | None:
@@ -403,7 +421,7 @@ class Answer:
         dealt prompts, experts cut and dealt at once, and a chunk that is not the engine's usual."""
         if each.row.prefill is not None:
             return each
-        goal, best, own = self.result.wishes.goal, each, keeps(self.result, each) or 1.0
+        goal, best, own = self.goal, each, keeps(self.result, each) or 1.0
         plainer: tuple[Callable[[Choice], Choice], ...] = (
             lambda choice: replace(choice, micro_batches=1),
             lambda choice: replace(choice, expert=1 if choice.expert < choice.tensor
@@ -445,34 +463,27 @@ class Answer:
     def simulated(self, row: Row) -> Simulated | None:
         """What users see of a deployment in a simulation; None where no time is limited."""
         if row.choices not in self._simulated:
-            self._simulated[row.choices] = simulated(self.result.wishes.goal, self._drawn(row))
+            self._simulated[row.choices] = simulated(self.goal, self._drawn(row))
         return self._simulated[row.choices]
 
     @cached_property
     def sure(self) -> Sure | None:
         """Deployments that keep the limits in the share that is asked; None where none is."""
-        share = self.result.wishes.goal.limits.sure
+        share = self.goal.limits.sure
         return None if share is None else surely(self.result, share, self.offers)
-
-    def stand_ins(self, row: Row) -> tuple[str, str] | None:
-        """What is taken of other cards for a deployment; of two pools for the one that decodes."""
-        return stand_ins(scenario(self.result.wishes.goal, row.choice))
 
     def near(self, row: Row) -> Nearness:
         """What was measured near a deployment; of two pools near both."""
-        return reduce(both, (near(scenario(self.result.wishes.goal, of)) for of in row.choices))
+        return reduce(both, (near(scenario(self.goal, of)) for of in row.choices))
 
     @cached_property
     def left_out(self) -> list[str]:
         """What the goal leaves out: precisions that engines run on its cards, arrangements."""
         tried = {base.precision for base in self.result.space.bases()}  # in one pool or two
-        return left_out(self.result.wishes.goal, tried, self.result.pairs is not None)
+        return left_out(self.goal, tried, self.result.pairs is not None)
 
-    def amounts(self, row: Row) -> dict[str, Amount]:
-        """Reported quantities of a deployment by name, with their 80% intervals."""
-        return self._sampled(row).amounts
-
-    def _sampled(self, row: Row) -> SampledRow:
+    def sample(self, row: Row) -> SampledRow:
+        """A deployment under draws, as it is recommended if it is."""
         return self._rows.get(row.choices) or sample_rows(self.result, [row])[0]
 
     def keeps(self, each: SampledRow, like: SampledRow | None = None) -> float | None:
@@ -506,7 +517,7 @@ class Answer:
     def loop(self, row: Row) -> Pools:
         """What a closed loop of users sees of two pools."""
         if row.choices not in self._loops:
-            pools = (scenario(self.result.wishes.goal, choice) for choice in row.choices)
+            pools = (scenario(self.goal, choice) for choice in row.choices)
             self._loops[row.choices] = combine_pools(*pools, users=row.quantities["users"])
         return self._loops[row.choices]
 
@@ -555,11 +566,6 @@ class Answer:
         """The precision of the weights that the model is published in; None if none is known."""
         return published_precision(self.result.space.model)
 
-    def quality(self, row: Row) -> list[Quality]:
-        """What each format of a deployment costs in quality."""
-        return [quality(self.result.space.model, name)
-                for name in dict.fromkeys(choice.precision for choice in row.choices)]
-
     @property
     def official(self) -> Row | None:
         """The best in the published weights."""
@@ -590,54 +596,32 @@ class Answer:
     def _sorted(self, rows: Sequence[Row]) -> list[Row]:
         return sorted(rows, key=lambda row: row.worth(self.result.wishes.objectives), reverse=True)
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, SI units."""
-        wishes = self.result.wishes
-        answer: dict[str, Any] = {
-            "goal": wishes.goal.id, "met": self.met, "objectives": list(wishes.objectives),
-            "limits": wishes.limits, "unpriced": list(wishes.unpriced),
-            "funnel": self.result.funnel.as_json()}
-        if self.sure:
-            answer["sure"] = self.sure.as_json() | (
-                {} if self.sure.surest is None else {
-                    "surest": self.beside(self.sure.surest.row) | {
-                        "keeps": self.keeps(self.sure.surest)}})
-            if not self.met:
-                return answer
-        answer |= {"left_out": self.left_out, "missed": [
-            each.row.as_json() | {"simulated": each.as_json()} for each in self.missed]}
-        if not self.met:
-            return answer | {"nearest_miss": (miss := self.nearest_miss) and (
-                miss.as_json() | {"binds": self.binds(miss)})}
-        return answer | {
-            "front_size": len(self.candidates), "overloaded": self.overloaded,
-            "official_precision": self.official_precision,
-            **({"pairs_tried": list(self.result.pairs.tried)} if self.result.pairs else {})}
 
-    def beside_json(self) -> dict[str, Any]:
-        """What is not simulated, as plain data: the best in the published weights, of each format
-        and card."""
-        return {"official": self.official and self.beside(self.official),
-                "by_precision": [self.beside(row) for row in self.precisions],
-                "by_device": [self.beside(row) for row in self.devices]}
+def started_pools(goal: Goal, row: Row, engine: str) -> dict[str, Scenario]:
+    """Return the pools of a deployment under an engine that starts it, by their names.
 
-    def beside(self, row: Row) -> dict[str, Any]:
-        """A deployment with what its format costs and runs on, and how it starts; plain data."""
-        start, taken, each = self.start(row), self.stand_ins(row), self._sampled(row)
-        return row.as_json() | ({"stand_ins": taken[0]} if taken else {}) | {
-            "amounts": {name: told.as_json() for name, told in (
-                each.amounts | each.agent_costs).items()},
-            "quality": [known.words[0] for known in self.quality(row)],
-            "runs": [kernel and kernel.words[0] for kernel in row.kernels(self.result.space.model)],
-            **({"start": start.as_json()} if start else {})}
+    Args:
+        goal: whose requests it serves.
+        row: the deployment, of one pool or two.
+        engine: with its release.
+
+    Raises ParamsError for a pool that the engine is known not to load.
+    """
+    pools = {}
+    for name, choice in zip(POOLS if row.prefill else ("serve",), row.choices, strict=True):
+        pools[name] = made_scenario(as_asked(goal, choice) | {"engine": engine},
+                                    Path(f"{goal.id}.yml"))
+        for problem in problems(subject_of(pools[name]), cut_of(pools[name])):
+            raise ParamsError(f"{problem.text['en']}.")
+    return pools
 
 
-def search_goal(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
-           starts: Starts | None = None, told: Told = silent) -> Answer:
+def select(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
+           starts: Starts | None = None, told: Told = silent) -> Selection:
     """What meets a goal: every deployment that it allows is tried.
 
-    >>> answer = search_goal("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
-    >>> answer.met
+    >>> selection = select("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
+    >>> selection.met
     True
 
     Args:
@@ -650,7 +634,7 @@ def search_goal(goal: Goal | str | Path, settings: Iterable[str] = (), workers: 
     Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself.
     """
     asked = goal if isinstance(goal, Goal) else load_goal(goal, settings)
-    return Answer(search(asked, workers=workers, told=told), starts=starts)
+    return Selection(search(asked, workers=workers, told=told), starts=starts)
 
 
 def _at_most(chunk: int, drafts: int, pool: str, cells: Cells) -> np.ndarray:
@@ -691,3 +675,93 @@ def _layout(row: Row) -> tuple[Any, ...]:
 def _cut(row: Row) -> tuple[Any, ...]:
     """What makes a deployment another one to a reader: cards, format and cut of each pool."""
     return (*_layout(row), *(choice.precision for choice in row.choices))
+
+
+def inside(selection: Selection) -> Row | None:
+    """The best that lies inside of what was measured, on every axis; None of none.
+
+    Each base of the goal is searched again, in one pool, within the degrees, stages, drafts and
+    requests a card that were measured of its class, where its card and its format were.
+
+    Args:
+        selection: of the deployments of a goal.
+    """
+    goal, found = selection.result.wishes.goal, selection.result
+    if selection.best is None or not selection.near(selection.best).outside:
+        return selection.best
+    rows: list[Row] = []
+    for base, kept in zip(found.bases, found.of_bases, strict=True):
+        if not len(kept.front.rows.get("base", ())) or (
+                "cost" in found.wishes.objectives and base.device in found.wishes.unpriced):
+            continue
+        any_row, = found.rows(kept.front, 1)
+        covered = {axis.name: axis.covered for axis in selection.near(any_row).axes}
+        if base.device not in covered.get("device", ()) or (
+                base.precision not in covered["precision"] or 1 not in covered["pools"]):
+            continue
+        fewest, most = covered["requests"]
+        for asked in _within(goal, base, covered):
+            again = search(asked, paired=False)
+            rows += [row for row in again.rows(again.front)
+                     if fewest <= row.choice.concurrency / row.devices <= most]
+    if not found.wishes.limits:
+        rows = _smallest(rows, found.wishes.objectives)
+    for _ in range(MOST_SIMULATED):
+        best = selection.best_of(rows)
+        if best is None or not selection.offers(best):
+            return None
+        told = selection.simulated(best)
+        if told is None or told.keeps:
+            return best
+        rows = [row for row in rows if row.choices != best.choices]
+    return None
+
+
+def _smallest(rows: Iterable[Row], objectives: Mapping[str, int]) -> list[Row]:
+    """Of deployments that differ in how many replicas they have, and not in what is best by more
+    than is worth telling, the smallest."""
+    kept: dict[Any, Row] = {}
+    for row in sorted(rows, key=lambda row: row.devices):
+        alike = (replace(row.choice, devices=0, data=0, concurrency=0),
+                 Fraction(row.choice.concurrency, row.devices))
+        best, = row.worth(objectives)[:1]
+        if alike not in kept or best - kept[alike].worth(objectives)[0] > LEAST * abs(best):
+            kept[alike] = row
+    return list(kept.values())
+
+
+def _within(goal: Goal, base: Base, covered: Mapping[str, tuple[Any, ...]]) -> Iterator[Goal]:
+    """A goal on one base within what was measured; for each cut of a replica of its own, where
+    nobody says how many users there are and the requests of a rank are tried."""
+    space, users = goal.space, goal.demand.users
+    offer = next(each for each in Space(goal).offers if each.device == base.device)
+    most = covered["requests"][1]
+
+    def within(name: str, usual: Iterable[int], stated: Sequence[int] | None) -> list[int]:
+        low, high = covered[name]
+        return [size for size in (usual if stated is None else stated) if low <= size <= high]
+
+    tensor, expert, drafts = (within(name, range(covered[name][0], covered[name][1] + 1), stated)
+                              for name, stated in (("tensor", space.tensor),
+                                                   ("expert", space.expert),
+                                                   ("drafts", space.drafts)))
+    pipeline = within("pipeline", range(1, MOST_STAGES + 1), space.pipeline)
+    if not (tensor and expert and drafts and pipeline):
+        return
+    fewest = max(goal.cards.fewest, math.ceil(users / most) if users else 1)
+    if goal.cards.most is not None and fewest > goal.cards.most:
+        return
+    cards = goal.cards.model_copy(update={"fewest": fewest})
+    one = {"devices": [offer], "precisions": [base.precision], "cards": cards,
+           "engines": [base.engine or UNNAMED]}
+    axes = {"expert": expert, "drafts": drafts, "pools": ["one"]}
+    if users:
+        yield goal.model_copy(update=one | {"space": space.model_copy(
+            update=axes | {"tensor": tensor, "pipeline": pipeline})})
+        return
+    for size, stages in product(tensor, pipeline):
+        tried = [batch for batch in batches(math.floor(most * size * stages), space.batches)
+                 if batch <= most * size * stages]
+        if tried:
+            yield goal.model_copy(update=one | {"space": space.model_copy(
+                update=axes | {"tensor": [size], "pipeline": [stages], "batches": tried})})

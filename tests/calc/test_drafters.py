@@ -10,7 +10,7 @@ from calc.launching.starting import start, started_pools
 from calc.layouts.layout import Choice, Row, scenario
 from calc.layouts.space import Space
 from calc.searching.goal import load_goal
-from calc.searching.selection import search_goal as search
+from calc.searching.selection import select
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError
 from catalogue.entries.models import DRAFTERS
@@ -127,7 +127,7 @@ def test_a_drafter_that_a_model_lacks_is_refused():
 
 
 def test_rows_of_a_search_are_estimates_of_their_files():
-    answer = search("r1-80-users-h20", GOAL)
+    answer = select("r1-80-users-h20", GOAL)
     row = answer.best
     assert (row.choice.draft_method, row.choice.drafts) == ("eagle3", 3)
     assert row.extras >= 1

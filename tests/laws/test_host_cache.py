@@ -10,7 +10,7 @@ from calc.answer.steady_state import STEADY, steady_state
 from calc.launching.starting import start
 from calc.layouts.layout import scenario, text
 from calc.searching.goal import load_goal
-from calc.searching.selection import search_goal as search
+from calc.searching.selection import select
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, load_scenario
 
@@ -120,7 +120,7 @@ class TestScenarios:
 
 @cache
 def searched(*settings):
-    return search("v4-flash-agents-8xh200", [*AGENTS, *settings])
+    return select("v4-flash-agents-8xh200", [*AGENTS, *settings])
 
 
 class TestSearch:

@@ -11,23 +11,22 @@ from calc.commands.printing import formatted, listing, spoken, text_of, translat
 from calc.evidence.classes import axis_label
 from calc.evidence.nearness import NAMES
 from catalogue import load_scenario
-from catalogue.caveats import announced, borrowed, marked, underived
-from catalogue.engines.released import stated_release
+from catalogue.caveats import marked
 from catalogue.entries.models import OWN_LAYER
-from catalogue.kernels import quality
 from catalogue.messages import Pair, messages
-from catalogue.planning.goals import UNITS, UNNAMED
+from catalogue.planning.goals import UNITS
 from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
-    from calc.layouts.layout import Choice, Row
-    from calc.searching.ranking import SampledRow
-    from calc.searching.selection import Answer
-    from catalogue import Scenario
+    from calc.evidence.nearness import Nearness
+    from calc.layouts.layout import Choice, Row, Start
+    from calc.searching.report import RankedRow, ReportRow, SearchReport
+    from catalogue.planning.goals import Goal
 
 common = messages("common")
 say = messages("calc/commands/deciding/answered")
 
+MEMORY = "memory_capacity"  # limit of a deployment that does not fit
 TOLD = ("throughput_per_card", "throughput", "ttft", "tpot", "e2e", "cost", "power", "energy",
         "longest_context")
 """Quantities in the order in which they are told."""
@@ -67,35 +66,40 @@ def _layout(choice: Choice) -> str:
     return translated(choice.layouts) + spoken(steps_of(choice))
 
 
-def interval(each: SampledRow, name: str) -> str:
+def interval(row: ReportRow, name: str) -> str:
     """A quantity with its 80% interval, if it has one."""
-    if name not in each.amounts:
-        return f"{head(name)} {amount(name, each.row.quantities[name])}"
-    told = formatted(each.amounts[name])
-    return spoken(say("cost-is", cost=told)) if name == "cost" else f"{head(name)} {told}"
+    if name not in row.amounts:
+        return f"{head(name)} {amount(name, row.row.quantities[name])}"
+    words = formatted(row.amounts[name])
+    return spoken(say("cost-is", cost=words)) if name == "cost" else f"{head(name)} {words}"
 
 
-def agent_cost(each: SampledRow) -> str:
-    """Cost of a million processed tokens and of an agent's task; empty for other loads."""
-    agent, costs = each.goal.demand.agent, each.agent_costs
+def agent_cost(goal: Goal, row: ReportRow) -> list[str]:
+    """Cost of a million processed tokens and of an agent's task; none for other loads."""
+    agent, costs = goal.demand.agent, row.agent_costs
     if agent is None or not costs:
-        return ""
-    return spoken(say("agent-cost", turns=agent.turns,
-                      processed=formatted(costs["per_million_processed"]),
-                      task=formatted(costs["per_task"])))
+        return []
+    return [spoken(say("agent-cost", turns=agent.turns,
+                       processed=formatted(costs["per_million_processed"]),
+                       task=formatted(costs["per_task"])))]
 
 
-def brief(answer: Answer, row: Row) -> str:
-    """A deployment beside the first: what it comes to, what its format costs, what starts it."""
-    seen, pools = answer.amounts(row), " + ".join(
-        spoken(say("of-a-choice", devices=choice.devices, device=marked(choice.device),
-                   precision=choice.precision, layout=translated(choice.layouts),
-                   steps=steps_of(choice))) for choice in row.choices)
+def brief(row: ReportRow) -> str:
+    """A deployment beside the first: quantities, what its format costs, what starts it."""
+    pools = " + ".join(spoken(say(
+        "of-a-choice", devices=choice.devices, device=marked(choice.device),
+        precision=choice.precision, layout=translated(choice.layouts), steps=steps_of(choice)))
+        for choice in row.row.choices)
     pace, first, rate, cost = (
-        text_of(seen[name]) if name in seen else ""
+        text_of(row.amounts[name]) if name in row.amounts else ""
         for name in ("tpot", "ttft", "throughput_per_card", "cost"))
+    names = list(dict.fromkeys(choice.precision for choice in row.row.choices))
+    words = [spoken(quality.words) for quality in row.quality]
+    qualities = words if len(names) == 1 else [
+        spoken(say("of-format", name=name, told=of_format))
+        for name, of_format in zip(names, words, strict=True)]
     return spoken(say("brief", pools=pools, pace=pace, first=first, rate=rate, priced=bool(cost),
-                      cost=cost, told=sentences([*qualities(answer, row), starts(answer, row)])))
+                      cost=cost, told=sentences([*qualities, starts(row.start)])))
 
 
 def sentences(parts: list[str]) -> str:
@@ -103,49 +107,19 @@ def sentences(parts: list[str]) -> str:
     return spoken(("; ", "；")).join(parts)
 
 
-def starts(answer: Answer, row: Row) -> str:
+def starts(start: Start | None) -> str:
     """The engine release that starts a deployment, or why none does."""
-    start = answer.start(row)
     if start is None:
         return ""
     return spoken(say("none-starts", why=start.why) if start.engine is None
                   else common("starts-under", engine=start.engine))
 
 
-def start_command(answer: Answer, row: Row, file: str) -> str:
+def start_command(start: Start | None, file: str) -> str:
     """The command that writes what starts a deployment of a file, or why no release does."""
-    start = answer.start(row)
     if start is None or start.engine is None:
-        return starts(answer, row)
+        return starts(start)
     return f"python -m calc deploy {file} --engine {start.engine} -o DIR"
-
-
-def started(answer: Answer, row: Row) -> dict[str, Scenario]:
-    """Return the pools of a deployment under the release that starts it; none if nothing does."""
-    from calc.launching.starting import started_pools
-
-    start = answer.start(row)
-    if start is None or start.engine is None:
-        return {}
-    return started_pools(answer.result.wishes.goal, row, start.engine)
-
-
-def prints(answer: Answer, row: Row) -> list[str]:
-    """What the engine that starts a deployment prints of the cache of each of its pools."""
-    from calc.answer.startup_line import engine_words
-
-    return [spoken(words) for name, pool in started(answer, row).items()
-            for words in engine_words(pool, name)]
-
-
-def longer(answer: Answer) -> list[str]:
-    """Which share of the requests of a goal is longer than the positions of its model."""
-    from calc.answer.request_lengths import longer_words
-    from calc.layouts.layout import scenario
-
-    row = answer.best or answer.nearest_miss
-    told = row and longer_words(scenario(answer.result.wishes.goal, row.choice))
-    return [spoken(told)] if told else []
 
 
 def steps(drafts: int, micro_batches: int, host_cache: int = 0, method: str | None = None,
@@ -161,15 +135,6 @@ def steps_of(choice: Choice) -> Pair:
     """The same of a deployment that a search chose."""
     return steps(choice.drafts, choice.micro_batches, choice.host_cache or 0, choice.draft_method,
                  bool(choice.prefill_context))
-
-
-def qualities(answer: Answer, row: Row) -> list[str]:
-    """What the format of a deployment costs in quality; of two pools in two formats each."""
-    told = [spoken(known.words) for known in answer.quality(row)]
-    names = list(dict.fromkeys(choice.precision for choice in row.choices))
-    return told if len(names) == 1 else [
-        spoken(say("of-format", name=name, told=each))
-        for name, each in zip(names, told, strict=True)]
 
 
 def _brief_pool(choice: Choice) -> Pair:
@@ -194,59 +159,50 @@ def amount(name: str, value: float, currency: str = DIMENSIONLESS) -> str:
     return human(value, UNITS.get(name, currency if name == "cost" else DIMENSIONLESS))
 
 
-def unrun_words(answer: Answer, row: Row) -> list[str]:
+def unrun_words(row: RankedRow) -> list[str]:
     """Why no engine runs a deployment; nothing where one does."""
-    from calc.layouts.layout import unrun
-
-    return list(dict.fromkeys(spoken(say("none-runs", why=translated(why)))
-                              for why in unrun(answer.result.wishes.goal, row)))
+    return list(dict.fromkeys(spoken(say("none-runs", why=translated(why))) for why in row.unrun))
 
 
-def formats(answer: Answer, rows: Sequence[Row]) -> dict[str, list[str]]:
+def formats(rows: Sequence[ReportRow]) -> dict[str, list[str]]:
     """Each format of some deployments by name: its quality, kernels and checkpoints."""
-    model, kernels, names = answer.result.space.model, defaultdict[str, list[str]](list), (
-        defaultdict[str, list[str]](list))
+    kernels, checkpoints = (defaultdict[str, list[str]](list) for _ in range(2))
+    words = dict[str, Pair]()
     for row in rows:
-        start = answer.start(row)
-        for choice, kernel in zip(row.choices, row.kernels(model), strict=True):
+        words |= {quality.precision: quality.words for quality in row.quality}
+        for choice, kernel in zip(row.row.choices, row.kernels, strict=True):
             kernels[choice.precision] += [spoken(kernel.brief)] if kernel else []
-            names[choice.precision] += [spoken(start.loads)] if start and start.loads else []
-    return {name: [spoken(quality(model, name).words), *(
-        spoken(say("kernels-and-checkpoints", part=part, first=not number, name=each))
-        for part, of in (("kernel", kernels), ("checkpoint", names))
-        for number, each in enumerate(dict.fromkeys(of[name])))]
-        for name in dict.fromkeys(choice.precision for row in rows for choice in row.choices)}
+            checkpoints[choice.precision] += [spoken(row.start.loads)] if (
+                row.start and row.start.loads) else []
+    return {name: [spoken(quality), *(
+        spoken(say("kernels-and-checkpoints", part=part, first=not number, name=label))
+        for part, labels in (("kernel", kernels), ("checkpoint", checkpoints))
+        for number, label in enumerate(dict.fromkeys(labels[name])))]
+        for name, quality in words.items()}
 
 
-def near(answer: Answer, row: Row) -> str:
-    """What was measured near a deployment, in one sentence."""
-    found = answer.near(row)
-    if found.nearest is None:
+def near(model: str, evidence: Nearness) -> str:
+    """What was measured near a deployment of a model, in one sentence."""
+    if evidence.nearest is None:
         return spoken(say("nothing-near"))
-    model = load_scenario(found.nearest).model
+    other = load_scenario(evidence.nearest).model.id
     outside = [spoken(say("outside-of", axis=axis_label(axis.name), value=_amount_of(axis.value),
-                          named=axis.name in NAMES, ends=_ends(axis))) for axis in found.outside]
-    return spoken(say("near", nearest=found.nearest, beyond=bool(outside), outside=listing(outside),
-                      other=model.id != answer.result.space.model.id, model=model.id))
+                          named=axis.name in NAMES, ends=_ends(axis)))
+               for axis in evidence.outside]
+    return spoken(say("near", nearest=evidence.nearest, beyond=bool(outside),
+                      outside=listing(outside), other=other != model, model=other))
 
 
-def stood_in(answer: Answer) -> list[str]:
-    """What is taken of other cards for those that are told, a sentence for each."""
-    rows = (group[0].row for group in answer.front)
-    return list(dict.fromkeys(spoken(told) for row in rows if (told := answer.stand_ins(row))))
-
-
-def caveats(answer: Answer) -> list[str]:
-    """Which cards are only announced, what of the model is not computed, and which releases are
-    answered by a neighbour; of all cards that were tried where nothing meets the goal."""
-    found = answer.result
-    told = announced(base.device for base, kept in zip(found.bases, found.of_bases, strict=True)
-                     if kept.front.rows or not answer.met)
-    missing = underived([found.wishes.goal.model])
-    engines = [stated_release(name) for name in found.wishes.goal.engines or ()
-               if name != UNNAMED]
-    every = (told, missing, *(borrowed(*each) for each in engines))
-    return [spoken(each) for each in every if each]
+def nearest_words(report: SearchReport, row: Row, limit: str) -> str:
+    """By how much a deployment misses a limit."""
+    if limit == MEMORY:
+        return spoken(say("short", label=row_label(row),
+                          short=human(row.quantities["short"], "B")))
+    money = report.goal.currency if limit == "cost" else None
+    return spoken(say(
+        "over-a-limit", label=row_label(row), quantity=head(limit),
+        value=amount(limit, row.quantities[limit]), priced=money is not None, currency=money or "",
+        limit=amount(limit, report.limits[limit]), factor=human(1 + row.over[limit])))
 
 
 def _amount_of(value: Any) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -17,25 +17,19 @@ from calc.commands.deciding.answered import (
     agent_cost,
     amount,
     brief,
-    caveats,
     formats,
     head,
     interval,
-    longer,
     near,
-    prints,
+    nearest_words,
     row_label,
     sentences,
     short_head,
     short_label,
     start_command,
-    started,
     steps_of,
-    stood_in,
     unrun_words,
 )
-from calc.commands.deciding.legend import legend
-from calc.commands.deciding.missing import nearest, sentence, why_none
 from calc.commands.printing import (
     INTERRUPTED,
     OK,
@@ -54,17 +48,14 @@ from calc.commands.progress import progress
 from calc.layouts.layout import set_line
 from catalogue import ParamsError
 from catalogue.deployments.cuts import written
-from catalogue.messages import Pair, messages
+from catalogue.messages import messages
 from catalogue.planning.goals import MEAN
 from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
-    from calc.layouts.layout import Row
-    from calc.searching.ranking import SampledRow
-    from calc.searching.report import Rejected, ReportRow, SearchReport, Surer, Usual
+    from calc.layouts.layout import Row, Start
+    from calc.searching.report import Beside, RankedRow, Rejected, SearchReport, Surer
     from calc.searching.search import Stopped
-    from calc.searching.selection import Answer
-    from catalogue.planning.goals import Goal
 
 say = messages("calc/commands/deciding/search")
 
@@ -100,6 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a goal that cannot be used, or contradicts itself.
     """
+    from calc.launching.starting import search
     from calc.searching.goal import load_goal
     from calc.searching.search import Stopped
 
@@ -109,64 +101,43 @@ def run(args: argparse.Namespace) -> int:
     if args.workers < 1:
         raise ParamsError(spoken(say("workers", count=args.workers)))
     goal = load_goal(args.goal, [*args.settings, *flags])
+
+    def show(pools: str, done: int, total: int) -> None:
+        bar(spoken(say("trying", pools=pools) if total else say("ranking")), done, total)
+
     try:
-        told, near = _found(goal, args)
+        with progress() as bar:
+            report = search(goal, workers=args.workers, progress=show, everything=args.all)
     except Stopped as stopped:
-        _tell_stopped(stopped, args.json)
+        _print_stopped(stopped, args.json)
         return INTERRUPTED
-    met = told.answer.met
-    files = _written(told, near, Path(args.out)) if args.out and met else []
+    files = _write_files(report, Path(args.out)) if args.out and report.met else []
     if args.json:
-        print_json(_data(told, near, args) | (
+        print_json(report.as_json() | _why(report) | (
             {"files": [str(path) for path in files]} if files else {}))
     else:
-        _print(told, near, files, args.all)
-    return OK if met else UNMET
+        _print(report, files)
+    return OK if report.met else UNMET
 
 
-def _found(goal: Goal, args: argparse.Namespace) -> tuple[SearchReport, Row | None]:
-    """The answer, and the best that lies inside of what was measured.
-
-    Raises Stopped when it is interrupted.
-    """
-    from calc.launching.starting import search
-    from calc.searching.alternatives import inside
-    from calc.searching.report import SearchReport
-    from calc.searching.search import Stopped
-
-    with progress() as told:
-        answer = search(goal, workers=args.workers, told=lambda pools, done, of: told(
-            spoken(say("trying", pools=pools)), done, of))
-        told(spoken(say("ranking")), 0, 0)
-        try:
-            return SearchReport.of(answer), inside(answer) if args.all else None
-        except KeyboardInterrupt:
-            raise Stopped(answer.result, len(answer.result.bases)) from None
+def _why(report: SearchReport) -> dict[str, str]:
+    """Why nothing meets the goal, as plain data; nothing where it is met, or nearly."""
+    if report.why is not None:
+        return {"why": spoken(report.why)}
+    if not report.nearest or report.missed or report.refused:
+        return {}
+    return {"why": nearest_words(report, report.nearest[0], report.limits_of_nearest[0])}
 
 
-def _data(told: SearchReport, near: Row | None, args: argparse.Namespace) -> dict[str, Any]:
-    """An answer as plain data."""
-    from calc.answer.startup_line import startup_lines
-
-    answer = told.answer
-    data = told.as_json() | _missing(answer)
-    data |= {"refused_requests": refused[0]} if (refused := longer(answer)) else {}
-    for row, (first, *_) in zip(told.rows, data.get("front", ()), strict=False):
-        first["startup_lines"] = startup_lines(started(answer, row.row))
-    if args.all and answer.met:
-        data |= answer.beside_json() | {"inside": near and answer.beside(near)}
-    return data
-
-
-def _tell_stopped(stopped: Stopped, as_json: bool) -> None:
+def _print_stopped(stopped: Stopped, as_json: bool) -> None:
     """Print the best deployments that an interrupted search has found, at central values."""
-    from calc.searching.selection import MOST_TOLD, Answer
+    from calc.searching.selection import MOST_TOLD, Selection
 
-    found = stopped.result
-    rows = Answer(found).central_front[:MOST_TOLD]
-    one, two = stopped.done, len(found.pairs.pools) if found.pairs else 0
-    of_one, goal = len(found.bases), found.wishes.goal
-    of_two = len(found.space.bases()) if "two" in goal.space.pools else 0
+    result = stopped.result
+    rows = Selection(result).central_front[:MOST_TOLD]
+    one, two = stopped.done, len(result.pairs.pools) if result.pairs else 0
+    of_one, goal = len(result.bases), result.wishes.goal
+    of_two = len(result.space.bases()) if "two" in goal.space.pools else 0
     if as_json:
         print_json({"goal": goal.id, "interrupted": {"one": [one, of_one], "two": [two, of_two]},
                     "front": [row.as_json() for row in rows]})
@@ -182,35 +153,25 @@ def _tell_stopped(stopped: Stopped, as_json: bool) -> None:
             tell(screen, f"     {set_line(row.choice.settings())}")
 
 
-def _missing(answer: Answer) -> dict[str, Any]:
-    """Why nothing meets the goal and what is nearest, as plain data; nothing where it is met."""
-    if answer.met or answer.sure or answer.missed or answer.refused:
-        return {}
-    rows = nearest(answer)
-    if not rows:
-        return {"why": why_none(answer)}
-    return {"why": sentence(answer, rows[0]), "nearest_miss": rows[0].as_json() | {
-        "binds": answer.binds(rows[0])}}
-
-
-def _written(told: SearchReport, near: Row | None, folder: Path) -> list[Path]:
-    """Scenario files of the rows of a report, in their order, and of the best that lies inside of
-    what was measured.
+def _write_files(report: SearchReport, folder: Path) -> list[Path]:
+    """Write scenario files of the rows of a report, in their order, and of the best that lies
+    inside of what was measured.
 
     Raises ParamsError for a folder that cannot be written to, or that holds another such file.
     """
     from calc.layouts.layout import family, text
 
-    goal = told.answer.result.wishes.goal
-    texts = {f"{goal.id}-{number}.yml": text(goal, row.choice) if row.prefill is None
-             else family(goal, row.prefill, row.choice)
-             for number, row in [*enumerate((each.row for each in told.rows), 1),
-                                 *([(INSIDE, near)] if near and _outside(told.answer) else [])]}
+    goal, beside = report.goal, report.beside
+    rows = {f"{number}": row.row for number, row in enumerate(report.rows, 1)}
+    if beside and beside.is_outside and beside.inside:
+        rows[INSIDE] = beside.inside.row
     files = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, whole in texts.items():
-            path, contents = folder / name, whole.encode()
+        for name, row in rows.items():
+            path = folder / f"{goal.id}-{name}.yml"
+            contents = (text(goal, row.choice) if row.prefill is None
+                        else family(goal, row.prefill, row.choice)).encode()
             if path.exists() and path.read_bytes() != contents:
                 raise ParamsError(spoken(say("another-file", path=str(path))))
             write_whole(path, contents)
@@ -220,77 +181,65 @@ def _written(told: SearchReport, near: Row | None, folder: Path) -> list[Path]:
     return files
 
 
-def _outside(answer: Answer) -> bool:
-    """Whether the first that is told lies outside of what was measured."""
-    return answer.best is not None and bool(answer.near(answer.best).outside)
-
-
-def _print(told: SearchReport, near: Row | None, files: list[Path], everything: bool) -> None:
-    answer = told.answer
-    screen, goal = console(), answer.result.wishes.goal
-    tell(screen, spoken(say("title", title=translated(goal.title), limits=_limits(answer),
-                            limited=bool(answer.result.wishes.limits or goal.limits.times),
-                            best=listing(map(head, answer.result.wishes.chosen)))))
-    for line in (*caveats(answer), *longer(answer)):
-        tell(screen, line)
-    if answer.sure and not answer.met and answer.sure.surest:
-        _print_unsure(screen, answer, answer.sure.surest)
-    elif answer.met:
-        _print_rows(screen, told, files)
-        if everything:
-            _print_all(screen, answer, near, files)
-    elif answer.missed:
-        _print_missed(screen, answer)
-    elif answer.refused:
-        _print_refused(screen, answer)
+def _print(report: SearchReport, files: list[Path]) -> None:
+    """Print a report, part by part."""
+    screen, goal = console(), report.goal
+    tell(screen, spoken(say("title", title=translated(goal.title), limits=_limits(report),
+                            limited=bool(report.limits or goal.limits.times),
+                            best=listing(map(head, report.chosen)))))
+    for note in report.notes:
+        tell(screen, spoken(note))
+    if report.rows:
+        _print_rows(screen, report, files)
+        if report.beside:
+            _print_beside(screen, report, report.beside, files)
     else:
-        _print_miss(screen, answer)
-    for way in told.ways:
-        row = way.each.row
+        _print_none(screen, report)
+    names = {*report.chosen, *report.limits}
+    for way in report.ways:
         tell(screen, spoken(say(
-            "way-out", what=way.what, cards=way.cards, label=row_label(row),
-            seen=sentences([interval(way.each, name) for name in TOLD
-                            if name in (*answer.result.wishes.chosen, *answer.result.wishes.limits)
-                            and name in row.quantities]))))
-    for line in _after(told, files, everything):
+            "way-out", what=way.what, cards=way.cards, label=row_label(way.first.row),
+            seen=sentences([interval(way.first, name) for name in TOLD
+                            if name in names and name in way.first.row.quantities]))))
+    for line in _after(report, files):
         tell(screen, line)
 
 
-def _limits(answer: Answer) -> str:
+def _limits(report: SearchReport) -> str:
     """Limits of a goal, one after the other."""
-    wishes = answer.result.wishes
-    times = wishes.goal.limits.times
+    times = report.goal.limits.times
     return listing([*(spoken(say("limit", quantity=head(name), at=at, value=human(limit, "s")))
                       for name, stated in times.items() for at, limit in stated.items()),
                     *(f"{head(name)} {amount(name, limit)}"
-                      for name, limit in wishes.limits.items() if name not in times)])
+                      for name, limit in report.limits.items() if name not in times)])
 
 
-def _after(told: SearchReport, files: list[Path], everything: bool) -> list[str]:
+def _after(report: SearchReport, files: list[Path]) -> list[str]:
     """What was left out, tried and written; sentences."""
-    answer = told.answer
-    found, lines = answer.result, []
-    lines += packed(spoken(say("usual")), [_usual(answer, each) for each in told.usual])
-    lines += packed(spoken(say("rejected")), [_rejected(answer, each) for each in told.rejected])
-    if answer.left_out:
-        names = [spoken(say("pools", name=name.partition(" pool")[0])) for name in answer.left_out]
+    funnel, detailed = report.funnel, report.everything or not report.met
+    lines = packed(spoken(say("usual")), [_usual(report, layout) for layout in report.usual])
+    lines += packed(spoken(say("rejected")), [_rejected(report, row) for row in report.rejected])
+    if report.left_out:
+        names = [spoken(say("pools", name=name.partition(" pool")[0])) for name in report.left_out]
         lines.append(spoken(say("left-out", names=listing(names))))
-    if found.pairs and (everything or not answer.met):
-        first, then, compared = (f"{count:,}" for count in found.pairs.tried)
+    if report.pairs and detailed:
+        first, then, compared = (f"{count:,}" for count in report.pairs)
         lines.append(spoken(say("two-pools", prefill=first, decode=then, compared=compared)))
-    if found.funnel.deployments and (everything or not answer.met):
-        lines.append(_funnel(answer))
-    if found.funnel.counts["drafts"] and everything:
-        lines.append(_undrafted(answer))
-    priced = {"cost"} & {*found.wishes.chosen, *(found.wishes.goal.objectives or ("cost",))}
-    if found.wishes.unpriced and found.funnel.deployments and priced:
-        lines.append(spoken(say("no-price", devices=listing(found.wishes.unpriced))))
-    if answer.met and not everything:
-        tried = found.funnel.deployments + (found.pairs.tried[2] if found.pairs else 0)
-        lines.append(spoken(say("checked", tried=f"{tried:,}", rows=len(told.rows),
+    if funnel.deployments and detailed:
+        lines.append(_funnel(report))
+    if funnel.counts["drafts"] and report.everything:
+        count = f"{funnel.counts['drafts']:,}"
+        lines.append(spoken(say("staged-drafts", count=count) if report.has_own_drafter
+                            else say("without-drafts", count=count, model=report.goal.model)))
+    priced = "cost" in {*report.chosen, *(report.goal.objectives or ("cost",))}
+    if report.unpriced and funnel.deployments and priced:
+        lines.append(spoken(say("no-price", devices=listing(report.unpriced))))
+    if not detailed:
+        tried = funnel.deployments + (report.pairs[2] if report.pairs else 0)
+        lines.append(spoken(say("checked", tried=f"{tried:,}", rows=len(report.rows),
                                 written=bool(files))))
     lines += [spoken(say("wrote", path=str(path))) for path in files]
-    return lines + (packed(spoken(say("signs")), legend(told)) if told.rows else [])
+    return lines + (packed(spoken(say("signs")), legend(report)) if report.rows else [])
 
 
 def packed(title: str, parts: Sequence[str], indent: str = "     ") -> list[str]:
@@ -304,24 +253,22 @@ def packed(title: str, parts: Sequence[str], indent: str = "     ") -> list[str]
     return lines if parts else []
 
 
-def _usual(answer: Answer, each: Usual) -> str:
+def _usual(report: SearchReport, layout: Rejected) -> str:
     """Why no row has a common layout, in words."""
-    row, name = each.row, next(
-        name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
-    if row is None:
-        return spoken(say("usual-layout", why=each.why, layout=translated(written(each.cut)),
-                          cards="", quantity="", value="", limit="", short="", kept=False,
-                          share="", cause=""))
-    money = answer.result.wishes.goal.currency
-    reached = amount(name, row.quantities[name], money) if each.why in ("seldom", "beaten") else ""
-    at, value, limit = _over(answer, each) if each.why == "limit" else (head(name), reached, "")
-    start = answer.start(row) if each.why == "start" else None
+    row, why = layout.row, layout.why
+    name = next(name for name in (*report.chosen, "tpot") if name != "cards")
+    quantity, value, limit = head(name), "", ""
+    if row and why == "limit":
+        quantity, value, limit = _over(report, layout, row)
+    elif row and why in ("seldom", "beaten"):
+        value = amount(name, row.quantities[name], report.goal.currency)
+    words = (translated(row.choice.layouts) + spoken(steps_of(row.choice)) if row
+             else translated(written(layout.cut)) if layout.cut else "")
     return spoken(say(
-        "usual-layout", why=each.why, cards=row.devices, quantity=at, value=value, limit=limit,
-        layout=translated(row.choice.layouts) + spoken(steps_of(row.choice)),
-        short=human(row.quantities["short"], "B") if each.why == "memory" else "",
-        kept=each.keeps is not None, share=_percent(each.keeps),
-        cause=_cause(answer, start.why) if start else ""))
+        "usual-layout", why=why, layout=words, cards=row.devices if row else "", quantity=quantity,
+        value=value, limit=limit, kept=layout.keeps is not None, share=_percent(layout.keeps),
+        short=human(row.quantities["short"], "B") if row and why == "memory" else "",
+        cause=_cause(report, layout.start)))
 
 
 def _percent(share: float | None) -> str:
@@ -329,92 +276,76 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.0%}"
 
 
-def _over(answer: Answer, each: Usual) -> tuple[str, str, str]:
+def _over(report: SearchReport, layout: Rejected, row: Row) -> tuple[str, str, str]:
     """The limit that a layout exceeds most: quantity, value and limit, in words."""
-    assert each.row
-    if each.seen is None:
-        at = answer.binds(each.row)
-        return (head(at), amount(at, each.row.quantities[at]),
-                amount(at, answer.result.wishes.limits[at]))
-    limits = answer.result.wishes.goal.limits.times
-    _, name, at = max((value / limits[name][at], name, at)
-                      for name, stated in each.seen.seen.items() for at, value in stated.items())
+    at = layout.limit
+    if layout.simulated is None:
+        return head(at), amount(at, row.quantities[at]), amount(at, report.limits[at])
+    limits = report.goal.limits.times
+    _, name, at = max((value / limits[name][at], name, at) for name, stated in
+                      layout.simulated.seen.items() for at, value in stated.items())
     return (spoken(say("at", quantity=head(name), at=at)),
-            human(each.seen.seen[name][at], "s"), human(limits[name][at], "s"))
+            human(layout.simulated.seen[name][at], "s"), human(limits[name][at], "s"))
 
 
-def _rejected(answer: Answer, each: Rejected) -> str:
+def _rejected(report: SearchReport, rejected: Rejected) -> str:
     """A format that no row has, and the reason, in words."""
-    row, at = each.row, answer.binds(each.row)
-    name = next(name for name in (*answer.result.wishes.chosen, "tpot") if name != "cards")
-    value = "" if each.why in ("memory", "start") else amount(
-        of := at if each.why == "limit" else name, row.quantities[of],
-        answer.result.wishes.goal.currency)
-    start = answer.start(row) if each.why == "start" else None
+    row, why = rejected.row, rejected.why
+    assert row
+    name = rejected.limit if why == "limit" else next(
+        name for name in (*report.chosen, "tpot") if name != "cards")
     return spoken(say(
-        "rejected-format", why=each.why, precision=each.precision, value=value,
-        quantity=short_head(at if each.why == "limit" else name),
-        limit=amount(at, answer.result.wishes.limits[at]) if each.why == "limit" else "",
-        short=human(row.quantities["short"], "B") if each.why == "memory" else "",
+        "rejected-format", why=why, precision=rejected.name, quantity=short_head(name),
+        value="" if why in ("memory", "start") else amount(
+            name, row.quantities[name], report.goal.currency),
+        limit=amount(name, report.limits[name]) if why == "limit" else "",
+        short=human(row.quantities["short"], "B") if why == "memory" else "",
         layout=translated(row.choice.layouts), devices=row.devices,
-        share=_percent(each.keeps), cause=_cause(answer, start.why) if start else ""))
+        share=_percent(rejected.keeps), cause=_cause(report, rejected.start)))
 
 
-def _cause(answer: Answer, why: str) -> str:
+def _cause(report: SearchReport, start: Start | None) -> str:
     """Why no release starts a deployment, without the name that its file would have."""
-    return why.removeprefix(f"'{answer.result.wishes.goal.id}': ")
+    return start.why.removeprefix(f"'{report.goal.id}': ") if start else ""
 
 
-def _undrafted(answer: Answer) -> str:
-    """Which layouts are tried without drafts, and why."""
-    count, model = f"{answer.result.funnel.counts['drafts']:,}", answer.result.space.model
-    return spoken(say("staged-drafts", count=count) if model.drafts
-                  else say("without-drafts", count=count, model=model.id))
-
-
-def _file(answer: Answer, number: int, files: list[Path]) -> str:
-    """Where the file of a deployment that is told is, or would be."""
-    return str(files[number - 1]) if files else f"{answer.result.wishes.goal.id}-{number}.yml"
-
-
-def _print_rows(screen: Console, told: SearchReport, files: list[Path]) -> None:
-    """What is told, the first that can stand for most: what it is, comes to, and rests on."""
-    answer = told.answer
-    for number, row in enumerate(told.rows, 1):
-        tell(screen, f"{number:>3}. {row_label(row.row)}{_kept(row)}")
-        parts = [("users", _seen(told, row)), *(("runs", why) for why in unrun_words(
-            answer, row.row))]
+def _print_rows(screen: Console, report: SearchReport, files: list[Path]) -> None:
+    """Print the ranked rows with quantities, and what the first rests on."""
+    for number, row in enumerate(report.rows, 1):
+        tell(screen, f"{number:>3}. {row_label(row.row)}{_keeps(row)}")
+        parts = [("users", _seen(report, row)), *(("runs", why) for why in unrun_words(row))]
         if number == 1:
-            costs = agent_cost(row.each)
-            parts += [*([("costs", costs)] if costs else []), ("limited", _limited(answer, row)),
-                      *(("cache", line) for line in prints(answer, row.row)),
-                      ("evidence", near(answer, row.row))]
-        command = start_command(answer, row.row, _file(answer, number, files))
+            parts += [*(("costs", costs) for costs in agent_cost(report.goal, row)),
+                      ("limited", _limited(row)),
+                      *(("cache", spoken(words)) for words in row.startup_words),
+                      ("evidence", near(report.goal.model, row.near))]
+        file = str(files[number - 1]) if files else f"{report.goal.id}-{number}.yml"
+        command = start_command(row.start, file)
         if command and (number == 1 or row.start is None or row.start.engine is None):
             parts.append(("start", command))
         for part, text in parts:
             name = spoken(say("part", name=part))
             tell(screen, f"     {name}{' ' * (INDENT - cell_len(name))}{text}")
-    of_formats = formats(answer, [row.row for row in told.rows])
+    of_formats = formats(report.rows)
     width = max(map(cell_len, of_formats))
-    for name, told_of in of_formats.items():
-        for line in packed(f"     {name:<{width}}  ", told_of, " " * (width + 7)):
+    for name, lines in of_formats.items():
+        for line in packed(f"     {name:<{width}}  ", lines, " " * (width + 7)):
             tell(screen, line)
-    for line in (*_routed(told), *stood_in(answer)):
+    stand_ins = dict.fromkeys(spoken(row.stand_ins) for row in report.rows if row.stand_ins)
+    for line in (*_routed(report), *stand_ins, *_certainty(report)):
         tell(screen, line)
-    _print_sure(screen, told)
-    if answer.refused:
-        first = answer.refused[0]
-        start = answer.start(first)
-        for line in packed(spoken(say("refused", count=len(answer.refused))), [
-                short_label(first), _cause(answer, start.why) if start else ""]):
+    if report.refused:
+        first = report.refused[0]
+        assert first.row
+        for line in packed(spoken(say("refused", count=len(report.refused))), [
+                short_label(first.row), _cause(report, first.start)]):
             tell(screen, line)
-    if answer.missed or answer.overloaded:
-        tell(screen, spoken(say("missed", count=len(answer.missed), missed=bool(answer.missed),
-                                behind=answer.overloaded, late=bool(answer.overloaded))))
+    if report.missed or report.overloaded:
+        tell(screen, spoken(say("missed", count=len(report.missed), missed=bool(report.missed),
+                                behind=report.overloaded, late=bool(report.overloaded))))
 
 
-def _kept(row: ReportRow) -> str:
+def _keeps(row: RankedRow) -> str:
     """How often a row keeps the limits, and why one that is better stands below the first."""
     from calc.searching.ranking import LITTLE
 
@@ -424,177 +355,174 @@ def _kept(row: ReportRow) -> str:
     return spoken(say("keeps", share=f"{row.keeps:.0%}", below=bool(later), later=later))
 
 
-def _routed(told: SearchReport) -> list[str]:
+def _routed(report: SearchReport) -> list[str]:
     """Rows whose prefix hits need a session to return to the same replica or DP rank."""
-    demand = told.answer.result.wishes.goal.demand
-    if not demand.prefix_hit_share:
+    several = [f"{number}" for number, row in enumerate(report.rows, 1)
+               if row.row.prefill is None and row.row.choice.cut.data > 1]
+    if not report.goal.demand.prefix_hit_share or not several:
         return []
-    cuts = {number: row.row.choice.cut for number, row in enumerate(told.rows, 1)
-            if row.row.prefill is None}
-    several = [f"{number}" for number, cut in cuts.items() if cut.data > 1]
-    return [spoken(say("router", rows=listing(several), count=len(several)))] if several else []
+    return [spoken(say("router", rows=listing(several), count=len(several)))]
 
 
-def _seen(told: SearchReport, row: ReportRow) -> str:
+def _seen(report: SearchReport, row: RankedRow) -> str:
     """Latency, throughput and cost of a row: means with intervals, and the limited percentiles."""
     from calc.searching.ranking import LITTLE
 
-    wishes, simulated = told.answer.result.wishes, row.seen
-    asked = (*wishes.chosen, *wishes.limits, "tpot", "ttft", "throughput")
-    found = []
-    for name in (name for name in SEEN if name in asked and name in row.row.quantities):
-        stated = simulated.seen.get(name, {}) if simulated else {}
+    names = (*report.chosen, *report.limits, "tpot", "ttft", "throughput")
+    parts = []
+    for name in (name for name in SEEN if name in names and name in row.row.quantities):
+        stated = row.simulated.seen.get(name, {}) if row.simulated else {}
         stated = {at: value for at, value in stated.items() if at != MEAN or (
             value > (1 + LITTLE) * row.row.quantities[name])}
-        told_of = (formatted(row.each.amounts[name]) if name == "throughput"
-                   else interval(row.each, name))
-        if name == "throughput" and "throughput_per_card" in asked:
-            told_of = spoken(say("of-all-and-card", whole=told_of, card=text_of(
-                row.each.amounts["throughput_per_card"])))
-        found.append(listing([told_of, *(
+        words = formatted(row.amounts[name]) if name == "throughput" else interval(row, name)
+        if name == "throughput" and "throughput_per_card" in names:
+            words = spoken(say("of-all-and-card", whole=words, card=text_of(
+                row.amounts["throughput_per_card"])))
+        parts.append(listing([words, *(
             spoken(say("at-percentile", at=at, value=human(value, "s")))
             for at, value in stated.items())]))
-    binds = row.row.prefill and spoken(say(
-        "pool-binds", pool=row.row.binds,
-        users=f"{told.answer.loop(row.row).loop.users:,.0f}"))
-    return sentences([*found, *([binds] if binds else [])])
+    if row.pools:
+        parts.append(spoken(say("pool-binds", pool=row.row.binds,
+                                users=f"{row.pools.loop.users:,.0f}")))
+    return sentences(parts)
 
 
-def _limited(answer: Answer, row: ReportRow) -> str:
-    """What binds a decode step, and what a card holds."""
-    resource, share = row.binds
-    held, tight = row.memory, answer.binds(row.row)
-    whole = held.weights + held.cache + held.besides
+def _limited(row: RankedRow) -> str:
+    """What binds a decode step, and the memory of a card."""
+    memory = row.memory
+    total = memory.weights + memory.cache + memory.besides
     return spoken(say(
-        "limited-by", resource=resource, share=f"{share:.0%}", weights=human(held.weights, "B"),
-        cache=human(held.cache, "B"), besides=human(held.besides, "B"), whole=human(whole, "B"),
-        capacity=human(held.capacity, "B"), near=bool(tight),
-        quantity=head(tight) if tight else ""))
+        "limited-by", resource=row.resource, share=f"{row.share:.0%}",
+        weights=human(memory.weights, "B"), cache=human(memory.cache, "B"),
+        besides=human(memory.besides, "B"), whole=human(total, "B"),
+        capacity=human(memory.capacity, "B"), near=bool(row.limit),
+        quantity=head(row.limit) if row.limit else ""))
 
 
-def _print_refused(screen: Console, answer: Answer) -> None:
-    """That no release starts what meets the goal, and why not the first."""
-    first = answer.refused[0]
-    start = answer.start(first)
-    tell(screen, spoken(say("nothing-starts", label=row_label(first),
-                            why=_cause(answer, start.why) if start else "")))
-
-
-def _print_missed(screen: Console, answer: Answer) -> None:
-    """That nothing keeps its limits in a simulation, and how near the first came."""
-    first = answer.missed[0]
-    limits = answer.result.wishes.goal.limits.times
-    seen = listing(spoken(say("seen-over", quantity=head(name), at=at, value=human(value, "s"),
-                              limit=human(limits[name][at], "s")))
-                   for name, stated in first.seen.items() for at, value in stated.items())
-    tell(screen, spoken(say("nothing-keeps", count=len(answer.missed), label=row_label(first.row),
-                            seen=seen)))
-
-
-def _print_sure(screen: Console, told: SearchReport) -> None:
+def _certainty(report: SearchReport) -> list[str]:
     """What is surer than the first, or how surely that was found."""
     from calc.searching.ranking import SURE
-    from calc.searching.report import fewest_of
 
-    answer = told.answer
-    if not answer.result.wishes.limits:
-        return
-    if answer.sure:
-        tell(screen, spoken(say("drawn", tried=answer.sure.tried,
-                                share=f"{answer.sure.share:.0%}")))
-    counts = fewest_of(told.rows)
-    if "cards" in answer.result.wishes.leading and len(counts) > 1:
-        tell(screen, spoken(say("fewest", counts=sentences([spoken(say(
+    if not report.limits:
+        return []
+    lines = [] if report.sure is None else [
+        spoken(say("drawn", tried=report.drawn, share=f"{report.sure:.0%}"))]
+    counts = report.shares_by_cards
+    if next(iter(report.objectives)) == "cards" and len(counts) > 1:
+        lines.append(spoken(say("fewest", counts=sentences([spoken(say(
             "cards-kept", cards=cards, share=f"{share:.0%}")) for cards, share in counts]))))
-    first = told.rows[0]
+    first = report.rows[0]
     if first.keeps is None or first.keeps >= SURE:
-        return
-    ways = [_surer(each) for each in told.surer]
+        return lines
+    ways = [_surer(change) for change in report.surer]
     ways += [spoken(say("surer-row", number=number, share=f"{row.keeps:.0%}"))
-             for number, row in enumerate(told.rows, 1) if (row.keeps or 0.0) >= SURE]
-    assert told.weakest
-    name, at, broken = told.weakest
+             for number, row in enumerate(report.rows, 1) if (row.keeps or 0.0) >= SURE]
+    assert report.weakest
+    name, at, broken = report.weakest
     weak = spoken(say("weakest", number=1, quantity=head(name), at=at, share=f"{broken:.0%}"))
-    tell(screen, weak + spoken(say("surer", ways=sentences(ways)) if ways else say(
-        "none-sure", share=f"{SURE:.0%}", sure=f"{SURE:g}")))
+    return [*lines, weak + spoken(say("surer", ways=sentences(ways)) if ways else say(
+        "none-sure", share=f"{SURE:.0%}", sure=f"{SURE:g}"))]
 
 
-def _surer(each: Surer) -> str:
+def _surer(change: Surer) -> str:
     """What makes the first deployment surer."""
-    share = f"{each.keeps:.0%}"
-    if each.what == "users":
-        return spoken(say("surer-users", users=f"{each.to:,.0f}", share=share))
-    return spoken(say("surer-limit", quantity=head(each.what), at=each.at,
-                      value=human(each.to, "s"), share=share))
+    share = f"{change.keeps:.0%}"
+    if change.what == "users":
+        return spoken(say("surer-users", users=f"{change.to:,.0f}", share=share))
+    return spoken(say("surer-limit", quantity=head(change.what), at=change.at,
+                      value=human(change.to, "s"), share=share))
 
 
-def _print_unsure(screen: Console, answer: Answer, nearest: SampledRow) -> None:
-    """That nothing is so sure, and what is surest."""
-    assert answer.sure
-    tell(screen, spoken(say(
-        "nothing-so-sure", share=f"{answer.sure.share:.0%}", tried=answer.sure.tried,
-        label=row_label(nearest.row), keeps=f"{answer.keeps(nearest) or 0:.0%}")))
-    tell(screen, f"    {set_line(nearest.row.choice.settings())}")
-
-
-def _print_all(screen: Console, answer: Answer, near: Row | None, files: list[Path]) -> None:
-    """The best inside of what was measured, by format and by card: ranked in
-    closed form, not simulated."""
-    lines: list[str] = []
-    if _outside(answer):
-        lines.append(spoken(say("inside", told=say("inside-nothing") if near is None else say(
-            "inside-best", brief=brief(answer, near), nearest=answer.near(near).nearest or ""))))
-        if near is not None:
-            file = files[-1] if files else f"{answer.result.wishes.goal.id}-{INSIDE}.yml"
-            lines.append(f"    {start_command(answer, near, str(file))}")
-    lines.append(spoken(_published(answer)))
-    for title, rows in ((say("by-precision"), answer.precisions),
-                        (_by_device(answer), answer.devices)):
-        if len(rows) > 1:
-            lines += [spoken(title), *(f"    {brief(answer, row)}" for row in rows)]
-    for line in lines:
-        tell(screen, line)
-
-
-def _published(answer: Answer) -> Pair:
-    """The best in the published weights, or why there is none."""
-    if answer.official_precision is None:
-        return say("published-unknown")
-    if answer.official is None:
-        return say("published-none", precision=answer.official_precision)
-    return say("published", brief=brief(answer, answer.official))
-
-
-def _by_device(answer: Answer) -> Pair:
-    """The heading of the best on each card; by what those without a price are ordered."""
-    wishes = answer.result.wishes
-    others = [head(name) for name in wishes.objectives if name != "cost"]
-    return say("by-device", unpriced=bool(wishes.unpriced and "cost" in wishes.objectives),
-               names=spoken((" then ", "、")).join(others) or say("nothing"))
-
-
-def _print_miss(screen: Console, answer: Answer) -> None:
-    """How near it came, or why nothing did."""
-    rows = nearest(answer)
-    if not rows:
-        tell(screen, spoken(say("cannot-be-laid-out", why=why_none(answer))))
-        return
-    for number, row in enumerate(rows):
+def _print_none(screen: Console, report: SearchReport) -> None:
+    """Print why nothing meets the goal, and what comes nearest."""
+    if report.surest:
+        nearest = report.surest
+        tell(screen, spoken(say(
+            "nothing-so-sure", share=f"{report.sure:.0%}", tried=report.drawn,
+            label=row_label(nearest.row), keeps=f"{nearest.keeps or 0:.0%}")))
+        tell(screen, f"    {set_line(nearest.row.choice.settings())}")
+    elif report.missed:
+        first, limits = report.missed[0], report.goal.limits.times
+        seen = listing(spoken(say("seen-over", quantity=head(name), at=at, value=human(value, "s"),
+                                  limit=human(limits[name][at], "s")))
+                       for name, stated in first.seen.items() for at, value in stated.items())
+        tell(screen, spoken(say("nothing-keeps", count=len(report.missed),
+                                label=row_label(first.row), seen=seen)))
+    elif report.refused:
+        refused = report.refused[0]
+        assert refused.row
+        tell(screen, spoken(say("nothing-starts", label=row_label(refused.row),
+                                why=_cause(report, refused.start))))
+    elif report.why:
+        tell(screen, spoken(say("cannot-be-laid-out", why=spoken(report.why))))
+    for number, (row, limit) in enumerate(zip(
+            report.nearest, report.limits_of_nearest, strict=True) if not (
+            report.missed or report.refused) else ()):
         tell(screen, spoken(say("nearest-miss", first=number == 0,
-                                sentence=sentence(answer, row))))
+                                sentence=nearest_words(report, row, limit))))
         if row.prefill is None:
             tell(screen, f"    {set_line(row.choice.settings())}")
 
 
-def _funnel(answer: Answer) -> str:
+def _print_beside(screen: Console, report: SearchReport, beside: Beside, files: list[Path]
+                  ) -> None:
+    """Print the best inside of what was measured, by format and by card: ranked in closed form,
+    not simulated."""
+    lines: list[str] = []
+    if beside.is_outside:
+        lines.append(spoken(say("inside", told=say("inside-nothing") if beside.inside is None
+                                else say("inside-best", brief=brief(beside.inside),
+                                         nearest=beside.nearest))))
+        if beside.inside is not None:
+            file = files[-1] if files else f"{report.goal.id}-{INSIDE}.yml"
+            lines.append(f"    {start_command(beside.inside.start, str(file))}")
+    if report.official_precision is None:
+        lines.append(spoken(say("published-unknown")))
+    elif beside.official is None:
+        lines.append(spoken(say("published-none", precision=report.official_precision)))
+    else:
+        lines.append(spoken(say("published", brief=brief(beside.official))))
+    others = [head(name) for name in report.objectives if name != "cost"]
+    by_device = say("by-device", unpriced=bool(report.unpriced and "cost" in report.objectives),
+                    names=spoken((" then ", "、")).join(others) or say("nothing"))
+    for title, rows in ((say("by-precision"), beside.by_precision), (by_device, beside.by_device)):
+        if len(rows) > 1:
+            lines += [spoken(title), *(f"    {brief(row)}" for row in rows)]
+    for line in lines:
+        tell(screen, line)
+
+
+def _funnel(report: SearchReport) -> str:
     """What was tried and what became of it, in one sentence."""
     from calc.searching.candidates import PER_DOUBLING
     from calc.searching.search import COUNTED, bound_words
 
-    funnel: Any = answer.result.funnel
+    funnel, demand = report.funnel, report.goal.demand
     parts = [spoken(say("became", count=f"{funnel.counts[name]:,}", words=bound_words()[name]))
              for name in COUNTED if funnel.counts[name]]
-    goal = answer.result.wishes.goal
-    listed = goal.space.batches or (goal.demand.users is not None and not goal.demand.think_time)
+    listed = report.goal.space.batches or (demand.users is not None and not demand.think_time)
     return spoken(say("funnel", tried=f"{funnel.deployments:,}", parts=listing(parts),
                       grid="" if listed else say("grid", numbers=PER_DOUBLING)))
+
+
+def legend(report: SearchReport) -> list[str]:
+    """Explain each sign of the rows of a report and of its usual layouts."""
+    return [spoken(say("sign", name=name)) for name in dict.fromkeys(_signs(report))]
+
+
+def _signs(report: SearchReport) -> Iterator[str]:
+    """Names of the signs in the order in which they are explained."""
+    choices = [choice for row in report.rows for choice in row.row.choices]
+    cuts = [*(choice.cut for choice in choices), *(
+        layout.row.choice.cut if layout.row else layout.cut for layout in report.usual
+        if layout.cut)]
+    occurs = {
+        "tensor": True, "data": any(cut.joined > 1 for cut in cuts),
+        "pipeline": any(cut.pipeline > 1 for cut in cuts),
+        "context": any(cut.context > 1 for cut in cuts),
+        "expert": any(cut.expert > 1 for cut in cuts), "spares": any(cut.spares for cut in cuts),
+        "chunk": True, "micro_batches": any(choice.micro_batches > 1 for choice in choices),
+        "drafts": any(cut.drafts for cut in cuts), "flight": True,
+        "cost": "cost" in {*report.chosen, *report.limits},
+        "draws": any(row.keeps is not None for row in report.rows), "interval": True}
+    return (name for name, present in occurs.items() if present)

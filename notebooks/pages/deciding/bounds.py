@@ -20,7 +20,7 @@ from calc.searching.draws import DRAWS
 from calc.searching.goal import load_goal
 from calc.searching.ranking import SURE, SampledRow
 from calc.searching.search import COUNTED, Funnel, bound_words, search
-from calc.searching.selection import Answer
+from calc.searching.selection import Selection
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario
 from catalogue.messages import Pair, join, messages
@@ -91,7 +91,7 @@ def stages(page: Page) -> None:
     show(*say("none-of-measured-systems-in", systems=len(systems), longest=longest))
 
 
-def _sampled(answer: Answer) -> list[Row]:
+def _sampled(answer: Selection) -> list[Row]:
     """Deployments of an answer, evenly: of its fronts, of other layouts, of what misses."""
     rows = [row for kept in answer.result.of_bases
             for part in (kept.front.rows, kept.layouts, kept.miss.rows) if part
@@ -195,7 +195,7 @@ def _faster(fast: SampledRow, slow: SampledRow) -> float:
     return float(np.mean(fast.quantities["tpot"] < slow.quantities["tpot"]))
 
 
-def _overlapping(answers: Sequence[Answer]) -> Iterator[tuple[SampledRow, SampledRow]]:
+def _overlapping(answers: Sequence[Selection]) -> Iterator[tuple[SampledRow, SampledRow]]:
     """Neighbours on a front on the same cards, laid out otherwise, whose intervals overlap and of
     which the second is faster in enough draws."""
     for answer in answers:
@@ -213,7 +213,7 @@ def misses() -> None:
     """Goals that nothing meets, and what comes nearest."""
     rows = []
     for name, settings, title in MISSES:
-        answer = Answer(search(load_goal(name, settings)))
+        answer = Selection(search(load_goal(name, settings)))
         assert not answer.met
         assert answer.nearest_miss is not None
         rows.append((title, answer, answer.nearest_miss))
@@ -225,7 +225,7 @@ def misses() -> None:
         Column(lambda row: miss(*row[1:]), say("what-it-misses-by"))], wide=True)
 
 
-def _goal(row: tuple[Pair, Answer, Row]) -> Pair:
+def _goal(row: tuple[Pair, Selection, Row]) -> Pair:
     demand = goal_of(row[1]).demand
     return join((", ", "，"), (row[0], say("lengths", taken=fmt_int(demand.input_tokens),
                                            given=fmt_int(demand.output_tokens))))

@@ -18,7 +18,7 @@ from calc.costing.cost import MILLION
 from calc.layouts.layout import Choice, Row
 from calc.physics.breakdown import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
 from calc.searching.ranking import SampledRow, ranked, sample_rows
-from calc.searching.selection import Answer
+from calc.searching.selection import Selection
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
@@ -66,7 +66,7 @@ def picture(page: Page) -> None:
     figure("which-front", partial(_front, lines, limit, notes, currency_of(page)))
 
 
-def lines_of(answer: Answer) -> list[Line]:
+def lines_of(answer: Selection) -> list[Line]:
     """Of each device the front in throughput per card and time per token, in few marks.
 
     Deployments that their intervals cannot tell apart are one mark.
@@ -102,7 +102,7 @@ def _searched(row: Row) -> Place:
     return row.quantities["tpot"], row.quantities["throughput_per_card"]
 
 
-def _front_of(answer: Answer, device: str) -> list[SampledRow]:
+def _front_of(answer: Selection, device: str) -> list[SampledRow]:
     """What none beats of one device, in throughput per card and time per token, ascending: of
     some of its front, and all that it has on the front of all devices."""
     found = answer.result
@@ -133,7 +133,7 @@ def _spread_out(items: Sequence[T], place: Callable[[T], Place], most: int) -> l
     return [items[at] for at in places]
 
 
-def cheapest(answer: Answer) -> list[tuple[float, SampledRow]]:
+def cheapest(answer: Selection) -> list[tuple[float, SampledRow]]:
     """The cheapest under each limit on the time per token, of ``PACES`` that anything keeps, both
     as they are told, of what the lines of all devices have."""
     if not {"cost", "tpot"} <= answer.result.wishes.objectives.keys():

@@ -12,21 +12,20 @@ from functools import cache
 from typing import Any
 
 import catalogue
-from calc.evidence.classes import axis_label
+from calc.evidence.classes import axis_label, stand_ins
 from calc.launching import starting
 from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import UTILIZATION, Choice, Row, scenario
 from calc.many.sweeps import latency
 from calc.physics.breakdown import bottleneck
-from calc.searching.alternatives import inside
 from calc.searching.ranking import HOLDS, SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.search import search
-from calc.searching.selection import Answer
+from calc.searching.selection import Selection, inside
 from calc.serving.evaluate import DECODE_NAMES
 from catalogue.caveats import announced, marked
 from catalogue.engines.released import AT
 from catalogue.entries.models import OWN_LAYER
-from catalogue.kernels import kernel_of
+from catalogue.kernels import kernel_of, quality
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
 from catalogue.reading.amounts import human
@@ -70,8 +69,8 @@ class Page:
         main: of the one.
     """
 
-    answers: list[Answer]
-    main: Answer
+    answers: list[Selection]
+    main: Selection
 
 
 def page_of(goal: str) -> Page:
@@ -83,11 +82,11 @@ def page_of(goal: str) -> Page:
     Raises ParamsError for one that cannot be used, or contradicts itself.
     """
     names = GOALS if goal in GOALS else (goal,)
-    answers = [starting.search(name) for name in names]
+    answers = [starting.select(name) for name in names]
     return Page(answers, answers[names.index(goal)])
 
 
-def goal_of(answer: Answer) -> Goal:
+def goal_of(answer: Selection) -> Goal:
     """What an answer answers."""
     return answer.result.wishes.goal
 
@@ -134,20 +133,20 @@ def cards(choice: Choice) -> Pair:
     return join((" × ", " × "), ((fmt_int(choice.devices),) * 2, device_label(choice.device)))
 
 
-def binding(answer: Answer, row: Row) -> str:
+def binding(answer: Selection, row: Row) -> str:
     """The resource that binds the largest part of a decode step."""
     deployed = scenario(goal_of(answer), row.choice)
     inputs = deployed.inputs()
     return bottleneck(inputs, latency(inputs, deployed.model.attention, DECODE_NAMES))
 
 
-def limited(answer: Answer, row: Row) -> Pair:
+def limited(answer: Selection, row: Row) -> Pair:
     """The limit nearest to a deployment, if there is any, and what binds its decode steps."""
     at, resource = answer.binds(row), RESOURCES[binding(answer, row)]
     return join(("; ", "；"), (LIMITS[at], resource)) if at else resource
 
 
-def official(answer: Answer) -> SampledRow | None:
+def official(answer: Selection) -> SampledRow | None:
     """The best in the published weights, under the same draws; None where there is none."""
     return sample_rows(answer.result, [row])[0] if (row := answer.official) else None
 
@@ -189,7 +188,7 @@ def summary(page: Page) -> None:
     number("which-tried", sum(answer.result.funnel.deployments for answer in page.answers))
 
 
-def headed(answer: Answer, first: str = "") -> Pair:
+def headed(answer: Selection, first: str = "") -> Pair:
     """The title of a goal with its limits, its lengths, and what is best."""
     goal, limits = goal_of(answer), answer.result.wishes.limits
     first_of, *others = answer.result.wishes.chosen
@@ -256,7 +255,7 @@ def currency_of(page: Page) -> str:
     return goal_of(page.main).currency
 
 
-def _lines(answer: Answer) -> list[dict[str, Any]]:
+def _lines(answer: Selection) -> list[dict[str, Any]]:
     """Rows of one goal; of one that nothing meets, its nearest miss."""
     if not answer.result.front.rows and not answer.met:
         return [_missed(answer)]
@@ -285,7 +284,7 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
     return lines
 
 
-def _unpublished(answer: Answer) -> Pair:
+def _unpublished(answer: Selection) -> Pair:
     """Why there is no deployment in the published weights."""
     weights, asked = answer.official_precision, goal_of(answer).precisions
     if weights is None:
@@ -297,7 +296,7 @@ def _unpublished(answer: Answer) -> Pair:
     return say("these-cards-do-not-multiply", weights=weights)
 
 
-def _simulated(answer: Answer) -> list[dict[str, Any]]:
+def _simulated(answer: Selection) -> list[dict[str, Any]]:
     """The first of what keeps its limits in closed form, where nothing does so simulated."""
     first = answer.missed[0]
     seen = [f"{name.upper()} {at} {human(value, 's')}" for name, stated in first.seen.items()
@@ -317,7 +316,7 @@ def plan_of(row: Row) -> Pair:
     return join(("; ", "；"), map(plan, row.choices))
 
 
-def nearest_measured(answer: Answer, row: Row) -> Pair:
+def nearest_measured(answer: Selection, row: Row) -> Pair:
     """What was measured nearest, and on which axes a deployment lies outside of it."""
     near = answer.near(row)
     if near.nearest is None:
@@ -328,7 +327,7 @@ def nearest_measured(answer: Answer, row: Row) -> Pair:
     return say("outside-of-what-was-measured", outside=join((", ", "、"), outside))
 
 
-def starts(answer: Answer, row: Row) -> Pair:
+def starts(answer: Selection, row: Row) -> Pair:
     """Which release of an engine starts a deployment, and with which kernel of its experts."""
     start = answer.start(row)
     if start is None:
@@ -339,7 +338,7 @@ def starts(answer: Answer, row: Row) -> Pair:
     return say("starts-under-kernel", engine=start.engine, kernels=kernels)
 
 
-def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[Pair]:
+def _kernels(answer: Selection, row: Row, engine: str, release: str) -> list[Pair]:
     """Kernels of the experts' format in a release, one of each pool where they differ."""
     model = catalogue.load_model(answer.result.wishes.goal.model)
     found = [kernel_of(catalogue.load_precision(choice.precision),
@@ -348,18 +347,20 @@ def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[Pair]:
     return list(dict.fromkeys(each.kernel for each in found if each is not None))
 
 
-def costs(answer: Answer, row: Row) -> Pair:
+def costs(answer: Selection, row: Row) -> Pair:
     """What the formats of a deployment cost in quality."""
-    return join(("; ", "；"), (known.words for known in answer.quality(row)))
+    formats = dict.fromkeys(choice.precision for choice in row.choices)
+    return join(("; ", "；"), (quality(answer.result.space.model, name).words for name in formats))
 
 
-def _line(answer: Answer, each: SampledRow, which: Pair) -> dict[str, Any]:
+def _line(answer: Selection, each: SampledRow, which: Pair) -> dict[str, Any]:
     share = answer.keeps(each)
     row = each.row
     pools = POOLS[row.binds] if row.binds else None
     return {"which": which, "cards": cards_of(row), "plan": plan_of(row),
             "near": nearest_measured(answer, row), "starts": starts(answer, row),
-            "quality": costs(answer, row), "stand_ins": answer.stand_ins(row),
+            "quality": costs(answer, row),
+            "stand_ins": stand_ins(scenario(goal_of(answer), row.choice)),
             "announced": announced(choice.device for choice in row.choices),
             **{name: cell(each, name) for name in TOLD},
             "limited": pools or limited(answer, row),
@@ -367,7 +368,7 @@ def _line(answer: Answer, each: SampledRow, which: Pair) -> dict[str, Any]:
             **({"kept": fmt_percent(share, 0)} if share is not None else {})}
 
 
-def _missed(answer: Answer) -> dict[str, Any]:
+def _missed(answer: Selection) -> dict[str, Any]:
     """The nearest miss as a row."""
     row = answer.nearest_miss
     if row is None:
@@ -378,7 +379,7 @@ def _missed(answer: Answer) -> dict[str, Any]:
                    if name in row.quantities}
 
 
-def miss(answer: Answer, row: Row) -> Pair:
+def miss(answer: Selection, row: Row) -> Pair:
     """By how much a near miss misses: ``TPOT 12.1 ms, 21% over 10 ms``."""
     at = answer.binds(row)
     if at == MEMORY:

@@ -17,7 +17,7 @@ from calc.layouts.space import Space
 from calc.searching.goal import load_goal
 from calc.searching.ranking import SampledRow, sample_rows
 from calc.searching.search import search
-from calc.searching.selection import Answer
+from calc.searching.selection import Selection
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.planning.goals import CardRange, Goal
 from notebooks.pages.deciding.goals import cards, device_label, plan, so_many
@@ -152,7 +152,7 @@ def _fastest(space: Space, users: int) -> Started | None:
     found = search(space.goal.model_copy(update={"demand": demand}), space=space)
     if not found.rows(found.front, 1):
         return None
-    answer = Answer(found, 1, start)
+    answer = Selection(found, 1, start)
     row = next((row for row in answer.candidates[:MOST_ASKED] if answer.offers(row)), None)
     own = None
     if row is not None:

@@ -14,7 +14,7 @@ from calc.answer.service import estimate_service
 from calc.commands.main import main
 from calc.searching.goal import load_goal
 from calc.searching.search import search
-from calc.searching.selection import Answer
+from calc.searching.selection import Selection
 from catalogue import ParamsError
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.views import together
@@ -167,7 +167,7 @@ def test_file_that_a_search_writes_has_the_numbers_of_its_row(capsys, tmp_path, 
     from calc.layouts.layout import family, text
 
     goal = load_goal("r1-80-users-h20", ["cards.fewest=32", "cards.most=32", *settings])
-    row = Answer(search(goal)).front[0][0].row
+    row = Selection(search(goal)).front[0][0].row
     path = Path(tmp_path / "found.yml")
     path.write_text(text(goal, row.choice) if row.prefill is None
                     else family(goal, row.prefill, row.choice), "utf-8")

@@ -19,7 +19,7 @@ import catalogue
 from calc.answer.service import estimate_service
 from calc.launching import directory
 from calc.launching.launch import deployment
-from calc.launching.starting import search, start
+from calc.launching.starting import select, start
 from calc.layouts.layout import Choice, Row, text
 from calc.searching.goal import load_goal
 from catalogue.engines.released import catalogue_of
@@ -209,13 +209,13 @@ def test_search_names_a_release_that_starts_its_answer():
     small = ("space.tensor=8", "space.pipeline=1", "space.decode_context=1", "space.chunks=4096",
              "space.pools=one", "precisions=w4a8-int8", "engines=vllm-ascend@0.18.0",
              "cards.most=32", "space.expert=8")
-    both, spared = (search("r1-910b2-least", [*small, f"space.spares={spares}"])
+    both, spared = (select("r1-910b2-least", [*small, f"space.spares={spares}"])
                     for spares in ("none,16", "16"))
     assert both.met
     assert both.best.choice.spares == 0  # redundant experts of W8A8 alone
     assert both.start(both.best).engine == "vllm-ascend@0.18.0"
     assert not spared.met
-    assert spared.as_json()["funnel"]["by_bound"]["engine"] > 0
+    assert spared.result.funnel.as_json()["by_bound"]["engine"] > 0
 
 
 @pytest.mark.parametrize(("users", "starts"), [(64, True), (4000, False)])

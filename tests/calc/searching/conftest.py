@@ -4,10 +4,10 @@ from functools import cache
 
 import pytest
 
-from calc.searching.selection import search_goal as search
+from calc.searching.selection import select
 
 
 @pytest.fixture(scope="session")
 def answer_of():
     """Return the answer to a goal with settings; a test must not change it."""
-    return cache(lambda goal, *settings: search(goal, settings))
+    return cache(lambda goal, *settings: select(goal, settings))

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from calc.launching.starting import search
+from calc.launching.starting import search, select
 from calc.searching.ranking import SURE, sample_rows
-from calc.searching.report import SearchReport, fewest_of
 from catalogue import names
 
 SMALL = ("r1-80-users-h20", "devices=nvidia-h20", "precisions=w8a8-int8", "cards.most=24",
@@ -17,7 +16,7 @@ TIGHT = ("limits.tpot=20ms", "cards.most=8")
 
 
 def report_of(goal, *settings):
-    return SearchReport.of(search(goal, settings))
+    return search(goal, settings)
 
 
 @pytest.fixture(scope="module")
@@ -27,20 +26,21 @@ def small():
 
 def rules(told):
     """What holds of every row that is told, whatever the goal."""
-    wishes = told.answer.result.wishes
+    goal = told.goal
     first = told.rows[0]
     for row in told.rows:
         assert row.start is None or row.start.engine
-        assert (row.seen is None) is (not wishes.goal.limits.times)
-        assert (row.keeps is None) is (not wishes.limits)
-        if row.seen is not None:
-            assert row.seen.keeps
-            for name, stated in row.seen.seen.items():
+        assert (row.simulated is None) is (not goal.limits.times)
+        assert (row.keeps is None) is (not told.limits)
+        if row.simulated is not None:
+            assert row.simulated.keeps
+            for name, stated in row.simulated.seen.items():
                 assert all(stated[at] <= limit
-                           for at, limit in wishes.goal.limits.times[name].items())
+                           for at, limit in goal.limits.times[name].items())
                 assert all(value >= row.row.quantities[name] * (1 - 1e-9)
                            for at, value in stated.items() if at != "mean" and float(at[1:]) >= 90)
-        own, best = (np.array(each.row.worth(wishes.chosen)) for each in (row, first))
+        own, best = (np.array(each.row.worth(
+            {name: told.objectives[name] for name in told.chosen})) for each in (row, first))
         assert row.later is not None or own[0] <= best[0]
         if row is not first and (own >= best).all():
             assert (row.keeps or 0.0) < (first.keeps or 0.0)
@@ -68,16 +68,16 @@ def test_percentiles_and_shares_of_a_row(small):
     for (leader, *_), row in zip(data["front"], small.rows, strict=True):
         assert leader["quantities"]["tpot"] == row.row.quantities["tpot"]
         assert leader["keeps"] == row.keeps
-        held = row.memory
-        assert held.weights + held.cache + held.besides <= held.capacity
-        assert 0 < row.binds[1] <= 1
+        memory = row.memory
+        assert memory.weights + memory.cache + memory.besides <= memory.capacity
+        assert 0 < row.share <= 1
         near = leader["near"]
         assert near["distance"] == pytest.approx(sum(axis["beyond"] for axis in near["axes"]))
 
 
 def test_fewer_cards_stand_below_with_how_often_they_do(small):
-    counts = fewest_of(small.rows)
-    assert counts == sorted(counts)
+    counts = small.shares_by_cards
+    assert list(counts) == sorted(counts)
     for cards, share in counts:
         assert share == max(row.keeps for row in small.rows if row.row.devices == cards)
 
@@ -87,11 +87,11 @@ def test_a_limit_that_would_do_is_kept_in_nine_of_ten_draws():
     assert told.rows[0].keeps < SURE
     for each in told.surer:
         if each.what == "users":
-            assert each.to < told.answer.result.wishes.goal.demand.users
+            assert each.to < told.goal.demand.users
             continue
-        assert each.to > told.answer.result.wishes.goal.limits.times[each.what][each.at]
-        again = report_of(*SMALL, f"limits.{each.what}={each.to * (1 + 1e-6)} s", "cards.most=16")
-        answer = again.answer
+        assert each.to > told.goal.limits.times[each.what][each.at]
+        answer = select(SMALL[0], [*SMALL[1:], "cards.most=16",
+                                   f"limits.{each.what}={each.to * (1 + 1e-6)} s"])
         same, = sample_rows(answer.result, [answer.result.again(told.rows[0].row.choice)])
         answer.simulated(same.row)
         assert answer.keeps(same) >= SURE

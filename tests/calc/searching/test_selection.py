@@ -7,11 +7,11 @@ import pytest
 from _seen import told_of
 
 import catalogue
-from calc.launching.starting import search as search_started
+from calc.launching.starting import select as select_started
 from calc.layouts.layout import Start, changed, scenario, unrun
-from calc.searching.alternatives import alternatives, inside
+from calc.searching.alternatives import alternatives
 from calc.searching.ranking import HOLDS
-from calc.searching.selection import Answer
+from calc.searching.selection import Selection, inside
 from calc.serving.evaluate import evaluate
 from catalogue.kernels import quality
 
@@ -33,7 +33,7 @@ def test_a_wider_bound_on_quality_admits_no_fewer_formats(answer_of):
     for bound, names in zip((0, 1, 5), formats[1:], strict=True):
         assert all(quality(model, name).within(bound) for name in names)
     assert "w4afp8" in answers[0].left_out
-    assert answers[0].quality(answers[0].best)[0].is_published
+    assert quality(model, answers[0].best.choice.precision).is_published
 
 
 def test_a_format_that_no_engine_runs_is_marked(answer_of):
@@ -69,11 +69,11 @@ def test_a_kind_that_no_release_starts_is_replaced_by_the_next(answer_of):
     def starts(goal, row):
         return Start(None, "no") if row.choice.tensor == found.best.choice.tensor else Start("v@1")
 
-    answer = Answer(found.result, starts=starts)
+    answer = Selection(found.result, starts=starts)
     assert answer.refused
     assert all(row.choice.tensor == found.best.choice.tensor for row in answer.refused)
     assert answer.best.choice.tensor != found.best.choice.tensor
-    assert Answer(found.result, starts=lambda goal, row: Start(None, "no")).front == []
+    assert Selection(found.result, starts=lambda goal, row: Start(None, "no")).front == []
 
 
 def test_the_nearest_miss_is_least_over_a_limit(answer_of):
@@ -124,7 +124,7 @@ def test_alternatives_are_on_the_same_cards_and_fit():
 
 
 def test_the_best_inside_of_what_was_measured():
-    answer = search_started(USERS, ["space.chunks=4096", "space.pools=one", "engines=sglang"])
+    answer = select_started(USERS, ["space.chunks=4096", "space.pools=one", "engines=sglang"])
     result, wanted = inside(answer), answer.result.wishes.chosen
     assert answer.near(answer.best).outside
     assert not answer.near(result).outside
@@ -138,7 +138,7 @@ def test_the_best_inside_of_what_was_measured():
     ("ascend-910b2", "w8a8-int8-index8", {"vllm-ascend", "sglang"}),
     ("nvidia-h20", "fp8-mxfp4-w4a16", {"vllm", "sglang"})])
 def test_an_answer_for_deepseek_v4_starts(card, precision, engines):
-    answer = search_started("v4-flash-8xh20", [
+    answer = select_started("v4-flash-8xh20", [
         f"devices={card}", f"precisions={precision}", "space.chunks=8192", "space.pools=one",
         "space.tensor=8", "space.spares=none", "space.drafts=0", "limits.ttft=null",
         "limits.tpot=null"])

@@ -11,10 +11,9 @@ import catalogue
 from benchmarks import answering
 from calc.auditing import costs as auditing
 from calc.costing.cost import MILLION
-from calc.launching.starting import search as start_search
 from calc.searching.goal import load_goal
 from calc.searching.search import search
-from calc.searching.selection import Answer
+from calc.searching.selection import Selection
 from catalogue.kernels import kernels_of
 from notebooks.pages.deciding import matrix
 from notebooks.pages.deciding.firsts import expected
@@ -77,7 +76,7 @@ def cells():
 @pytest.mark.parametrize(("device", "per_node"), [("nvidia-h20", 8), ("ascend-910c-die", 16)])
 def test_matrix_cells_are_searches_of_whole_servers(cells, device, per_node):
     for cell in (cell for cell in cells if cell.device == device and cell.users == 64):
-        alone = Answer(search(load_goal(matrix.GOAL, [
+        alone = Selection(search(load_goal(matrix.GOAL, [
             *MATRIX, f"devices={device}", f"precisions={cell.precision}",
             f"cards.fewest={per_node}", "demand.users=64"])))
         best = alone.candidates[0]
@@ -94,7 +93,7 @@ def test_stored_first_answers_pass_and_are_current():
     assert sorted(stored) == sorted(answering.catalogue_goals())
     assert all(answering.passes(found) for found in stored.values())
     before = stored["r1-910b2-least"]
-    now = json.loads(json.dumps(answering.judged(start_search("r1-910b2-least"))))
+    now = json.loads(json.dumps(answering.judged(start_select("r1-910b2-least"))))
     assert now["row"]["choice"] == before["row"]["choice"]
     assert now["row"]["start"] == before["row"]["start"]
     assert now["row"]["quantities"] == pytest.approx(before["row"]["quantities"], rel=1e-6)
@@ -103,9 +102,9 @@ def test_stored_first_answers_pass_and_are_current():
 @pytest.mark.nightly
 @pytest.mark.parametrize("number", range(0, answering.DRAWN, 10))
 def test_first_answers_of_random_goals_keep_their_limits_simulated(number):
-    answer = start_search(answering.goal_of(number))
+    answer = start_select(answering.goal_of(number))
     if not answer.met:
-        assert answer.as_json()["nearest_miss"] is not None or answer.missed or answer.refused
+        assert answer.nearest_miss is not None or answer.missed or answer.refused
         return
     found = answering.judged(answer)
     assert answering.passes(found)

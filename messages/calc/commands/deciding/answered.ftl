@@ -201,3 +201,23 @@ near =
         [yes] 超出实测：{ $outside }
        *[no] 负载、切分、投机、格式与卡型均在实测范围内
     }
+
+short =
+    .en = { $label }: { $short } per device short
+    .zh = { $label }：每卡缺 { $short }
+
+over-a-limit =
+    .en = { $label }: { $quantity } { $value }{ $priced ->
+        [yes] { " " }{ $currency }
+       *[no] { "" }
+    }, the limit is { $limit }{ $priced ->
+        [yes] { " " }{ $currency }
+       *[no] { "" }
+    }, off by a factor of { $factor }
+    .zh = { $label }：{ $quantity } { $value }{ $priced ->
+        [yes] { " " }{ $currency }
+       *[no] { "" }
+    }，上限为 { $limit }{ $priced ->
+        [yes] { " " }{ $currency }
+       *[no] { "" }
+    }，相差 { $factor } 倍

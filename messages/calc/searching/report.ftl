@@ -1,24 +1,4 @@
-### Why a goal has no answer, and what comes nearest: of one pool, and of two.
-
-short =
-    .en = { $label }: { $short } per device short
-    .zh = { $label }：每卡缺 { $short }
-
-over-a-limit =
-    .en = { $label }: { $quantity } { $value }{ $priced ->
-        [yes] { " " }{ $currency }
-       *[no] { "" }
-    }, the limit is { $limit }{ $priced ->
-        [yes] { " " }{ $currency }
-       *[no] { "" }
-    }, off by a factor of { $factor }
-    .zh = { $label }：{ $quantity } { $value }{ $priced ->
-        [yes] { " " }{ $currency }
-       *[no] { "" }
-    }，上限为 { $limit }{ $priced ->
-        [yes] { " " }{ $currency }
-       *[no] { "" }
-    }，相差 { $factor } 倍
+### Why a goal has no answer.
 
 no-pool-holds =
     .en = no { $pool ->
