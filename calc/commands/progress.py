@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from calc.many.processes import Told
+from calc.many.processes import OnProgress
 
 SOON = 2.0  # until it is shown [s]
 
@@ -22,7 +22,7 @@ class _Late(Progress):
 
 
 @contextlib.contextmanager
-def progress() -> Iterator[Told]:
+def progress() -> Iterator[OnProgress]:
     """Say on standard error what takes its time, and how much of it is done; nothing elsewhere.
 
     Yields a function of what is under way, how much of it is done, and of how much; 0 of 0 where

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from calc.launching.pools import ENGINES, Overloaded, check_start
 from calc.layouts.layout import Row, Start
-from calc.many.processes import Told, silent
+from calc.many.processes import OnProgress, silent
 from calc.searching import selection
 from calc.searching.report import SearchReport
 from calc.searching.search import Stopped
@@ -67,14 +67,14 @@ def _releases(goal: Goal, row: Row) -> Iterator[str]:
 
 
 def select(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
-           progress: Told = silent) -> Selection:
+           progress: OnProgress = silent) -> Selection:
     """Deployments that meet a goal and are started by a release, as
     ``calc.searching.selection.select``."""
     return selection.select(goal, settings, workers, start, progress)
 
 
 def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
-           progress: Told = silent, everything: bool = False) -> SearchReport:
+           progress: OnProgress = silent, everything: bool = False) -> SearchReport:
     """The finished answer to a goal, of deployments that a release starts.
 
     >>> report = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])

@@ -67,14 +67,14 @@ def has_room(headroom: Any, margin: float = 0.0) -> Any:
     return (headroom[HEADROOM] if isinstance(headroom, Mapping) else headroom) >= margin
 
 
-def reasons(scenario: Scenario, found: Mapping[str, Any]) -> tuple[Reason, ...]:
+def reasons(scenario: Scenario, quantities: Mapping[str, Any]) -> tuple[Reason, ...]:
     """Why a deployment does not run as asked; nothing if it does.
 
     Args:
         scenario: the deployment.
-        found: quantities of ``calc.evaluate`` for it, scalars.
+        quantities: quantities of ``calc.evaluate`` for it, scalars.
     """
-    short = () if has_room(found) else (_short(found),)
+    short = () if has_room(quantities) else (_short(quantities),)
     return (*short, *not_loaded(scenario))
 
 
@@ -90,16 +90,16 @@ def _sentence(problem: Problem) -> Reason:
     return Reason(problem.kind, dict(problem.numbers), {"en": f"{begun}.", "zh": f"{zh}。"})
 
 
-def _short(found: Mapping[str, Any]) -> Reason:
+def _short(quantities: Mapping[str, Any]) -> Reason:
     """By how much the fullest device is short, and of what."""
-    numbers = {"short": -float(found[HEADROOM])}
-    numbers |= {name: float(found[name]) for name in OF_MEMORY}
-    numbers["copies"] = float(found["absorbed_copies_per_device"] + found["mtp_weights"])
-    told = {name: human(number, "B") for name, number in numbers.items()}
-    weights, cache, active, buffers, whole, usable = (told[name] for name in OF_MEMORY)
+    numbers = {"short": -float(quantities[HEADROOM])}
+    numbers |= {name: float(quantities[name]) for name in OF_MEMORY}
+    numbers["copies"] = float(quantities["absorbed_copies_per_device"] + quantities["mtp_weights"])
+    labels = {name: human(number, "B") for name, number in numbers.items()}
+    weights, cache, active, buffers, total, usable = (labels[name] for name in OF_MEMORY)
     return Reason(MEMORY, numbers, by_language(say(
-        "fullest-device-is-short-weights", short=told["short"], weights=weights, cache=cache,
-        active=active, whole=whole, usable=usable, copies=told["copies"], buffers=buffers,
+        "fullest-device-is-short-weights", short=labels["short"], weights=weights, cache=cache,
+        active=active, whole=total, usable=usable, copies=labels["copies"], buffers=buffers,
         copied=numbers["copies"] > 0, buffered=numbers["exchange_buffers"] > 0)))
 
 
@@ -112,22 +112,22 @@ class Judge:
         default_factory=dict, repr=False)
 
     def kinds(self, subject: Subject, rows: Mapping[str, np.ndarray], table: Any = None,
-              asked: Collection[str] = tuple(KINDS)) -> np.ndarray:
+              kinds: Collection[str] = tuple(KINDS)) -> np.ndarray:
         """Why each layout is not loaded: a place in ``KINDS``, or -1 of one that is, shape (n,).
 
         Args:
             subject: the model on its cards.
             rows: columns named as attributes of ``Cut``, shape (n,) each; absent, its defaults.
             table: what tells these rows from others, where they are judged again.
-            asked: kinds that are.
+            kinds: kinds that are.
         """
         order, count = list(KINDS), len(next(iter(rows.values())))
-        found = np.full(count, -1)
+        places = np.full(count, -1)
         for rule in RULES:
-            if rule.kind in asked:
+            if rule.kind in kinds:
                 bad = self._bad(rule, subject, rows, table)
-                found[(found < 0) & bad] = order.index(rule.kind)
-        return found
+                places[(places < 0) & bad] = order.index(rule.kind)
+        return places
 
     def _bad(self, rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray], table: Any
              ) -> np.ndarray:
@@ -141,14 +141,14 @@ class Judge:
 
 
 def _judged(rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray],
-            known: dict[tuple[int, ...], bool]) -> np.ndarray:
+            verdicts: dict[tuple[int, ...], bool]) -> np.ndarray:
     """Which layouts a rule refuses; those that are equal in what it looks at are judged once.
 
     Args:
         rule: of ``RULES``.
         subject: the model on its cards.
         rows: columns of the layouts, shape (n,) each.
-        known: what the rule says of the same subject, by what it looks at of a layout; added to.
+        verdicts: what the rule says of the same subject, by what it looks at of a layout; added to.
     """
     names = [name for name in rule.of if name in rows]
     count = len(next(iter(rows.values())))
@@ -158,13 +158,13 @@ def _judged(rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray],
         np.broadcast_to(column, count) for column in rule.alike(subject, rows)]
     first, which = distinct(looked_at)
     alike = [rows[name][first].tolist() for name in names]
-    told = [column[first].tolist() for column in looked_at]
-    keys = list(zip(*told, strict=True))
+    values_looked_at = [column[first].tolist() for column in looked_at]
+    keys = list(zip(*values_looked_at, strict=True))
     for key, values in zip(keys, zip(*alike, strict=True), strict=True):
-        if key not in known:
-            known[key] = rule.problem(
+        if key not in verdicts:
+            verdicts[key] = rule.problem(
                 subject, Cut(**dict(zip(names, values, strict=True)))) is not None
-    return np.array([known[key] for key in keys], bool)[which]
+    return np.array([verdicts[key] for key in keys], bool)[which]
 
 
 def distinct(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -199,9 +199,9 @@ def _places(column: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def admitted(subject: Subject, rows: Mapping[str, np.ndarray],
-             asked: Collection[str] = tuple(KINDS)) -> np.ndarray:
+             kinds: Collection[str] = tuple(KINDS)) -> np.ndarray:
     """Which layouts are loaded, shape (n,); arguments as of :meth:`Judge.kinds`."""
-    return Judge().kinds(subject, rows, asked=asked) < 0
+    return Judge().kinds(subject, rows, kinds=kinds) < 0
 
 
 def rejection_counts(kinds: np.ndarray) -> Counter[str]:

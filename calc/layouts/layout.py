@@ -79,7 +79,7 @@ def enumerate_layouts(counts: Sequence[int], sizes: Sizes) -> tuple[Rows, int]:
         for tp in _meant(devices, sizes.tensor):
             for pp in _meant(devices // tp, sizes.pipeline):
                 dp = devices // tp // pp
-                if not _asked(dp, sizes.data):
+                if sizes.data is not None and dp not in sizes.data:
                     continue
                 experts = _meant(tp * dp, sizes.expert)
                 if sizes.pipeline is None and pp > MOST_STAGES:
@@ -89,16 +89,12 @@ def enumerate_layouts(counts: Sequence[int], sizes: Sizes) -> tuple[Rows, int]:
                          for ep in experts for slices in sizes.slices
                          for spares in sizes.spares(ep) for context in _meant(tp, sizes.context)]
     table = np.array(rows, dtype=int).reshape(-1, len(LAYOUT_AXES))
-    return {name: table[:, place] for place, name in enumerate(LAYOUT_AXES)}, left
+    return {name: table[:, column] for column, name in enumerate(LAYOUT_AXES)}, left
 
 
-def _asked(size: int, listed: Sequence[int] | None) -> bool:
-    return listed is None or size in listed
-
-
-def _meant(whole: int, listed: Sequence[int] | None) -> list[int]:
+def _meant(number: int, listed: Sequence[int] | None) -> list[int]:
     """Divisors that are tried."""
-    return [size for size in divisors(whole) if _asked(size, listed)]
+    return [size for size in divisors(number) if listed is None or size in listed]
 
 
 def at(rows: Mapping[str, np.ndarray], which: np.ndarray | slice) -> Rows:
@@ -249,8 +245,8 @@ class Choice:
     def from_json(cls, data: Mapping[str, Any]) -> Choice:
         """A choice of what :meth:`as_json` gives."""
         method = data.get("draft_method", OWN_LAYER)
-        known = {name: value for name, value in data.items() if name != "draft_method"}
-        return cls(**({"engine": None} | known), drafter=DRAFTERS.index(method))
+        fields = {name: value for name, value in data.items() if name != "draft_method"}
+        return cls(**({"engine": None} | fields), drafter=DRAFTERS.index(method))
 
     @property
     def nodes(self) -> int:
@@ -280,40 +276,40 @@ class Choice:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        found = asdict(self) | {"drafter": None, "draft_method": self.draft_method,
+        fields = asdict(self) | {"drafter": None, "draft_method": self.draft_method,
                                 "prefill_context": self.prefill_context or None}
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in fields.items() if value is not None}
 
     def settings(self) -> dict[str, str | int]:
         """What ``--set`` takes, by path; a scenario of the same model and workload becomes this."""
         nodes = self.nodes
-        found: dict[str, str | int] = {"device": self.device, "cluster.node": self.node,
+        settings: dict[str, str | int] = {"device": self.device, "cluster.node": self.node,
                                        "cluster.nodes": nodes, "precision": self.precision}
         if self.devices != nodes * _per_node(self.node):
-            found["cluster.devices"] = self.devices
+            settings["cluster.devices"] = self.devices
         if self.engine:
-            found["engine"] = self.engine
-        found |= {"parallelism.tensor_parallel": self.tensor,
+            settings["engine"] = self.engine
+        settings |= {"parallelism.tensor_parallel": self.tensor,
                   "parallelism.pipeline_parallel": self.pipeline,
                   "parallelism.data_parallel": self.data,
                   "parallelism.expert_parallel": self.expert}
         if self.slices:
-            found["parallelism.expert_tensor_parallel"] = self.slices
+            settings["parallelism.expert_tensor_parallel"] = self.slices
         if self.spares:
-            found |= {"parallelism.redundant_experts": self.spares,
+            settings |= {"parallelism.redundant_experts": self.spares,
                       "parallelism.balancing": "periodic"}
         if self.context > 1:
-            found["parallelism.decode_context_parallel"] = self.context
+            settings["parallelism.decode_context_parallel"] = self.context
         if self.host_cache:
-            found["workload.host_cache"] = f"{self.host_cache}GB"
-        found |= {"workload.concurrency": self.concurrency,
+            settings["workload.host_cache"] = f"{self.host_cache}GB"
+        settings |= {"workload.concurrency": self.concurrency,
                   "workload.max_num_batched_tokens": self.chunk,
                   "workload.memory_utilization": f"{self.utilization / 100:g}"}
         if self.drafts:
-            found["workload.draft_tokens"] = self.drafts
+            settings["workload.draft_tokens"] = self.drafts
         if self.draft_method:
-            found["workload.draft_method"] = self.draft_method
-        return found | ({DEALT: 1} if self.prefill_context else {})
+            settings["workload.draft_method"] = self.draft_method
+        return settings | ({DEALT: 1} if self.prefill_context else {})
 
 
 @dataclass(frozen=True)
@@ -378,8 +374,9 @@ class Row:
         Args:
             objectives: name -> +1 to have it large, -1 to have it small.
         """
-        known = self.quantities | {"cards": float(self.devices)}
-        return tuple(sign * known.get(name, -sign * math.inf) for name, sign in objectives.items())
+        values = self.quantities | {"cards": float(self.devices)}
+        return tuple(sign * values.get(name, -sign * math.inf)
+                     for name, sign in objectives.items())
 
     def kernels(self, model: Model) -> list[Kernel | None]:
         """Which engine, from which release, runs the format of each pool; None where none is known
@@ -398,8 +395,8 @@ class Row:
         else:
             own = {"prefill": self.prefill.as_json(), "decode": self.choice.as_json(),
                    "binds_pools": self.binds}
-        told = announced(choice.device for choice in self.choices)
-        return own | ({"announced": told[0]} if told else {}) | {
+        announcement = announced(choice.device for choice in self.choices)
+        return own | ({"announced": announcement[0]} if announcement else {}) | {
             "quantities": self.quantities, **({"over": self.over} if self.over else {})}
 
 
@@ -465,12 +462,12 @@ def of_pool(choice: Choice, prompt: int) -> dict[str, str | int]:
         return {"mechanisms.separate_pools": 1, "workload.stream_interval": 1}
     if choice.pool is None:
         return {}
-    asked: dict[str, str | int] = {"workload.output_tokens": 1,
+    settings: dict[str, str | int] = {"workload.output_tokens": 1,
                                    "workload.context_tokens": prompt + 1}
     if choice.expert > choice.tensor and choice.slices <= 1:  # slices are gathered for
         # few requests of many tokens: the mode for high throughput
-        asked["mechanisms.exchange_normal"] = 1
-    return asked
+        settings["mechanisms.exchange_normal"] = 1
+    return settings
 
 
 def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
@@ -515,8 +512,8 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
                                 for group in (workload, mechanisms))
         parts["workload"] = workload | {"agent": demand.agent.model_dump() | {
             "pause": f"{demand.agent.pause} s"}}
-    promised = {name: {at: f"{limit} s" for at, limit in kept.items()}
-                for name, stated in goal.limits.times.items() if (kept := watched(stated))}
+    promised = {name: {at: f"{limit} s" for at, limit in targets.items()}
+                for name, stated in goal.limits.times.items() if (targets := watched(stated))}
     title = f"{goal.title['en']}: {choice.devices} × {choice.device}"
     file = {"title": {"en": title, "zh": f"{goal.title['zh']}：{choice.devices} × {choice.device}"},
             "defaults": ASSUMED, "model": goal.model, **plain, **parts}
@@ -541,8 +538,8 @@ def _arrivals(goal: Goal) -> dict[str, Any]:
         return {"arrivals": "poisson", "arrival_rate": f"{demand.arrival_rate} request/s"}
     if demand.arrivals == "burst":
         return {"arrivals": "burst"}
-    found: dict[str, Any] = {"arrivals": "closed-loop"}
-    return found | ({"think_time": f"{demand.think_time} s"} if demand.think_time else {})
+    arrivals: dict[str, Any] = {"arrivals": "closed-loop"}
+    return arrivals | ({"think_time": f"{demand.think_time} s"} if demand.think_time else {})
 
 
 def text(goal: Goal, choice: Choice) -> str:
@@ -572,10 +569,10 @@ def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
                 for name, part in own.items()}
     for name, title in (("prefill", say("prefill-pool")), ("decode", say("decode-pool"))):
         variants[name]["title"] = by_language(title)
-    whole = {"title": goal.title, **shared, "device": decode.device, "pools": list(own),
+    file = {"title": goal.title, **shared, "device": decode.device, "pools": list(own),
              "variants": variants}
     schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
-    return schema + yaml.dump(whole, Dumper=DUMPER, sort_keys=False, allow_unicode=True, width=100)
+    return schema + yaml.dump(file, Dumper=DUMPER, sort_keys=False, allow_unicode=True, width=100)
 
 
 def scenario(goal: Goal, choice: Choice) -> Scenario:
@@ -597,6 +594,6 @@ def unrun(goal: Goal, row: Row) -> list[Mapping[str, str]]:
         goal: whose model and demand it serves.
         row: the deployment.
     """
-    made = [scenario(goal, choice) for choice in row.choices]
-    return [problem.text for each in made for problem in problems(
-        subject_of(each), cut_of(each), (KERNEL, ENGINE))]
+    scenarios = [scenario(goal, choice) for choice in row.choices]
+    return [problem.text for deployed in scenarios for problem in problems(
+        subject_of(deployed), cut_of(deployed), (KERNEL, ENGINE))]

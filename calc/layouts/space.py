@@ -194,31 +194,31 @@ class Space:
         """Precisions that run on a card, of those that the model is published in, if any is, for
         the engine; of those that widen its weights, where these run as they are, only what is shown
         on the very card."""
-        found = precisions(self.subject(base))
+        formats = precisions(self.subject(base))
         if self.goal.space.any_format:
-            return [entry.id for entry in found]
+            return [entry.id for entry in formats]
         device, name = load_device(base.device), base.engine and base.engine.partition(AT)[0]
-        had = [entry for entry in found if published(self.model, entry, name, device)]
+        had = [entry for entry in formats if published(self.model, entry, name, device)]
         stored = published_weights(self.model)
         as_published = any(entry.weights == stored and known_to_run(
             self.subject(replace(base, precision=entry.id))) for entry in had)
-        kept = [entry for entry in had if entry.weights == stored or not as_published
+        narrowest = [entry for entry in had if entry.weights == stored or not as_published
                 or not quality(self.model, entry.id).lossless
                 or shown(self.model, entry, name, device)]
-        self.dropped[UNPUBLISHED] += len(found) - len(had)
-        self.dropped[WIDENED] += len(had) - len(kept)
-        return [entry.id for entry in kept]
+        self.dropped[UNPUBLISHED] += len(formats) - len(had)
+        self.dropped[WIDENED] += len(had) - len(narrowest)
+        return [entry.id for entry in narrowest]
 
     def _good(self, precision: str) -> bool:
         """Whether a format keeps the quality that is asked for; where nothing is, and no format is
         named, none is tried that is known to lose ``LOSS`` against any other."""
-        asked, known = self.goal.limits.quality, quality(self.model, precision)
-        if asked is None:
+        bound, scores = self.goal.limits.quality, quality(self.model, precision)
+        if bound is None:
             named = (self.goal.precisions or self.goal.space.any_format
                      or self.goal.engines == [UNNAMED])
             return bool(named) or all(row.difference is None or row.difference > -LOSS
-                                      for row in known.rows)
-        return known.is_published if asked == PUBLISHED else known.within(float(asked))
+                                      for row in scores.rows)
+        return scores.is_published if bound == PUBLISHED else scores.within(float(bound))
 
     def subject(self, base: Base, pool: str | None = None) -> Subject:
         """What is asked to be loaded of a base, but for its layout.
@@ -244,9 +244,9 @@ class Space:
         """
         running = fitting(device)
         if self.goal.engines is None:
-            known = [] if self.resolve or self.goal.space.any_engine else [
+            names = [] if self.resolve or self.goal.space.any_engine else [
                 name for name in running if profile_of(name).flags]
-            return [f"{name}{AT}{release_of(profile_of(name), None)}" for name in known] or [None]
+            return [f"{name}{AT}{release_of(profile_of(name), None)}" for name in names] or [None]
         if self.goal.engines == [UNNAMED]:
             return [None]
         for name in self.goal.engines:
@@ -300,8 +300,8 @@ class Space:
         """Layouts of a base that are not tried, by why, and those with which no draft is."""
         if base not in self._left_out:
             kinds = self._kinds(base)
-            found = rejection_counts(kinds)
-            found["pipeline"] += self._whole(base)[1]
+            counts = rejection_counts(kinds)
+            counts["pipeline"] += self._layouts_of(base)[1]
             if drafting := [pair for pair in self.drafting(base) if pair[1]]:
                 of_loaded = at(self.layouts(base), kinds < 0)
                 none = np.ones(len(of_loaded["data"]), bool)
@@ -309,13 +309,13 @@ class Space:
                     none &= self._undrafted(base, of_loaded | {
                         "drafts": np.full(len(none), count),
                         "drafter": np.full(len(none), drafter)})
-                found["drafts"] += int(none.sum())
-            self._left_out[base] = found
+                counts["drafts"] += int(none.sum())
+            self._left_out[base] = counts
         return self._left_out[base]
 
     def _undrafted(self, base: Base, cells: Cells) -> np.ndarray:
         """Which cells draft where no engine does."""
-        return self._judge.kinds(self.subject(base), cells, asked=("drafts",)) >= 0
+        return self._judge.kinds(self.subject(base), cells, kinds=("drafts",)) >= 0
 
     def _kinds(self, base: Base) -> np.ndarray:
         """Why each layout of a base is not loaded, as ``calc.layouts.feasible`` has it."""
@@ -335,7 +335,7 @@ class Space:
         places = np.unravel_index(np.arange(np.prod(shape)), shape)
         cells = {name: column[places[0]] for name, column in layouts.items()}
         drafters, drafts = np.array(drafting).T
-        cells |= {name: np.array(values)[place] for name, place, values in (
+        cells |= {name: np.array(values)[position] for name, position, values in (
             ("chunk", places[1], chunks), ("micro_batches", places[2], batches),
             ("drafts", places[3], drafts), ("drafter", places[3], drafters),
             ("prefill_context", places[4], dealt), ("utilization", places[5], shares))}
@@ -352,9 +352,9 @@ class Space:
 
     def layouts(self, base: Base) -> Cells:
         """Cuts of a base, whether they divide the model or not."""
-        return self._whole(base)[0]
+        return self._layouts_of(base)[0]
 
-    def _whole(self, base: Base) -> tuple[Cells, int]:
+    def _layouts_of(self, base: Base) -> tuple[Cells, int]:
         """Cuts of a base, and how many more have more stages than are tried."""
         key = base.node, self.most(base)
         if key not in self._layouts:
@@ -366,9 +366,9 @@ class Space:
                 lambda ranks: _spares(self.goal, self.shapes, ranks, per_node),
                 space.decode_context))
             if space.pipeline is None and joined_fast(node):
-                whole = (rows["pipeline"] == 1) | (np.maximum(
+                unsplit = (rows["pipeline"] == 1) | (np.maximum(
                     rows["tensor"], rows["expert"]) % scale_up_domain(node) == 0)
-                rows, left = at(rows, whole), left + int((~whole).sum())
+                rows, left = at(rows, unsplit), left + int((~unsplit).sum())
             self._layouts[key] = rows, left
         return self._layouts[key]
 
@@ -391,8 +391,8 @@ class Space:
 
     def slices(self) -> list[int]:
         """Slices of an expert that are tried [1]; 0 is what tensor parallelism leaves."""
-        asked = self.goal.space.expert_slices
-        return list(asked) if asked and self.shapes["n_routed_experts"] else [0]
+        sizes = self.goal.space.expert_slices
+        return list(sizes) if sizes and self.shapes["n_routed_experts"] else [0]
 
     def chunks(self) -> list[int]:
         """Prompt tokens of a step that are tried [token]."""
@@ -416,26 +416,26 @@ class Space:
         Raises ParamsError for a drafter that is asked for and not known of the model.
         """
         space, subject = self.goal.space, self.subject(base)
-        asked = space.drafters
-        if asked is None or OWN_LAYER in asked:
-            found = [(0, count) for count in self.drafts()]
+        names = space.drafters
+        if names is None or OWN_LAYER in names:
+            pairs = [(0, count) for count in self.drafts()]
         else:
-            found = [(0, 0)] if space.drafts is None or 0 in space.drafts else []
+            pairs = [(0, 0)] if space.drafts is None or 0 in space.drafts else []
         for method, drafter in self.model.drafters.items():
             starts = base.engine is not None and drafted_by(subject, method)
-            if (space.any_engine or starts) if asked is None else method in asked:
+            if (space.any_engine or starts) if names is None else method in names:
                 most = int(drafter.draft_tokens.value)
                 counts = space.drafts or ([most] if drafter.draft_block else range(1, most + 1))
-                found += [(DRAFTERS.index(method), count) for count in counts if count]
-        if asked is None and found[-1][0] and (with_layer := checkpoint_for(
+                pairs += [(DRAFTERS.index(method), count) for count in counts if count]
+        if names is None and pairs[-1][0] and (with_layer := checkpoint_for(
                 subject.model, subject.precision, "", subject.device, OWN_LAYER)) and (
                 with_layer.preview):  # the official release drafts with another module
-            found = [each for each in found if each[0] or not each[1]]
-        if unknown := {*(asked or ())} - {OWN_LAYER, *self.model.drafters}:
+            pairs = [drafting for drafting in pairs if drafting[0] or not drafting[1]]
+        if unknown := {*(names or ())} - {OWN_LAYER, *self.model.drafters}:
             raise ParamsError(f"space.drafters: no drafter '{min(unknown)}' of '{self.model.id}' "
                               f"is known, expected {OWN_LAYER}"
                               f"{''.join(f' or {name}' for name in self.model.drafters)}.")
-        return found
+        return pairs
 
     def prefill_context(self, base: Base) -> list[int]:
         """Whether prompts are dealt over tensor-parallel ranks [1]: both where the engine of a base
@@ -445,9 +445,9 @@ class Space:
         Args:
             base: whose engine it is.
         """
-        asked, its = self.goal.space.prefill_context, self.shapes
-        if asked is not None:
-            return list(asked)
+        stated, its = self.goal.space.prefill_context, self.shapes
+        if stated is not None:
+            return list(stated)
         picked = its["index_topk"] * its["compress_ratio"]
         if base.engine is None or its["linear_layers"] or not (
                 0 < picked < self.goal.demand.input_tokens):
@@ -520,11 +520,11 @@ def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
 def _deals_prompts(base: Base, cells: Cells) -> np.ndarray:
     """Which layouts an engine deals prompts in, of those that have a switch for it: over several
     ranks that do not deal the cache too, under SGLang in replicas of their own within a server."""
-    found: np.ndarray = (cells["tensor"] > 1) & (cells["context"] == 1)
+    deals: np.ndarray = (cells["tensor"] > 1) & (cells["context"] == 1)
     if base.engine is None or not base.engine.startswith("sglang"):
-        return found
+        return deals
     joined = joined_replicas(cells["tensor"], cells["expert"], cells["slices"])
-    return found & (joined == 1) & (cells["tensor"] <= ONE_SERVER)
+    return deals & (joined == 1) & (cells["tensor"] <= ONE_SERVER)
 
 
 def joined_fast(node: Node) -> bool:
@@ -559,8 +559,8 @@ def _spares(goal: Goal, shapes: dict[str, Any], ranks: int, per_node: int) -> li
         return [0]
     fewest = -(-routed // ranks) * ranks - routed
     numbers = {"none": 0, "fewest": fewest, "per-rank": fewest + ranks}
-    asked = goal.space.spares or [*numbers][:2 if ranks <= per_node else 3]
-    return sorted({each if isinstance(each, int) else numbers[each] for each in asked})
+    spares = goal.space.spares or [*numbers][:2 if ranks <= per_node else 3]
+    return sorted({spare if isinstance(spare, int) else numbers[spare] for spare in spares})
 
 
 GIGA = factor("GB")

@@ -41,14 +41,14 @@ def front(columns: Mapping[str, np.ndarray], objectives: Mapping[str, int]) -> n
     column, has another sign, or holds what is not a number.
     """
     costs = _costs(columns, objectives)
-    kept = np.arange(costs.shape[1])
-    while len(kept) > FEW:
-        left = kept[_unbeaten(costs[:, kept], _strongest(costs[:, kept]))]
-        few = len(left) <= len(kept) / 2
-        kept = left
+    rest = np.arange(costs.shape[1])
+    while len(rest) > FEW:
+        left = rest[_unbeaten(costs[:, rest], _strongest(costs[:, rest]))]
+        few = len(left) <= len(rest) / 2
+        rest = left
         if not few:
             break
-    return np.sort(kept[_sorted_front(costs[:, kept])])
+    return np.sort(rest[_sorted_front(costs[:, rest])])
 
 
 def _costs(columns: Mapping[str, np.ndarray], objectives: Mapping[str, int]) -> np.ndarray:
@@ -120,8 +120,8 @@ def _sorted_front(costs: np.ndarray) -> np.ndarray:
     """Places of the front, by sorting: a row is beaten only by one before it."""
     order = np.lexsort(costs[::-1])
     ordered = costs[:, order]
-    found, count = np.empty_like(ordered), 0
-    kept = []
+    costs_of_front, count = np.empty_like(ordered), 0
+    parts = []
     for start in range(0, len(order), BLOCK):
         block, at = ordered[:, start:start + BLOCK], order[start:start + BLOCK]
         alive = ~_beats(block, block).any(axis=0)
@@ -129,12 +129,12 @@ def _sorted_front(costs: np.ndarray) -> np.ndarray:
         for end in range(count, 0, -BLOCK):  # the nearest first: what is beaten falls early
             if not len(at):
                 break
-            alive = ~_beats(found[:, max(0, end - BLOCK):end], block).any(axis=0)
+            alive = ~_beats(costs_of_front[:, max(0, end - BLOCK):end], block).any(axis=0)
             block, at = block[:, alive], at[alive]
-        kept.append(at)
-        found[:, count:count + len(at)] = block
+        parts.append(at)
+        costs_of_front[:, count:count + len(at)] = block
         count += len(at)
-    return np.concatenate(kept) if kept else order
+    return np.concatenate(parts) if parts else order
 
 
 def _beats(some: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -193,12 +193,12 @@ class Front:
             columns: objectives of the rows, shape (n,) each.
         """
         costs = _costs(columns, self.objectives)
-        kept = self._kept_costs(costs)
-        if kept.size * costs.shape[1] <= AT_ONCE:
-            found: np.ndarray = np.any(_beats(kept, costs), axis=0)
-            return found
+        own = self._kept_costs(costs)
+        if own.size * costs.shape[1] <= AT_ONCE:
+            beaten_by_any: np.ndarray = np.any(_beats(own, costs), axis=0)
+            return beaten_by_any
         beaten = np.ones(costs.shape[1], dtype=bool)
-        beaten[_unbeaten(costs, kept)] = False
+        beaten[_unbeaten(costs, own)] = False
         return beaten
 
     def merge(self, other: Front) -> Front:
@@ -252,10 +252,10 @@ class Best:
         """Take in rows: arrays of one length, the same columns every time. Returns itself."""
         costs, = _costs(columns, {self.name: self.sign})
         self.count += len(costs)
-        kept = self.rows.get(self.name, costs[:0])
+        values = self.rows.get(self.name, costs[:0])
         left = np.arange(len(costs))
-        if len(kept) == self.most:  # those equal to the last one are told apart below
-            left = np.flatnonzero(costs <= -self.sign * kept[-1])
+        if len(values) == self.most:  # those equal to the last one are told apart below
+            left = np.flatnonzero(costs <= -self.sign * values[-1])
         if len(left) > self.most:  # as many different ones are at least as many rows
             left = left[costs[left] <= np.unique(costs[left])[:self.most][-1]]
         self._take({name: np.asarray(column)[left] for name, column in columns.items()})

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 Done = TypeVar("Done")
 ENDING = (signal.SIGINT, signal.SIGTERM)
-Told = Callable[[str, int, int], None]  # what is under way, how much of it is done, of how much
+OnProgress = Callable[[str, int, int], None]  # what is under way, steps done, all steps
 
 
 def silent(what: str, done: int, of: int) -> None:

@@ -66,7 +66,7 @@ def sweep(inputs: Columns, attention: str, names: Iterable[str], *, decode: bool
 
 
 def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,), *,
-                 threads: int = 2, known: Columns | None = None) -> dict[str, np.ndarray]:
+                 threads: int = 2, computed: Columns | None = None) -> dict[str, np.ndarray]:
     """Latency of many deployments and its parts, without their memory budget.
 
     >>> import catalogue
@@ -85,7 +85,7 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
         attention: ``mla`` or ``gqa``.
         names: quantities to keep.
         threads: that share the passes.
-        known: ``DECODED``, ``PREFILLED`` or ``PACKED`` of the same deployments, where they were
+        computed: ``DECODED``, ``PREFILLED`` or ``PACKED`` of the same deployments, where they were
             computed before: then such a step is not computed again, and of it nothing else is to be
             had.
 
@@ -96,7 +96,7 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     names = list(names)
     needs_prefill(names)
     check_names(inputs)
-    return _in_passes(_Latencies(attention, tuple(names)), {**inputs, **(known or {})}, names,
+    return _in_passes(_Latencies(attention, tuple(names)), {**inputs, **(computed or {})}, names,
                       threads, CHUNK)
 
 

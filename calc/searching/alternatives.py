@@ -94,9 +94,9 @@ def alternatives(scenario: Scenario) -> Alternatives:
     best, own, official = (_advice(scenario, row) for row in (
         selection.central, selection.central_of(scenario.precision.id),
         selection.central_of(selection.official_precision)))
-    asked = _as_it_is(scenario)
-    if asked is not None:
-        own = asked if own is None or _rate(own) < _rate(asked) else own
+    own_advice = _as_it_is(scenario)
+    if own_advice is not None:
+        own = own_advice if own is None or _rate(own) < _rate(own_advice) else own
     # ranked in closed form, told as it is simulated where that does not hold
     best = max(filter(None, (best, own, official)), key=_rate, default=None)
     return Alternatives(best, own, official, selection.official_precision,
@@ -116,7 +116,7 @@ def _rate(advice: Advice) -> float:
 
 
 def goal_of(scenario: Scenario, space: Mapping[str, Any], demand: Mapping[str, Any] | None = None,
-            **asked: Any) -> Goal:
+            **fields: Any) -> Goal:
     """What the requests of a deployment ask of its kind of cards.
 
     Args:
@@ -124,7 +124,7 @@ def goal_of(scenario: Scenario, space: Mapping[str, Any], demand: Mapping[str, A
         space: what is tried besides its own chunk and share of memory, without spares and with no
             cache dealt over ranks.
         demand: besides the lengths of its requests.
-        asked: fields of the goal besides.
+        fields: fields of the goal besides.
     """
     file, inputs = scenario.file, scenario.inputs()
     tried = {"chunks": [int(inputs["max_num_batched_tokens"])], "spares": ["none"],
@@ -137,7 +137,7 @@ def goal_of(scenario: Scenario, space: Mapping[str, Any], demand: Mapping[str, A
         demand=Demand.model_construct(
             input_tokens=int(inputs["input_tokens"]), output_tokens=int(inputs["output_tokens"]),
             **(demand or {})),
-        devices=[Offer.model_construct(device=file.device, node=file.cluster.node)], **asked)
+        devices=[Offer.model_construct(device=file.device, node=file.cluster.node)], **fields)
 
 
 def default_share(scenario: Scenario) -> Callable[[Cells], np.ndarray] | None:
@@ -152,8 +152,8 @@ def default_share(scenario: Scenario) -> Callable[[Cells], np.ndarray] | None:
 
     def share(cells: Cells) -> np.ndarray:
         inputs = {symbol: cells[name] for name, symbol in SYMBOLS.items() if name in cells}
-        found: np.ndarray = PERCENT * scenario.shares(inputs)["memory_utilization"]
-        return found
+        shares: np.ndarray = PERCENT * scenario.shares(inputs)["memory_utilization"]
+        return shares
     return share
 
 
@@ -179,11 +179,11 @@ def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:
     own = _own(scenario)
     # none of them is searched
     plain = {key: value for key, value in PLAIN.items() if own.get(key) not in (None, value)}
-    found = plain | {key: value for key, value in choice.settings().items()
+    changed_settings = plain | {key: value for key, value in choice.settings().items()
                      if key.startswith(CHANGED) and own.get(key) != value}
     # an engine's default may be another one for the layout
-    chunk = changed(scenario, found).file.workload.max_num_batched_tokens.value
-    return found if chunk == choice.chunk else found | {CHUNK: choice.chunk}
+    chunk = changed(scenario, changed_settings).file.workload.max_num_batched_tokens.value
+    return changed_settings if chunk == choice.chunk else changed_settings | {CHUNK: choice.chunk}
 
 
 def _advice(scenario: Scenario, row: Row | None) -> Advice | None:

@@ -50,7 +50,7 @@ SYMBOLS = {
 """Settings of a cell and the input symbols that they are."""
 
 PACE = "steady_pace"
-KNOWN = (*DECODED, *PREFILLED, *sweeps.PACKED)
+COMPUTED = (*DECODED, *PREFILLED, *sweeps.PACKED)
 OF_MEMORY = ("chunk", "utilization")  # on which decode steps do not depend
 DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context", "prefill_context")
 # on which the steps of prompts depend, besides what differs by kind and whether there are drafts
@@ -85,22 +85,22 @@ class CandidateCells:
 
     def columns(self, cells: Cells) -> dict[str, Any]:
         """Inputs of cells: their settings, those that all share as one number."""
-        found = dict(self.inputs)
+        columns = dict(self.inputs)
         if "kind" in cells:
             kinds = cells["kind"]
             if len(kinds) and (kinds == kinds[0]).all():
                 kinds = kinds[0]
-            found |= {symbol: values[kinds] for symbol, values in self.inputs.items()
+            columns |= {symbol: values[kinds] for symbol, values in self.inputs.items()
                       if isinstance(values, np.ndarray)}
         for name, symbol in SYMBOLS.items():
             column = cells[name]
             same = len(column) and column[0] == column[-1] and (column == column[0]).all()
-            found[symbol] = column[0] if same and name != "concurrency" else column
+            columns[symbol] = column[0] if same and name != "concurrency" else column
         if HITS in cells:
-            found["prefix_hit_share"] = cells[HITS] / PER_MILLE
+            columns["prefix_hit_share"] = cells[HITS] / PER_MILLE
         if LOADED in cells:
-            found["host_prefix_share"] = cells[LOADED] / PER_MILLE
-        return found | {"memory_utilization": found["memory_utilization"] / PERCENT}
+            columns["host_prefix_share"] = cells[LOADED] / PER_MILLE
+        return columns | {"memory_utilization": columns["memory_utilization"] / PERCENT}
 
     @property
     def thinks(self) -> bool:
@@ -115,8 +115,8 @@ class CandidateCells:
         """
         if not self.thinks:
             return cells
-        held = sweep(self.columns(cells), self.attention, ["mean_requests"], decode=False)
-        return cells | self._hits(cells, held["mean_requests"]) | {
+        requests = sweep(self.columns(cells), self.attention, ["mean_requests"], decode=False)
+        return cells | self._hits(cells, requests["mean_requests"]) | {
             HOST: np.zeros_like(cells["data"])}
 
     def with_host_caches(self, cells: Cells) -> Cells:
@@ -129,14 +129,14 @@ class CandidateCells:
         plain = self.with_hits(cells)
         if not self.thinks or self.host is None or not len(plain["data"]):
             return plain
-        whole = math.floor(self.demand.prefix_hit_share * PER_MILLE)
-        some = at(plain, np.flatnonzero((plain[HITS] < whole) & (plain["context"] == 1)))
+        share = math.floor(self.demand.prefix_hit_share * PER_MILLE)
+        some = at(plain, np.flatnonzero((plain[HITS] < share) & (plain["context"] == 1)))
         if not len(some["data"]):
             return plain
-        parts, found = [plain], self._in_host_memory(some)
-        for number, size in enumerate(self.host.tried(some["devices"], found["weights"]), 1):
+        parts, capacity = [plain], self._in_host_memory(some)
+        for number, size in enumerate(self.host.tried(some["devices"], capacity["weights"]), 1):
             more = some | {HOST: size, "row": some["row"] + number * (1 + plain["row"].max())}
-            more |= self._hits(more, found["held"], size * found["of_giga"])
+            more |= self._hits(more, capacity["held"], size * capacity["of_giga"])
             parts.append(at(more, np.flatnonzero(more[HITS] > some[HITS])))
         return {name: np.concatenate([part[name] for part in parts]) for name in plain}
 
@@ -148,8 +148,8 @@ class CandidateCells:
         """
         if not self.thinks or self.host is None:
             return self.with_hits(cells)
-        found = self._in_host_memory(cells)
-        return cells | self._hits(cells, found["held"], cells[HOST] * found["of_giga"])
+        capacity = self._in_host_memory(cells)
+        return cells | self._hits(cells, capacity["held"], cells[HOST] * capacity["of_giga"])
 
     def _in_host_memory(self, cells: Cells) -> Cells:
         """Weights of a card [B], requests that the cards' cache holds, and those that a GB of a
@@ -157,16 +157,17 @@ class CandidateCells:
         assert self.host is not None
         inputs = self.columns(cells) | {"host_cache_memory": GIGA / self.host.cards(
             cells["devices"])}
-        found = sweep(inputs, self.attention, [
+        columns = sweep(inputs, self.attention, [
             "weights_per_device", "mean_requests", "host_requests"], decode=False)
-        return dict(zip(("weights", "held", "of_giga"), found.values(), strict=True))
+        return dict(zip(("weights", "held", "of_giga"), columns.values(), strict=True))
 
-    def _hits(self, cells: Cells, held: Number, on_host: Number = 0.0) -> Cells:
+    def _hits(self, cells: Cells, on_cards: Number, on_host: Number = 0.0) -> Cells:
         """Found shares of prompts, and the part of them in host memory, in whole per mille."""
-        found, loaded = hits_left(self.demand, cells["data"], held, on_host, cells["concurrency"])
-        whole = np.floor(found * PER_MILLE).astype(int)
-        on_hosts = np.broadcast_to(np.ceil(loaded * PER_MILLE), whole.shape).astype(int)
-        return {HITS: whole, LOADED: np.minimum(on_hosts, whole)}
+        shares, loaded = hits_left(self.demand, cells["data"], on_cards, on_host,
+                                   cells["concurrency"])
+        hits = np.floor(shares * PER_MILLE).astype(int)
+        on_hosts = np.broadcast_to(np.ceil(loaded * PER_MILLE), hits.shape).astype(int)
+        return {HITS: hits, LOADED: np.minimum(on_hosts, hits)}
 
     def spare(self, cells: Cells, longest: np.ndarray | None = None) -> np.ndarray:
         """What each has to spare of its memory, every request at its longest [B], shape (n,).
@@ -234,8 +235,8 @@ class CandidateCells:
 
     def decoding(self, cells: Cells) -> Cells:
         """Decode steps alone: their pace, and what :meth:`served` takes from cells that have it."""
-        found = self._of_alike(cells, ("steps", "concurrency"), [PACE, *DECODED])
-        return found | {PACE: found[PACE] * self._after_first}
+        columns = self._of_alike(cells, ("steps", "concurrency"), [PACE, *DECODED])
+        return columns | {PACE: columns[PACE] * self._after_first}
 
     @cached_property
     def _after_first(self) -> float:
@@ -272,12 +273,13 @@ class CandidateCells:
             return self._of_steps(cells, names)
         some, which = distinct([cells[key] for key in (*keys, *({HITS} & cells.keys()))])
         settings = {name: cells[name] for name in ("kind", HITS, *SYMBOLS) if name in cells}
-        found = self._of_steps(at(settings, some), names)
-        return {name: column[which] for name, column in found.items()}
+        columns = self._of_steps(at(settings, some), names)
+        return {name: column[which] for name, column in columns.items()}
 
     def _of_steps(self, cells: Cells, names: Sequence[str]) -> Cells:
-        known = {name: cells[name] for name in KNOWN if name in cells}
-        return decode_sweep(self.columns(cells), self.attention, names, threads=1, known=known)
+        computed = {name: cells[name] for name in COMPUTED if name in cells}
+        return decode_sweep(self.columns(cells), self.attention, names, threads=1,
+                            computed=computed)
 
     def quantities(self, cells: Cells, names: Sequence[str]) -> Cells:
         """Quantities of waves by their own names, shape (n,) each."""
@@ -295,8 +297,8 @@ class CandidateCells:
         Raises ParamsError for a card of which nobody says what it or its server draws.
         """
         inputs = self.columns(cells)
-        found = decode_sweep(inputs, self.attention, POWER_NAMES, threads=1)
-        return rounded(site_draws(inputs, found, deployed, throughput, {
+        quantities = decode_sweep(inputs, self.attention, POWER_NAMES, threads=1)
+        return rounded(site_draws(inputs, quantities, deployed, throughput, {
             name: share.value for name, share in
             shares_of(powers_of(deployed.device.id)).items()}))
 
@@ -305,27 +307,27 @@ class CandidateCells:
         wanted = seen_by_users(self.demand)
         if DECODED[0] not in cells:
             cells = cells | self.decoding(cells)
-        found = self._of_steps(self.prompted(cells), [*wanted.values(), *names])
-        seen = {name: rounded(found[symbol]) for name, symbol in wanted.items()}
-        return seen | {name: found[name] for name in names}
+        quantities = self._of_steps(self.prompted(cells), [*wanted.values(), *names])
+        seen = {name: rounded(quantities[symbol]) for name, symbol in wanted.items()}
+        return seen | {name: quantities[name] for name in names}
 
 
-def hits_left(demand: Demand, replicas: Number, held: Number, on_host: Number, running: Number
+def hits_left(demand: Demand, replicas: Number, on_cards: Number, on_host: Number, running: Number
               ) -> tuple[Number, Number]:
     """Share of prompts that caches still have where users think, and that in host memory only [1].
 
     Args:
         demand: of the goal.
         replicas: data-parallel [1].
-        held, on_host: requests of mean length that the cache of a replica's cards holds, and their
-            host memory [request].
+        on_cards, on_host: requests of mean length that the cache of a replica's cards holds, and
+            their host memory [request].
         running: requests in flight; all others think [request].
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
     stated = Inputs(prefix_hit_share=demand.prefix_hit_share, host_prefix_share=0.0,
                     data_parallel=replicas)
-    return found_shares(stated, held, on_host, running, (demand.users or 0) - running)
+    return found_shares(stated, on_cards, on_host, running, (demand.users or 0) - running)
 
 
 def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deployed: Scenario,
@@ -348,11 +350,11 @@ def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deploye
                           "without power and energy, or a file of the card with 'power'.")
     per_rank = ceil_div(inputs["concurrency"], inputs["data_parallel"])
     new = np.maximum(1, inputs["input_tokens"] * (1 - inputs["prefix_hit_share"]))
-    known = {**quantities, "decode_batch": ceil_div(per_rank, inputs["pipeline_parallel"]),
+    batches = {**quantities, "decode_batch": ceil_div(per_rank, inputs["pipeline_parallel"]),
              "prompt_chunks": ceil_div(new, inputs["max_num_batched_tokens"])}
-    drawn = cards_power(inputs, known, throughput, shares, full.value)
-    found: np.ndarray = site_power(drawn, own_cards(inputs), rest)
-    return found
+    drawn = cards_power(inputs, batches, throughput, shares, full.value)
+    power: np.ndarray = site_power(drawn, own_cards(inputs), rest)
+    return power
 
 
 def as_asked(demand: Demand, seen: Cells) -> Cells:
@@ -410,7 +412,7 @@ def batches(most: int, listed: list[int] | None) -> np.ndarray:
     return tried[tried <= most]
 
 
-def held(cells: Cells, most: np.ndarray, listed: list[int] | None) -> np.ndarray:
+def batch_counts(cells: Cells, most: np.ndarray, listed: list[int] | None) -> np.ndarray:
     """How many of the batches that are tried each cell holds, shape (n,) [1]."""
     of_rank = most // cells["data"]
     tried = batches(int(of_rank.max(initial=0)), listed)
@@ -432,13 +434,13 @@ def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int =
     """
     tried = batches(int((most // cells["data"]).max(initial=0)), listed)
     skipped = np.searchsorted(tried, np.broadcast_to(fewest, most.shape) / cells["data"])
-    every = np.maximum(held(cells, most, listed) - skipped, 0)
+    every = np.maximum(batch_counts(cells, most, listed) - skipped, 0)
     for part in slabs(every, slab):
         counts = every[part]
         rows = np.repeat(np.arange(len(counts)), counts)
         starts = np.repeat(np.cumsum(counts) - counts - skipped[part], counts)
-        found = {name: np.repeat(column[part], counts) for name, column in cells.items()}
-        yield found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
+        columns = {name: np.repeat(column[part], counts) for name, column in cells.items()}
+        yield columns | {"concurrency": tried[np.arange(len(rows)) - starts] * columns["data"],
                        "row": rows}
 
 

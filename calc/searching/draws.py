@@ -43,30 +43,30 @@ class Drawn(NamedTuple):
     Attributes:
         quantities: name -> draws, SI units.
         deployed: whose they are.
-        held: capacity of the cache over what has to fit, as of :func:`_held`, of two pools the
-            smaller, shape (DRAWS,) [1].
+        capacity: of the cache over what has to fit, as of :func:`_cache_capacity`, of two pools
+            the smaller, shape (DRAWS,) [1].
     """
 
     quantities: dict[str, np.ndarray]
     deployed: Scenario
-    held: np.ndarray
+    capacity: np.ndarray
 
 
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 
 
-def draws_of(found: SearchResult, rows: Sequence[Row]) -> list[Drawn]:
+def draws_of(result: SearchResult, rows: Sequence[Row]) -> list[Drawn]:
     """Draws of all quantities of deployments by name, shape (DRAWS,) each; of two pools with the
     one that decodes, and the requests that the cache of either holds."""
-    pools = _pools(found, [choice for row in rows for choice in row.choices])
-    return [_of_row(found, row, [pools[choice] for choice in row.choices]) for row in rows]
+    pools = _pools(result, [choice for row in rows for choice in row.choices])
+    return [_of_row(result, row, [pools[choice] for choice in row.choices]) for row in rows]
 
 
-def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
+def _of_row(result: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
     """Draws of one deployment, of those of its pools."""
-    goal, wishes = found.wishes.goal, found.wishes
+    goal, wishes = result.wishes.goal, result.wishes
     if row.prefill is None:
-        (quantities, deployed, held), = pools
+        (quantities, deployed, capacity), = pools
         prefills = deployed
         served = np.ones((1, DRAWS), bool)
         if ENOUGH in quantities:
@@ -75,11 +75,11 @@ def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
                             if name != ENOUGH}, served)
     else:
         (first, prefills, one), (then, deployed, other) = pools
-        held = np.minimum(one, other)
+        capacity = np.minimum(one, other)
         shape = np.broadcast_shapes(*map(np.shape, then.values()))
-        whole = ({name: np.broadcast_to(value, shape) for name, value in pool.items()}
+        columns = ({name: np.broadcast_to(value, shape) for name, value in pool.items()}
                  for pool in (first, then))
-        quantities = combined(next(whole), next(whole), wishes, False)
+        quantities = combined(next(columns), next(columns), wishes, False)
         if wishes.powered:
             quantities["power"] = first["power"] + then["power"]
         quantities = as_served(least(quantities, quantities["throughput"] > 0), goal.demand)
@@ -88,7 +88,7 @@ def _of_row(found: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
     quantities |= _own_errors(of, own, first_own, quantities, row.prefill is None)
     if row.prefill is None and of_load(goal.demand):
         quantities = as_asked(goal.demand, quantities)
-    return Drawn(_priced(wishes, row, quantities), deployed, held)
+    return Drawn(_priced(wishes, row, quantities), deployed, capacity)
 
 
 def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
@@ -109,44 +109,46 @@ def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
     return columns
 
 
-def _pools(found: SearchResult, choices: Iterable[Choice]) -> dict[Choice, Drawn]:
+def _pools(result: SearchResult, choices: Iterable[Choice]) -> dict[Choice, Drawn]:
     """Draws of pools, or of deployments that are none, those of one base at once; a pool stands in
     many pairs."""
     drawn = dict[Choice, Drawn]()
     alike: dict[tuple[Any, ...], list[Choice]] = {}
     for choice in dict.fromkeys(choices):
-        if choice in found.drawn_pools:
-            drawn[choice] = found.drawn_pools[choice]
+        if choice in result.drawn_pools:
+            drawn[choice] = result.drawn_pools[choice]
         else:
             alike.setdefault((choice.device, choice.node, choice.engine, choice.precision,
                               choice.pool), []).append(choice)
     for several in alike.values():
         for start in range(0, len(several), AT_ONCE):
-            drawn |= _drawn(found, several[start:start + AT_ONCE])
-    found.drawn_pools |= {choice: each for choice, each in drawn.items() if choice.pool}
+            drawn |= _drawn(result, several[start:start + AT_ONCE])
+    result.drawn_pools |= {choice: pool for choice, pool in drawn.items() if choice.pool}
     return drawn
 
 
-def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn]:
+def _drawn(result: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn]:
     """Draws of pools of one base from the ranges of their inputs, without the formulas' own error.
     """
-    demand, pool = found.wishes.goal.demand, choices[0].pool
+    demand, pool = result.wishes.goal.demand, choices[0].pool
     names = seen_by_users(demand)
-    powered = POWER_NAMES if found.wishes.powered else ()
+    powered = POWER_NAMES if result.wishes.powered else ()
     loaded = {} if pool or not of_load(demand) else {
         ENOUGH: "steady_request_throughput" if demand.arrival_rate is not None else "steady_users"}
-    made = [scenario(found.wishes.goal, choice) for choice in choices]
-    inputs = [_inputs(deployed, pool == "prefill" or not (pool or loaded)) for deployed in made]
-    inputs = [_with_hits(demand, each, deployed) if choice.hits is not None else each
-              for choice, each, deployed in zip(choices, inputs, made, strict=True)]
+    scenarios = [scenario(result.wishes.goal, choice) for choice in choices]
+    fixed = pool == "prefill" or not (pool or loaded)
+    inputs = [_inputs(deployed, fixed) for deployed in scenarios]
+    inputs = [_with_hits(demand, columns, deployed) if choice.hits is not None else columns
+              for choice, columns, deployed in zip(choices, inputs, scenarios, strict=True)]
     wanted = [*(names.values() if pool is None else RATED[pool]), *loaded.values(), *powered]
-    attention = made[0].model.attention
+    attention = scenarios[0].model.attention
     swept = decode_sweep(_joined(inputs), attention, wanted, threads=1)
-    ends = np.cumsum([each["concurrency"].size for each in inputs])[:-1]
+    ends = np.cumsum([columns["concurrency"].size for columns in inputs])[:-1]
     parts = zip(*(np.split(column, ends) for column in swept.values()), strict=True)
     drawn: dict[Choice, Drawn] = {}
-    every = zip(choices, made, inputs, parts, _held(demand, choices, made[0], inputs), strict=True)
-    for choice, deployed, own, part, held in every:
+    capacities = _cache_capacity(demand, choices, scenarios[0], inputs)
+    for choice, deployed, own, part, capacity in zip(
+            choices, scenarios, inputs, parts, capacities, strict=True):
         shape = own["concurrency"].shape
         seen = {name: column.reshape(shape) for name, column in zip(swept, part, strict=True)}
         if pool is None:
@@ -161,11 +163,11 @@ def _drawn(found: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn
             shares = {name: Knob(name, share, ()).at(scores_of(f"{device} {name}"))
                       for name, share in shares_of(powers_of(device)).items()}
             quantities["power"] = site_draws(own, seen, deployed, rate, shares)
-        drawn[choice] = Drawn(quantities, deployed, held)
+        drawn[choice] = Drawn(quantities, deployed, capacity)
     return drawn
 
 
-def _held(demand: Demand, choices: Sequence[Choice], deployed: Scenario,
+def _cache_capacity(demand: Demand, choices: Sequence[Choice], deployed: Scenario,
           inputs: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """Capacity of each pool's cache over what has to fit, shape (n, DRAWS) [1]: 1 or more fits.
 
@@ -181,22 +183,22 @@ def _held(demand: Demand, choices: Sequence[Choice], deployed: Scenario,
         inputs: draws of each, shape (k, DRAWS), those with the fewest requests in flight first.
     """
     first = [{name: value[:1] if isinstance(value, np.ndarray) else value
-              for name, value in each.items()} for each in inputs]
+              for name, value in columns.items()} for columns in inputs]
     joined, attention, lengths = _joined(first), deployed.model.attention, deployed.inputs()
 
     def of(name: str, length: float) -> np.ndarray:
-        found = sweep(joined | {"context_tokens": length}, attention, [name], decode=False)[name]
-        return found.reshape(len(inputs), DRAWS)
+        values = sweep(joined | {"context_tokens": length}, attention, [name], decode=False)[name]
+        return values.reshape(len(inputs), DRAWS)
 
     mean = lengths["input_tokens"] + lengths["output_tokens"]
-    held = of("longest_requests", longest_served(deployed))
-    short = np.median(held, axis=1) < 1
+    capacity = of("longest_requests", longest_served(deployed))
+    short = np.median(capacity, axis=1) < 1
     if short.any():
-        held[short] = of("longest_requests", mean)[short]
-    held[np.quantile(held, LOW, axis=1, method=OBSERVED) >= 1] = np.inf
+        capacity[short] = of("longest_requests", mean)[short]
+    capacity[np.quantile(capacity, LOW, axis=1, method=OBSERVED) >= 1] = np.inf
     if not of_load(demand):
-        return held
-    return np.minimum(held, of("mean_requests", mean) / np.array(
+        return capacity
+    return np.minimum(capacity, of("mean_requests", mean) / np.array(
         [[choice.concurrency / choice.data] for choice in choices]))
 
 
@@ -216,9 +218,9 @@ def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:
 
 def _with_hits(demand: Demand, inputs: dict[str, Any], deployed: Scenario) -> dict[str, Any]:
     """Draws of inputs with what the cache has in each of the prefixes of users who think."""
-    held = evaluate(inputs, deployed.model.attention, decode=False)
-    shares = hits_left(demand, inputs["data_parallel"], held["mean_requests"],
-                       held["host_requests"], inputs["concurrency"])
+    quantities = evaluate(inputs, deployed.model.attention, decode=False)
+    shares = hits_left(demand, inputs["data_parallel"], quantities["mean_requests"],
+                       quantities["host_requests"], inputs["concurrency"])
     names = ("prefix_hit_share", "host_prefix_share")
     return inputs | {name: np.broadcast_to(share, inputs["concurrency"].shape)
                      for name, share in zip(names, shares, strict=True)}
@@ -228,11 +230,11 @@ def _joined(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Inputs of several pools one after the other, those that are one number of all as that."""
     joined: dict[str, Any] = {}
     for name in inputs[0]:
-        values = [each[name] for each in inputs]
+        values = [columns[name] for columns in inputs]
         if any(isinstance(value, np.ndarray) for value in values) or len({*values}) > 1:
             joined[name] = np.concatenate([
-                np.broadcast_to(value, each["concurrency"].shape).ravel()
-                for value, each in zip(values, inputs, strict=True)])
+                np.broadcast_to(value, columns["concurrency"].shape).ravel()
+                for value, columns in zip(values, inputs, strict=True)])
         else:
             joined[name] = values[0]
     return joined
@@ -243,7 +245,7 @@ def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
     """Draws with the formulas' own error: that which a class shares, and that of the distance from
     what was measured of it. A first token is as far from that as what prefills it, whose own error
     is ``first``. That of throughput may be the inverse of that of latency."""
-    found = {}
+    draws = {}
     drawn = OWN if not inversely else {name: OWN[name] for name in OWN if name != "throughput"}
     for name, metric in drawn.items():
         error = (first if name == "ttft" else own).get(metric)
@@ -252,10 +254,10 @@ def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
         for (down, up), which in sides:
             scores = scores_of(f"{of} {metric}{which}")
             logs = logs + scores * np.where(scores < 0, down, up)
-        found[name] = quantities[name] * np.exp(logs)
+        draws[name] = quantities[name] * np.exp(logs)
     if inversely:
-        found["throughput"] = quantities["throughput"] * quantities["e2e"] / found["e2e"]
-    return found
+        draws["throughput"] = quantities["throughput"] * quantities["e2e"] / draws["e2e"]
+    return draws
 
 
 @lru_cache(maxsize=4096)
@@ -294,8 +296,8 @@ def least(quantities: Mapping[str, np.ndarray], served: np.ndarray) -> dict[str,
         quantities: by requests in flight, shape (k, DRAWS) each.
         served: with which of them it is, shape (k, DRAWS).
     """
-    place = np.where(served.any(axis=0), served.argmax(axis=0), len(served) - 1)
-    return {name: np.broadcast_to(column, served.shape)[place, np.arange(DRAWS)]
+    position = np.where(served.any(axis=0), served.argmax(axis=0), len(served) - 1)
+    return {name: np.broadcast_to(column, served.shape)[position, np.arange(DRAWS)]
             for name, column in quantities.items()}
 
 

@@ -152,17 +152,17 @@ class Wishes:
             device: whose cards they are.
         """
         cards = columns["devices"]
-        found = {**columns, "cards": cards,
+        derived = {**columns, "cards": cards,
                  "throughput_per_card": columns["throughput"] / cards}
         hour = self.hours.get(device)
         with np.errstate(divide="ignore"):  # nothing served costs without end
             if "power" in columns:
-                found["energy"] = columns["power"] / columns["throughput"]
+                derived["energy"] = columns["power"] / columns["throughput"]
             if hour is not None:
-                found["cost"] = MILLION * hour.value * cards / columns["throughput"]
+                derived["cost"] = MILLION * hour.value * cards / columns["throughput"]
             elif self.hours:
-                found["cost"] = np.full(len(cards), np.inf)
-        return found
+                derived["cost"] = np.full(len(cards), np.inf)
+        return derived
 
     @property
     def bounded(self) -> bool:
@@ -189,8 +189,8 @@ class Wishes:
 
     def hour(self, device: str) -> float:
         """What an hour of a card costs; without end where it has no price [money/s]."""
-        known = self.hours.get(device)
-        return math.inf if known is None else float(known.value)
+        price = self.hours.get(device)
+        return math.inf if price is None else float(price.value)
 
     def of_pair(self, columns: Mapping[str, np.ndarray], prefill: Number, decode: Number
                 ) -> dict[str, np.ndarray]:
@@ -200,12 +200,12 @@ class Wishes:
             columns: of the pairs, ``prefill devices`` and ``decode devices`` among them.
             prefill, decode: what an hour of a card of each costs [money/s].
         """
-        found = self.with_derived(columns, "")
+        derived = self.with_derived(columns, "")
         if self.hours:
             paid = columns["prefill devices"] * prefill + columns["decode devices"] * decode
             with np.errstate(divide="ignore"):  # as of one pool
-                found["cost"] = MILLION * paid / columns["throughput"]
-        return found
+                derived["cost"] = MILLION * paid / columns["throughput"]
+        return derived
 
     def over_least(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
         """Which are over one of the limits in ``least``, shape (n,).
@@ -214,8 +214,8 @@ class Wishes:
             columns: quantities by name, shape (n,).
         """
         over = [value > 0 for name, value in self.excess(columns).items() if name in self.least]
-        found: np.ndarray = np.any(over, axis=0)
-        return found
+        any_over: np.ndarray = np.any(over, axis=0)
+        return any_over
 
     def excess(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """How far each is over a limit, as a factor less one; at most 0 where it keeps it.
@@ -223,13 +223,13 @@ class Wishes:
         Args:
             columns: quantities by name, shape (n,).
         """
-        found = {}
+        excess = {}
         for name, limit in self.limits.items():
             value = columns[name]
             with np.errstate(divide="ignore"):  # nothing served is over by any factor
                 over = limit / value if OBJECTIVES[name] > 0 else value / limit
-            found[name] = over - 1
-        return found
+            excess[name] = over - 1
+        return excess
 
 
 def left_out(goal: Goal, tried: Set[str], paired: bool) -> list[str]:
@@ -240,10 +240,10 @@ def left_out(goal: Goal, tried: Set[str], paired: bool) -> list[str]:
         tried: precisions that were.
         paired: whether pairs of pools were compared.
     """
-    asked = goal.precisions or goal.limits.quality is not None
+    limited = goal.precisions or goal.limits.quality is not None
     usual = {base.precision for base in Space(goal.model_copy(update={
         "precisions": None, "limits": goal.limits.model_copy(update={"quality": None})})).bases()
-        } if asked else set()
+        } if limited else set()
     return [*sorted(usual - tried), *({"one": "one pool", "two": "two pools"}[pools]
             for pools in ("one", "two")
             if pools not in goal.space.pools or (pools == "two" and not paired))]
@@ -255,11 +255,11 @@ def stated_limits(goal: Goal) -> dict[str, float]:
     Of percentiles from ``BOUNDING`` on the mean is held against them, since most of what users
     wait for leans to long waits; lower ones are held in the simulation alone.
     """
-    found = {name: getattr(goal.limits, name) for name in ("throughput", "cost", "power")}
+    limits = {name: getattr(goal.limits, name) for name in ("throughput", "cost", "power")}
     times = {name: min((limit for at, limit in stated.items() if at == MEAN
                         or percentile(at) >= BOUNDING), default=None)
              for name, stated in goal.limits.times.items()}
-    return {name: float(limit) for name, limit in (times | found).items() if limit is not None}
+    return {name: float(limit) for name, limit in (times | limits).items() if limit is not None}
 
 
 def wishes(space: Space, goal: Goal | None = None) -> Wishes:
@@ -282,20 +282,20 @@ def wishes(space: Space, goal: Goal | None = None) -> Wishes:
             unpriced.append(offer.device)
         else:
             hours[offer.device] = converted(hour, goal.currency, prices.exchange)
-    asked = list(goal.objectives or USUAL_OBJECTIVES)
+    names = list(goal.objectives or USUAL_OBJECTIVES)
     if not hours and ("cost" in (goal.objectives or ()) or goal.limits.cost is not None):
         raise ParamsError(f"{goal.id}: it asks for a cost, but no price of {', '.join(unpriced)} "
                           "is known, state one: devices: [{device: "
                           f"{unpriced[0]}, price: 1.5..2.5 USD/h}}].")
     if goal.objectives is None and unpriced:
-        asked.remove("cost")  # a front of some devices only would leave the others out
-    own = len(asked)
+        names.remove("cost")  # a front of some devices only would leave the others out
+    own = len(names)
     # what is best at central values need not keep its limits for sure; of what a decode step gives
     # no bound of, the margins are looked at only where that is so
-    limited = [name for name in stated_limits(goal) if name not in asked]
+    limited = [name for name in stated_limits(goal) if name not in names]
     bounded = [name for name in limited
                if goal.limits.sure is not None or name not in UNBOUNDED]
-    objectives, margins = ({COLUMNS.get(name, name): OBJECTIVES[name] for name in (*asked, *more)}
+    objectives, margins = ({COLUMNS.get(name, name): OBJECTIVES[name] for name in (*names, *more)}
                            for more in (bounded, limited))
     return Wishes(goal, objectives, own, hours, tuple(unpriced), margins)
 
@@ -368,23 +368,23 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
 
     Raises ParamsError, one sentence, for what cannot be used.
     """
-    found: dict[str, Override] = {}
+    overrides: dict[str, Override] = {}
     for key, override in map(_setting, settings):
         limit, _, at = key.rpartition(".")
         if key in LIMITED_TIMES:
             limit, at = key, MEAN
         if limit in LIMITED_TIMES:  # with those of other percentiles, not with the file's own
-            before = found[limit].raw if limit in found else {}
+            before = overrides[limit].raw if limit in overrides else {}
             now = override.raw if isinstance(override.raw, dict) else {at: override.raw}
             if key == limit and override.raw is None:  # what stands before is taken away
                 before, now = {}, {}
-            found[limit] = Override({**before, **now}, override.origin)
+            overrides[limit] = Override({**before, **now}, override.origin)
         else:
-            found[key] = override
+            overrides[key] = override
     for limit in LIMITED_TIMES:  # alone it is told as it was given
-        if limit in found and not {*found[limit].raw} - {MEAN}:
-            found[limit] = Override(found[limit].raw.get(MEAN), found[limit].origin)
-    goal: Goal = load("goals", reference, found)
+        if limit in overrides and not {*overrides[limit].raw} - {MEAN}:
+            overrides[limit] = Override(overrides[limit].raw.get(MEAN), overrides[limit].origin)
+    goal: Goal = load("goals", reference, overrides)
     return goal
 
 
@@ -411,8 +411,8 @@ def _setting(text: str) -> tuple[str, Override]:
 def _percentiles(key: str, raw: str) -> dict[str, str]:
     """Times by percentile, written as a goal's file has them: ``{p90: 2 s, p99: 5 s}``."""
     parts = [part.partition(":") for part in raw.strip("{} ").split(",")]
-    found = {name.strip(): time.strip() for name, _, time in parts}
-    if not raw.endswith("}") or not all(found) or not all(found.values()):
+    times = {name.strip(): time.strip() for name, _, time in parts}
+    if not raw.endswith("}") or not all(times) or not all(times.values()):
         raise ParamsError(f"--set {key}: '{raw[:60]}' is no time and no times by percentile, "
                           f"expected {key}.p90=2s, or {key}={{p90: 2 s}}.")
-    return found
+    return times

@@ -26,10 +26,17 @@ from calc.layouts.feasible import has_room
 from calc.layouts.layout import Row
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
-from calc.many.processes import Told, silent
+from calc.many.processes import OnProgress, silent
 from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import cache
-from calc.searching.candidates import CandidateCells, at, candidate_cells, filled, held, rounded
+from calc.searching.candidates import (
+    CandidateCells,
+    at,
+    batch_counts,
+    candidate_cells,
+    filled,
+    rounded,
+)
 from calc.searching.goal import Wishes
 from calc.serving.burst import (
     front_ends_rate,
@@ -68,7 +75,7 @@ class Pairs:
         tried: pools of either kind that fit; pairs that were compared.
         alike: the front of those in one precision, by its name.
         pools: of each base, which pairs were made of.
-        whole: whether they are of all bases: else it was interrupted.
+        is_complete: whether they are of all bases: else it was interrupted.
     """
 
     bases: list[Base]
@@ -76,7 +83,7 @@ class Pairs:
     tried: tuple[int, int, int]
     alike: dict[str, Front] = field(repr=False)
     pools: list[Pools] = field(repr=False)
-    whole: bool = True
+    is_complete: bool = True
 
     def rows(self, precision: str | None = None) -> list[Row]:
         """The pairs on the front, of all or of those in one precision, the best in the first
@@ -94,10 +101,10 @@ class Pairs:
                 columns[f"{pool} concurrency"][number])), pool=pool))
         rates = {name: float(columns[f"{name} rate"][number])
                  for name in ("prefill", "decode", "transfer")}
-        told = ("ttft", "tpot", "e2e", "throughput", "throughput_per_card", "cost", "users",
+        names = ("ttft", "tpot", "e2e", "throughput", "throughput_per_card", "cost", "users",
                 "prefill_busy", "power", "energy")
         return Row(pools[1], {
-            name: float(columns[name][number]) for name in told
+            name: float(columns[name][number]) for name in names
             if name in columns and np.isfinite(columns[name][number])},
             prefill=pools[0], binds=min(rates, key=lambda name: rates[name]))
 
@@ -120,24 +127,24 @@ class Pools:
     tried: tuple[int, int]
 
 
-def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray] | None = None
+def pools(space: Space, criteria: Wishes, keep: Callable[[Base, Cells], np.ndarray] | None = None
           ) -> Iterator[Pools]:
     """Every pool of every base that a goal allows, but for those that another one beats, and those
     that alone do not keep what is asked.
 
     Args:
         space: what the goal allows.
-        asked: its demand and limits.
+        criteria: its demand and limits.
         keep: of which cells of a base pools are made, shape (n,); all of them, if absent.
     """
-    each = _of_one(space)
-    drawing = {"power": -1} if asked.powered else {}
-    for number, base in enumerate(each.bases()):
-        kept = {"prefill": Front(FIRST | drawing, ties=False),
+    pool_space = _of_one(space)
+    drawing = {"power": -1} if criteria.powered else {}
+    for number, base in enumerate(pool_space.bases()):
+        fronts = {"prefill": Front(FIRST | drawing, ties=False),
                 "decode": Front(THEN | drawing, ties=False)}
-        counts, share = dict.fromkeys(kept, 0), _whole_servers(each, base)
-        for pool, best in kept.items():
-            if not (joined := candidate_cells(each, base, asked.goal.demand, pool)):
+        counts, share = dict.fromkeys(fronts, 0), _whole_servers(pool_space, base)
+        for pool, best in fronts.items():
+            if not (joined := candidate_cells(pool_space, base, criteria.goal.demand, pool)):
                 continue
             tried, deployed, cells = joined
             cells = at(cells, np.flatnonzero(cells["devices"] % share == 0))
@@ -146,59 +153,59 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
             if not len(cells["data"]):
                 continue
             counts[pool], parts = (_prefilling(tried, cells) if pool == "prefill"
-                                   else _decoding(tried, asked, cells))
+                                   else _decoding(tried, criteria, cells))
             for part in parts:
                 if len(part["data"]) and (able := _able(
-                        _columns(pool, tried, asked, part, deployed), asked)):
+                        _columns(pool, tried, criteria, part, deployed), criteria)):
                     best.add(able | {"base": np.full(len(able["devices"]), number)})
-        yield Pools(base, each.most(base), kept["prefill"].rows, kept["decode"].rows,
+        yield Pools(base, pool_space.most(base), fronts["prefill"].rows, fronts["decode"].rows,
                     (counts["prefill"], counts["decode"]))
 
 
-def pairs(space: Space, asked: Wishes, before: Pairs | None = None,
-          told: Told = silent, left: Left | None = None) -> Pairs:
+def pairs(space: Space, criteria: Wishes, before: Pairs | None = None,
+          progress: OnProgress = silent, left: Left | None = None) -> Pairs:
     """Every pair of pools that a goal allows; when it is interrupted, of those that it has.
 
     Args:
         space: what the goal allows.
-        asked: its objectives and limits.
+        criteria: its objectives and limits.
         before: of the same demand and limits, whose pools are paired again.
-        told: of ``two`` pools, of how many bases they were computed, and of how many they will be.
+        progress: of ``two`` pools, bases done and all of them.
         left: of a kind of pool and its cells which may be in a pair; all of them, if absent.
     """
     every = [_left(pools, left) if left else pools for pools in before.pools] if before else []
-    whole, compared = True, 0
+    is_complete, compared = True, 0
     try:
-        for found in () if before else pools(space, asked):
-            every.append(found)
-            told("two", len(every), len(space.bases()))
+        for of_base in () if before else pools(space, criteria):
+            every.append(of_base)
+            progress("two", len(every), len(space.bases()))
     except KeyboardInterrupt:
-        whole = False
-    bases = [each.base for each in every]
+        is_complete = False
+    bases = [own_front.base for own_front in every]
     mates = dict[tuple[str | None, ...], list[Pools]]()
     for other in every:
         if other.decode:
-            mates.setdefault(_mated(other.base, asked), []).append(other)
-    front, alone = Front(asked.objectives, ties=False), dict[str, Front]()
+            mates.setdefault(_mated(other.base, criteria), []).append(other)
+    front, alone = Front(criteria.objectives, ties=False), dict[str, Front]()
     for few in (FEW, None):  # first some of each, to hold the others against
         for one in every:
-            decode = mates.get(_mated(one.base, asked), [])
+            decode = mates.get(_mated(one.base, criteria), [])
             if not (one.prefill and decode):
                 continue
             own = one.base.precision
-            kept = alone.setdefault(own, Front(asked.objectives, ties=False))
-            for joined in _joined(*_worth_pairing(one, decode, asked, kept, few), asked):
+            own_front = alone.setdefault(own, Front(criteria.objectives, ties=False))
+            for joined in _joined(*_worth_pairing(one, decode, criteria, own_front, few), criteria):
                 same = np.array([base.precision == own for base in bases])[joined["decode base"]]
-                kept.add(at(joined, np.flatnonzero(same)))
+                own_front.add(at(joined, np.flatnonzero(same)))
                 front.add(at(joined, np.flatnonzero(~same)))
             if few is None:
                 compared += sum(_count(one.prefill["devices"], two.decode["devices"],
-                                       asked.goal.cards.fewest, min(one.most, two.most))
+                                       criteria.goal.cards.fewest, min(one.most, two.most))
                                 for two in decode)
-    for each in alone.values():
-        front.merge(each)
-    fit = np.sum([each.tried for each in every], axis=0) if every else (0, 0)
-    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every, whole)
+    for own_front in alone.values():
+        front.merge(own_front)
+    fit = np.sum([own_front.tried for own_front in every], axis=0) if every else (0, 0)
+    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every, is_complete)
 
 
 def _left(pools: Pools, left: Left) -> Pools:
@@ -209,44 +216,44 @@ def _left(pools: Pools, left: Left) -> Pools:
     return replace(pools, prefill=of("prefill", pools.prefill), decode=of("decode", pools.decode))
 
 
-def _worth_pairing(one: Pools, others: list[Pools], asked: Wishes, kept: Front, few: int | None
+def _worth_pairing(one: Pools, others: list[Pools], criteria: Wishes, front: Front, few: int | None
                    ) -> tuple[Cells, Cells]:
     """Prefill pools of a base and decode pools of others that may be in a pair that is within the
     limits and on a front, were the other pool the best in everything; or so many of them.
 
     Args:
         one, others: of the pools that prefill and decode.
-        asked: objectives and limits.
-        kept: the front.
+        criteria: objectives and limits.
+        front: the front.
         few: of each that are best in the first objective; None for all.
     """
-    prefill = _priced(one.prefill, asked.hour(one.base.device), one.most)
-    sides = [_priced(two.decode, asked.hour(two.base.device), min(one.most, two.most))
+    prefill = _priced(one.prefill, criteria.hour(one.base.device), one.most)
+    sides = [_priced(two.decode, criteria.hour(two.base.device), min(one.most, two.most))
              for two in others]
     decode = {name: np.concatenate([side[name] for side in sides]) for name in sides[0]}
-    found = []
+    sides_left = []
     for own, other in ((prefill, decode), (decode, prefill)):
         best = {name: _best(column, SIGNS[name]) for name, column in other.items()
                 if name in SIGNS}
         first, then = (own, best) if own is prefill else (best, own)
-        bounds = _at_best(first, then, asked)
+        bounds = _at_best(first, then, criteria)
         keep = np.ones(len(own["devices"]), bool)
-        for excess in asked.excess(bounds).values():
+        for excess in criteria.excess(bounds).values():
             keep &= excess <= 0
-        if kept.rows:
-            keep &= ~kept.beats(bounds)
+        if front.rows:
+            keep &= ~front.beats(bounds)
         places = np.flatnonzero(keep)
         if few is not None:
-            name, sign = next(iter(asked.objectives.items()))
+            name, sign = next(iter(criteria.objectives.items()))
             places = places[np.argsort(-sign * bounds[name][places], kind="stable")[:few]]
-        found.append(at(own, places))
-    return found[0], found[1]
+        sides_left.append(at(own, places))
+    return sides_left[0], sides_left[1]
 
 
 def _priced(pools: Cells, hour: float, most: int) -> Cells:
     """Pools with what an hour of a card costs and the most cards of a pair."""
-    whole = np.ones(len(pools["devices"]))
-    return {**pools, "hour": whole * hour, "most": whole * most}
+    ones = np.ones(len(pools["devices"]))
+    return {**pools, "hour": ones * hour, "most": ones * most}
 
 
 def _best(column: np.ndarray, sign: int) -> float:
@@ -254,10 +261,10 @@ def _best(column: np.ndarray, sign: int) -> float:
     return float(column.max() if sign > 0 else column.min())
 
 
-def _at_best(first: Mapping[str, Any], then: Mapping[str, Any], asked: Wishes
+def _at_best(first: Mapping[str, Any], then: Mapping[str, Any], criteria: Wishes
              ) -> dict[str, np.ndarray]:
     """What pairs of pools come to at best: nothing waits, and both are busy all the time."""
-    demand = asked.goal.demand
+    demand = criteria.goal.demand
     ttft = first["alone"] + np.maximum(first["port"], then["port"])
     e2e = ttft + (demand.output_tokens - 1) * then["tpot"]
     rate = np.minimum(first["rate"], np.minimum(then["rate"], then["received"]))
@@ -265,14 +272,14 @@ def _at_best(first: Mapping[str, Any], then: Mapping[str, Any], asked: Wishes
         rate = np.minimum(rate, demand.arrival_rate)
     elif demand.users is not None:
         rate = np.minimum(rate, demand.users / (e2e + (demand.think_time or 0.0)))
-    found = {"devices": first["devices"] + then["devices"], "prefill devices": first["devices"],
+    columns = {"devices": first["devices"] + then["devices"], "prefill devices": first["devices"],
              "decode devices": then["devices"], "ttft": ttft, "tpot": then["tpot"], "e2e": e2e,
              "throughput": rate * (1 + ROUNDING) * demand.output_tokens}
-    if asked.powered:
-        found["power"] = first["power"] + then["power"]
+    if criteria.powered:
+        columns["power"] = first["power"] + then["power"]
     shape = np.shape(ttft)
-    return asked.of_pair({name: np.broadcast_to(column, shape) for name, column in found.items()},
-                         first["hour"], then["hour"])
+    return criteria.of_pair({name: np.broadcast_to(column, shape)
+                             for name, column in columns.items()}, first["hour"], then["hour"])
 
 
 def _count(first: np.ndarray, then: np.ndarray, fewest: int, most: int) -> int:
@@ -297,19 +304,19 @@ def _of_one(space: Space) -> Space:
     return Space(space.goal.model_copy(update={"cards": cards}), space.resolve, space.share)
 
 
-def _mated(base: Base, asked: Wishes) -> tuple[str | None, ...]:
+def _mated(base: Base, criteria: Wishes) -> tuple[str | None, ...]:
     """What two pools that serve one model have in common: format, engine and software of the cards;
     where any card will do, the card too, since caches pass between cards of one kind only."""
-    card = None if asked.goal.devices else base.device
+    card = None if criteria.goal.devices else base.device
     return base.engine, base.precision, load_device(base.device).software, card
 
 
-def _able(pools: Cells, asked: Wishes) -> Cells:
+def _able(pools: Cells, criteria: Wishes) -> Cells:
     """Pools that may be in a pair within the limits, whatever the other one is. Nothing where there
     is none."""
-    limits = asked.limits
+    limits = criteria.limits
     keep = pools["rate"] * (1 + 2 * ROUNDING) >= _needed(
-        asked, pools.get("tpot", limits.get("tpot", np.inf)))
+        criteria, pools.get("tpot", limits.get("tpot", np.inf)))
     if "tpot" in pools:
         keep &= pools["tpot"] <= limits.get("tpot", np.inf)
     else:
@@ -317,17 +324,17 @@ def _able(pools: Cells, asked: Wishes) -> Cells:
     return {name: column[keep] for name, column in pools.items()} if keep.any() else {}
 
 
-def _needed(asked: Wishes, tpot: Number) -> Number:
+def _needed(criteria: Wishes, tpot: Number) -> Number:
     """Least request rate of a pair within the limits [request/s]; a longer time per token lowers
     it, but by a smaller factor.
 
     Users who ask again are, by Little's law, that rate times their turn, which the limits bound.
 
     Args:
-        asked: demand and limits.
+        criteria: demand and limits.
         tpot: of the pair [s].
     """
-    demand, limits = asked.goal.demand, asked.limits
+    demand, limits = criteria.goal.demand, criteria.limits
     rate = limits.get("throughput", 0.0) / demand.output_tokens
     if demand.arrival_rate is not None or demand.users is None:
         return max(rate, demand.arrival_rate or 0.0)
@@ -339,43 +346,43 @@ def _needed(asked: Wishes, tpot: Number) -> Number:
 def _prefilling(tried: CandidateCells, cells: Cells) -> tuple[int, Iterable[Cells]]:
     """How many prefill pools hold their requests, and those."""
     new = tried.demand.input_tokens * (1 - tried.demand.prefill_hit_share)
-    each = np.clip(np.ceil(CHUNKS * cells["chunk"] / max(new, 1.0)), *PROMPTS).astype(int)
-    cells = cells | {"concurrency": each * cells["pipeline"] * cells["data"]}
+    requests = np.clip(np.ceil(CHUNKS * cells["chunk"] / max(new, 1.0)), *PROMPTS).astype(int)
+    cells = cells | {"concurrency": requests * cells["pipeline"] * cells["data"]}
     fit = at(cells, np.flatnonzero(has_room(tried.spare(cells))))
     return len(fit["data"]), [fit]
 
 
-def _decoding(tried: CandidateCells, asked: Wishes, cells: Cells) -> tuple[int, Iterable[Cells]]:
+def _decoding(tried: CandidateCells, criteria: Wishes, cells: Cells) -> tuple[int, Iterable[Cells]]:
     """How many decode pools there are, each with every number of requests that it holds, of those
     that are asked for; and those that may finish what a pair needs, some at a time.
 
     No token comes sooner than with one request on each rank.
     """
-    demand, listed = asked.goal.demand, asked.goal.space.batches
+    demand, listed = criteria.goal.demand, criteria.goal.space.batches
     most = tried.holds(cells)
     if demand.users is not None:
         most = np.minimum(most, np.ceil(demand.users / cells["data"]).astype(int) * cells["data"])
     soonest = tried.quantities(cells | {"concurrency": cells["data"]}, (PACE,))[PACE]
-    fewest = demand.output_tokens * soonest * _needed(asked, soonest) * (1 - 2 * ROUNDING)
-    return int(held(cells, most, listed).sum()), filled(cells, most, listed, fewest=fewest)
+    fewest = demand.output_tokens * soonest * _needed(criteria, soonest) * (1 - 2 * ROUNDING)
+    return int(batch_counts(cells, most, listed).sum()), filled(cells, most, listed, fewest=fewest)
 
 
-def _columns(pool: str, tried: CandidateCells, asked: Wishes, part: Cells,
+def _columns(pool: str, tried: CandidateCells, criteria: Wishes, part: Cells,
              deployed: Scenario) -> Cells:
     """Settings, rates and times of pools, shape (n,) each, and what they draw when busy [W]."""
-    inputs, demand = tried.columns(part), asked.goal.demand
+    inputs, demand = tried.columns(part), criteria.goal.demand
     if pool == "prefill":
         part = tried.prompted(part)
         seen = {name: rounded(part[name]) for name in RATED[pool]}
     else:
         seen = tried.quantities(part, RATED[pool])
-    found = rated(pool, inputs, seen, tried.attention, demand)
-    if asked.powered:  # at their own rate, which is at least that of the pair
+    columns = rated(pool, inputs, seen, tried.attention, demand)
+    if criteria.powered:  # at their own rate, which is at least that of the pair
         tokens = 1 if pool == "prefill" else demand.output_tokens
-        found["power"] = tried.power(part, deployed, np.asarray(found["rate"]) * tokens)
+        columns["power"] = tried.power(part, deployed, np.asarray(columns["rate"]) * tokens)
     shape = part["data"].shape
     return {name: part[name] for name in (*AXES, "concurrency")} | {
-        name: np.broadcast_to(column, shape) for name, column in found.items()}
+        name: np.broadcast_to(column, shape) for name, column in columns.items()}
 
 
 def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], attention: str,
@@ -407,23 +414,23 @@ def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], a
             "received": received}
 
 
-def combined(first: Mapping[str, np.ndarray], then: Mapping[str, np.ndarray], asked: Wishes,
+def combined(first: Mapping[str, np.ndarray], then: Mapping[str, np.ndarray], criteria: Wishes,
              limited: bool = True) -> dict[str, np.ndarray]:
     """The steady state of pairs of pools, shape (n,) each.
 
     Args:
         first, then: what :func:`rated` gives of each.
-        asked: limits and demand.
+        criteria: limits and demand.
         limited: whether what is asked is served only within the limit on the TTFT; where nothing
             is asked, the limit says how busy the prefill pool may be.
     """
-    demand = asked.goal.demand
+    demand = criteria.goal.demand
     given = demand.users is not None or demand.arrival_rate is not None
-    limit = asked.limits.get("ttft") if limited or not given else None
-    found: dict[str, np.ndarray] = balanced(
+    limit = criteria.limits.get("ttft") if limited or not given else None
+    columns: dict[str, np.ndarray] = balanced(
         first, then, demand.output_tokens, limit, demand.users,
         demand.think_time or 0.0, demand.arrival_rate)
-    return found
+    return columns
 
 
 def as_served(pairs: Mapping[str, np.ndarray], demand: Demand) -> dict[str, np.ndarray]:
@@ -443,11 +450,11 @@ def as_served(pairs: Mapping[str, np.ndarray], demand: Demand) -> dict[str, np.n
         return {**pairs, **late}
     rate = np.minimum.reduce([pairs[f"{name} rate"] for name in ("prefill", "decode", "transfer")])
     turn = users / rate - (demand.think_time or 0.0)
-    found = {"ttft": turn - (demand.output_tokens - 1) * pairs["tpot"], "e2e": turn,
+    served = {"ttft": turn - (demand.output_tokens - 1) * pairs["tpot"], "e2e": turn,
              "throughput": rate * demand.output_tokens, "users": np.full(rate.shape, float(users)),
              "prefill_busy": np.minimum(rate / pairs["prefill rate"], 1.0)}
     return {**pairs, **{name: np.where(never, value, pairs[name])
-                        for name, value in found.items()}}
+                        for name, value in served.items()}}
 
 
 def _residual(service: Number, variation: Number) -> Number:
@@ -461,13 +468,13 @@ def _residual(service: Number, variation: Number) -> Number:
     return service * (1 + variation ** 2) / 2
 
 
-def _joined(first: Cells, then: Cells, asked: Wishes) -> Iterator[Cells]:
+def _joined(first: Cells, then: Cells, criteria: Wishes) -> Iterator[Cells]:
     """Pairs that the cards allow and that are within all limits, some at a time."""
     count, left = len(then["devices"]), []
     step = max(1, BLOCK // max(1, count))
     for start in range(0, len(first["devices"]) if count else 0, step):
         some = at(first, np.arange(start, min(start + step, len(first["devices"]))))
-        left.append(_paired(some, then, asked))
+        left.append(_paired(some, then, criteria))
         if sum(len(part["devices"]) for part in left) >= BLOCK:
             yield _stacked(left)
             left = []
@@ -480,24 +487,25 @@ def _stacked(parts: list[Cells]) -> Cells:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _paired(first: Cells, then: Cells, asked: Wishes) -> Cells:
+def _paired(first: Cells, then: Cells, criteria: Wishes) -> Cells:
     """Each pool with each, if the cards allow them and they are within all limits."""
-    cards, goal = first["devices"][:, None] + then["devices"], asked.goal
+    cards, goal = first["devices"][:, None] + then["devices"], criteria.goal
     one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= then["most"]))
     seen = combined(
         {name: first[name][one] for name in ("rate", "residual", "alone", "port")},
-        {name: then[name][two] for name in ("rate", "tpot", "port", "received")}, asked)
+        {name: then[name][two] for name in ("rate", "tpot", "port", "received")}, criteria)
     serves = np.flatnonzero(seen["throughput"] > 0)
     one, two = one[serves], two[serves]
-    found = {name: column[serves] for name, column in seen.items()}
-    found["devices"] = first["devices"][one] + then["devices"][two]
-    found |= {"prefill devices": first["devices"][one], "decode devices": then["devices"][two]}
-    if asked.powered:
-        found["power"] = first["power"][one] + then["power"][two]
-    found = asked.of_pair(found, first["hour"][one], then["hour"][two])
+    columns = {name: column[serves] for name, column in seen.items()}
+    columns["devices"] = first["devices"][one] + then["devices"][two]
+    columns |= {"prefill devices": first["devices"][one], "decode devices": then["devices"][two]}
+    if criteria.powered:
+        columns["power"] = first["power"][one] + then["power"][two]
+    columns = criteria.of_pair(columns, first["hour"][one], then["hour"][two])
     keep = np.ones(len(one), bool)
-    for excess in asked.excess(found).values():
+    for excess in criteria.excess(columns).values():
         keep &= excess <= 0
-    kept = np.flatnonzero(keep)
-    return {**at(found, kept), **{f"prefill {name}": first[name][one[kept]] for name in SETTINGS},
-            **{f"decode {name}": then[name][two[kept]] for name in SETTINGS}}
+    within = np.flatnonzero(keep)
+    return {**at(columns, within),
+            **{f"prefill {name}": first[name][one[within]] for name in SETTINGS},
+            **{f"decode {name}": then[name][two[within]] for name in SETTINGS}}

@@ -49,7 +49,7 @@ LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 PER_TOKEN = ("cost", "energy")  # which follow from the throughput
 MOST_DRAWN = 1000  # deployments of one answer
 DEVIATIONS = np.linspace(-6.0, 6.0, 2401)
-SHARES = np.array([NormalDist().cdf(float(each)) for each in DEVIATIONS])  # that lie below them
+SHARES = np.array([NormalDist().cdf(float(end)) for end in DEVIATIONS])  # that lie below them
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class SampledRow:
             share, and which is drawn with the rest [1].
         deployed: it as a scenario, of two pools the one that decodes.
         seen: it simulated, if it was.
-        held: capacity of the cache over what has to fit, as of ``Drawn``, shape (DRAWS,) [1]; None
-            where that is not drawn.
+        capacity: of the cache over what has to fit, as of ``Drawn``, shape (DRAWS,) [1]; None where
+            that is not drawn.
     """
 
     goal: Goal
@@ -74,7 +74,7 @@ class SampledRow:
     scatter: Mapping[str, float] = field(default_factory=dict)
     deployed: Scenario | None = field(default=None, repr=False, compare=False)
     seen: Simulated | None = field(default=None, repr=False, compare=False)
-    held: np.ndarray | None = field(default=None, repr=False, compare=False)
+    capacity: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     def stands_for(self, name: str, sign: int) -> float:
         """What holds in ``HOLDS`` of the draws, the larger the better; the worst if unknown.
@@ -94,17 +94,17 @@ class SampledRow:
         """Quantities by name with their 80% intervals, of one deployment those that an estimate of
         it reports. The interval of what follows from more than that, as a cost or anything of two
         pools, is that of its draws."""
-        found = {}
+        amounts = {}
         for name, draws in self.quantities.items():
             low, high = map(float, np.quantile(draws, (LOW, HIGH), method=OBSERVED))
             unit = self.goal.currency if name == "cost" else UNITS.get(name, DIMENSIONLESS)
             value = float(self.row.quantities[name])
-            found[name] = Amount(value, min(low, value), max(high, value), unit, name=name)
+            amounts[name] = Amount(value, min(low, value), max(high, value), unit, name=name)
         if self.row.prefill is None and self.deployed is not None:
-            found |= (told := _estimated(self.goal, self.row, self.deployed, self.seen))
-            slower = self.row.quantities["throughput"] / told["throughput"].value
-            found |= {name: found[name].scaled(slower) for name in PER_TOKEN if name in found}
-        return found
+            amounts |= (estimated := _estimated(self.goal, self.row, self.deployed, self.seen))
+            slower = self.row.quantities["throughput"] / estimated["throughput"].value
+            amounts |= {name: amounts[name].scaled(slower) for name in PER_TOKEN if name in amounts}
+        return amounts
 
     @property
     def agent_costs(self) -> dict[str, Amount]:
@@ -126,9 +126,9 @@ class SampledRow:
         if self.row.prefill or self.deployed is None or of_load(self.goal.demand):
             return self.quantities
         symbols = seen_by_users(self.goal.demand)
-        told = predicted(self.deployed, symbols.values())
+        estimated = predicted(self.deployed, symbols.values())
         return self.quantities | {
-            name: _stretched(self.quantities[name], told[symbol]) for name, symbol in
+            name: _stretched(self.quantities[name], estimated[symbol]) for name, symbol in
             symbols.items() if name in self.quantities}
 
 
@@ -156,44 +156,44 @@ class Sure:
                 "left": self.left}
 
 
-def excesses(found: SearchResult, each: SampledRow, seen: Simulated | None = None
+def excesses(result: SearchResult, sample: SampledRow, seen: Simulated | None = None
              ) -> dict[tuple[str, str], np.ndarray]:
     """How far each draw is over each limit, as a factor less one, shape (DRAWS,), by quantity and
     ``mean`` or percentile. What the cache has to hold is one.
 
     Args:
-        found: the search that it comes from.
-        each: the deployment.
+        result: the search that it comes from.
+        sample: the deployment.
         seen: it simulated, if it was: each mean or percentile that is limited is then as many times
             the draws' mean as it is of the mean at central values.
     """
-    over = {(name, MEAN): excess for name, excess in found.wishes.excess(each.fitted).items()
+    over = {(name, MEAN): excess for name, excess in result.wishes.excess(sample.fitted).items()
             if seen is None or name not in seen.seen}
-    if each.held is not None:
+    if sample.capacity is not None:
         with np.errstate(divide="ignore"):
-            over[MEMORY, ""] = 1 / np.maximum(each.held, 0) - 1
+            over[MEMORY, ""] = 1 / np.maximum(sample.capacity, 0) - 1
     if seen is None:
         return over
-    limits = found.wishes.goal.limits.times
+    limits = result.wishes.goal.limits.times
     return over | {
-        (name, at): each.fitted[name] * (time / seen.row.quantities[name]) / limits[name][at] - 1
+        (name, at): sample.fitted[name] * (time / seen.row.quantities[name]) / limits[name][at] - 1
         for name, stated in seen.seen.items() for at, time in stated.items()}
 
 
-def keeps(found: SearchResult, each: SampledRow, seen: Simulated | None = None) -> float | None:
+def keeps(result: SearchResult, sample: SampledRow, seen: Simulated | None = None) -> float | None:
     """In which share of the draws a deployment keeps all limits [1]; None without limits.
 
     Args:
-        found: the search that it comes from.
-        each: the deployment.
+        result: the search that it comes from.
+        sample: the deployment.
         seen: it simulated, or one like it, if it was.
     """
-    if not found.wishes.limits and seen is None:
+    if not result.wishes.limits and seen is None:
         return None
-    return float(np.mean(np.max(list(excesses(found, each, seen).values()), axis=0) <= 0))
+    return float(np.mean(np.max(list(excesses(result, sample, seen).values()), axis=0) <= 0))
 
 
-def surely(found: SearchResult, share: float,
+def surely(result: SearchResult, share: float,
            offers: Callable[[Row], bool] = lambda _: True) -> Sure:
     """The front of those that keep all limits in a share of the draws.
 
@@ -205,22 +205,22 @@ def surely(found: SearchResult, share: float,
     objectives, but for those that are no better than one that is sure.
 
     Args:
-        found: a search of a goal with ``limits.sure``.
+        result: a search of a goal with ``limits.sure``.
         share: of the draws, at least [1].
         offers: which of those that are sure may be told.
     """
-    wanted = found.wishes.chosen
+    wanted = result.wishes.chosen
     front: list[SampledRow] = []
 
     def candidates() -> Iterator[Row]:
-        if "cards" in found.wishes.leading:
-            for row in found.on_fewest_cards:
+        if "cards" in result.wishes.leading:
+            for row in result.on_fewest_cards:
                 if front and row.devices > front[0].row.devices:
                     break
                 yield row
         yield from sorted(
-            (row for kept in found.of_bases for row in found.rows(kept.front)), reverse=True,
-            key=lambda row: row.worth(found.wishes.objectives))
+            (row for of_base in result.of_bases for row in result.rows(of_base.front)),
+            reverse=True, key=lambda row: row.worth(result.wishes.objectives))
 
     surest, most, tried, left = None, -1.0, 0, 0
     for row in candidates():
@@ -230,37 +230,37 @@ def surely(found: SearchResult, share: float,
         if tried == MOST_DRAWN:
             left += 1
             continue
-        each, = sample_rows(found, [row])
+        sample, = sample_rows(result, [row])
         tried += 1
-        often = keeps(found, each) or 0.0
+        often = keeps(result, sample) or 0.0
         if often > most:
-            surest, most = each, often
+            surest, most = sample, often
         if often >= share and offers(row):
-            front.append(each)
+            front.append(sample)
     return Sure(share, front, surest, tried, left)
 
 
-def sample_rows(found: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
+def sample_rows(result: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
     """Deployments under the same draws.
 
     What the same statement says of two deployments is drawn once, so is the formulas' own error of
     a class of deployments, and what an hour of a card costs.
 
     Args:
-        found: the search that they come from.
+        result: the search that they come from.
         rows: of it.
     """
-    lacking = [row for row in rows if (each := found.draws.get(row.choices)) is None
-               or each.row != row]
-    for row, drawn in zip(lacking, draws_of(found, lacking), strict=True):
-        found.draws[row.choices] = _sampled(found, row, drawn)
-    return [found.draws[row.choices] for row in rows]
+    lacking = [row for row in rows if (sample := result.draws.get(row.choices)) is None
+               or sample.row != row]
+    for row, drawn in zip(lacking, draws_of(result, lacking), strict=True):
+        result.draws[row.choices] = _sampled(result, row, drawn)
+    return [result.draws[row.choices] for row in rows]
 
 
-def _sampled(found: SearchResult, row: Row, drawn: Drawn) -> SampledRow:
-    known = {name: made for name, made in drawn.quantities.items() if name in row.quantities}
-    return SampledRow(found.wishes.goal, row, known, _scatter(drawn.deployed), drawn.deployed,
-                      held=drawn.held)
+def _sampled(result: SearchResult, row: Row, drawn: Drawn) -> SampledRow:
+    quantities = {name: draws for name, draws in drawn.quantities.items() if name in row.quantities}
+    return SampledRow(result.wishes.goal, row, quantities, _scatter(drawn.deployed), drawn.deployed,
+                      capacity=drawn.capacity)
 
 
 def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
@@ -273,19 +273,20 @@ def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
     return moved
 
 
-def _estimated(goal: Goal, row: Row, deployed: Scenario, known: Simulated | None
+def _estimated(goal: Goal, row: Row, deployed: Scenario, simulated_row: Simulated | None
                ) -> dict[str, Amount]:
     """Times and rates of a deployment as an estimate of its file tells them."""
     names = seen_by_users(goal.demand)
     if goal.demand.arrivals == "burst":
         seen = predicted(deployed, names.values())
     else:
-        asked = made_scenario(as_asked(goal, row.choice), Path(f"{goal.id}.yml"))
-        seen = steady_amounts(asked, names.values(), known.result if known else None) or predicted(
+        deployment = made_scenario(as_asked(goal, row.choice), Path(f"{goal.id}.yml"))
+        load = simulated_row.result if simulated_row else None
+        seen = steady_amounts(deployment, names.values(), load) or predicted(
             deployed, names.values())
-    found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
-    per_card = found["throughput"].scaled(1 / row.devices)
-    return found | {"throughput_per_card": replace(per_card, name="throughput_per_card")}
+    amounts = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
+    per_card = amounts["throughput"].scaled(1 / row.devices)
+    return amounts | {"throughput_per_card": replace(per_card, name="throughput_per_card")}
 
 
 def _scatter(deployed: Scenario) -> dict[str, float]:
@@ -296,29 +297,29 @@ def _scatter(deployed: Scenario) -> dict[str, float]:
     return sizes | dict.fromkeys(("throughput_per_card", "cost", "energy"), rate)
 
 
-def near_best(found: SearchResult, row: Row, best: Row | None, times: int = 1) -> bool:
+def near_best(result: SearchResult, row: Row, best: Row | None, times: int = 1) -> bool:
     """Whether a deployment is about as good in the first objective, at central values, as the best.
 
     Args:
-        found: the search that they come from.
+        result: the search that they come from.
         row: the deployment.
         best: the best, whatever it can stand for.
         times: how many times ``LITTLE`` it may be worse.
     """
-    leading = found.wishes.leading
+    leading = result.wishes.leading
     (own,), (most,) = row.worth(leading), (best or row).worth(leading)
     return own == most or abs(own - most) <= times * LITTLE * abs(most)
 
 
-def rows_with_margin(found: SearchResult, rows: Sequence[Row], most: int) -> list[Row]:
+def rows_with_margin(result: SearchResult, rows: Sequence[Row], most: int) -> list[Row]:
     """Of many deployments the best few with so much to spare of every limit, for several shares.
 
     Args:
-        found: the search that they come from.
+        result: the search that they come from.
         rows: the best first.
         most: of them.
     """
-    limits, chosen = found.wishes.limits, dict[tuple[Choice, ...], Row]()
+    limits, chosen = result.wishes.limits, dict[tuple[Choice, ...], Row]()
     for share in SPARE:
         some = (row for row in rows if all(
             row.quantities[name] * share <= limit if OBJECTIVES[name] < 0
@@ -328,30 +329,30 @@ def rows_with_margin(found: SearchResult, rows: Sequence[Row], most: int) -> lis
     return list(chosen.values())
 
 
-def ranked(found: SearchResult, deployments: Sequence[SampledRow],
+def ranked(search_result: SearchResult, deployments: Sequence[SampledRow],
            groups: int) -> list[list[SampledRow]]:
     """Rank deployments: in the order of what they can stand for, each with those like it after it.
 
     Args:
-        found: the search that they come from.
+        search_result: the search that they come from.
         deployments: in any order.
         groups: at most.
     """
-    objectives, left = found.wishes.chosen, list(deployments)
-    shares = {id(each): keeps(found, each) for each in left}
-    more = {id(each): extras(found, each.row) for each in left}
+    objectives, left = search_result.wishes.chosen, list(deployments)
+    shares = {id(sample): keeps(search_result, sample) for sample in left}
+    more = {id(sample): extras(search_result, sample.row) for sample in left}
     result: list[list[SampledRow]] = []
     while left and len(result) < groups:
-        leader = leading(found, left, lambda each: shares[id(each)], more)
-        alike = [each for each in left if each is not leader and (
-            each.row.layout == leader.row.layout or not apart(leader, each, objectives))]
+        leader = leading(search_result, left, lambda sample: shares[id(sample)], more)
+        alike = [sample for sample in left if sample is not leader and (
+            sample.row.layout == leader.row.layout or not apart(leader, sample, objectives))]
         result.append([leader, *alike])
-        gone = {id(each) for each in result[-1]}
-        left = [each for each in left if id(each) not in gone]
+        gone = {id(sample) for sample in result[-1]}
+        left = [sample for sample in left if id(sample) not in gone]
     return result
 
 
-def leading(found: SearchResult, deployments: Sequence[SampledRow],
+def leading(result: SearchResult, deployments: Sequence[SampledRow],
             often: Callable[[SampledRow], float | None],
             counted: Mapping[int, int] | None = None) -> SampledRow:
     """The deployment that is recommended of several.
@@ -363,26 +364,26 @@ def leading(found: SearchResult, deployments: Sequence[SampledRow],
     fewest extras; for each one fewer it may be less sure by ``LITTLE``.
 
     Args:
-        found: the search that they come from.
+        result: the search that they come from.
         deployments: at least one.
         often: in which share of the draws one keeps all limits [1]; None without limits.
         counted: the extras of each by ``id``, where they are known [1].
     """
-    objectives = found.wishes.chosen
-    shares = {id(each): (often(each) or 0.0) if found.wishes.limits else 1.0
-              for each in deployments}
-    more = counted or {id(each): extras(found, each.row) for each in deployments}
+    objectives = result.wishes.chosen
+    shares = {id(sample): (often(sample) or 0.0) if result.wishes.limits else 1.0
+              for sample in deployments}
+    more = counted or {id(sample): extras(result, sample.row) for sample in deployments}
     least = least_share(shares.values())
-    some = [each for each in deployments if shares[id(each)] >= least]
+    some = [sample for sample in deployments if shares[id(sample)] >= least]
     for name, sign in objectives.items():
-        best = max(some, key=lambda each: (each.stands_for(name, sign), _order(each)))
-        some = [each for each in some if not _told(best, each, name)
-                or _plainer(each, best, more[id(best)] - more[id(each)], name, sign)]
-    surest = max(some, key=lambda each: (shares[id(each)], -more[id(each)]))
-    return max((each for each in some if shares[id(each)] >= shares[id(surest)] - max(
-                   NEARLY, enough(more[id(surest)] - more[id(each)]))),
-               key=lambda each: (-more[id(each)], *(each.stands_for(*item)
-                                 for item in objectives.items()), _order(each)))
+        best = max(some, key=lambda sample: (sample.stands_for(name, sign), _order(sample)))
+        some = [sample for sample in some if not _differ(best, sample, name)
+                or _plainer(sample, best, more[id(best)] - more[id(sample)], name, sign)]
+    surest = max(some, key=lambda sample: (shares[id(sample)], -more[id(sample)]))
+    return max((sample for sample in some if shares[id(sample)] >= shares[id(surest)] - max(
+                   NEARLY, enough(more[id(surest)] - more[id(sample)]))),
+               key=lambda sample: (-more[id(sample)], *(sample.stands_for(*item)
+                                 for item in objectives.items()), _order(sample)))
 
 
 def firmest(groups: Sequence[list[SampledRow]], often: Callable[[SampledRow], float | None]
@@ -406,20 +407,20 @@ def least_share(shares: Iterable[float]) -> float:
     return HOLDS if most >= HOLDS else HOLDS * most
 
 
-def extras(found: SearchResult, row: Row) -> int:
+def extras(result: SearchResult, row: Row) -> int:
     """How many things a deployment does that a plain one does not [1]; a format of which no score
     is published is one, and so are weights that are converted besides."""
-    return row.extras + sum(_unscored(found.space.model, name) for name in {
+    return row.extras + sum(_unscored(result.space.model, name) for name in {
         choice.precision for choice in row.choices})
 
 
 def _unscored(model: Model, name: str) -> int:
     """What of a format is not known to keep the quality: the whole, and weights other than the
     published [1]."""
-    known = quality(model, name)
-    if known.within(math.inf):
+    scores = quality(model, name)
+    if scores.within(math.inf):
         return 0
-    own = known.published
+    own = scores.published
     return 1 + (own is None or load_precision(name).weights != load_precision(own).weights)
 
 
@@ -428,25 +429,25 @@ def enough(more: int) -> float:
     return LITTLE * min(more, COUNTED_EXTRAS)
 
 
-def _plainer(each: SampledRow, best: SampledRow, more: int, name: str, sign: int) -> bool:
+def _plainer(sample: SampledRow, best: SampledRow, more: int, name: str, sign: int) -> bool:
     """Whether a deployment, of which the best has so many ``more`` extras, is worse by less than
     ``LITTLE`` for each of them."""
-    own, most = each.stands_for(name, sign), best.stands_for(name, sign)
+    own, most = sample.stands_for(name, sign), best.stands_for(name, sign)
     return more > 0 and name != "cards" and most - own <= enough(more) * abs(most)
 
 
-def little_worse(each: SampledRow, best: SampledRow, objectives: Mapping[str, int],
+def little_worse(sample: SampledRow, best: SampledRow, objectives: Mapping[str, int],
                  times: int = 1) -> bool:
     """Whether a deployment on as many cards is in no objective worse by so many times ``LITTLE``
     than another."""
-    ends = ((each.stands_for(*item), best.stands_for(*item)) for item in objectives.items())
-    return each.row.devices == best.row.devices and all(
+    ends = ((sample.stands_for(*item), best.stands_for(*item)) for item in objectives.items())
+    return sample.row.devices == best.row.devices and all(
         most - own <= enough(times) * abs(most) for own, most in ends)
 
 
-def _order(each: SampledRow) -> tuple[str, ...]:
+def _order(sample: SampledRow) -> tuple[str, ...]:
     """What tells any two deployments apart, the same in every run."""
-    return tuple(repr(choice) for choice in each.row.choices)
+    return tuple(repr(choice) for choice in sample.row.choices)
 
 
 def apart(one: SampledRow, other: SampledRow, objectives: Mapping[str, int]) -> bool:
@@ -457,10 +458,10 @@ def apart(one: SampledRow, other: SampledRow, objectives: Mapping[str, int]) -> 
         objectives: by name.
     """
     return one.row.devices != other.row.devices or any(
-        _told(one, other, name) for name in objectives)
+        _differ(one, other, name) for name in objectives)
 
 
-def _told(one: SampledRow, other: SampledRow, name: str) -> bool:
+def _differ(one: SampledRow, other: SampledRow, name: str) -> bool:
     """Whether one is better than the other in ``SURE`` of the draws, were each measured itself.
 
     What both share is drawn once; what each has of its own scatters besides.
@@ -468,7 +469,7 @@ def _told(one: SampledRow, other: SampledRow, name: str) -> bool:
     if name == "cards":
         return one.row.devices != other.row.devices
     if name not in one.quantities or name not in other.quantities:
-        own, of_other = (each.row.quantities.get(name) for each in (one, other))
+        own, of_other = (sample.row.quantities.get(name) for sample in (one, other))
         if own is None or of_other is None:
             return own is not of_other
         return not math.isclose(own, of_other, rel_tol=LITTLE)  # a context, which no draw moves
@@ -534,21 +535,21 @@ def simulated(goal: Goal, row: Row) -> Simulated | None:
     from calc.answer.simulated_load import UserLoad, simulate_load, system_of
 
     users, together = demand.users or row.choice.concurrency, demand.arrivals == "burst"
-    asked = (UserLoad(rate=demand.arrival_rate) if demand.arrival_rate is not None else
+    load = (UserLoad(rate=demand.arrival_rate) if demand.arrival_rate is not None else
              UserLoad(users, together=True, requests=users) if together else
              UserLoad(users, demand.think_time or 0.0))
     wanted = {name: {None if at == MEAN else percentile(at): limit for at, limit in stated.items()}
               for name, stated in limits.items()}
     deployed = scenario(goal, row.choice)
     system = system_of(deployed, prefill=scenario(goal, row.prefill) if row.prefill else None)
-    told = simulate_load(deployed, asked, system=system, dearest=DEAREST, counted=MOST_REQUESTS,
+    result = simulate_load(deployed, load, system=system, dearest=DEAREST, counted=MOST_REQUESTS,
                      wanted={name: [*stated] for name, stated in wanted.items()}, limits=wanted)
     seen = {}
     for name, stated in limits.items():
-        times = getattr(told, name)
+        times = getattr(result, name)
         larger = max(1.0, row.quantities.get(name, 0.0) / times.mean) if times.mean > 0 else 1.0
         seen[name] = {at: larger * float(times.mean if at == MEAN else
                                          times.at(percentile(at)).value) for at in stated}
-    keeps = told.keeps_up and all(seen[name][at] <= limit for name, stated in limits.items()
+    keeps = result.keeps_up and all(seen[name][at] <= limit for name, stated in limits.items()
                                   for at, limit in stated.items())
-    return Simulated(row, seen, keeps, told.keeps_up, told)
+    return Simulated(row, seen, keeps, result.keeps_up, result)

@@ -22,7 +22,7 @@ from calc.layouts.feasible import has_room
 from calc.layouts.layout import MOST_STAGES, Choice, Row
 from calc.layouts.space import AXES, HITS, HOST, LOADED, Base, Cells, Space, choice_at
 from calc.many.fronts import Best, Front
-from calc.many.processes import Told, mapped, quietly, silent
+from calc.many.processes import OnProgress, mapped, quietly, silent
 from calc.searching.candidates import (
     DEGREES,
     PACE,
@@ -30,11 +30,11 @@ from calc.searching.candidates import (
     CandidateCells,
     as_asked,
     at,
+    batch_counts,
     best_layouts,
     best_of_runs,
     candidate_cells,
     filled,
-    held,
     least_of_each,
     slabs,
 )
@@ -48,8 +48,8 @@ from catalogue.reading.values import LARGEST_COUNT
 
 SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
-KEPT = (*AXES, HITS, HOST, LOADED, "concurrency")
-CELL = (*KEPT, "kind", "steps", "waves", "like", PACE)
+SETTINGS = (*AXES, HITS, HOST, LOADED, "concurrency")
+CELL = (*SETTINGS, "kind", "steps", "waves", "like", PACE)
 MOST_BEATEN = 1 << 18  # cells of a base that are kept to be computed later
 MANY = 4  # bases of each process, fewer are divided
 MANY_BASES = 32  # of which plain deployments are tried first, to hold the others against
@@ -128,9 +128,9 @@ class _OfCards(Front):
         cards = rows["cards"]
         order = np.lexsort([*(-sign * rows[name] for name, sign in reversed(
             [*self.objectives.items()]) if name != "cards"), cards])
-        place = np.arange(len(order)) - np.searchsorted(cards[order], cards[order])
-        kept = order[place < MOST_OF_CARDS]
-        self.rows = {name: column[kept] for name, column in rows.items()}
+        rank = np.arange(len(order)) - np.searchsorted(cards[order], cards[order])
+        best = order[rank < MOST_OF_CARDS]
+        self.rows = {name: column[best] for name, column in rows.items()}
         return self
 
     def beats(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -159,10 +159,10 @@ class BaseResult:
     beaten: list[Cells] | None = field(default_factory=list)
 
     @classmethod
-    def new(cls, asked: Wishes) -> BaseResult:
+    def new(cls, criteria: Wishes) -> BaseResult:
         """A result before any layout is tried."""
-        return cls(Front(asked.objectives, ties=False), {}, Best(MISS, 1), Best(SHORT, 1),
-                   Front(asked.margins or asked.objectives, ties=False))
+        return cls(Front(criteria.objectives, ties=False), {}, Best(MISS, 1), Best(SHORT, 1),
+                   Front(criteria.margins or criteria.objectives, ties=False))
 
     def beat(self, cells: Cells, rows: np.ndarray | slice = EVERY) -> None:
         """Remember cells that are no better than one of the front at best, of these rows."""
@@ -225,9 +225,9 @@ class SearchResult:
         for number, base in enumerate(self.bases):
             if joined := candidate_cells(self.space, base, self.wishes.goal.demand):
                 tried, first, cells = joined
-                kept = BaseResult.new(self.wishes)
-                kept.front = every
-                _Work(self.wishes, base, number, tried, first, SLAB, Funnel(), kept).run(cells)
+                of_base = BaseResult.new(self.wishes)
+                of_base.front = every
+                _Work(self.wishes, base, number, tried, first, SLAB, Funnel(), of_base).run(cells)
         return self.rows(every)
 
     def again(self, choice: Choice) -> Row | None:
@@ -247,9 +247,9 @@ class SearchResult:
         cells = at(cells, np.flatnonzero(same)[:1])
         if not len(cells["data"]):
             return None
-        kept = BaseResult.new(self.wishes)
+        of_base = BaseResult.new(self.wishes)
         work = _Work(self.wishes, self.bases[number], number, replace(tried, host=None), first,
-                     SLAB, Funnel(), kept)
+                     SLAB, Funnel(), of_base)
         if not choice.concurrency:
             work.run(cells)
         else:
@@ -258,7 +258,7 @@ class SearchResult:
             if not has_room(tried.spare(cells)[0]):
                 return None
             work._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
-        return self.row(kept.front.rows, 0) if kept.front.rows else None
+        return self.row(of_base.front.rows, 0) if of_base.front.rows else None
 
     def of_cut(self, device: str, devices: int, tensor: int, experts: Collection[int]
                ) -> list[Row] | None:
@@ -273,7 +273,7 @@ class SearchResult:
             tensor: ranks that share the attention of a request [1].
             experts: ranks that share the experts [1], any of these.
         """
-        whole, loaded = BaseResult.new(self.wishes), False
+        total, loaded = BaseResult.new(self.wishes), False
         wanted = {"devices": devices, "tensor": tensor, "data": devices // tensor, "context": 1}
         for number, base in enumerate(self.bases):
             if base.device != device or not (joined := candidate_cells(
@@ -283,14 +283,14 @@ class SearchResult:
             same = np.isin(cells["expert"], list(experts)) & np.all(
                 [cells[name] == value for name, value in wanted.items()], axis=0)
             if same.any():
-                kept, loaded = BaseResult.new(self.wishes), True
-                _Work(self.wishes, base, number, tried, first, SLAB, Funnel(), kept).run(
+                of_base, loaded = BaseResult.new(self.wishes), True
+                _Work(self.wishes, base, number, tried, first, SLAB, Funnel(), of_base).run(
                     at(cells, np.flatnonzero(same)))
-                whole.merge(kept)
+                total.merge(of_base)
         if not loaded:
             return None
-        return sorted(self.rows(whole.front), reverse=True, key=lambda row: row.worth(
-            self.wishes.objectives)) or self.rows(whole.miss) or self.rows(whole.short)
+        return sorted(self.rows(total.front), reverse=True, key=lambda row: row.worth(
+            self.wishes.objectives)) or self.rows(total.miss) or self.rows(total.short)
 
     def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
         """One of many rows."""
@@ -319,7 +319,7 @@ class Stopped(KeyboardInterrupt):
 
 
 def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
-           paired: bool = True, told: Told = silent) -> SearchResult:
+           paired: bool = True, progress: OnProgress = silent) -> SearchResult:
     """Try every deployment that a goal allows.
 
     >>> from catalogue import load
@@ -334,94 +334,94 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         space: what the goal allows, where it is not what its file says; goals that differ in
             users, objectives and limits of quantities only may share one.
         paired: whether two pools are tried where the goal allows them.
-        told: how far it is: of ``one`` pool and of ``two``, bases done and all of them.
+        progress: how far it is: of ``one`` pool and of ``two``, bases done and all of them.
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed;
     Stopped, with what was found until then, when it is interrupted.
     """
-    asked = wishes(space := space or Space(goal), goal)
+    criteria = wishes(space := space or Space(goal), goal)
     bases = space.bases() if "one" in goal.space.pools else []
-    kept = [BaseResult.new(asked) for _ in bases]
-    front, plain = (Front(asked.objectives, ties=False) for _ in range(2))
-    found = SearchResult(asked, bases, kept, front, Funnel(), space)
+    of_bases = [BaseResult.new(criteria) for _ in bases]
+    front, plain = (Front(criteria.objectives, ties=False) for _ in range(2))
+    result = SearchResult(criteria, bases, of_bases, front, Funnel(), space)
     done = set()
     try:
         for number in range(len(bases)) if len(bases) >= MANY_BASES else ():
-            kept[number] = _plain(space, asked, bases, number)
-            plain.merge(kept[number].front)
-        for number, part, funnel in _done(space, asked, bases, plain, workers, slab):
-            kept[number].merge(part)
-            found.funnel.merge(funnel)
+            of_bases[number] = _plain(space, criteria, bases, number)
+            plain.merge(of_bases[number].front)
+        for number, part, funnel in _done(space, criteria, bases, plain, workers, slab):
+            of_bases[number].merge(part)
+            result.funnel.merge(funnel)
             done.add(number)
-            told("one", len(done), len(bases))
-        if paired and "two" in goal.space.pools and "longest_context" not in asked.objectives:
-            found.pairs = pairs(space, asked, told=told)
-            if not found.pairs.whole:
+            progress("one", len(done), len(bases))
+        if paired and "two" in goal.space.pools and "longest_context" not in criteria.objectives:
+            result.pairs = pairs(space, criteria, progress=progress)
+            if not result.pairs.is_complete:
                 raise KeyboardInterrupt
     except KeyboardInterrupt:
-        raise Stopped(_ended(found), len(done)) from None
-    return _ended(found)
+        raise Stopped(_ended(result), len(done)) from None
+    return _ended(result)
 
 
-def _ended(found: SearchResult) -> SearchResult:
+def _ended(result: SearchResult) -> SearchResult:
     """A result with the front of all bases."""
-    for each in found.of_bases:
-        found.front.merge(each.front)
-    found.funnel.counts += found.space.dropped
-    found.funnel.counts["front"] = len(next(iter(found.front.rows.values()), ()))
-    found.funnel.counts["beaten"] -= found.funnel.counts["front"]
-    return found
+    for of_base in result.of_bases:
+        result.front.merge(of_base.front)
+    result.funnel.counts += result.space.dropped
+    result.funnel.counts["front"] = len(next(iter(result.front.rows.values()), ()))
+    result.funnel.counts["beaten"] -= result.funnel.counts["front"]
+    return result
 
 
-def farther(found: SearchResult, asked: Wishes) -> Front:
+def farther(result: SearchResult, criteria: Wishes) -> Front:
     """The front of all deployments with whatever is limited among the objectives.
 
     Args:
-        found: a search; what it left out as no better at best is computed now.
-        asked: its wishes with those objectives, and further limits on the first of them.
+        result: a search; what it left out as no better at best is computed now.
+        criteria: its wishes with those objectives, and further limits on the first of them.
     """
-    front = Front(asked.objectives, ties=False)
-    for number, (base, own) in enumerate(zip(found.bases, found.of_bases, strict=True)):
+    front = Front(criteria.objectives, ties=False)
+    for number, (base, own) in enumerate(zip(result.bases, result.of_bases, strict=True)):
         best = at(own.front.rows, slice(1))
-        if asked.least and best and asked.over_least(best).all():
+        if criteria.least and best and criteria.over_least(best).all():
             continue
         front.merge(own.farther)
         if own.beaten != [] and (joined := candidate_cells(
-                found.space, base, asked.goal.demand)):
+                result.space, base, criteria.goal.demand)):
             tried, first, cells = joined
-            kept = BaseResult.new(asked)
-            work = _Work(asked, base, number, tried, first, SLAB, Funnel(), kept)
+            of_base = BaseResult.new(criteria)
+            work = _Work(criteria, base, number, tried, first, SLAB, Funnel(), of_base)
             if own.beaten is None:
                 work.run(cells)
             else:
                 work.served(own.beaten)
-            front.merge(kept.front)
+            front.merge(of_base.front)
     return front
 
 
 Part = tuple[int, BaseResult, Funnel]  # number of a base, results of some of its cells, the rest
 
 
-def _plain(space: Space, asked: Wishes, bases: list[Base], number: int) -> BaseResult:
+def _plain(space: Space, criteria: Wishes, bases: list[Base], number: int) -> BaseResult:
     """What is kept of the cells of a base in the middle chunk, as many drafts as it has, and
     nothing besides."""
-    kept, chunks = BaseResult.new(asked), space.chunks()
-    if joined := candidate_cells(space, bases[number], asked.goal.demand):
+    of_base, chunks = BaseResult.new(criteria), space.chunks()
+    if joined := candidate_cells(space, bases[number], criteria.goal.demand):
         tried, first, cells = joined
         some = ((cells["chunk"] == chunks[len(chunks) // 2]) & (cells["spares"] == 0)
                 & (cells["micro_batches"] == 1) & (cells["drafts"] == cells["drafts"].max()))
-        _Work(asked, bases[number], number, tried, first, SLAB, Funnel(), kept).run(
+        _Work(criteria, bases[number], number, tried, first, SLAB, Funnel(), of_base).run(
             at(cells, np.flatnonzero(some)))
-    kept.beaten = []  # all of them are tried again
-    return kept
+    of_base.beaten = []  # all of them are tried again
+    return of_base
 
 
-def _done(space: Space, asked: Wishes, bases: list[Base], plain: Front, workers: int, slab: int
+def _done(space: Space, criteria: Wishes, bases: list[Base], plain: Front, workers: int, slab: int
           ) -> Iterator[Part]:
     """What becomes of the cells of each base, by this process or by several."""
     shares = 1 if len(bases) >= MANY * workers else workers
     tasks = [(number, share, shares) for number in range(len(bases)) for share in range(shares)]
-    given = space, asked, bases, plain, slab
+    given = space, criteria, bases, plain, slab
     if workers == 1 or sum(map(space.size, bases)) < WORTH_IT or space.resolve is not None:
         _begin(*given)
         yield from map(_part, tasks)
@@ -443,44 +443,44 @@ def _begin(*given: Any) -> None:
 def _part(task: tuple[int, int, int]) -> Part:
     """One of so many shares of a base: every so manieth kind of its cells."""
     number, share, shares = task
-    space, asked, bases, plain, slab = _given
+    space, criteria, bases, plain, slab = _given
     base = bases[number]
-    kept, funnel = BaseResult.new(asked), Funnel()
+    of_base, funnel = BaseResult.new(criteria), Funnel()
     if share == 0:
         funnel.counts += space.left_out(base)
-    if joined := candidate_cells(space, base, asked.goal.demand):
+    if joined := candidate_cells(space, base, criteria.goal.demand):
         tried, first, cells = joined
         if shares > 1:
             cells = at(cells, np.flatnonzero(cells["kind"] % shares == share))
-        _Work(asked, base, number, tried, first, slab, funnel, kept, plain).run(cells)
-    return number, kept, funnel
+        _Work(criteria, base, number, tried, first, slab, funnel, of_base, plain).run(cells)
+    return number, of_base, funnel
 
 
 @dataclass
 class _Work:
     """The cells of one base, tried: all kinds at once, but for what is held against those found."""
 
-    asked: Wishes
+    criteria: Wishes
     base: Base
     number: int
     tried: CandidateCells
     first: Scenario
     slab: int
     funnel: Funnel
-    kept: BaseResult
+    best: BaseResult
     others: Front | None = None  # deployments of any base, none that they beat is computed
 
     def run(self, cells: Cells) -> None:
         """Take all of them in."""
-        demand = self.asked.goal.demand
+        demand = self.criteria.goal.demand
         if demand.users is not None and not demand.think_time:
             for rows in slabs(np.ones(len(cells["data"]), int), self.slab):
                 part = at(cells, rows)
                 part["concurrency"] = np.full(len(part["data"]), demand.users)
                 self._fit(part)
             return
-        cells, most = self._held(cells)
-        listed = self.asked.goal.space.batches
+        cells, most = self._with_capacity(cells)
+        listed = self.criteria.goal.space.batches
         if demand.arrival_rate is not None or demand.users is not None:
             for part in filled(cells, most, listed, self.slab):
                 self._reaching(part)
@@ -490,8 +490,8 @@ class _Work:
             self._bounded(part)
         ranks = cells["data"]
         too_few = np.minimum(most, (np.ceil(fewest / ranks) - 1) * ranks).astype(int)
-        if self.kept.front.rows:  # nobody asks for what is least over a limit
-            self.funnel.counts["pace"] += int(held(cells, too_few, listed).sum())
+        if self.best.front.rows:  # nobody asks for what is least over a limit
+            self.funnel.counts["pace"] += int(batch_counts(cells, too_few, listed).sum())
             return
         for part in filled(cells, too_few, listed, self.slab):
             self._bounded(part)
@@ -499,7 +499,8 @@ class _Work:
     def _fewest(self, cells: Cells) -> np.ndarray:
         """Requests in flight below which the throughput that is asked for is out of reach: no token
         comes sooner than with one request on each rank, shape (n,)."""
-        wanted, tokens = self.asked.limits.get("throughput"), self.asked.goal.demand.output_tokens
+        wanted = self.criteria.limits.get("throughput")
+        tokens = self.criteria.goal.demand.output_tokens
         if wanted is None or not len(cells["data"]):
             return np.zeros(len(cells["data"]))
         soonest = self.tried.pace(cells | {"concurrency": cells["data"]})
@@ -517,9 +518,9 @@ class _Work:
         """Of each kind that which lacks least of what its memory is to hold [B], of these rows."""
         least = least_of_each(part["kind"][rows], missing)
         if len(least):
-            self.kept.short.add(self._named(at(part, rows[least]) | {SHORT: missing[least]}))
+            self.best.short.add(self._named(at(part, rows[least]) | {SHORT: missing[least]}))
 
-    def _held(self, cells: Cells) -> tuple[Cells, np.ndarray]:
+    def _with_capacity(self, cells: Cells) -> tuple[Cells, np.ndarray]:
         """Cells with their chunks of a prompt alone, and how many requests each holds."""
         most = self.tried.holds(cells)
         none = most < cells["data"]
@@ -533,10 +534,10 @@ class _Work:
     def _bounded(self, part: Cells) -> None:
         """Without those that decode too slowly, or could be no better than one that was found."""
         part.pop("row", None)
-        limit = self.asked.limits.get("tpot")
+        limit = self.criteria.limits.get("tpot")
         if not len(part["data"]):
             return
-        if limit is None and not self.asked.bounded:
+        if limit is None and not self.criteria.bounded:
             self._served(part)
             return
         part |= self.tried.decoding(part)
@@ -547,10 +548,11 @@ class _Work:
         slow = slow[least_of_each(part["kind"][slow], part[PACE][slow])]
         some = at({name: part[name] for name in (*DEGREES, "devices", "concurrency", PACE)}, fast)
         first, bounds = np.ones(len(fast), bool), dict[str, np.ndarray]()
-        if self.asked.bounded:
-            bounds = self.asked.at_best(some, some[PACE], self.base.device)
+        if self.criteria.bounded:
+            bounds = self.criteria.at_best(some, some[PACE], self.base.device)
             first = np.arange(len(fast)) % (1 + len(fast) // GROUP) == 0  # of every kind
-            first[best_of_runs(some | bounds, self.asked.objectives)] = True  # of every layout, too
+            # of every layout, too
+            first[best_of_runs(some | bounds, self.criteria.objectives)] = True
         begun = self.tried.prompted(at(part, np.concatenate([slow, fast[first]])))
         if len(slow):
             near = at(begun, slice(len(slow)))
@@ -562,9 +564,9 @@ class _Work:
     def served(self, parts: list[Cells]) -> None:
         """Take in cells that fit, computed whole."""
         for part in parts:
-            if self.asked.least:
-                best = self.asked.at_best(part, part[PACE], self.base.device)
-                part = at(part, np.flatnonzero(~self.asked.over_least(best)))
+            if self.criteria.least:
+                best = self.criteria.at_best(part, part[PACE], self.base.device)
+                part = at(part, np.flatnonzero(~self.criteria.over_least(best)))
             self._served(part)
 
     def _may_be_served(self, part: Cells, rows: np.ndarray, bounds: Mapping[str, np.ndarray]
@@ -577,23 +579,23 @@ class _Work:
             rows: of them.
             bounds: what these are at best; nothing where that is not known.
         """
-        near, keep = self.kept.miss.rows.get(MISS), np.ones(len(rows), bool)
+        near, keep = self.best.miss.rows.get(MISS), np.ones(len(rows), bool)
         if bounds and near is not None:
-            for excess in self.asked.excess(bounds).values():
+            for excess in self.criteria.excess(bounds).values():
                 keep &= excess <= near[0]
             self.funnel.counts["pace"] += int((~keep).sum())
-        for front in (self.kept.front, self.others) if bounds else ():
+        for front in (self.best.front, self.others) if bounds else ():
             if front is None or not front.rows:
                 continue
             beaten = keep & front.beats(bounds)
             self.funnel.counts["objective"] += int(beaten.sum())
-            self.kept.beat(part, rows[beaten])
+            self.best.beat(part, rows[beaten])
             keep &= ~beaten
         self._served(at(part, rows[keep]))
 
     def _reaching(self, part: Cells) -> None:
         """Of each cell the fewest requests in flight at which it serves what is asked."""
-        demand = self.asked.goal.demand
+        demand = self.criteria.goal.demand
         if not len(part["data"]):
             return
         wanted, name = ((demand.arrival_rate, "steady_request_throughput")
@@ -614,7 +616,7 @@ class _Work:
         """Take in what was computed whole: within its limits, or how far beyond."""
         self.funnel.computed += len(part["data"])
         columns = self._derived(part, seen)
-        excess = self.asked.excess(columns)
+        excess = self.criteria.excess(columns)
         worst = (np.max(list(excess.values()), axis=0) if excess
                  else np.full(len(part["data"]), -1.0))
         within = worst <= 0
@@ -625,39 +627,39 @@ class _Work:
         named = self._named(columns)
         good = named if within.all() else at(named, np.flatnonzero(within))
         if len(good["base"]):
-            self.kept.front.add(good)
+            self.best.front.add(good)
             self._layouts(good)
-            if self.asked.margins != self.asked.objectives:
-                self.kept.farther.add(good)
+            if self.criteria.margins != self.criteria.objectives:
+                self.best.farther.add(good)
 
     def _derived(self, part: Cells, seen: Cells) -> Cells:
         """Settings, and all that objectives and limits need of what users see."""
-        if self.asked.powered:
+        if self.criteria.powered:
             seen = seen | {"power": self.tried.power(part, self.first, seen["throughput"])}
-        if "longest_context" in self.asked.objectives:
+        if "longest_context" in self.criteria.objectives:
             most = min(positions(self.first.model), LARGEST_COUNT)
             seen = seen | {"longest_context": self.tried.longest(part, int(most))}
-        return self.asked.with_derived({**part, **seen}, self.base.device)
+        return self.criteria.with_derived({**part, **seen}, self.base.device)
 
     def _missed(self, columns: Cells) -> None:
         """Of each kind the one that is least over a limit."""
-        excess = self.asked.excess(columns)
+        excess = self.criteria.excess(columns)
         worst = np.max(list(excess.values()), axis=0)
         over = np.flatnonzero(worst > 0)
         least = over[least_of_each(columns["kind"][over], worst[over])]
         if len(least):
-            self.kept.miss.add(self._named(at(columns, least)) | {MISS: worst[least]} | {
+            self.best.miss.add(self._named(at(columns, least)) | {MISS: worst[least]} | {
                 f"over {name}": excess[name][least] for name in excess})
 
     def _layouts(self, good: Cells) -> None:
         """The best of each layout, the best few of them."""
-        objectives = self.asked.objectives
+        objectives = self.criteria.objectives
         first = best_of_runs(good, objectives)
-        self.kept.layouts = best_layouts([self.kept.layouts, at(good, first)], objectives)
+        self.best.layouts = best_layouts([self.best.layouts, at(good, first)], objectives)
 
     def _named(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Columns that are kept, with the number of their base."""
         count = len(columns["data"])
-        names = (*KEPT, *SEEN, *DERIVED, "cards", SHORT)
+        names = (*SETTINGS, *SEEN, *DERIVED, "cards", SHORT)
         return {"base": np.full(count, self.number),
                 **{name: columns[name] for name in names if name in columns}}

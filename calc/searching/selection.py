@@ -33,7 +33,7 @@ from calc.layouts.layout import (
     usual_chunk,
 )
 from calc.layouts.space import CHUNKS, Base, Cells, Space
-from calc.many.processes import Told, silent
+from calc.many.processes import OnProgress, silent
 from calc.searching.candidates import batches
 from calc.searching.goal import SHORT, UNBOUNDED, left_out, load_goal
 from calc.searching.pools import Left, pairs
@@ -115,30 +115,31 @@ class Selection:
     @cached_property
     def candidates(self) -> list[Row]:
         """Deployments of the front, of one pool and of two, the best at central values first."""
-        return [each.row for each in self.sure.front] if self.sure else self.central_front
+        return [sample.row for sample in self.sure.front] if self.sure else self.central_front
 
     @property
     def central_front(self) -> list[Row]:
         """The front at central values, of one pool and of two, the best first."""
-        found = self.result
-        return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
+        result = self.result
+        paired = result.pairs.rows() if result.pairs else []
+        return self._sorted(result.rows(result.front) + paired)
 
     @cached_property
     def ranking(self) -> list[list[SampledRow]]:
         """Candidates as search ranks them (``ranked``), by what they can stand for, each with those
         that cannot be told from it; where the first keeps no limits for sure, with those that are
         farther from a limit."""
-        found, rows = self.result, self.candidates
+        result, rows = self.result, self.candidates
         beside = self._beside(rows)
         groups = self._reconsidered(rows + beside)
         first = next(self._started_of(groups), None)
-        if self.sure or set(found.wishes.limits) <= set(found.wishes.objectives) or (
-                first and near_best(found, first.row, self.central) and self._stands(first)):
+        if self.sure or set(result.wishes.limits) <= set(result.wishes.objectives) or (
+                first and near_best(result, first.row, self.central) and self._stands(first)):
             return groups
-        known = {row.choices for row in rows}
-        others = [row for row in self._farther(groups) if row.choices not in known]
+        shown = {row.choices for row in rows}
+        others = [row for row in self._farther(groups) if row.choices not in shown]
         return self._reconsidered(rows[:MOST_RANKED] + beside
-                                  + rows_with_margin(found, others, MOST_RANKED))
+                                  + rows_with_margin(result, others, MOST_RANKED))
 
     def _reconsidered(self, rows: list[Row]) -> list[list[SampledRow]]:
         """Rows in groups; where an estimate of the first that a release starts differs from its
@@ -154,54 +155,54 @@ class Selection:
             if all(abs(self._ratios[layout].get(name, 1.0) - 1) <= NEARLY
                    for name in self.result.wishes.chosen):
                 break
-            known = {row.choices for row in rows}
-            rows = rows + [row for row in self._layouts() if row.choices not in known]
+            shown = {row.choices for row in rows}
+            rows = rows + [row for row in self._layouts() if row.choices not in shown]
             groups = self._ranked(rows)
         return groups
 
     def _started_of(self, groups: Sequence[Sequence[SampledRow]]) -> Iterator[SampledRow]:
         """First rows of the best groups, those that a release starts, as they would be printed."""
-        return (self._plain(each) for each, *_ in groups[:OF_GROUP] if self.offers(each.row))
+        return (self._plain(sample) for sample, *_ in groups[:OF_GROUP] if self.offers(sample.row))
 
     def _layouts(self, most: int | None = None) -> list[Row]:
         """The best of every layout of each offer, engine and precision, or of so many layouts on
         each number of cards."""
-        found = []
-        for kept in self.result.of_bases:
+        rows = []
+        for of_base in self.result.of_bases:
             counts = Counter[int]()
-            for number, devices in enumerate(kept.layouts.get("devices", ())):
+            for number, devices in enumerate(of_base.layouts.get("devices", ())):
                 counts[int(devices)] += 1
                 if most is None or counts[int(devices)] <= most:
-                    found.append(self.result.row(kept.layouts, number))
-        return found
+                    rows.append(self.result.row(of_base.layouts, number))
+        return rows
 
     def _beside(self, rows: Sequence[Row]) -> list[Row]:
         """The best few of every offer, engine and precision, where they are not among some rows:
         of what leads, no release may start anything; and the best layouts that are little worse."""
         if self.sure:
             return []
-        known, found = {row.choices for row in rows}, self.result
-        beside = [row for kept in found.of_bases if kept.front.rows
-                  for row in found.rows(kept.front, OF_BASE)]
+        shown, result = {row.choices for row in rows}, self.result
+        beside = [row for of_base in result.of_bases if of_base.front.rows
+                  for row in result.rows(of_base.front, OF_BASE)]
         others = [row for row in self._layouts(OF_LAYOUTS) if near_best(
-            found, row, rows[0], max(1, rows[0].extras - row.extras))] if rows else []
-        plain = [found.again(replace(each.choice, prefill_context=0))
-                 for each in (*rows[:OF_EACH], *beside)
-                 if each.prefill is None and each.choice.prefill_context]
+            result, row, rows[0], max(1, rows[0].extras - row.extras))] if rows else []
+        plain = [result.again(replace(row_of_front.choice, prefill_context=0))
+                 for row_of_front in (*rows[:OF_EACH], *beside)
+                 if row_of_front.prefill is None and row_of_front.choice.prefill_context]
         some = {row.choices: row for row in (*beside, *others, *plain) if row is not None}
-        return [row for choices, row in some.items() if choices not in known]
+        return [row for choices, row in some.items() if choices not in shown]
 
     def _farther(self, groups: Sequence[Sequence[SampledRow]]) -> list[Row]:
         """Deployments that are farther from a limit, the best at central values first; of those no
         worse, at central values, than what the best of some groups stands for that keeps its limits
         for sure."""
-        found = self.result
-        name, sign = next(iter(found.wishes.leading.items()))
+        result = self.result
+        name, sign = next(iter(result.wishes.leading.items()))
         firm = next(filter(self._stands, self._started_of(groups)), None)
         least = {name: sign * firm.stands_for(name, sign)} if firm and name not in UNBOUNDED else {}
-        asked = replace(found.wishes, objectives=found.wishes.margins, least=least)
-        two = pairs(found.space, asked, found.pairs).rows() if found.pairs else []
-        return self._sorted(found.rows(farther(found, asked)) + two)
+        criteria = replace(result.wishes, objectives=result.wishes.margins, least=least)
+        two = pairs(result.space, criteria, result.pairs).rows() if result.pairs else []
+        return self._sorted(result.rows(farther(result, criteria)) + two)
 
     def as_ranked(self, row: Row) -> Row:
         """A deployment with what is known of its layout."""
@@ -210,34 +211,35 @@ class Selection:
 
     def _samples(self, rows: Sequence[Row]) -> list[SampledRow]:
         """Deployments under the same draws, with what is known of their layouts."""
-        return [_moved(each, self._ratios.get(_layout(each.row), {}))
-                for each in sample_rows(self.result, rows)]
+        return [_moved(sample, self._ratios.get(_layout(sample.row), {}))
+                for sample in sample_rows(self.result, rows)]
 
     def _ranked(self, rows: Sequence[Row]) -> list[list[SampledRow]]:
         return ranked(self.result, self._samples(rows[:2 * MOST_RANKED]), MOST_SIMULATED)
 
-    def _stands(self, each: SampledRow, share: float = HOLDS) -> bool:
+    def _stands(self, sample: SampledRow, share: float = HOLDS) -> bool:
         """Whether a deployment keeps its limits in a share of draws, and simulated."""
         def often() -> bool:
-            return (self.keeps(each) or 0.0) >= share
-        return often() and ((told := self.simulated(each.row)) is None or (told.keeps and often()))
+            return (self.keeps(sample) or 0.0) >= share
+        return often() and ((simulated := self.simulated(sample.row)) is None or (
+            simulated.keeps and often()))
 
     @cached_property
     def front(self) -> list[list[SampledRow]]:
         """Of each group of the ranking the first that a release starts and that keeps the limits
         simulated, with those like it; where they are fewer than ``most``, of other layouts too."""
         groups: list[list[SampledRow]] = []
-        told = set[tuple[Any, ...]]()
+        shown = set[tuple[Any, ...]]()
         for group in self.ranking:
-            if _cut(group[0].row) in told or self._too_seldom(group[0], groups) or (
+            if _cut(group[0].row) in shown or self._too_seldom(group[0], groups) or (
                     leader := self._leader(group)) is None:
                 continue
-            if _cut(leader.row) not in told:
-                told.add(_cut(leader.row))
-                groups.append([leader, *(each for each in group
-                                         if each.row.choices != leader.row.choices)])
+            if _cut(leader.row) not in shown:
+                shown.add(_cut(leader.row))
+                groups.append([leader, *(sample for sample in group
+                                         if sample.row.choices != leader.row.choices)])
             if len(groups) >= self.most and (not self.result.wishes.limits or any(
-                    self._stands(each) for each, *_ in groups)):
+                    self._stands(sample) for sample, *_ in groups)):
                 break
         groups = firmest(groups, self.keeps)[:self.most]
         if not groups and not self.sure:
@@ -250,13 +252,13 @@ class Selection:
             groups = self._in_order([*groups, *more])
         return groups
 
-    def _too_seldom(self, each: SampledRow, groups: Sequence[Sequence[SampledRow]]) -> bool:
+    def _too_seldom(self, sample: SampledRow, groups: Sequence[Sequence[SampledRow]]) -> bool:
         """Whether a deployment would come last of enough others: it keeps the limits too seldom,
         as far as the simulation of the first of them stands for its own."""
         if len(groups) < self.most:
             return False
         shares = [self.keeps(other) or 0.0 for other, *_ in groups]
-        return (self.keeps(each, groups[0][0]) or 0.0) < least_share(shares)
+        return (self.keeps(sample, groups[0][0]) or 0.0) < least_share(shares)
 
     def _in_order(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
         """Rows as they are simulated: the one to recommend, those behind it by the objectives, last
@@ -272,17 +274,17 @@ class Selection:
         """Rows of which none is better than the first in the first objective, or no worse in any,
         and no less sure: such a one leads, unless it does more for little and is hardly surer; then
         it is not told."""
-        found, objectives = self.result, self.result.wishes.chosen
-        leading, rest = found.wishes.leading, groups[1:]
+        result, objectives = self.result, self.result.wishes.chosen
+        leading, rest = result.wishes.leading, groups[1:]
         for group in groups[1:]:
             first, other = groups[0][0], group[0]
-            share, own = ((self.keeps(each) or 0.0) for each in (other, first))
-            more, less = (each.row.worth(objectives) for each in (other, first))
+            share, own = ((self.keeps(sample) or 0.0) for sample in (other, first))
+            more, less = (sample.row.worth(objectives) for sample in (other, first))
             if share < own or not (more[0] > less[0] or all(
                     one >= two for one, two in zip(more, less, strict=True))):
                 continue
-            rest = [each for each in rest if each is not group]
-            besides = extras(found, other.row) - extras(found, first.row)
+            rest = [sample for sample in rest if sample is not group]
+            besides = extras(result, other.row) - extras(result, first.row)
             if share > own + enough(max(1, besides)) or besides <= 0 or not little_worse(
                     first, other, leading, besides):
                 rest = [groups[0], *rest]
@@ -292,43 +294,44 @@ class Selection:
     def _leader(self, group: Sequence[SampledRow]) -> SampledRow | None:
         """The first of a group that may be told, of those that differ in more than requests."""
         tried = set[tuple[Choice, ...]]()
-        for each in (self._plain(group[0]), *group):
-            if each.row.kind in tried or len(tried) == OF_GROUP:
+        for sample in (self._plain(group[0]), *group):
+            if sample.row.kind in tried or len(tried) == OF_GROUP:
                 continue
-            tried.add(each.row.kind)
-            if self._may_be_told(each.row):
-                return self._told(each)
+            tried.add(sample.row.kind)
+            if self._can_be_recommended(sample.row):
+                return self._recommended(sample)
         return None
 
-    def _told(self, each: SampledRow) -> SampledRow:
+    def _recommended(self, sample: SampledRow) -> SampledRow:
         """A deployment as it is told: simulated, and with what an estimate of it gives."""
-        row, seen = each.row, self.simulated(each.row)
-        told = replace(_moved(each, {name: value / row.quantities[name] for name, value in
+        row, seen = sample.row, self.simulated(sample.row)
+        recommended = replace(_moved(sample, {name: value / row.quantities[name] for name, value in
                                      self._estimated(row).items() if row.quantities[name]}),
                        seen=seen)
-        self._rows[row.choices] = told
-        return told
+        self._rows[row.choices] = recommended
+        return recommended
 
     def _estimated(self, row: Row) -> dict[str, float]:
         """What an estimate gives of a deployment: of two pools in one loop, of which the search has
         an approximation; of one with its simulation, where its closed form is in doubt."""
         own, = sample_rows(self.result, [self._drawn(row)])
         if row.prefill is None:
-            told = replace(own, seen=self.simulated(row)).amounts
-            return {name: amount.value for name, amount in told.items() if name in row.quantities}
-        loop, found = self.loop(own.row).loop, own.row.quantities
+            amounts = replace(own, seen=self.simulated(row)).amounts
+            return {name: amount.value for name, amount in amounts.items()
+                    if name in row.quantities}
+        loop, quantities = self.loop(own.row).loop, own.row.quantities
         rate = loop.rate * self.goal.demand.output_tokens
-        slower = found["throughput"] / rate
+        slower = quantities["throughput"] / rate
         return {"ttft": loop.ttft, "tpot": loop.tpot, "e2e": loop.e2e, "throughput": rate,
                 "throughput_per_card": rate / row.devices} | {
-                    name: value * slower for name, value in found.items() if name in PER_TOKEN}
+                    name: value * slower for name, value in quantities.items() if name in PER_TOKEN}
 
     def _drawn(self, row: Row) -> Row:
         """A deployment as the search has it."""
         drawn = self.result.draws.get(row.choices)
         return row if drawn is None else drawn.row
 
-    def _may_be_told(self, row: Row) -> bool:
+    def _can_be_recommended(self, row: Row) -> bool:
         """Whether a release starts a deployment, and it keeps the limits simulated."""
         if not self.offers(row):
             start = self.start(row)
@@ -337,14 +340,14 @@ class Selection:
             elif row.kind not in {other.kind for other in self._refused}:
                 self._refused.append(row)
             return False
-        told = self.simulated(row)
-        return told is None or told.keeps
+        simulated = self.simulated(row)
+        return simulated is None or simulated.keeps
 
     def _others(self, groups: Sequence[Sequence[SampledRow]]) -> Iterator[list[SampledRow]]:
         """Deployments of other layouts or formats than those that lead: on fewer cards where these
         are asked for, in the published weights, and the next best."""
-        told, first = {_cut(group[0].row) for group in groups}, groups[0][0].row
-        ranked_rows = [each.row for group in (*groups, *self.ranking) for each in group]
+        shown, first = {_cut(group[0].row) for group in groups}, groups[0][0].row
+        ranked_rows = [sample.row for group in (*groups, *self.ranking) for sample in group]
         rows = [] if self.official_precision in {of.precision for of in first.choices} else [
             row for row in ranked_rows if row.choice.precision == self.official_precision]
         if "cards" in self.result.wishes.leading:
@@ -361,37 +364,37 @@ class Selection:
         for row in rows:
             others.setdefault(_cut(row), row)
         drawn = self._samples([
-            row for cut, row in others.items() if cut not in told][:MOST_RANKED])
+            row for cut, row in others.items() if cut not in shown][:MOST_RANKED])
         least = least_share([self.keeps(groups[0][0]) or 0.0])  # of those, what is as sure first
-        seldom = {id(each): (share := keeps(self.result, each)) is not None and share < least
-                  for each in drawn}
-        for each in sorted(drawn, key=lambda each: seldom[id(each)]):
+        seldom = {id(sample): (share := keeps(self.result, sample)) is not None and share < least
+                  for sample in drawn}
+        for sample in sorted(drawn, key=lambda sample: seldom[id(sample)]):
             if sum(other is not None for other in self._simulated.values()) >= MOST_SIMULATED:
                 break
-            if each.row.choice.prefill_context:  # unless dealing prompts wins too little
-                each = self._plain(each)
-            if self._may_be_told(each.row):
-                yield [self._told(each)]
+            if sample.row.choice.prefill_context:  # unless dealing prompts wins too little
+                sample = self._plain(sample)
+            if self._can_be_recommended(sample.row):
+                yield [self._recommended(sample)]
 
     def _first_layout(self) -> list[list[SampledRow]]:
         """Where nothing that was ranked may be told: the best other layout that may."""
         tried = {_cut(group[0].row) for group in self.ranking}
         rows = {_cut(row): row for row in self._sorted(self._layouts())[::-1]}
         left = [row for cut, row in rows.items() if cut not in tried][::-1]
-        found = next((row for row in left[:OF_EACH] if self._may_be_told(row)), None)
-        return [] if found is None else [[self._told(*sample_rows(self.result, [found]))]]
+        best = next((row for row in left[:OF_EACH] if self._can_be_recommended(row)), None)
+        return [] if best is None else [[self._recommended(*sample_rows(self.result, [best]))]]
 
     def _replaced(self) -> list[list[SampledRow]]:
         """Where no pair of pools that was ranked keeps the limits simulated: the best of smaller
         chunks, for whose steps a prompt waits less than the closed form has it, and of fewer
         drafts, with which fewer prompts come."""
-        failed = [each.row for each in self.missed if each.row.prefill]
-        if not (found := self.result).pairs or not failed or failed[0].prefill is None:
+        failed = [simulated.row for simulated in self.missed if simulated.row.prefill]
+        if not (result := self.result).pairs or not failed or failed[0].prefill is None:
             return []
         chunk, drafts = failed[0].prefill.chunk, failed[0].choice.drafts
         while chunk > CHUNKS[0]:
             chunk, drafts = chunk // 2, max(drafts - 1, 0)
-            rows = pairs(found.space, found.wishes, found.pairs,
+            rows = pairs(result.space, result.wishes, result.pairs,
                          left=partial(_at_most, chunk, drafts)).rows()
             for group in self._ranked(rows[:MOST_RANKED]) if rows else ():
                 if leader := self._leader(group[:1]):
@@ -408,20 +411,20 @@ class Selection:
 
     def offers(self, row: Row) -> bool:
         """Whether a deployment may be told as one that starts."""
-        told = None if self.goal.space.any_engine else self.start(row)
-        return told is None or told.engine is not None
+        start = None if self.goal.space.any_engine else self.start(row)
+        return start is None or start.engine is not None
 
     def _offered(self, rows: Sequence[Row]) -> Row | None:
         """The first of some that a release starts; of none, the first."""
         return next((row for row in rows[:OF_EACH] if self.offers(row)), next(iter(rows), None))
 
-    def _plain(self, each: SampledRow) -> SampledRow:
+    def _plain(self, sample: SampledRow) -> SampledRow:
         """A deployment in one pool without what it does besides, step by step, where that wins too
         little to be told: redundant experts, micro-batches, a dealt cache, one in host memory,
         dealt prompts, experts cut and dealt at once, and a chunk that is not the engine's usual."""
-        if each.row.prefill is not None:
-            return each
-        goal, best, own = self.goal, each, keeps(self.result, each) or 1.0
+        if sample.row.prefill is not None:
+            return sample
+        goal, best, own = self.goal, sample, keeps(self.result, sample) or 1.0
         plainer: tuple[Callable[[Choice], Choice], ...] = (
             lambda choice: replace(choice, micro_batches=1),
             lambda choice: replace(choice, expert=1 if choice.expert < choice.tensor
@@ -438,7 +441,7 @@ class Selection:
             if choice == best.row.choice or (row := self.result.again(choice)) is None:
                 continue
             other, = self._samples([row])
-            if little_worse(other, each, self.result.wishes.chosen) and (  # neither is simulated
+            if little_worse(other, sample, self.result.wishes.chosen) and (  # neither is simulated
                     (keeps(self.result, other) or 1.0) >= min(HOLDS, own - NEARLY)):
                 best = other
         return best
@@ -458,7 +461,8 @@ class Selection:
     @property
     def missed(self) -> list[Simulated]:
         """Of the ranking, before the last that is told, what simulated keeps no limits."""
-        return [each for each in self._simulated.values() if each and not each.keeps]
+        return [simulated for simulated in self._simulated.values()
+                if simulated and not simulated.keeps]
 
     def simulated(self, row: Row) -> Simulated | None:
         """What users see of a deployment in a simulation; None where no time is limited."""
@@ -486,27 +490,27 @@ class Selection:
         """A deployment under draws, as it is recommended if it is."""
         return self._rows.get(row.choices) or sample_rows(self.result, [row])[0]
 
-    def keeps(self, each: SampledRow, like: SampledRow | None = None) -> float | None:
+    def keeps(self, sample: SampledRow, like: SampledRow | None = None) -> float | None:
         """In which share of draws a deployment keeps all limits, simulated if it was [1].
 
         Args:
-            each: the deployment.
+            sample: the deployment.
             like: one whose simulation stands for its own; None for its own.
         """
-        return keeps(self.result, each, self._simulated.get((like or each).row.choices))
+        return keeps(self.result, sample, self._simulated.get((like or sample).row.choices))
 
-    def excesses(self, each: SampledRow) -> dict[tuple[str, str], np.ndarray]:
+    def excesses(self, sample: SampledRow) -> dict[tuple[str, str], np.ndarray]:
         """How far each draw is over each limit, simulated if it was."""
-        return excesses(self.result, each, self._simulated.get(each.row.choices))
+        return excesses(self.result, sample, self._simulated.get(sample.row.choices))
 
     @cached_property
     def first_sure(self) -> SampledRow | None:
         """The first told that keeps all limits in the share asked, or in nine of ten draws."""
         share = self.sure.share if self.sure else SURE
-        likely = (each for group in self.front for each in group
-                  if (self.keeps(each) or 0.0) >= share and self.offers(each.row))
-        return next((each for each in islice(likely, MOST_SIMULATED)
-                     if self._stands(each, share)), None)
+        likely = (sample for group in self.front for sample in group
+                  if (self.keeps(sample) or 0.0) >= share and self.offers(sample.row))
+        return next((sample for sample in islice(likely, MOST_SIMULATED)
+                     if self._stands(sample, share)), None)
 
     @property
     def surer(self) -> SampledRow | None:
@@ -541,9 +545,9 @@ class Selection:
 
     def _in(self, precision: str | None, most: int) -> list[Row]:
         """Rows of the fronts of all offers and of pairs in one precision, so many of each."""
-        rows = [row for base, kept in zip(self.result.bases, self.result.of_bases, strict=True)
-                if base.precision == precision and kept.front.rows
-                for row in self.result.rows(kept.front, most)]
+        rows = [row for base, of_base in zip(self.result.bases, self.result.of_bases, strict=True)
+                if base.precision == precision and of_base.front.rows
+                for row in self.result.rows(of_base.front, most)]
         return rows + (self.result.pairs.rows(precision)[:most] if self.result.pairs else [])
 
     @property
@@ -556,9 +560,9 @@ class Selection:
     def devices(self) -> list[Row]:
         """The best of each device, the best first; without a cost, where it counts, the last."""
         tops: dict[str, list[Row]] = {}
-        for base, kept in zip(self.result.bases, self.result.of_bases, strict=True):
-            if kept.front.rows:
-                tops.setdefault(base.device, []).extend(self.result.rows(kept.front, OF_EACH))
+        for base, of_base in zip(self.result.bases, self.result.of_bases, strict=True):
+            if of_base.front.rows:
+                tops.setdefault(base.device, []).extend(self.result.rows(of_base.front, OF_EACH))
         return self._sorted([row for rows in tops.values() if (row := self.best_of(rows))])
 
     @property
@@ -617,7 +621,7 @@ def started_pools(goal: Goal, row: Row, engine: str) -> dict[str, Scenario]:
 
 
 def select(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
-           starts: Starts | None = None, told: Told = silent) -> Selection:
+           starts: Starts | None = None, progress: OnProgress = silent) -> Selection:
     """What meets a goal: every deployment that it allows is tried.
 
     >>> selection = select("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
@@ -629,19 +633,19 @@ def select(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
         settings: ``KEY=VALUE`` with dotted keys, for a goal that is not loaded.
         workers: processes that share the work; the answer is the same.
         starts: which release starts a deployment; None to tell also what none starts.
-        told: how far the search is, as ``calc.searching.search`` has it.
+        progress: how far the search is, as ``calc.searching.search`` has it.
 
     Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself.
     """
-    asked = goal if isinstance(goal, Goal) else load_goal(goal, settings)
-    return Selection(search(asked, workers=workers, told=told), starts=starts)
+    loaded = goal if isinstance(goal, Goal) else load_goal(goal, settings)
+    return Selection(search(loaded, workers=workers, progress=progress), starts=starts)
 
 
 def _at_most(chunk: int, drafts: int, pool: str, cells: Cells) -> np.ndarray:
     """Pools that prefill in no larger chunks, and that decode with no more drafts."""
-    found: np.ndarray = (cells["chunk"] <= chunk if pool == "prefill"
+    allowed: np.ndarray = (cells["chunk"] <= chunk if pool == "prefill"
                          else cells["drafts"] <= drafts)
-    return found
+    return allowed
 
 
 def _of_other_cut(own: str, choice: Choice) -> Left:
@@ -652,14 +656,14 @@ def _of_other_cut(own: str, choice: Choice) -> Left:
     return left
 
 
-def _moved(each: SampledRow, ratios: Mapping[str, float]) -> SampledRow:
+def _moved(sample: SampledRow, ratios: Mapping[str, float]) -> SampledRow:
     """A deployment whose quantities are so many times as large, and their draws with them."""
     if not ratios:
-        return each
-    row = replace(each.row, quantities=_times(each.row.quantities, ratios))
-    return replace(each, row=row, quantities={
+        return sample
+    row = replace(sample.row, quantities=_times(sample.row.quantities, ratios))
+    return replace(sample, row=row, quantities={
         name: draws * ratios[name] if name in ratios and math.isfinite(ratios[name]) else draws
-        for name, draws in each.quantities.items()})
+        for name, draws in sample.quantities.items()})
 
 
 def _times(quantities: Mapping[str, float], ratios: Mapping[str, float]) -> dict[str, float]:
@@ -686,32 +690,32 @@ def inside(selection: Selection) -> Row | None:
     Args:
         selection: of the deployments of a goal.
     """
-    goal, found = selection.result.wishes.goal, selection.result
+    goal, result = selection.result.wishes.goal, selection.result
     if selection.best is None or not selection.near(selection.best).outside:
         return selection.best
     rows: list[Row] = []
-    for base, kept in zip(found.bases, found.of_bases, strict=True):
-        if not len(kept.front.rows.get("base", ())) or (
-                "cost" in found.wishes.objectives and base.device in found.wishes.unpriced):
+    for base, of_base in zip(result.bases, result.of_bases, strict=True):
+        if not len(of_base.front.rows.get("base", ())) or (
+                "cost" in result.wishes.objectives and base.device in result.wishes.unpriced):
             continue
-        any_row, = found.rows(kept.front, 1)
+        any_row, = result.rows(of_base.front, 1)
         covered = {axis.name: axis.covered for axis in selection.near(any_row).axes}
         if base.device not in covered.get("device", ()) or (
                 base.precision not in covered["precision"] or 1 not in covered["pools"]):
             continue
         fewest, most = covered["requests"]
-        for asked in _within(goal, base, covered):
-            again = search(asked, paired=False)
+        for narrowed in _within(goal, base, covered):
+            again = search(narrowed, paired=False)
             rows += [row for row in again.rows(again.front)
                      if fewest <= row.choice.concurrency / row.devices <= most]
-    if not found.wishes.limits:
-        rows = _smallest(rows, found.wishes.objectives)
+    if not result.wishes.limits:
+        rows = _smallest(rows, result.wishes.objectives)
     for _ in range(MOST_SIMULATED):
         best = selection.best_of(rows)
         if best is None or not selection.offers(best):
             return None
-        told = selection.simulated(best)
-        if told is None or told.keeps:
+        simulated = selection.simulated(best)
+        if simulated is None or simulated.keeps:
             return best
         rows = [row for row in rows if row.choices != best.choices]
     return None
@@ -720,21 +724,21 @@ def inside(selection: Selection) -> Row | None:
 def _smallest(rows: Iterable[Row], objectives: Mapping[str, int]) -> list[Row]:
     """Of deployments that differ in how many replicas they have, and not in what is best by more
     than is worth telling, the smallest."""
-    kept: dict[Any, Row] = {}
+    smallest: dict[Any, Row] = {}
     for row in sorted(rows, key=lambda row: row.devices):
         alike = (replace(row.choice, devices=0, data=0, concurrency=0),
                  Fraction(row.choice.concurrency, row.devices))
         best, = row.worth(objectives)[:1]
-        if alike not in kept or best - kept[alike].worth(objectives)[0] > LEAST * abs(best):
-            kept[alike] = row
-    return list(kept.values())
+        if alike not in smallest or best - smallest[alike].worth(objectives)[0] > LEAST * abs(best):
+            smallest[alike] = row
+    return list(smallest.values())
 
 
 def _within(goal: Goal, base: Base, covered: Mapping[str, tuple[Any, ...]]) -> Iterator[Goal]:
     """A goal on one base within what was measured; for each cut of a replica of its own, where
     nobody says how many users there are and the requests of a rank are tried."""
     space, users = goal.space, goal.demand.users
-    offer = next(each for each in Space(goal).offers if each.device == base.device)
+    offer = next(offered for offered in Space(goal).offers if offered.device == base.device)
     most = covered["requests"][1]
 
     def within(name: str, usual: Iterable[int], stated: Sequence[int] | None) -> list[int]:

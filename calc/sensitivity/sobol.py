@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.many.processes import Told, silent
+from calc.many.processes import OnProgress, silent
 from calc.sensitivity.plans import Moves, Plan
 from calc.sensitivity.tornado import NONE, OWN, own_error, own_sides
 from calc.uncertainty import Sides
@@ -213,7 +213,7 @@ class Sensitivity:
         return vars(self) | {"indices": [vars(index) for index in self.indices]}
 
 
-def sensitivity(plan: Plan, name: str, samples: int = SAMPLES, told: Told = silent
+def sensitivity(plan: Plan, name: str, samples: int = SAMPLES, told: OnProgress = silent
                 ) -> Sensitivity:
     """First-order and total indices of every input of a plan; arguments as of
     :func:`sensitivities`.
@@ -224,7 +224,7 @@ def sensitivity(plan: Plan, name: str, samples: int = SAMPLES, told: Told = sile
     return found
 
 
-def sensitivities(plan: Plan, name: str, sizes: Sequence[int], told: Told = silent
+def sensitivities(plan: Plan, name: str, sizes: Sequence[int], told: OnProgress = silent
                   ) -> list[Sensitivity]:
     """The indices from designs of several sizes: a smaller one is the beginning of a larger.
 

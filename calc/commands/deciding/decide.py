@@ -23,7 +23,7 @@ from calc.commands.printing import (
 )
 from calc.commands.printing import interval as span
 from calc.commands.progress import progress
-from calc.many.processes import Told
+from calc.many.processes import OnProgress
 from calc.sensitivity.break_even import FIRST, SECOND, TIE, BreakEven, Doubt, breakeven, doubt
 from calc.sensitivity.information import CARDS, DRAWS, RATE, Information, between, to_buy
 from calc.sensitivity.paths import Path, path_of
@@ -136,7 +136,7 @@ def _heading(plan: Plan, name: str) -> str:
 # --- one deployment -------------------------------------------------------------------------------
 
 
-def _elasticities(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Shown:
+def _elasticities(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
     found = answers_of(plan, name)
     return [vars(one) for one in found], _told_elasticities(found, name)
 
@@ -153,7 +153,7 @@ def _told_elasticities(found: Sequence[Elasticity], name: str) -> list[Any]:
     return [table, spoken(say("slopes"))]
 
 
-def _tornado(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Shown:
+def _tornado(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
     found = tornado(plan, name)
     table = Table(*map(spoken, (common("input"), common("range"), quantity_label(name),
                                 say("swing"))), title=spoken(say("each-alone")))
@@ -173,7 +173,7 @@ def _deciding(found: Tornado) -> str:
                       own=any(bar.name == OWN for bar in found.bars[:1])))
 
 
-def _sensitivity(args: argparse.Namespace, plan: Plan, name: str, told: Told) -> Shown:
+def _sensitivity(args: argparse.Namespace, plan: Plan, name: str, told: OnProgress) -> Shown:
     samples, = _samples(args.samples) or [SAMPLES]
     found = sensitivity(plan, name, samples, told)
     return found.as_json(), _told_indices(found)
@@ -193,7 +193,7 @@ def _told_indices(found: Sensitivity) -> list[Any]:
 # --- two deployments, or how many -----------------------------------------------------------------
 
 
-def _breakeven(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Shown:
+def _breakeven(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
     if args.breakeven == USED:
         return _against_service(args, plan)
     other = against(plan, args.scenario, args.settings, args.against)
@@ -271,7 +271,7 @@ def _told_doubt(found: Doubt, plan: Plan, other: Plan, path: Path) -> str:
                       other=f"{found.second:.0%}"))
 
 
-def _information(args: argparse.Namespace, plan: Plan, name: str, _: Told) -> Shown:
+def _information(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
     draws, = _samples(args.samples) or [DRAWS]
     price, currency = _money(args.price)
     if args.demand is not None:
