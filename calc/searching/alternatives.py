@@ -94,21 +94,13 @@ def alternatives(scenario: Scenario) -> Alternatives:
     best, own, official = (_advice(scenario, row) for row in (
         selection.central, selection.central_of(scenario.precision.id),
         selection.central_of(selection.official_precision)))
-    own_advice = _as_it_is(scenario)
-    if own_advice is not None:
-        own = own_advice if own is None or _rate(own) < _rate(own_advice) else own
+    if not reasons(scenario, evaluate(scenario.inputs(), scenario.model.attention)):
+        as_it_is = Advice({}, scenario.precision.id, central_values(scenario, CHANGE_QUANTITIES))
+        own = as_it_is if own is None or _rate(own) < _rate(as_it_is) else own
     # ranked in closed form, told as it is simulated where that does not hold
     best = max(filter(None, (best, own, official)), key=_rate, default=None)
     return Alternatives(best, own, official, selection.official_precision,
                         selection.result.funnel.deployments)
-
-
-def _as_it_is(scenario: Scenario) -> Advice | None:
-    """The deployment itself, if it runs."""
-    computed = evaluate(scenario.inputs(), scenario.model.attention)
-    if reasons(scenario, computed):
-        return None
-    return Advice({}, scenario.precision.id, central_values(scenario, CHANGE_QUANTITIES))
 
 
 def _rate(advice: Advice) -> float:

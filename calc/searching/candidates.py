@@ -490,7 +490,10 @@ def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None =
     if not kinds:
         return None
     first, inputs = space.inputs(base, kinds, pool)
-    cells = {**cells, "like": _alike(inputs, cells["kind"])}
+    varied = [values for values in inputs.values() if isinstance(values, np.ndarray)]
+    alike = np.unique(np.stack(varied), axis=1, return_inverse=True)[1].reshape(-1) if varied else (
+        np.zeros(len(kinds), int))  # kinds with the same inputs have one number
+    cells = {**cells, "like": alike[cells["kind"]]}
     if inputs["fetched_share"] > 0:  # every card of a deployment reads from the same host
         cells["like"] = distinct([cells["like"], cells["data"]])[1]
     return CandidateCells(inputs, first.model.attention, demand,
@@ -507,13 +510,6 @@ def _of_pool(cells: Cells, pool: str | None) -> Cells:
     return at(cells, np.flatnonzero(alike & ((cells["drafts"] == 0) if pool == "prefill" else (
         (cells["chunk"] == cells["chunk"].min())
         & (cells["prefill_context"] == cells["prefill_context"].min())))))
-
-
-def _alike(inputs: Mapping[str, Any], kinds: np.ndarray) -> np.ndarray:
-    """Of each kind the number of those with the same inputs."""
-    if not (varied := [values for values in inputs.values() if isinstance(values, np.ndarray)]):
-        return np.zeros_like(kinds)
-    return np.unique(np.stack(varied), axis=1, return_inverse=True)[1].reshape(-1)[kinds]
 
 
 def _numbered(kinds: Sequence[Cells]) -> Cells:

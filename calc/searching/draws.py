@@ -207,8 +207,10 @@ def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:
     what has a range or, where there are several, of all that has."""
     inputs: dict[str, Any] = dict(deployed.inputs())
     for knob in deployed.knobs():
+        value = knob.value  # two statements differ in what is stated, of what, by whom
         inputs |= dict.fromkeys(knob.symbols, _moved(
-            _key(knob), float(knob.value.low), float(knob.value.value), float(knob.value.high)))
+            f"{knob.name} {value.written} {value.low} {value.high} {value.source}",
+            float(value.low), float(value.value), float(value.high)))
     counts = in_flight(deployed, inputs, fixed)
     shape = len(counts), DRAWS
     return {name: np.broadcast_to(value, shape) if isinstance(value, np.ndarray) else value
@@ -264,12 +266,6 @@ def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
 def _moved(key: str, low: float, value: float, high: float) -> np.ndarray:
     """Draws of what is stated within a range, shape (DRAWS,)."""
     return moved(low, value, high, scores_of(key))
-
-
-def _key(knob: Knob) -> str:
-    """What tells two statements apart: what is said, of what, by whom."""
-    value = knob.value
-    return f"{knob.name} {value.written} {value.low} {value.high} {value.source}"
 
 
 @cache

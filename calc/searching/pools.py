@@ -14,7 +14,7 @@ which the decode pool computed (``Demand.prefill_hit_share``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +23,7 @@ import numpy as np
 
 from calc.answer.service import ROUNDING, balanced
 from calc.layouts.feasible import has_room
-from calc.layouts.layout import Row
+from calc.layouts.layout import CUT, Choice, Row
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
 from calc.many.processes import OnProgress, silent
@@ -62,7 +62,6 @@ SIGNS = FIRST | THEN | {"power": -1, "hour": -1}
 FEW = 64  # pools of each kind that are paired first
 RATED = {"prefill": ("prefill_step_time", "burst_step_time"), "decode": (PACE,)}
 SETTINGS = (*AXES, "concurrency", "base")
-Left = Callable[[str, Cells], np.ndarray]
 
 
 @dataclass
@@ -126,6 +125,28 @@ class Pools:
     decode: Cells
     tried: tuple[int, int]
 
+    def at_most(self, pool: str, axis: str, limit: int) -> Pools:
+        """These pools without those of one kind that have more on an axis.
+
+        Args:
+            pool: ``prefill`` or ``decode``.
+            axis: such as ``chunk``.
+            limit: at most as many.
+        """
+        return self._where(pool, lambda cells: cells[axis] <= limit)
+
+    def of_other_cuts(self, choice: Choice) -> Pools:
+        """These pools without those of the kind and the cut of a choice."""
+        return self._where(str(choice.pool), lambda cells: np.any(
+            [cells[name] != getattr(choice, name) for name in CUT], axis=0))
+
+    def _where(self, pool: str, keep: Callable[[Cells], np.ndarray]) -> Pools:
+        cells = self.prefill if pool == "prefill" else self.decode
+        if not cells:
+            return self
+        rest = at(cells, np.flatnonzero(keep(cells)))
+        return replace(self, prefill=rest) if pool == "prefill" else replace(self, decode=rest)
+
 
 def pools(space: Space, criteria: Wishes, keep: Callable[[Base, Cells], np.ndarray] | None = None
           ) -> Iterator[Pools]:
@@ -137,17 +158,21 @@ def pools(space: Space, criteria: Wishes, keep: Callable[[Base, Cells], np.ndarr
         criteria: its demand and limits.
         keep: of which cells of a base pools are made, shape (n,); all of them, if absent.
     """
-    pool_space = _of_one(space)
+    cards = space.goal.cards  # the fewest that a goal asks for are those of both pools
+    pool_space = space if cards.fewest == 1 else Space(space.goal.model_copy(update={
+        "cards": cards.model_copy(update={"fewest": 1})}), space.resolve, space.share)
     drawing = {"power": -1} if criteria.powered else {}
     for number, base in enumerate(pool_space.bases()):
         fronts = {"prefill": Front(FIRST | drawing, ties=False),
                 "decode": Front(THEN | drawing, ties=False)}
-        counts, share = dict.fromkeys(fronts, 0), _whole_servers(pool_space, base)
+        counts, server = dict.fromkeys(fronts, 0), int(load_node(base.node).devices_per_node.value)
+        if "one" not in space.goal.space.pools and pool_space.most(base) < 2 * server:
+            server = 1  # too few cards for servers of each pool's own, and two pools are asked for
         for pool, best in fronts.items():
             if not (joined := candidate_cells(pool_space, base, criteria.goal.demand, pool)):
                 continue
             tried, deployed, cells = joined
-            cells = at(cells, np.flatnonzero(cells["devices"] % share == 0))
+            cells = at(cells, np.flatnonzero(cells["devices"] % server == 0))
             if keep is not None:
                 cells = at(cells, np.flatnonzero(keep(base, cells)))
             if not len(cells["data"]):
@@ -162,26 +187,24 @@ def pools(space: Space, criteria: Wishes, keep: Callable[[Base, Cells], np.ndarr
                     (counts["prefill"], counts["decode"]))
 
 
-def pairs(space: Space, criteria: Wishes, before: Pairs | None = None,
-          progress: OnProgress = silent, left: Left | None = None) -> Pairs:
+def pairs(space: Space, criteria: Wishes, before: Sequence[Pools] | None = None,
+          progress: OnProgress = silent) -> Pairs:
     """Every pair of pools that a goal allows; when it is interrupted, of those that it has.
 
     Args:
         space: what the goal allows.
         criteria: its objectives and limits.
-        before: of the same demand and limits, whose pools are paired again.
+        before: pools of the same demand and limits; None for all that a goal allows.
         progress: of ``two`` pools, bases done and all of them.
-        left: of a kind of pool and its cells which may be in a pair; all of them, if absent.
     """
-    every = [_left(pools, left) if left else pools for pools in before.pools] if before else []
-    is_complete, compared = True, 0
+    every, is_complete, compared = list(before or ()), True, 0
     try:
-        for of_base in () if before else pools(space, criteria):
+        for of_base in pools(space, criteria) if before is None else ():
             every.append(of_base)
             progress("two", len(every), len(space.bases()))
     except KeyboardInterrupt:
         is_complete = False
-    bases = [own_front.base for own_front in every]
+    bases = [of_base.base for of_base in every]
     mates = dict[tuple[str | None, ...], list[Pools]]()
     for other in every:
         if other.decode:
@@ -198,22 +221,15 @@ def pairs(space: Space, criteria: Wishes, before: Pairs | None = None,
                 same = np.array([base.precision == own for base in bases])[joined["decode base"]]
                 own_front.add(at(joined, np.flatnonzero(same)))
                 front.add(at(joined, np.flatnonzero(~same)))
-            if few is None:
-                compared += sum(_count(one.prefill["devices"], two.decode["devices"],
-                                       criteria.goal.cards.fewest, min(one.most, two.most))
-                                for two in decode)
+            for two in decode if few is None else ():
+                ordered, first = np.sort(two.decode["devices"]), one.prefill["devices"]
+                compared += int(np.sum(
+                    np.searchsorted(ordered, min(one.most, two.most) - first, side="right")
+                    - np.searchsorted(ordered, criteria.goal.cards.fewest - first, side="left")))
     for own_front in alone.values():
         front.merge(own_front)
-    fit = np.sum([own_front.tried for own_front in every], axis=0) if every else (0, 0)
+    fit = np.sum([of_base.tried for of_base in every], axis=0) if every else (0, 0)
     return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every, is_complete)
-
-
-def _left(pools: Pools, left: Left) -> Pools:
-    """Those of the pools of a base that may be in a pair."""
-    def of(pool: str, cells: Cells) -> Cells:
-        return at(cells, np.flatnonzero(left(pool, cells))) if cells else cells
-
-    return replace(pools, prefill=of("prefill", pools.prefill), decode=of("decode", pools.decode))
 
 
 def _worth_pairing(one: Pools, others: list[Pools], criteria: Wishes, front: Front, few: int | None
@@ -233,8 +249,8 @@ def _worth_pairing(one: Pools, others: list[Pools], criteria: Wishes, front: Fro
     decode = {name: np.concatenate([side[name] for side in sides]) for name in sides[0]}
     sides_left = []
     for own, other in ((prefill, decode), (decode, prefill)):
-        best = {name: _best(column, SIGNS[name]) for name, column in other.items()
-                if name in SIGNS}
+        best = {name: float(column.max() if SIGNS[name] > 0 else column.min())
+                for name, column in other.items() if name in SIGNS}
         first, then = (own, best) if own is prefill else (best, own)
         bounds = _at_best(first, then, criteria)
         keep = np.ones(len(own["devices"]), bool)
@@ -256,11 +272,6 @@ def _priced(pools: Cells, hour: float, most: int) -> Cells:
     return {**pools, "hour": ones * hour, "most": ones * most}
 
 
-def _best(column: np.ndarray, sign: int) -> float:
-    """The best of some pools in one quantity, whatever the others are."""
-    return float(column.max() if sign > 0 else column.min())
-
-
 def _at_best(first: Mapping[str, Any], then: Mapping[str, Any], criteria: Wishes
              ) -> dict[str, np.ndarray]:
     """What pairs of pools come to at best: nothing waits, and both are busy all the time."""
@@ -280,28 +291,6 @@ def _at_best(first: Mapping[str, Any], then: Mapping[str, Any], criteria: Wishes
     shape = np.shape(ttft)
     return criteria.of_pair({name: np.broadcast_to(column, shape)
                              for name, column in columns.items()}, first["hour"], then["hour"])
-
-
-def _count(first: np.ndarray, then: np.ndarray, fewest: int, most: int) -> int:
-    """Pairs of so many cards together."""
-    ordered = np.sort(then)
-    return int(np.sum(np.searchsorted(ordered, most - first, side="right")
-                      - np.searchsorted(ordered, fewest - first, side="left")))
-
-
-def _whole_servers(space: Space, base: Base) -> int:
-    """Cards of which a pool takes a multiple [1]: it has servers of its own, unless there are too
-    few for both and two pools are what is asked for."""
-    server = int(load_node(base.node).devices_per_node.value)
-    return 1 if "one" not in space.goal.space.pools and space.most(base) < 2 * server else server
-
-
-def _of_one(space: Space) -> Space:
-    """What a goal allows of each pool: the fewest cards that it asks for are those of both."""
-    if space.goal.cards.fewest == 1:
-        return space
-    cards = space.goal.cards.model_copy(update={"fewest": 1})
-    return Space(space.goal.model_copy(update={"cards": cards}), space.resolve, space.share)
 
 
 def _mated(base: Base, criteria: Wishes) -> tuple[str | None, ...]:
@@ -407,7 +396,8 @@ def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], a
         alone, rest = prefilled_in(q, prompts(q, requests), requests, *steps)
         alone = q.request_overhead + alone
         rate = np.minimum(np.minimum(q.concurrency / (alone + rest), front_ends_rate(q)), received)
-        return {"rate": rate, "residual": _residual(ranks / rate, q.prompt_variation),
+        # left of a prompt that another one finds at work: half the second moment over the mean
+        return {"rate": rate, "residual": ranks / rate * (1 + q.prompt_variation ** 2) / 2,
                 "alone": alone, "port": port}
     finished = inputs["concurrency"] / held_by_decode_pool(q, seen[PACE])
     return {"rate": np.minimum(finished, front_ends_rate(q)), "tpot": seen[PACE], "port": port,
@@ -455,17 +445,6 @@ def as_served(pairs: Mapping[str, np.ndarray], demand: Demand) -> dict[str, np.n
              "prefill_busy": np.minimum(rate / pairs["prefill rate"], 1.0)}
     return {**pairs, **{name: np.where(never, value, pairs[name])
                         for name, value in served.items()}}
-
-
-def _residual(service: Number, variation: Number) -> Number:
-    """What is left of a prompt that another one finds at work [s]: of times in proportion to
-    lengths half of the second moment over the mean.
-
-    Args:
-        service: of a replica for a mean prompt [s].
-        variation: deviation of prompt lengths over their mean [1].
-    """
-    return service * (1 + variation ** 2) / 2
 
 
 def _joined(first: Cells, then: Cells, criteria: Wishes) -> Iterator[Cells]:

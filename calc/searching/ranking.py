@@ -24,7 +24,7 @@ from calc.evidence.classes import errors_of_class
 from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import Choice, Row, as_asked, scenario
 from calc.searching.candidates import seen_by_users
-from calc.searching.draws import HIGH, LOW, OBSERVED, OWN, Drawn, draws_of, of_load
+from calc.searching.draws import HIGH, LOW, OBSERVED, OWN, draws_of, of_load
 from calc.searching.search import SearchResult
 from calc.uncertainty import Amount
 from catalogue import Scenario, load_precision
@@ -253,14 +253,14 @@ def sample_rows(result: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
     lacking = [row for row in rows if (sample := result.draws.get(row.choices)) is None
                or sample.row != row]
     for row, drawn in zip(lacking, draws_of(result, lacking), strict=True):
-        result.draws[row.choices] = _sampled(result, row, drawn)
+        own = errors_of_class(drawn.deployed)
+        scatter = {name: own[of].within if of in own else 0.0 for name, of in OWN.items()}
+        scatter |= dict.fromkeys(("throughput_per_card", "cost", "energy"), scatter["throughput"])
+        result.draws[row.choices] = SampledRow(
+            result.wishes.goal, row, {name: draws for name, draws in drawn.quantities.items()
+                                      if name in row.quantities},
+            scatter, drawn.deployed, capacity=drawn.capacity)
     return [result.draws[row.choices] for row in rows]
-
-
-def _sampled(result: SearchResult, row: Row, drawn: Drawn) -> SampledRow:
-    quantities = {name: draws for name, draws in drawn.quantities.items() if name in row.quantities}
-    return SampledRow(result.wishes.goal, row, quantities, _scatter(drawn.deployed), drawn.deployed,
-                      capacity=drawn.capacity)
 
 
 def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
@@ -287,14 +287,6 @@ def _estimated(goal: Goal, row: Row, deployed: Scenario, simulated_row: Simulate
     amounts = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
     per_card = amounts["throughput"].scaled(1 / row.devices)
     return amounts | {"throughput_per_card": replace(per_card, name="throughput_per_card")}
-
-
-def _scatter(deployed: Scenario) -> dict[str, float]:
-    """Deviations of the logarithm of one deployment about its class, by name [1]."""
-    own = errors_of_class(deployed)
-    sizes = {name: own[of].within if of in own else 0.0 for name, of in OWN.items()}
-    rate = sizes["throughput"]
-    return sizes | dict.fromkeys(("throughput_per_card", "cost", "energy"), rate)
 
 
 def near_best(result: SearchResult, row: Row, best: Row | None, times: int = 1) -> bool:
@@ -378,7 +370,8 @@ def leading(result: SearchResult, deployments: Sequence[SampledRow],
     for name, sign in objectives.items():
         best = max(some, key=lambda sample: (sample.stands_for(name, sign), _order(sample)))
         some = [sample for sample in some if not _differ(best, sample, name)
-                or _plainer(sample, best, more[id(best)] - more[id(sample)], name, sign)]
+                or (name != "cards" and more[id(best)] > more[id(sample)] and is_little_worse(
+                    sample, best, {name: sign}, more[id(best)] - more[id(sample)]))]
     surest = max(some, key=lambda sample: (shares[id(sample)], -more[id(sample)]))
     return max((sample for sample in some if shares[id(sample)] >= shares[id(surest)] - max(
                    NEARLY, enough(more[id(surest)] - more[id(sample)]))),
@@ -429,20 +422,11 @@ def enough(more: int) -> float:
     return LITTLE * min(more, COUNTED_EXTRAS)
 
 
-def _plainer(sample: SampledRow, best: SampledRow, more: int, name: str, sign: int) -> bool:
-    """Whether a deployment, of which the best has so many ``more`` extras, is worse by less than
-    ``LITTLE`` for each of them."""
-    own, most = sample.stands_for(name, sign), best.stands_for(name, sign)
-    return more > 0 and name != "cards" and most - own <= enough(more) * abs(most)
-
-
-def little_worse(sample: SampledRow, best: SampledRow, objectives: Mapping[str, int],
-                 times: int = 1) -> bool:
-    """Whether a deployment on as many cards is in no objective worse by so many times ``LITTLE``
-    than another."""
+def is_little_worse(sample: SampledRow, best: SampledRow, objectives: Mapping[str, int],
+                    times: int = 1) -> bool:
+    """Whether a deployment is in no objective worse by so many times ``LITTLE`` than another."""
     ends = ((sample.stands_for(*item), best.stands_for(*item)) for item in objectives.items())
-    return sample.row.devices == best.row.devices and all(
-        most - own <= enough(times) * abs(most) for own, most in ends)
+    return all(most - own <= enough(times) * abs(most) for own, most in ends)
 
 
 def _order(sample: SampledRow) -> tuple[str, ...]:
@@ -474,18 +458,13 @@ def _differ(one: SampledRow, other: SampledRow, name: str) -> bool:
             return own is not of_other
         return not math.isclose(own, of_other, rel_tol=LITTLE)  # a context, which no draw moves
     left, right = one.quantities[name], other.quantities[name]
-    if _same(left, right):
+    if np.isclose(left, right, rtol=LEAST, atol=0).all():  # also of nothing, or no end
         return False
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ahead = np.nan_to_num(np.log(left / right))
         own = math.hypot(one.scatter.get(name, 0.0), other.scatter.get(name, 0.0))
         larger = float(np.mean(np.interp(ahead / own, DEVIATIONS, SHARES) if own else ahead > 0))
     return max(larger, 1 - larger) >= SURE
-
-
-def _same(left: np.ndarray, right: np.ndarray) -> bool:
-    """Whether two differ by less than what is printed of them, whatever is drawn."""
-    return bool(np.isclose(left, right, rtol=LEAST, atol=0).all())  # also of nothing, or no end
 
 
 DEAREST = 0.3  # simulation of one of several deployments, beyond the shortest [s]

@@ -345,36 +345,40 @@ class SearchReport:
         result, wishes, sure = selection.result, selection.result.wishes, selection.sure
         groups = selection.front
         first = groups[0][0] if groups else None
-        rows = tuple(_ranked_row(selection, groups[0][0], *group) for group in groups)
-        nearest = () if groups or sure else _nearest(selection)
-        longer = _longer(selection)
+        rows = tuple(ranked_row(selection, groups[0][0], *group) for group in groups)
+        nearest = () if groups or sure else nearest_misses(selection)
+        row = selection.best or selection.nearest_miss
+        longer = longer_words(scenario(selection.goal, row.choice)) if row else None
         return cls(
             goal=selection.goal, objectives=wishes.objectives, chosen=tuple(wishes.chosen),
             limits=wishes.limits, unpriced=wishes.unpriced, funnel=result.funnel,
             pairs=result.pairs.tried if result.pairs else None,
             front_size=len(selection.candidates),
-            rows=rows, shares_by_cards=_shares_by_cards(rows), sure=sure.share if sure else None,
+            rows=rows, shares_by_cards=tuple(
+                (cards, max(row.keeps or 0.0 for row in rows if row.row.devices == cards))
+                for cards in sorted({row.row.devices for row in rows})),
+            sure=sure.share if sure else None,
             drawn=sure.tried if sure else 0,
             skipped=sure.left if sure else 0, certain=len(sure.front) if sure else 0,
             surest=ReportRow.of(selection, sure.surest.row, keeps=selection.keeps(sure.surest))
             if sure and sure.surest and not groups else None,
-            surer=tuple(_surer(selection, first)) if first else (),
-            weakest=_weakest(selection, first) if first else None,
-            rejected=tuple(_rejected(selection, rows)) if rows else (),
-            usual=tuple(_usual(selection, rows)) if rows else (),
+            surer=tuple(surer_changes(selection, first)) if first else (),
+            weakest=weakest_limit(selection, first) if first else None,
+            rejected=tuple(rejected_formats(selection, rows)) if rows else (),
+            usual=tuple(missing_layouts(selection, rows)) if rows else (),
             left_out=tuple(selection.left_out), missed=tuple(selection.missed),
             refused=tuple(Rejected("", None, "start", row, start=selection.start(row))
                           for row in selection.refused),
             overloaded=selection.overloaded, nearest=tuple(nearest),
             limits_of_nearest=tuple(map(wishes.binds, nearest)),
             why=None if groups or nearest or sure or selection.missed or selection.refused
-            else _why_none(selection),
-            ways=() if groups else tuple(_ways_out(selection)),
+            else why_none(selection),
+            ways=() if groups else tuple(ways_out(selection)),
             official_precision=selection.official_precision,
             has_own_drafter=bool(result.space.model.drafts), longer=longer,
             everything=everything,
-            notes=tuple(filter(None, (*_caveats(selection), longer))),
-            beside=_beside(selection) if everything and groups else None)
+            notes=tuple(filter(None, (*caveats(selection), longer))),
+            beside=rows_beside(selection) if everything and groups else None)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -409,7 +413,7 @@ class SearchReport:
             **(self.beside.as_json() if self.beside else {})}
 
 
-def _ranked_row(selection: Selection, first: SampledRow, sample: SampledRow, *group: SampledRow
+def ranked_row(selection: Selection, first: SampledRow, sample: SampledRow, *group: SampledRow
                 ) -> RankedRow:
     """The row of a group of deployments that cannot be told from its first, ``sample``."""
     row, goal = sample.row, selection.goal
@@ -424,7 +428,7 @@ def _ranked_row(selection: Selection, first: SampledRow, sample: SampledRow, *gr
     pools = started_pools(goal, row, start.engine) if start and start.engine else {}
     return RankedRow.of(
         selection, row, keeps=selection.keeps(sample), simulated=sample.seen,
-        later=_later(selection, first, sample), group=tuple(other.row for other in group),
+        later=later_reason(selection, first, sample), group=tuple(other.row for other in group),
         limit=selection.result.wishes.binds(row), resource=resource,
         share=float(shares[resource]) / sum(map(float, shares.values())),
         memory=Memory(weights, cache, total - weights - cache, float(inputs["memory_capacity"])),
@@ -434,7 +438,7 @@ def _ranked_row(selection: Selection, first: SampledRow, sample: SampledRow, *gr
             words for name, pool in pools.items() for words in engine_words(pool, name)))
 
 
-def _beside(selection: Selection) -> Beside:
+def rows_beside(selection: Selection) -> Beside:
     """What is not simulated: the best in the published weights, of each format and card, and the
     best inside of what was measured."""
     best, covered = selection.front[0][0].row, inside(selection)
@@ -449,15 +453,7 @@ def _beside(selection: Selection) -> Beside:
         (selection.near(covered).nearest or "") if covered else "")
 
 
-def _shares_by_cards(rows: Iterable[RankedRow]) -> tuple[tuple[int, float], ...]:
-    """Cards of rows and the largest share of draws of each, the fewest first."""
-    best: dict[int, float] = {}
-    for row in rows:
-        best[row.row.devices] = max(best.get(row.row.devices, 0.0), row.keeps or 0.0)
-    return tuple(sorted(best.items()))
-
-
-def _caveats(selection: Selection) -> Iterator[Pair | None]:
+def caveats(selection: Selection) -> Iterator[Pair | None]:
     """Which cards are only announced, what of the model is not computed, and which releases are
     answered by a neighbour; of all cards that were tried where nothing meets the goal."""
     result, goal = selection.result, selection.goal
@@ -469,13 +465,7 @@ def _caveats(selection: Selection) -> Iterator[Pair | None]:
             yield borrowed(*stated_release(name))
 
 
-def _longer(selection: Selection) -> Pair | None:
-    """Which share of the requests of a goal is longer than the positions of its model."""
-    row = selection.best or selection.nearest_miss
-    return longer_words(scenario(selection.goal, row.choice)) if row else None
-
-
-def _nearest(selection: Selection) -> list[Row]:
+def nearest_misses(selection: Selection) -> list[Row]:
     """The nearest in one pool and, where nothing was simulated or refused, in two, the nearer
     first."""
     one, two = selection.nearest_miss, None
@@ -506,7 +496,7 @@ def _without_limits(selection: Selection) -> Pairs | None:
         objectives=limited | wishes.objectives))
 
 
-def _why_none(selection: Selection) -> Pair:
+def why_none(selection: Selection) -> Pair:
     """Why nothing that the goal allows can be laid out."""
     goal, space = selection.goal, selection.result.space
     demand = goal.demand
@@ -535,7 +525,7 @@ def _why_none(selection: Selection) -> Pair:
     return say("no-layout")
 
 
-def _ways_out(selection: Selection) -> Iterator[WayOut]:
+def ways_out(selection: Selection) -> Iterator[WayOut]:
     """One more server, and other formats, where they meet the goal."""
     goal, space = selection.goal, selection.result.space
     if too_long(goal.demand.longest, positions(space.model)):
@@ -559,7 +549,7 @@ def _ways_out(selection: Selection) -> Iterator[WayOut]:
                          ReportRow.of(answer, answer.front[0][0].row))
 
 
-def _later(selection: Selection, first: SampledRow, other: SampledRow) -> Later | None:
+def later_reason(selection: Selection, first: SampledRow, other: SampledRow) -> Later | None:
     """Why a deployment that is better in the first objective stands below the first."""
     leading = selection.result.wishes.leading
     if other is first or other.row.worth(leading) <= first.row.worth(leading):
@@ -570,7 +560,7 @@ def _later(selection: Selection, first: SampledRow, other: SampledRow) -> Later 
             else "alike")
 
 
-def _weakest(selection: Selection, first: SampledRow) -> tuple[str, str, float] | None:
+def weakest_limit(selection: Selection, first: SampledRow) -> tuple[str, str, float] | None:
     """The limit that the first breaks most often, its percentile, and in which share of draws."""
     if selection.keeps(first) is None:
         return None
@@ -580,7 +570,7 @@ def _weakest(selection: Selection, first: SampledRow) -> tuple[str, str, float] 
     return most and (*most, broken[most])
 
 
-def _surer(selection: Selection, first: SampledRow) -> Iterator[Surer]:
+def surer_changes(selection: Selection, first: SampledRow) -> Iterator[Surer]:
     """Wider limits, and fewer users, with which the first keeps all limits in ``SURE`` of draws."""
     share = selection.keeps(first)
     if share is None or share >= SURE:
@@ -611,7 +601,7 @@ def _surer(selection: Selection, first: SampledRow) -> Iterator[Surer]:
             return
 
 
-def _rejected(selection: Selection, rows: Sequence[RankedRow]) -> list[Rejected]:
+def rejected_formats(selection: Selection, rows: Sequence[RankedRow]) -> list[Rejected]:
     """Formats that were tried of which no row has one, the nearest of each."""
     result = selection.result
     shown = {choice.precision for row in rows for choice in row.row.choices}
@@ -621,7 +611,7 @@ def _rejected(selection: Selection, rows: Sequence[RankedRow]) -> list[Rejected]
             continue
         of_format = by_format.setdefault(base.precision, [])
         if of_base.front.rows:
-            of_format.append(_worse_format(selection, rows[0], base.precision,
+            of_format.append(rejected_format(selection, rows[0], base.precision,
                                            result.row(of_base.front.rows, 0)))
         elif miss := of_base.miss.rows or of_base.short.rows:
             row = result.row(miss, 0)
@@ -640,7 +630,7 @@ def _rejected(selection: Selection, rows: Sequence[RankedRow]) -> list[Rejected]
                   key=order)[:MOST_REJECTED]
 
 
-def _worse_format(selection: Selection, first: RankedRow, precision: str, row: Row) -> Rejected:
+def rejected_format(selection: Selection, first: RankedRow, precision: str, row: Row) -> Rejected:
     """Why no row has a format, the best deployment of which is within the limits."""
     chosen = selection.result.wishes.chosen
     if not selection.offers(row):
@@ -653,22 +643,22 @@ def _worse_format(selection: Selection, first: RankedRow, precision: str, row: R
     return Rejected(precision, None, "seldom" if seldom else "unscored", row, keeps=share)
 
 
-def _usual(selection: Selection, rows: Sequence[RankedRow]) -> Iterator[Rejected]:
+def missing_layouts(selection: Selection, rows: Sequence[RankedRow]) -> Iterator[Rejected]:
     """Plain layouts in one pool on as many cards as the first row has, of which no row has one."""
     first, result = rows[0].row, selection.result
     if not result.bases or len({choice.device for choice in first.choices}) > 1:
         return
-    layouts = [(cut, experts) for cut, experts in _plain_cuts(selection, first) if not any(
+    layouts = [(cut, experts) for cut, experts in plain_cuts(selection, first) if not any(
         choice.pool is None and choice.expert in experts and (
             choice.devices, choice.tensor, choice.pipeline, choice.context) == (
             cut.tensor * cut.data, cut.tensor, 1, 1)
         for row in rows for choice in row.row.choices)]
-    rejected = (_plain_layout(selection, rows[0], cut, experts) for cut, experts in layouts)
+    rejected = (missing_layout(selection, rows[0], cut, experts) for cut, experts in layouts)
     yield from islice((layout for layout in rejected
                        if layout.why != "memory" or layout.cut != Cut()), MOST_USUAL)
 
 
-def _plain_cuts(selection: Selection, first: Row) -> Iterator[tuple[Cut, tuple[int, ...]]]:
+def plain_cuts(selection: Selection, first: Row) -> Iterator[tuple[Cut, tuple[int, ...]]]:
     """Plain layouts, and over how many ranks each may share its experts: one server, if so few
     cards are allowed, then all cards: tensor parallelism in each server, with experts over all
     cards, attention by request with experts over all cards; at last one card."""
@@ -685,7 +675,7 @@ def _plain_cuts(selection: Selection, first: Row) -> Iterator[tuple[Cut, tuple[i
         yield Cut(), (1,)
 
 
-def _plain_layout(selection: Selection, first: RankedRow, cut: Cut, experts: tuple[int, ...]
+def missing_layout(selection: Selection, first: RankedRow, cut: Cut, experts: tuple[int, ...]
                   ) -> Rejected:
     """Why no row has a layout."""
     name, wishes = written(cut)["en"], selection.result.wishes

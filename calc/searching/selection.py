@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -32,11 +32,11 @@ from calc.layouts.layout import (
     scenario,
     usual_chunk,
 )
-from calc.layouts.space import CHUNKS, Base, Cells, Space
+from calc.layouts.space import CHUNKS, Base, Space
 from calc.many.processes import OnProgress, silent
 from calc.searching.candidates import batches
 from calc.searching.goal import SHORT, UNBOUNDED, left_out, load_goal
-from calc.searching.pools import Left, pairs
+from calc.searching.pools import pairs
 from calc.searching.ranking import (
     HOLDS,
     LEAST,
@@ -50,10 +50,10 @@ from calc.searching.ranking import (
     excesses,
     extras,
     firmest,
+    is_little_worse,
     keeps,
     leading,
     least_share,
-    little_worse,
     near_best,
     ranked,
     rows_with_margin,
@@ -201,7 +201,7 @@ class Selection:
         firm = next(filter(self._stands, self._started_of(groups)), None)
         least = {name: sign * firm.stands_for(name, sign)} if firm and name not in UNBOUNDED else {}
         criteria = replace(result.wishes, objectives=result.wishes.margins, least=least)
-        two = pairs(result.space, criteria, result.pairs).rows() if result.pairs else []
+        two = pairs(result.space, criteria, result.pairs.pools).rows() if result.pairs else []
         return self._sorted(result.rows(farther(result, criteria)) + two)
 
     def as_ranked(self, row: Row) -> Row:
@@ -285,7 +285,8 @@ class Selection:
                 continue
             rest = [sample for sample in rest if sample is not group]
             besides = extras(result, other.row) - extras(result, first.row)
-            if share > own + enough(max(1, besides)) or besides <= 0 or not little_worse(
+            if share > own + enough(max(1, besides)) or besides <= 0 or (
+                    first.row.devices != other.row.devices) or not is_little_worse(
                     first, other, leading, besides):
                 rest = [groups[0], *rest]
                 groups = [group]
@@ -354,11 +355,13 @@ class Selection:
             rows += sorted((row for row in ranked_rows if row.devices < first.devices),
                            key=lambda row: row.devices)
         rows += ranked_rows
-        if first.prefill is not None:
-            rows += self._sorted([row for own, pool in zip(
-                ("prefill", "decode"), first.choices, strict=True) for row in pairs(
-                    self.result.space, self.result.wishes, self.result.pairs,
-                    left=_of_other_cut(own, pool)).rows()[:OF_BASE]])
+        if first.prefill is not None and self.result.pairs:
+            paired = []
+            for choice in first.choices:
+                paired += pairs(self.result.space, self.result.wishes, [
+                    of_base.of_other_cuts(choice) for of_base in self.result.pairs.pools
+                ]).rows()[:OF_BASE]
+            rows += self._sorted(paired)
         rows += self._sorted(self._layouts())
         others: dict[tuple[Any, ...], Row] = {}
         for row in rows:
@@ -394,8 +397,9 @@ class Selection:
         chunk, drafts = failed[0].prefill.chunk, failed[0].choice.drafts
         while chunk > CHUNKS[0]:
             chunk, drafts = chunk // 2, max(drafts - 1, 0)
-            rows = pairs(result.space, result.wishes, result.pairs,
-                         left=partial(_at_most, chunk, drafts)).rows()
+            rows = pairs(result.space, result.wishes, [
+                of_base.at_most("prefill", "chunk", chunk).at_most("decode", "drafts", drafts)
+                for of_base in result.pairs.pools]).rows()
             for group in self._ranked(rows[:MOST_RANKED]) if rows else ():
                 if leader := self._leader(group[:1]):
                     return [[leader]]
@@ -441,8 +445,9 @@ class Selection:
             if choice == best.row.choice or (row := self.result.again(choice)) is None:
                 continue
             other, = self._samples([row])
-            if little_worse(other, sample, self.result.wishes.chosen) and (  # neither is simulated
-                    (keeps(self.result, other) or 1.0) >= min(HOLDS, own - NEARLY)):
+            share = keeps(self.result, other) or 1.0  # neither is simulated
+            if share >= min(HOLDS, own - NEARLY) and is_little_worse(
+                    other, sample, self.result.wishes.chosen):
                 best = other
         return best
 
@@ -639,21 +644,6 @@ def select(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
     """
     loaded = goal if isinstance(goal, Goal) else load_goal(goal, settings)
     return Selection(search(loaded, workers=workers, progress=progress), starts=starts)
-
-
-def _at_most(chunk: int, drafts: int, pool: str, cells: Cells) -> np.ndarray:
-    """Pools that prefill in no larger chunks, and that decode with no more drafts."""
-    allowed: np.ndarray = (cells["chunk"] <= chunk if pool == "prefill"
-                         else cells["drafts"] <= drafts)
-    return allowed
-
-
-def _of_other_cut(own: str, choice: Choice) -> Left:
-    """Of one of two pools, of any cut but that of a choice; of the other, all."""
-    def left(pool: str, cells: Cells) -> np.ndarray:
-        same = np.all([cells[name] == getattr(choice, name) for name in CUT], axis=0)
-        return np.asarray(~same if pool == own else np.ones(len(same), bool))
-    return left
 
 
 def _moved(sample: SampledRow, ratios: Mapping[str, float]) -> SampledRow:

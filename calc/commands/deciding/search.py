@@ -109,18 +109,18 @@ def run(args: argparse.Namespace) -> int:
         with progress() as bar:
             report = search(goal, workers=args.workers, progress=show, everything=args.all)
     except Stopped as stopped:
-        _print_stopped(stopped, args.json)
+        print_stopped(stopped, args.json)
         return INTERRUPTED
-    files = _write_files(report, Path(args.out)) if args.out and report.met else []
+    files = write_files(report, Path(args.out)) if args.out and report.met else []
     if args.json:
-        print_json(report.as_json() | _why(report) | (
+        print_json(report.as_json() | why_unmet(report) | (
             {"files": [str(path) for path in files]} if files else {}))
     else:
-        _print(report, files)
+        print_report(report, files)
     return OK if report.met else UNMET
 
 
-def _why(report: SearchReport) -> dict[str, str]:
+def why_unmet(report: SearchReport) -> dict[str, str]:
     """Why nothing meets the goal, as plain data; nothing where it is met, or nearly."""
     if report.why is not None:
         return {"why": spoken(report.why)}
@@ -129,7 +129,7 @@ def _why(report: SearchReport) -> dict[str, str]:
     return {"why": nearest_words(report, report.nearest[0], report.limits_of_nearest[0])}
 
 
-def _print_stopped(stopped: Stopped, as_json: bool) -> None:
+def print_stopped(stopped: Stopped, as_json: bool) -> None:
     """Print the best deployments that an interrupted search has found, at central values."""
     from calc.searching.selection import MOST_TOLD, Selection
 
@@ -153,7 +153,7 @@ def _print_stopped(stopped: Stopped, as_json: bool) -> None:
             tell(screen, f"     {set_line(row.choice.settings())}")
 
 
-def _write_files(report: SearchReport, folder: Path) -> list[Path]:
+def write_files(report: SearchReport, folder: Path) -> list[Path]:
     """Write scenario files of the rows of a report, in their order, and of the best that lies
     inside of what was measured.
 
@@ -181,31 +181,31 @@ def _write_files(report: SearchReport, folder: Path) -> list[Path]:
     return files
 
 
-def _print(report: SearchReport, files: list[Path]) -> None:
+def print_report(report: SearchReport, files: list[Path]) -> None:
     """Print a report, part by part."""
     screen, goal = console(), report.goal
-    tell(screen, spoken(say("title", title=translated(goal.title), limits=_limits(report),
+    tell(screen, spoken(say("title", title=translated(goal.title), limits=limit_words(report),
                             limited=bool(report.limits or goal.limits.times),
                             best=listing(map(head, report.chosen)))))
     for note in report.notes:
         tell(screen, spoken(note))
     if report.rows:
-        _print_rows(screen, report, files)
+        print_rows(screen, report, files)
         if report.beside:
-            _print_beside(screen, report, report.beside, files)
+            print_beside(screen, report, report.beside, files)
     else:
-        _print_none(screen, report)
+        print_unmet(screen, report)
     names = {*report.chosen, *report.limits}
     for way in report.ways:
         tell(screen, spoken(say(
             "way-out", what=way.what, cards=way.cards, label=row_label(way.first.row),
             seen=sentences([interval(way.first, name) for name in TOLD
                             if name in names and name in way.first.row.quantities]))))
-    for line in _after(report, files):
+    for line in closing_lines(report, files):
         tell(screen, line)
 
 
-def _limits(report: SearchReport) -> str:
+def limit_words(report: SearchReport) -> str:
     """Limits of a goal, one after the other."""
     times = report.goal.limits.times
     return listing([*(spoken(say("limit", quantity=head(name), at=at, value=human(limit, "s")))
@@ -214,11 +214,11 @@ def _limits(report: SearchReport) -> str:
                       for name, limit in report.limits.items() if name not in times)])
 
 
-def _after(report: SearchReport, files: list[Path]) -> list[str]:
+def closing_lines(report: SearchReport, files: list[Path]) -> list[str]:
     """What was left out, tried and written; sentences."""
     funnel, detailed = report.funnel, report.everything or not report.met
-    lines = packed(spoken(say("usual")), [_usual(report, layout) for layout in report.usual])
-    lines += packed(spoken(say("rejected")), [_rejected(report, row) for row in report.rejected])
+    lines = packed(spoken(say("usual")), [layout_words(report, layout) for layout in report.usual])
+    lines += packed(spoken(say("rejected")), [format_words(report, row) for row in report.rejected])
     if report.left_out:
         names = [spoken(say("pools", name=name.partition(" pool")[0])) for name in report.left_out]
         lines.append(spoken(say("left-out", names=listing(names))))
@@ -226,7 +226,7 @@ def _after(report: SearchReport, files: list[Path]) -> list[str]:
         first, then, compared = (f"{count:,}" for count in report.pairs)
         lines.append(spoken(say("two-pools", prefill=first, decode=then, compared=compared)))
     if funnel.deployments and detailed:
-        lines.append(_funnel(report))
+        lines.append(funnel_words(report))
     if funnel.counts["drafts"] and report.everything:
         count = f"{funnel.counts['drafts']:,}"
         lines.append(spoken(say("staged-drafts", count=count) if report.has_own_drafter
@@ -253,30 +253,30 @@ def packed(title: str, parts: Sequence[str], indent: str = "     ") -> list[str]
     return lines if parts else []
 
 
-def _usual(report: SearchReport, layout: Rejected) -> str:
+def layout_words(report: SearchReport, layout: Rejected) -> str:
     """Why no row has a common layout, in words."""
     row, why = layout.row, layout.why
     name = next(name for name in (*report.chosen, "tpot") if name != "cards")
     quantity, value, limit = head(name), "", ""
     if row and why == "limit":
-        quantity, value, limit = _over(report, layout, row)
+        quantity, value, limit = exceeded_limit(report, layout, row)
     elif row and why in ("seldom", "beaten"):
         value = amount(name, row.quantities[name], report.goal.currency)
     words = (translated(row.choice.layouts) + spoken(steps_of(row.choice)) if row
              else translated(written(layout.cut)) if layout.cut else "")
     return spoken(say(
         "usual-layout", why=why, layout=words, cards=row.devices if row else "", quantity=quantity,
-        value=value, limit=limit, kept=layout.keeps is not None, share=_percent(layout.keeps),
+        value=value, limit=limit, kept=layout.keeps is not None, share=percent(layout.keeps),
         short=human(row.quantities["short"], "B") if row and why == "memory" else "",
-        cause=_cause(report, layout.start)))
+        cause=start_failure(report, layout.start)))
 
 
-def _percent(share: float | None) -> str:
+def percent(share: float | None) -> str:
     """A share of draws; empty of none."""
     return "" if share is None else f"{share:.0%}"
 
 
-def _over(report: SearchReport, layout: Rejected, row: Row) -> tuple[str, str, str]:
+def exceeded_limit(report: SearchReport, layout: Rejected, row: Row) -> tuple[str, str, str]:
     """The limit that a layout exceeds most: quantity, value and limit, in words."""
     at = layout.limit
     if layout.simulated is None:
@@ -288,7 +288,7 @@ def _over(report: SearchReport, layout: Rejected, row: Row) -> tuple[str, str, s
             human(layout.simulated.seen[name][at], "s"), human(limits[name][at], "s"))
 
 
-def _rejected(report: SearchReport, rejected: Rejected) -> str:
+def format_words(report: SearchReport, rejected: Rejected) -> str:
     """A format that no row has, and the reason, in words."""
     row, why = rejected.row, rejected.why
     assert row
@@ -301,22 +301,23 @@ def _rejected(report: SearchReport, rejected: Rejected) -> str:
         limit=amount(name, report.limits[name]) if why == "limit" else "",
         short=human(row.quantities["short"], "B") if why == "memory" else "",
         layout=translated(row.choice.layouts), devices=row.devices,
-        share=_percent(rejected.keeps), cause=_cause(report, rejected.start)))
+        share=percent(rejected.keeps), cause=start_failure(report, rejected.start)))
 
 
-def _cause(report: SearchReport, start: Start | None) -> str:
+def start_failure(report: SearchReport, start: Start | None) -> str:
     """Why no release starts a deployment, without the name that its file would have."""
     return start.why.removeprefix(f"'{report.goal.id}': ") if start else ""
 
 
-def _print_rows(screen: Console, report: SearchReport, files: list[Path]) -> None:
+def print_rows(screen: Console, report: SearchReport, files: list[Path]) -> None:
     """Print the ranked rows with quantities, and what the first rests on."""
     for number, row in enumerate(report.rows, 1):
-        tell(screen, f"{number:>3}. {row_label(row.row)}{_keeps(row)}")
-        parts = [("users", _seen(report, row)), *(("runs", why) for why in unrun_words(row))]
+        tell(screen, f"{number:>3}. {row_label(row.row)}{certainty_words(row)}")
+        parts = [("users", quantity_words(report, row)),
+                 *(("runs", why) for why in unrun_words(row))]
         if number == 1:
             parts += [*(("costs", costs) for costs in agent_cost(report.goal, row)),
-                      ("limited", _limited(row)),
+                      ("limited", bottleneck_words(row)),
                       *(("cache", spoken(words)) for words in row.startup_words),
                       ("evidence", near(report.goal.model, row.near))]
         file = str(files[number - 1]) if files else f"{report.goal.id}-{number}.yml"
@@ -332,20 +333,20 @@ def _print_rows(screen: Console, report: SearchReport, files: list[Path]) -> Non
         for line in packed(f"     {name:<{width}}  ", lines, " " * (width + 7)):
             tell(screen, line)
     stand_ins = dict.fromkeys(spoken(row.stand_ins) for row in report.rows if row.stand_ins)
-    for line in (*_routed(report), *stand_ins, *_certainty(report)):
+    for line in (*router_lines(report), *stand_ins, *certainty_lines(report)):
         tell(screen, line)
     if report.refused:
         first = report.refused[0]
         assert first.row
         for line in packed(spoken(say("refused", count=len(report.refused))), [
-                short_label(first.row), _cause(report, first.start)]):
+                short_label(first.row), start_failure(report, first.start)]):
             tell(screen, line)
     if report.missed or report.overloaded:
         tell(screen, spoken(say("missed", count=len(report.missed), missed=bool(report.missed),
                                 behind=report.overloaded, late=bool(report.overloaded))))
 
 
-def _keeps(row: RankedRow) -> str:
+def certainty_words(row: RankedRow) -> str:
     """How often a row keeps the limits, and why one that is better stands below the first."""
     from calc.searching.ranking import LITTLE
 
@@ -355,7 +356,7 @@ def _keeps(row: RankedRow) -> str:
     return spoken(say("keeps", share=f"{row.keeps:.0%}", below=bool(later), later=later))
 
 
-def _routed(report: SearchReport) -> list[str]:
+def router_lines(report: SearchReport) -> list[str]:
     """Rows whose prefix hits need a session to return to the same replica or DP rank."""
     several = [f"{number}" for number, row in enumerate(report.rows, 1)
                if row.row.prefill is None and row.row.choice.cut.data > 1]
@@ -364,7 +365,7 @@ def _routed(report: SearchReport) -> list[str]:
     return [spoken(say("router", rows=listing(several), count=len(several)))]
 
 
-def _seen(report: SearchReport, row: RankedRow) -> str:
+def quantity_words(report: SearchReport, row: RankedRow) -> str:
     """Latency, throughput and cost of a row: means with intervals, and the limited percentiles."""
     from calc.searching.ranking import LITTLE
 
@@ -387,7 +388,7 @@ def _seen(report: SearchReport, row: RankedRow) -> str:
     return sentences(parts)
 
 
-def _limited(row: RankedRow) -> str:
+def bottleneck_words(row: RankedRow) -> str:
     """What binds a decode step, and the memory of a card."""
     memory = row.memory
     total = memory.weights + memory.cache + memory.besides
@@ -399,7 +400,7 @@ def _limited(row: RankedRow) -> str:
         quantity=head(row.limit) if row.limit else ""))
 
 
-def _certainty(report: SearchReport) -> list[str]:
+def certainty_lines(report: SearchReport) -> list[str]:
     """What is surer than the first, or how surely that was found."""
     from calc.searching.ranking import SURE
 
@@ -414,7 +415,7 @@ def _certainty(report: SearchReport) -> list[str]:
     first = report.rows[0]
     if first.keeps is None or first.keeps >= SURE:
         return lines
-    ways = [_surer(change) for change in report.surer]
+    ways = [surer_words(change) for change in report.surer]
     ways += [spoken(say("surer-row", number=number, share=f"{row.keeps:.0%}"))
              for number, row in enumerate(report.rows, 1) if (row.keeps or 0.0) >= SURE]
     assert report.weakest
@@ -424,7 +425,7 @@ def _certainty(report: SearchReport) -> list[str]:
         "none-sure", share=f"{SURE:.0%}", sure=f"{SURE:g}"))]
 
 
-def _surer(change: Surer) -> str:
+def surer_words(change: Surer) -> str:
     """What makes the first deployment surer."""
     share = f"{change.keeps:.0%}"
     if change.what == "users":
@@ -433,7 +434,7 @@ def _surer(change: Surer) -> str:
                       value=human(change.to, "s"), share=share))
 
 
-def _print_none(screen: Console, report: SearchReport) -> None:
+def print_unmet(screen: Console, report: SearchReport) -> None:
     """Print why nothing meets the goal, and what comes nearest."""
     if report.surest:
         nearest = report.surest
@@ -452,7 +453,7 @@ def _print_none(screen: Console, report: SearchReport) -> None:
         refused = report.refused[0]
         assert refused.row
         tell(screen, spoken(say("nothing-starts", label=row_label(refused.row),
-                                why=_cause(report, refused.start))))
+                                why=start_failure(report, refused.start))))
     elif report.why:
         tell(screen, spoken(say("cannot-be-laid-out", why=spoken(report.why))))
     for number, (row, limit) in enumerate(zip(
@@ -464,7 +465,7 @@ def _print_none(screen: Console, report: SearchReport) -> None:
             tell(screen, f"    {set_line(row.choice.settings())}")
 
 
-def _print_beside(screen: Console, report: SearchReport, beside: Beside, files: list[Path]
+def print_beside(screen: Console, report: SearchReport, beside: Beside, files: list[Path]
                   ) -> None:
     """Print the best inside of what was measured, by format and by card: ranked in closed form,
     not simulated."""
@@ -492,7 +493,7 @@ def _print_beside(screen: Console, report: SearchReport, beside: Beside, files: 
         tell(screen, line)
 
 
-def _funnel(report: SearchReport) -> str:
+def funnel_words(report: SearchReport) -> str:
     """What was tried and what became of it, in one sentence."""
     from calc.searching.candidates import PER_DOUBLING
     from calc.searching.search import COUNTED, bound_words
@@ -507,10 +508,10 @@ def _funnel(report: SearchReport) -> str:
 
 def legend(report: SearchReport) -> list[str]:
     """Explain each sign of the rows of a report and of its usual layouts."""
-    return [spoken(say("sign", name=name)) for name in dict.fromkeys(_signs(report))]
+    return [spoken(say("sign", name=name)) for name in dict.fromkeys(occurring_signs(report))]
 
 
-def _signs(report: SearchReport) -> Iterator[str]:
+def occurring_signs(report: SearchReport) -> Iterator[str]:
     """Names of the signs in the order in which they are explained."""
     choices = [choice for row in report.rows for choice in row.row.choices]
     cuts = [*(choice.cut for choice in choices), *(

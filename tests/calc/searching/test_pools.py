@@ -9,7 +9,7 @@ from _middle import BASE, cells
 from calc.answer.service import MOST_BUSY, combine_pools
 from calc.layouts.layout import scenario
 from calc.searching.goal import Wishes, load_goal
-from calc.searching.pools import Pairs, Pools, as_served, pairs
+from calc.searching.pools import Pools, as_served, pairs
 from calc.serving.evaluate import evaluate
 
 H200 = ("devices=nvidia-h200-sxm", "cards.most=32", "space.pools=two", "precisions=fp8-block",
@@ -69,7 +69,7 @@ def pools(base=BASE, number=0, most=24):
 
 
 def paired(asked, *every):
-    return pairs(None, asked, Pairs([], None, (0, 0, 0), {}, list(every)))
+    return pairs(None, asked, list(every))
 
 
 def test_pairs_are_those_that_the_cards_allow_and_that_serve_what_is_asked():
