@@ -11,6 +11,7 @@ import catalogue
 from benchmarks import answering
 from calc.auditing import costs as auditing
 from calc.costing.cost import MILLION
+from calc.launching import starting
 from calc.searching.goal import load_goal
 from calc.searching.search import search
 from calc.searching.selection import Selection
@@ -93,7 +94,7 @@ def test_stored_first_answers_pass_and_are_current():
     assert sorted(stored) == sorted(answering.catalogue_goals())
     assert all(answering.passes(found) for found in stored.values())
     before = stored["r1-910b2-least"]
-    now = json.loads(json.dumps(answering.judged(start_select("r1-910b2-least"))))
+    now = json.loads(json.dumps(answering.judged(starting.select("r1-910b2-least"))))
     assert now["row"]["choice"] == before["row"]["choice"]
     assert now["row"]["start"] == before["row"]["start"]
     assert now["row"]["quantities"] == pytest.approx(before["row"]["quantities"], rel=1e-6)
@@ -102,7 +103,7 @@ def test_stored_first_answers_pass_and_are_current():
 @pytest.mark.nightly
 @pytest.mark.parametrize("number", range(0, answering.DRAWN, 10))
 def test_first_answers_of_random_goals_keep_their_limits_simulated(number):
-    answer = start_select(answering.goal_of(number))
+    answer = starting.select(answering.goal_of(number))
     if not answer.met:
         assert answer.nearest_miss is not None or answer.missed or answer.refused
         return
