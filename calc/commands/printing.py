@@ -32,7 +32,7 @@ common = messages("common")
 say = messages("calc/commands/printing")
 
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130  # the last as a shell tells of SIGINT
-LAYOUTS = {"estimate": 2}  # versions of answers in JSON, 1 of others; raised where a key goes
+LAYOUTS = {"estimate": 2, "search": 2}  # versions of answers, 1 of others; raised where a key goes
 PIPED = 200  # signs of a line that no terminal limits
 _arguments: ContextVar[tuple[str, ...]] = ContextVar("_arguments", default=())
 _language: ContextVar[str] = ContextVar("_language", default=LANGUAGES[0])

@@ -223,11 +223,9 @@ class SearchResult:
         is computed again."""
         every = _OfCards(self.wishes.objectives, ties=False)
         for number, base in enumerate(self.bases):
-            if joined := candidate_cells(self.space, base, self.wishes.goal.demand):
-                tried, first, cells = joined
-                of_base = BaseResult.new(self.wishes)
-                of_base.front = every
-                _Work(self.wishes, base, number, tried, first, SLAB, Funnel(), of_base).run(cells)
+            if work := _Work.of(self.space, self.wishes, base, number):
+                work.best.front = every
+                work.run(work.cells)
         return self.rows(every)
 
     def again(self, choice: Choice) -> Row | None:
@@ -239,17 +237,14 @@ class SearchResult:
         number = next((number for number, base in enumerate(self.bases) if (
             base.device, base.node, base.engine, base.precision) == (
             choice.device, choice.node, choice.engine, choice.precision)), None)
-        if number is None or not (joined := candidate_cells(
-                self.space, self.bases[number], self.wishes.goal.demand)):
+        if number is None or not (work := _Work.of(
+                self.space, self.wishes, self.bases[number], number)):
             return None
-        tried, first, cells = joined
-        same = np.all([cells[name] == getattr(choice, name) for name in AXES], axis=0)
-        cells = at(cells, np.flatnonzero(same)[:1])
+        same = np.all([work.cells[name] == getattr(choice, name) for name in AXES], axis=0)
+        tried, cells = work.tried, at(work.cells, np.flatnonzero(same)[:1])
         if not len(cells["data"]):
             return None
-        of_base = BaseResult.new(self.wishes)
-        work = _Work(self.wishes, self.bases[number], number, replace(tried, host=None), first,
-                     SLAB, Funnel(), of_base)
+        work.tried = replace(tried, host=None)
         if not choice.concurrency:
             work.run(cells)
         else:
@@ -258,7 +253,7 @@ class SearchResult:
             if not has_room(tried.spare(cells)[0]):
                 return None
             work._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
-        return self.row(of_base.front.rows, 0) if of_base.front.rows else None
+        return self.row(work.best.front.rows, 0) if work.best.front.rows else None
 
     def of_cut(self, device: str, devices: int, tensor: int, experts: Collection[int]
                ) -> list[Row] | None:
@@ -276,17 +271,15 @@ class SearchResult:
         total, loaded = BaseResult.new(self.wishes), False
         wanted = {"devices": devices, "tensor": tensor, "data": devices // tensor, "context": 1}
         for number, base in enumerate(self.bases):
-            if base.device != device or not (joined := candidate_cells(
-                    self.space, base, self.wishes.goal.demand)):
+            if base.device != device or not (work := _Work.of(
+                    self.space, self.wishes, base, number)):
                 continue
-            tried, first, cells = joined
-            same = np.isin(cells["expert"], list(experts)) & np.all(
-                [cells[name] == value for name, value in wanted.items()], axis=0)
+            same = np.isin(work.cells["expert"], list(experts)) & np.all(
+                [work.cells[name] == value for name, value in wanted.items()], axis=0)
             if same.any():
-                of_base, loaded = BaseResult.new(self.wishes), True
-                _Work(self.wishes, base, number, tried, first, SLAB, Funnel(), of_base).run(
-                    at(cells, np.flatnonzero(same)))
-                total.merge(of_base)
+                loaded = True
+                work.run(at(work.cells, np.flatnonzero(same)))
+                total.merge(work.best)
         if not loaded:
             return None
         return sorted(self.rows(total.front), reverse=True, key=lambda row: row.worth(
@@ -386,16 +379,12 @@ def farther(result: SearchResult, criteria: Wishes) -> Front:
         if criteria.least and best and criteria.over_least(best).all():
             continue
         front.merge(own.farther)
-        if own.beaten != [] and (joined := candidate_cells(
-                result.space, base, criteria.goal.demand)):
-            tried, first, cells = joined
-            of_base = BaseResult.new(criteria)
-            work = _Work(criteria, base, number, tried, first, SLAB, Funnel(), of_base)
+        if own.beaten != [] and (work := _Work.of(result.space, criteria, base, number)):
             if own.beaten is None:
-                work.run(cells)
+                work.run(work.cells)
             else:
                 work.served(own.beaten)
-            front.merge(of_base.front)
+            front.merge(work.best.front)
     return front
 
 
@@ -405,15 +394,14 @@ Part = tuple[int, BaseResult, Funnel]  # number of a base, results of some of it
 def _plain(space: Space, criteria: Wishes, bases: list[Base], number: int) -> BaseResult:
     """What is kept of the cells of a base in the middle chunk, as many drafts as it has, and
     nothing besides."""
-    of_base, chunks = BaseResult.new(criteria), space.chunks()
-    if joined := candidate_cells(space, bases[number], criteria.goal.demand):
-        tried, first, cells = joined
-        some = ((cells["chunk"] == chunks[len(chunks) // 2]) & (cells["spares"] == 0)
-                & (cells["micro_batches"] == 1) & (cells["drafts"] == cells["drafts"].max()))
-        _Work(criteria, bases[number], number, tried, first, SLAB, Funnel(), of_base).run(
-            at(cells, np.flatnonzero(some)))
-    of_base.beaten = []  # all of them are tried again
-    return of_base
+    if not (work := _Work.of(space, criteria, bases[number], number)):
+        return BaseResult.new(criteria)
+    cells, chunks = work.cells, space.chunks()
+    some = ((cells["chunk"] == chunks[len(chunks) // 2]) & (cells["spares"] == 0)
+            & (cells["micro_batches"] == 1) & (cells["drafts"] == cells["drafts"].max()))
+    work.run(at(cells, np.flatnonzero(some)))
+    work.best.beaten = []  # all of them are tried again
+    return work.best
 
 
 def _done(space: Space, criteria: Wishes, bases: list[Base], plain: Front, workers: int, slab: int
@@ -448,12 +436,13 @@ def _part(task: tuple[int, int, int]) -> Part:
     of_base, funnel = BaseResult.new(criteria), Funnel()
     if share == 0:
         funnel.counts += space.left_out(base)
-    if joined := candidate_cells(space, base, criteria.goal.demand):
-        tried, first, cells = joined
-        if shares > 1:
-            cells = at(cells, np.flatnonzero(cells["kind"] % shares == share))
-        _Work(criteria, base, number, tried, first, slab, funnel, of_base, plain).run(cells)
-    return number, of_base, funnel
+    work = _Work.of(space, criteria, base, number)
+    if work is None:
+        return number, of_base, funnel
+    work.slab, work.funnel, work.others = slab, funnel, plain
+    cells = work.cells
+    work.run(at(cells, np.flatnonzero(cells["kind"] % shares == share)) if shares > 1 else cells)
+    return number, work.best, funnel
 
 
 @dataclass
@@ -465,10 +454,17 @@ class _Work:
     number: int
     tried: CandidateCells
     first: Scenario
-    slab: int
-    funnel: Funnel
+    cells: Cells
     best: BaseResult
+    slab: int = SLAB
+    funnel: Funnel = field(default_factory=Funnel)
     others: Front | None = None  # deployments of any base, none that they beat is computed
+
+    @classmethod
+    def of(cls, space: Space, criteria: Wishes, base: Base, number: int) -> _Work | None:
+        """Work on all cells of a base, before it is done; None of a base without cells."""
+        candidates = candidate_cells(space, base, criteria.goal.demand)
+        return candidates and cls(criteria, base, number, *candidates, BaseResult.new(criteria))
 
     def run(self, cells: Cells) -> None:
         """Take all of them in."""
