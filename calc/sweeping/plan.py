@@ -139,7 +139,7 @@ def planned(sweep: Sweep) -> Plan:
             paths = ", ".join(TOGETHER.join(axis.paths) for axis in of)
             raise ParamsError(f"{paths}: {human(float(size))} {what}, expected at most "
                               f"{human(most)}.")
-    columns = {_field(path): (place, _numbers(axis, at)) for place, axis in enumerate(axes[outer:])
+    columns = {_field(path): (index, _numbers(axis, at)) for index, axis in enumerate(axes[outer:])
                for at, path in enumerate(axis.paths)}
     easiest = _easiest(axes[outer:], columns)
     choices = tuple(_choice(sweep, easiest, columns, _settings(axes[:outer], places))
@@ -174,8 +174,8 @@ def _plain(item: Any) -> Any:
 
 def _settings(axes: Sequence[Axis], places: Sequence[Any]) -> dict[str, str]:
     """Path -> value at a place on each axis."""
-    return {path: text for axis, place in zip(axes, places, strict=True)
-            for path, text in zip(axis.paths, axis.values[int(place)], strict=True)}
+    return {path: text for axis, index in zip(axes, places, strict=True)
+            for path, text in zip(axis.paths, axis.values[int(index)], strict=True)}
 
 
 def _is_inner(axis: Axis) -> bool:
@@ -206,14 +206,14 @@ def _numbers(axis: Axis, at: int) -> np.ndarray:
 
 def _easiest(inner: list[Axis], columns: Mapping[str, tuple[int, np.ndarray]]) -> list[str]:
     """Of each axis of the workload the value that no other one can be too much for."""
-    found = []
+    indices = []
     for axis in inner:
         for at, path in enumerate(axis.paths):
             if path.startswith(WORKLOAD):
                 numbers = columns[_field(path)][1]
-                place = (numbers.argmax() if _field(path) in LARGEST_FIRST else numbers.argmin())
-                found.append(f"{path}={axis.values[int(place)][at]}")
-    return found
+                index = (numbers.argmax() if _field(path) in LARGEST_FIRST else numbers.argmin())
+                indices.append(f"{path}={axis.values[int(index)][at]}")
+    return indices
 
 
 def _choice(sweep: Sweep, easiest: list[str], columns: Mapping[str, Any],
@@ -251,11 +251,11 @@ def _check_names(names: tuple[str, ...], choices: tuple[Choice, ...],
     if choice is None:
         return
     first = {name: values[0] for name, (_, values) in columns.items()}
-    found = evaluate({**choice.inputs, **first}, choice.attention)
-    known = [name for name in (*found, *input_symbols(), *PER_DEVICE, DEVICES)
+    quantities = evaluate({**choice.inputs, **first}, choice.attention)
+    existing = [name for name in (*quantities, *input_symbols(), *PER_DEVICE, DEVICES)
              if not name.startswith("stage_")]
     for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or ["tpot", "ttft"]
+        if name not in existing:
+            near = difflib.get_close_matches(name, existing, n=3, cutoff=0.4) or ["tpot", "ttft"]
             raise ParamsError(f"there is no quantity '{name[:60]}', the nearest names are "
                               f"{', '.join(near)}.")

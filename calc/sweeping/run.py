@@ -69,9 +69,9 @@ class Result:
     left: Mapping[str, tuple[int, int]]
     folder: Path | None = None
 
-    def settings(self, place: int) -> dict[str, str]:
+    def settings(self, row: int) -> dict[str, str]:
         """Path -> value of a row that is kept."""
-        return self.plan.settings(int(self.rows[ROW][place]))
+        return self.plan.settings(int(self.rows[ROW][row]))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data in SI units."""
@@ -167,11 +167,11 @@ def computed(plan: Plan, number: int, state: str = "") -> Chunk:
             left.append((choice.problem, len(part), int(part[0])))
         elif (columns := _quantities(plan, choice, part, left)) is not None:
             parts.append(columns)
-    whole = {name: np.concatenate([part[name] for part in parts]) if parts
+    joined = {name: np.concatenate([part[name] for part in parts]) if parts
              else np.empty(0, dtype=np.int64 if name == ROW else float)
              for name in (ROW, *plan.names)}
     reduced = _reducer(plan)
-    return number, whole if reduced is None or not parts else reduced.add(whole).rows, left
+    return number, joined if reduced is None or not parts else reduced.add(joined).rows, left
 
 
 def _quantities(plan: Plan, choice: Choice, rows: np.ndarray, left: Left) -> Rows | None:
@@ -207,22 +207,23 @@ def _quantities(plan: Plan, choice: Choice, rows: np.ndarray, left: Left) -> Row
     without(TOO_LARGE, ~has_room(inputs))
     if not len(rows):
         return None
-    inputs |= _asked(plan.names, choice.attention, inputs)
+    inputs |= _of_fitting(plan.names, choice.attention, inputs)
     for name in plan.names:
         without(ENDLESS, ~np.isfinite(inputs[name]))
     return {ROW: rows} | {name: np.broadcast_to(inputs[name], rows.shape).astype(float)
                           for name in plan.names}
 
 
-def _asked(names: tuple[str, ...], attention: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _of_fitting(names: tuple[str, ...], attention: str, inputs: Mapping[str, Any]
+                ) -> dict[str, Any]:
     """Quantities of deployments that fit, by the shortest way to each."""
     devices = inputs["tensor_parallel"] * inputs["pipeline_parallel"] * inputs["data_parallel"]
-    known = {name: inputs[name] for name in input_symbols() & inputs.keys()}
+    symbols = {name: inputs[name] for name in input_symbols() & inputs.keys()}
     lacking = {PER_DEVICE.get(name, name) for name in names} - {*inputs, DEVICES}
     steps = sorted(lacking & (SERVED_NAMES | STEADY_NAMES))
-    columns = sweeps.decode_sweep(known, attention, steps, threads=1) if steps else {}
+    columns = sweeps.decode_sweep(symbols, attention, steps, threads=1) if steps else {}
     if rest := sorted(lacking - {*steps}):
-        columns |= sweeps.sweep(known, attention, rest)
+        columns |= sweeps.sweep(symbols, attention, rest)
     return {DEVICES: devices, **columns, **{
         name: columns[PER_DEVICE[name]] / devices for name in PER_DEVICE.keys() & {*names}}}
 

@@ -27,7 +27,7 @@ common = messages("common")
 say = messages("calc/commands/deciding/answered")
 
 MEMORY = "memory_capacity"  # limit of a deployment that does not fit
-TOLD = ("throughput_per_card", "throughput", "ttft", "tpot", "e2e", "cost", "power", "energy",
+QUANTITIES = ("throughput_per_card", "throughput", "ttft", "tpot", "e2e", "cost", "power", "energy",
         "longest_context")
 """Quantities in the order in which they are told."""
 
@@ -210,5 +210,5 @@ def _amount_of(value: Any) -> str:
 
 
 def _ends(axis: Any) -> str:
-    low, *high = dict.fromkeys(_amount_of(each) for each in axis.covered)
+    low, *high = dict.fromkeys(_amount_of(value) for value in axis.covered)
     return spoken(common("from-low-to-high", low=low, high=high[0])) if high else low

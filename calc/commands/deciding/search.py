@@ -13,7 +13,7 @@ from rich.console import Console
 
 from calc.commands.arguments import add_settings
 from calc.commands.deciding.answered import (
-    TOLD,
+    QUANTITIES,
     agent_cost,
     amount,
     brief,
@@ -147,7 +147,7 @@ def print_stopped(stopped: Stopped, as_json: bool) -> None:
                             two=f"{two:,}", of_two=f"{of_two:,}")))
     for number, row in enumerate(rows, 1):
         seen = listing(f"{head(name)} {amount(name, row.quantities[name])}"
-                       for name in TOLD if name in row.quantities)
+                       for name in QUANTITIES if name in row.quantities)
         tell(screen, f"{number:>3}. {sentences([row_label(row), seen])}")
         if row.prefill is None:
             tell(screen, f"     {set_line(row.choice.settings())}")
@@ -199,7 +199,7 @@ def print_report(report: SearchReport, files: list[Path]) -> None:
     for way in report.ways:
         tell(screen, spoken(say(
             "way-out", what=way.what, cards=way.cards, label=row_label(way.first.row),
-            seen=sentences([interval(way.first, name) for name in TOLD
+            seen=sentences([interval(way.first, name) for name in QUANTITIES
                             if name in names and name in way.first.row.quantities]))))
     for line in closing_lines(report, files):
         tell(screen, line)
