@@ -151,28 +151,25 @@ class Front:
 
     >>> both = Front({"tpot": -1}).add({"tpot": np.array([3.0, 2.0])}).merge(
     ...     Front({"tpot": -1}).add({"tpot": np.array([1.0])}))
-    >>> both.rows["tpot"], both.count
-    (array([1.]), 3)
+    >>> both.rows["tpot"]
+    array([1.])
 
     Attributes:
         objectives: name -> +1 to have it large, -1 to have it small.
         ties: whether rows that are equal in all objectives stay together; else the one whose other
             columns, in the order of their names, are least.
         rows: columns of what is kept, the best in the first objective first.
-        count: rows that were added.
     """
 
     objectives: Mapping[str, int]
     ties: bool = True
     rows: Rows = field(default_factory=dict)
-    count: int = 0
     _strong: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     def add(self, columns: Mapping[str, np.ndarray]) -> Front:
         """Take in rows: arrays of one length, the same columns every time. Returns itself."""
         costs = _costs(columns, self.objectives)
         size = costs.shape[1]
-        self.count += size
         if not size:
             return self
         if size <= FEW:
@@ -205,7 +202,6 @@ class Front:
         """Take in another front of the same objectives. Returns itself."""
         if (dict(self.objectives), self.ties) != (dict(other.objectives), other.ties):
             raise ValueError("fronts of different objectives cannot be merged")
-        self.count += other.count
         if not self.rows:
             self.rows = dict(other.rows)
         elif other.rows:
@@ -239,19 +235,16 @@ class Best:
         most: how many are kept; of equal ones those whose other columns are least.
         sign: +1 to have it large, -1 to have it small.
         rows: columns of what is kept, the best first.
-        count: rows that were added.
     """
 
     name: str
     most: int
     sign: int = -1
     rows: Rows = field(default_factory=dict)
-    count: int = 0
 
     def add(self, columns: Mapping[str, np.ndarray]) -> Best:
         """Take in rows: arrays of one length, the same columns every time. Returns itself."""
         costs, = _costs(columns, {self.name: self.sign})
-        self.count += len(costs)
         values = self.rows.get(self.name, costs[:0])
         left = np.arange(len(costs))
         if len(values) == self.most:  # those equal to the last one are told apart below
@@ -265,7 +258,6 @@ class Best:
         """Take in the best of others, by the same quantity. Returns itself."""
         if (self.name, self.most, self.sign) != (other.name, other.most, other.sign):
             raise ValueError("the best of different quantities cannot be merged")
-        self.count += other.count
         if other.rows:
             self._take(other.rows)
         return self
