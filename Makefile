@@ -23,7 +23,7 @@ serve: book
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
 
 pdf: book $(VENV)/.ready-test  ## the chapters as a PDF per language, into the site (needs Chromium)
-	$(BIN)/python -m tools.site.printed
+	$(BIN)/python -m tools.site.pdf
 	$(BIN)/jupyter-book build book/ > /dev/null
 
 zip: book  ## the site as one file, into the site
@@ -50,7 +50,7 @@ answers: $(VENV)/.ready-test  ## record the answers to tools/answers/questions.t
 baseline: $(VENV)/.ready-test  ## [REV=commit] build the reference below .baseline/; ARGS="--site _build/html" takes a built book
 	$(BIN)/python -m tools.baseline build $(if $(REV),--rev $(REV)) $(ARGS)
 
-compare: $(VENV)/.ready-test  ## the working tree and its built book with the reference: pages, answers, quantities, deploys, speed
+compare: $(VENV)/.ready-test  ## the working tree and its built book with the reference: pages, answers, quantities, deploys
 	$(BIN)/python -m tools.baseline compare $(ARGS)
 
 engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/pages/deciding/engine.json

@@ -24,7 +24,7 @@ from catalogue import ParamsError
 from catalogue.planning.goals import Goal
 from catalogue.reading.files import write_whole
 
-KEPT = catalogue.ROOT.parent / "notebooks/pages/deciding/answers.json"
+STORED = catalogue.ROOT.parent / "notebooks/pages/deciding/answers.json"
 TEMPLATES = ("r1-matrix",)  # of a question for each card
 COMPARED = ("v3-4x8-h800-pools",)  # also searched in one pool: whether two pools pay
 DRAWN = 60
@@ -102,7 +102,7 @@ def measure() -> dict[str, tuple]:
         except ParamsError as error:
             errors.append(f"{number}: {error}")
     lines = json.dumps(stored, indent=1, ensure_ascii=False, sort_keys=True)
-    write_whole(KEPT, f"{lines}\n".encode())
+    write_whole(STORED, f"{lines}\n".encode())
     rows: dict[str, tuple] = {"answers_drawn": (DRAWN, "goals", "; ".join(errors) or "random"),
                               "answers_catalogue": (len(stored), "goals")}
     for kind, results in (("drawn", drawn), ("catalogue", [*stored.values()])):

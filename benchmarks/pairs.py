@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.questions import Question
-from benchmarks.trees import WORKING, Refused, Tree, used
+from benchmarks.worktrees import WORKING, Refused, Tree, used
 
 FEWEST = 2  # runs in each tree
 PATIENCE = 60.0  # of processor time for one question, after which no further run begins [s]

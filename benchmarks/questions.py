@@ -1,4 +1,4 @@
-"""Questions that both trees answer, by part: commands, searches, the catalogue.
+"""Questions that both trees answer, by part: commands, searches, the catalogue, evaluations.
 
 A question is a function from a tree to the processor time of each of its rows [s].
 """
@@ -9,10 +9,11 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.trees import WORKING, Tree, answer, cpu
+from benchmarks.worktrees import WORKING, Tree, answer, cpu
 
 Question = Callable[[Tree], dict[str, float]]
 GOALS = Path(__file__).with_name("goals")
+RATES = Path(__file__).with_name("rates.py")
 SHIPPED = ("r1-80-users-910b", "r1-64-users-8xh20")  # goals of both trees, whose files differ
 SAME = ("--set", "space.pools=one,two", "--set", "demand.length_distribution=constant")
 AXES = {"precision": "fp8-block,w4a16-awq", "hbm_efficiency": "0.4..0.9:/10",
@@ -67,6 +68,12 @@ def catalogue(then: Tree) -> Iterator[Question]:
                      for tree in (then, WORKING))
     yield _timed("catalogue_deployments", "-c", LOAD, *sorted(first & second))
     yield _command("catalogue_check", "check")
+
+
+def evaluations(_: Tree) -> Iterator[Question]:
+    """Evaluated deployments: one by one, in arrays, decode steps."""
+    yield lambda tree: {f"evaluations_{name}": seconds
+                        for name, seconds in json.loads(answer(tree, RATES)).items()}
 
 
 def _command(row: str, *arguments: str | Path) -> Question:

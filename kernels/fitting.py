@@ -144,12 +144,12 @@ def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tok
     best = min((least_squares(residual, np.log(share / (1 - share)), loss="soft_l1",
                               f_scale=SCALE, max_nfev=EVALUATIONS) for share in shares),
                key=lambda solution: float(solution.cost))
-    values = {name: _at_end(law.parameters[name], value) for name, value in named(best.x).items()}
+    values = {name: at_end(law.parameters[name], value) for name, value in named(best.x).items()}
     ratio = np.asarray(law.time(columns, values)) / time
     share = 1 / (1 + np.exp(-np.clip(best.x, -FURTHEST, FURTHEST)))
     moved = (high - low) * share * (1 - share)  # of the logarithm of a value, by its logit
     spread = float(np.sum(best.fun**2)) / max(1, len(best.fun) - len(values))
-    return Fitted(law, values, _ranges(law, values, columns, ratio, kinds),
+    return Fitted(law, values, parameter_ranges(law, values, columns, ratio, kinds),
                   np.asarray(spread * np.linalg.pinv(best.jac.T @ best.jac)
                              * np.outer(moved, moved)),
                   len(rows), errors(ratio[~chosen]), by_region(ratio[~chosen], tokens[~chosen]))
@@ -169,13 +169,13 @@ def by_region(ratio: Column, tokens: Column) -> dict[int, Errors]:
             if (region == index).any()}
 
 
-def _at_end(bounds: Bounds, value: float) -> float:
+def at_end(bounds: Bounds, value: float) -> float:
     """A value, or the end of its bounds that it is near: a fit never reaches an end."""
     return next((end for end in (bounds.high, bounds.low) if np.isclose(
         value, end, rtol=NEAR, atol=0)), value)
 
 
-def _ranges(law: Law, values: Mapping[str, float], columns: Columns, ratio: Column,
+def parameter_ranges(law: Law, values: Mapping[str, float], columns: Columns, ratio: Column,
             kinds: NDArray[np.int64]) -> dict[str, tuple[float, float]]:
     """Where 80% of kinds of matrices lie, by parameter: those whose time it decides.
 

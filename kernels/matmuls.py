@@ -16,7 +16,7 @@ from calc.physics.inputs import Inputs
 from calc.physics.operators import Matmuls, matmul_time, whole_tiles
 from calc.physics.work import Work
 from kernels.fitting import Bounds, Column, Columns, Law, fit, halves
-from kernels.tables import (
+from kernels.measured_tables import (
     LAUNCHED,
     LEAST_TABLE,
     FormatTable,

@@ -27,10 +27,10 @@ from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import Rejected, in_order
 from catalogue.reading.amounts import human
 from catalogue.tables import LATENT, ROTATED
-from kernels.experts import expert_bytes
+from kernels.expert_kernels import expert_bytes
 from kernels.fitting import Column
 from kernels.matmuls import ACTIVATION_BYTES
-from kernels.tables import FORMATS, card_constants
+from kernels.measured_tables import FORMATS, card_constants
 from kernels.writing import FittedTable, named_values
 
 TWICE = 2.0  # of the fixed time of a neighbour, from which on a law is rejected
@@ -69,10 +69,10 @@ def checked(tables: Sequence[FittedTable], engine: str, device: Device, mechanis
     series = {kind: [number for number in fits if kinds[number] == kind] for kind in kinds}
     rejected: dict[int, Rejected] = {}
     for numbers in series.values():
-        rejected |= _longer_than_neighbours({number: time for number in numbers if (
+        rejected |= longer_than_neighbours({number: time for number in numbers if (
             time := fixed_time(tables[number], device, mechanisms)) is not None}, tables)
-    rejected |= _longer_than_steps({number: tables[number] for number in sorted(fits)
-                                    if number not in rejected}, _steps(engine, device))
+    rejected |= longer_than_steps({number: tables[number] for number in sorted(fits)
+                                    if number not in rejected}, measured_steps(engine, device))
     result = list(tables)
     for number, reason in rejected.items():
         numbers = series[kinds[number]]
@@ -83,7 +83,7 @@ def checked(tables: Sequence[FittedTable], engine: str, device: Device, mechanis
     return result
 
 
-def _longer_than_neighbours(times: Mapping[int, float], tables: Sequence[FittedTable]
+def longer_than_neighbours(times: Mapping[int, float], tables: Sequence[FittedTable]
                             ) -> dict[int, Rejected]:
     """Laws whose fixed time is twice that of the next law that is left; the worst goes first.
 
@@ -130,14 +130,14 @@ def fixed_time(table: FittedTable, device: Device, mechanisms: Mechanisms) -> fl
     return float(table.fit.law.time(columns, table.fit.values)[0]) - read / card["bandwidth"]
 
 
-def _longer_than_steps(tables: Mapping[int, FittedTable], steps: Iterable[MeasuredStep]
+def longer_than_steps(tables: Mapping[int, FittedTable], steps: Iterable[MeasuredStep]
                        ) -> dict[int, Rejected]:
     """Laws with which a measured step would take longer than it did."""
     rejected: dict[int, Rejected] = {}
     for step in steps:
         plain = _times(step, {})
         changed = {number: times for number, table in tables.items()
-                   if (times := _decided_times(step, table, plain))}
+                   if (times := decided_times(step, table, plain))}
         least = {name: min([plain[name], *(times[name] for times in changed.values()
                                            if name in times)]) for name in TIMES}
         for number, times in changed.items():
@@ -152,7 +152,7 @@ def _longer_than_steps(tables: Mapping[int, FittedTable], steps: Iterable[Measur
     return rejected
 
 
-def _decided_times(step: MeasuredStep, table: FittedTable, plain: Mapping[str, float]
+def decided_times(step: MeasuredStep, table: FittedTable, plain: Mapping[str, float]
                    ) -> dict[str, float]:
     """Times of the classes that a law decides in a step of TP alone; empty where it decides none.
 
@@ -173,7 +173,7 @@ def _decided_times(step: MeasuredStep, table: FittedTable, plain: Mapping[str, f
     return times if any(times[name] != plain[name] for name in times) else {}
 
 
-def _steps(engine: str, device: Device) -> list[MeasuredStep]:
+def measured_steps(engine: str, device: Device) -> list[MeasuredStep]:
     """Measured steps of an engine on a card."""
     return [step for name in library.names("bounds") for step in library.load("bounds", name).steps
             if step.device == device.id and step.engine.partition(AT)[0] == engine]

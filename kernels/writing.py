@@ -105,7 +105,7 @@ def text(engine: str, card: str, name: Mapping[str, str], package: str, source: 
         if not table.fit.values or table.fit.errors.median <= WORST:
             groups.setdefault(_kind(table), {}).setdefault(table.release, []).append(table)
     statements = [
-        _statement(release if number else None, card, releases[release])
+        statement(release if number else None, card, releases[release])
         for releases in groups.values()
         for number, release in enumerate(sorted(releases, key=in_order))]
     return SCHEMA + dump({
@@ -119,12 +119,12 @@ def _kind(table: FittedTable) -> tuple[Any, ...]:
             table.gathered, table.exchange)
 
 
-def _statement(since: str | None, card: str, tables: Sequence[FittedTable]) -> dict[str, Any]:
+def statement(since: str | None, card: str, tables: Sequence[FittedTable]) -> dict[str, Any]:
     """A statement of a profile: tables of one kind and release, and on what their values rest."""
     _, experts, multiplied, gathered, exchange = _kind(tables[0])
     mechanisms: dict[str, Any] = {}
     for table in tables:
-        mechanisms |= {_key(name, table.multiplied): _value(name, fit.values[name],
+        mechanisms |= {_key(name, table.multiplied): value_of(name, fit.values[name],
                                                             fit.ranges[name])
                        for name, fit in used_fits(table).items()}
         if table.experts and table.cut == "whole":  # of slices and dense ones it is the same
@@ -133,10 +133,10 @@ def _statement(since: str | None, card: str, tables: Sequence[FittedTable]) -> d
         mechanisms["load_overlap"] = _bounded(tables[0].fit.law.fixed["load_overlap"])
     return _stated(since=since, cards=[card], attention=tables[0].attention, experts=list(experts),
                    multiplied=multiplied, gathered=gathered, exchange=exchange,
-                   mechanisms=mechanisms, measured=list(map(_measured, tables)))
+                   mechanisms=mechanisms, measured=list(map(measured_table, tables)))
 
 
-def _measured(table: FittedTable) -> dict[str, Any]:
+def measured_table(table: FittedTable) -> dict[str, Any]:
     """A table, the errors of its law, and the covariance of the fit."""
     fit, rejected = table.fit, table.rejected
     return _stated(
@@ -165,7 +165,8 @@ def _bounded(bound: Bounds) -> Flow:
     return Flow(value=bound.start, range=[bound.low, bound.high])
 
 
-def _value(name: str, value: float, ends: tuple[float, float]) -> Flow:
+def value_of(name: str, value: float, ends: tuple[float, float]) -> Flow:
+    """A parameter with its range; an efficiency ends at most at `MOST`."""
     low, high = ends
     if name.endswith("efficiency"):
         high = min(high, MOST)

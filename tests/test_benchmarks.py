@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.__main__ import COMMIT, main, merged
 from benchmarks.pairs import compare
-from benchmarks.trees import WORKING, Refused, Tree
+from benchmarks.worktrees import WORKING, Refused, Tree
 
 THEN = Tree(Path("then"), Path(sys.executable))
 

@@ -1,15 +1,12 @@
-"""Print the numbers of a checkout as JSON: answers, quantities, cross-check, formulas, deploys.
+"""Print the numbers of a checkout as JSON: ``python -m tools.snapshot``.
 
-    python -m tools.snapshot [--questions FILE]
-
-``--questions`` prints only the answers to the questions of a JSON list. Uses only public names of
-the project, so that it runs on older checkouts too: `tools.baseline` puts these tools before the
-packages of the checkout on the path.
+Answers, quantities, cross-check, formulas, deploy directories.
+Uses only public names of the project, so that it runs on older checkouts too: `tools.baseline` puts
+these tools before the packages of the checkout on the path.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import tempfile
@@ -68,19 +65,5 @@ def deployed(arguments: str) -> dict[str, str]:
                 for path in sorted(files.rglob("*")) if path.is_file()}
 
 
-def main() -> None:
-    """Print."""
-    parser = argparse.ArgumentParser(prog="python -m tools.snapshot",
-                                     description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--questions", type=Path, help="answer the questions of a JSON file")
-    args = parser.parse_args()
-    if args.questions:
-        asked = json.loads(args.questions.read_text("utf-8"))
-        result = {question: answer(question) for question in asked}
-    else:
-        result = snapshot()
-    print(json.dumps(result))
-
-
 if __name__ == "__main__":
-    main()
+    print(json.dumps(snapshot()))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from benchmarks.reference.pools import paired
+from benchmarks.reference.pool_pairs import paired
 from calc.layouts.layout import Choice, Row, scenario
 from calc.searching.goal import load_goal
 from calc.searching.search import search
@@ -41,7 +41,7 @@ def goal_of(seed: int) -> Goal:
     formats = ("fp8-block",) if kind == "pairs" else ("fp8-block", "bf16")
     settings = [*SETTINGS, *tensor, f"devices={device}", f"engines={engine}", f"cards.most={most}",
                 f"precisions={draw.choice(formats)}",
-                *_load(draw, kind),
+                *random_load(draw, kind),
                 f"demand.input_tokens={draw.choice((512, 4096))}",
                 f"demand.output_tokens={draw.choice((1, 200) if kind == 'burst' else (20, 200))}",
                 f"space.drafts={draw.choice(('0', '0,1'))}",
@@ -57,7 +57,7 @@ def goal_of(seed: int) -> Goal:
     return load_goal("r1-64-users-8xh20", [*settings, f"objectives={','.join(names)}"])
 
 
-def _load(draw: random.Random, kind: str) -> list[str]:
+def random_load(draw: random.Random, kind: str) -> list[str]:
     """What is asked of a deployment."""
     users, rate = draw.choice((1, 16, 100)), draw.choice((0.2, 1.0, 4.0))
     batches = f"space.batches={','.join(map(str, BATCHES))}"
@@ -106,8 +106,8 @@ def cuts(goal: Goal, engine: str, fp8: bool) -> Iterator[tuple[int, ...]]:
             if pp > 1 and (max(tp, ep) % PER_NODE or (ep > tp and not space.staged_groups)):
                 continue
             fewest = -ROUTED % ep
-            told = {"none": 0, "per-rank": fewest + ep}
-            copies = {told[str(name)] for name in space.spares} if ep > 1 else {0}
+            counts = {"none": 0, "per-rank": fewest + ep}
+            copies = {counts[str(name)] for name in space.spares} if ep > 1 else {0}
             for spares, dealt in product(sorted(copies), every):
                 if (ROUTED + spares) % ep == 0 and tp % dealt == 0 and starts(
                         engine, tp, pp, dp, ep, spares, dealt):
@@ -142,8 +142,8 @@ def evaluated(goal: Goal, choice: Choice) -> dict[str, Any]:
 def compared(goal: Goal) -> list[str]:
     """In what a front is the best: objectives, and the time per token that is limited, since of two
     that are as good the faster one keeps the limit more surely."""
-    asked = list(goal.objectives or ())
-    return asked + ["tpot"] * (goal.limits.tpot is not None and "tpot" not in asked)
+    objectives = list(goal.objectives or ())
+    return objectives + ["tpot"] * (goal.limits.tpot is not None and "tpot" not in objectives)
 
 
 def within(goal: Goal, seen: Mapping[str, float]) -> bool:
@@ -186,7 +186,7 @@ def front(goal: Goal, rows: list[dict[str, float]]) -> list[tuple[float, ...]]:
     return [row for row in every if not any(beats(worth[other], worth[row]) for other in every)]
 
 
-def found(goal: Goal) -> tuple[list[tuple[float, ...]], int]:
+def front_of(goal: Goal) -> tuple[list[tuple[float, ...]], int]:
     """Objectives of the front by plain loops, and how many deployments were computed."""
     every = list(deployments(goal))
     seen = (served(goal, choice) for choice in every)
@@ -217,12 +217,12 @@ def agrees(seed: int) -> Agreement:
         theirs = front(goal, [row for row in pairs if within(goal, row)])
         rows, same = answer.pairs.rows(), list(answer.pairs.tried[:2]) == counts
     else:
-        theirs, *counts = found(goal)
+        theirs, *counts = front_of(goal)
         rows, same = answer.rows(answer.front), [answer.funnel.deployments] == counts
-    return Agreement(same and _same(goal, rows, theirs), sum(counts), len(theirs))
+    return Agreement(same and is_same_front(goal, rows, theirs), sum(counts), len(theirs))
 
 
-def _same(goal: Goal, rows: list[Row], theirs: list[tuple[float, ...]]) -> bool:
+def is_same_front(goal: Goal, rows: list[Row], theirs: list[tuple[float, ...]]) -> bool:
     """Whether rows of a search have these objectives, and all of them."""
     ours = [tuple(row.quantities.get(name, float(row.devices)) for name in compared(goal))
             for row in rows]

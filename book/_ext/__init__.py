@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 from . import downloads, finding, languages, passes, pipeline
-from .setting import formulas, sidebar
+from .setting import katex, sidebar
 from .sharing import addresses
 from .taking import portable
 
@@ -19,7 +19,7 @@ PARTS = ("_ext", "_templates", "assets", "locales")
 ONWARDS = "rest-of-section"  # class of a dropdown that goes on beyond its own cell
 
 
-def _version(book: Path) -> str:
+def version(book: Path) -> str:
     """Hash everything that shapes a page besides its source: what changes makes all pages new."""
     files = [path for part in PARTS for path in pipeline.files_below(book / part)
              if path.suffix != ".mo"]
@@ -57,7 +57,7 @@ class RestOfSection(SphinxTransform):
             isinstance(node, nodes.container) and ONWARDS in node.get("container_classes", []))
 
 
-def _no_raw_html(app: Sphinx) -> None:
+def no_raw_html(app: Sphinx) -> None:
     """No directive of docutils writes HTML as it stands."""
     app.env.settings["raw_enabled"] = False
 
@@ -65,15 +65,15 @@ def _no_raw_html(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the parts of the extension."""
     app.add_transform(RestOfSection)
-    app.connect("builder-inited", _no_raw_html)
+    app.connect("builder-inited", no_raw_html)
     app.add_config_value("comments_config", {}, "html")  # jupyter-book sets it in any case
     passes.setup(app)
     downloads.setup(app)
     languages.setup(app)
-    formulas.setup(app)
+    katex.setup(app)
     sidebar.setup(app)
     finding.setup(app)
     portable.setup(app)
     addresses.setup(app)
-    return {"version": "1", "env_version": _version(Path(app.srcdir)),
+    return {"version": "1", "env_version": version(Path(app.srcdir)),
             "parallel_read_safe": True, "parallel_write_safe": True}

@@ -46,14 +46,14 @@ def behind(notebook: str, stem: str) -> Iterator[tuple[str, str, str]]:
     A plot is named by myst-nb by this hash. The file is named by the page and the figure, one
     without a name by its place and its language.
     """
-    for place, output in enumerate(_outputs(notebook)):
+    for index, output in enumerate(_outputs(notebook)):
         data, metadata = output.get("data", {}), output.get("metadata", {})
         text = next((metadata[kind][BEHIND] for kind in PICTURES
                      if metadata.get(kind, {}).get(BEHIND)), "")
         picture = next((data[mime] for mime in data if mime.endswith(PICTURES)), None)
         if not text or picture is None:
             continue
-        name = metadata.get("scrapbook", {}).get("name") or f"{place}_{metadata.get('lang', '')}"
+        name = metadata.get("scrapbook", {}).get("name") or f"{index}_{metadata.get('lang', '')}"
         name = f"{stem}-{name.removeprefix(f'{stem}-')}.csv"
         yield _hash("".join(picture)), name, text
 
@@ -62,7 +62,7 @@ def _hash(picture: str) -> str:
     return hashlib.sha256(os.linesep.join(picture.splitlines()).encode()).hexdigest()
 
 
-def _write(app: Sphinx, docname: str, source: list[str]) -> None:
+def write(app: Sphinx, docname: str, source: list[str]) -> None:
     """Write what the notebook of a page carries, before its links are looked up."""
     path = Path(app.env.doc2path(docname))
     app.env.temp_data[BEHIND] = pictures = {}
@@ -77,14 +77,14 @@ def _write(app: Sphinx, docname: str, source: list[str]) -> None:
         pictures[picture] = name
 
 
-def _link(app: Sphinx, page: nodes.document) -> None:
+def link_pictures(app: Sphinx, page: nodes.document) -> None:
     """Put the link to its numbers below each picture: under the caption where there is one."""
     pictures = app.env.temp_data.get(BEHIND, {})
     if not pictures:
         return
-    found = [*((Path(image["uri"]).stem, image) for image in page.findall(nodes.image)),
+    outputs = [*((Path(image["uri"]).stem, image) for image in page.findall(nodes.image)),
              *((_hash(drawn.astext()), drawn) for drawn in page.findall(nodes.raw))]
-    for key, picture in found:
+    for key, picture in outputs:
         name = pictures.get(key)
         if name is None:
             continue
@@ -101,7 +101,7 @@ def _link(app: Sphinx, page: nodes.document) -> None:
             figure += nodes.legend("", line)
 
 
-def _publish(app: Sphinx, exception: Exception | None) -> None:
+def publish(app: Sphinx, exception: Exception | None) -> None:
     """Copy the scripts that notebooks carried to the site, where they are not there already."""
     if exception or app.builder.format != "html":
         return
@@ -112,6 +112,6 @@ def _publish(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect the handlers."""
-    app.connect("source-read", _write)
-    app.connect("doctree-read", _link, priority=FIRST)
-    app.connect("build-finished", _publish)
+    app.connect("source-read", write)
+    app.connect("doctree-read", link_pictures, priority=FIRST)
+    app.connect("build-finished", publish)

@@ -69,18 +69,18 @@ def filter_page(text: str, tag: str) -> str:
     Parts are separated by lines ``+++ {"tags": ["zh"]}``; what stands before the first one, front
     matter included, belongs to both languages.
     """
-    kept: list[str] = []
+    result: list[str] = []
     foreign = False
     for line in text.split("\n"):
         separator = SEPARATOR.match(line)
         if separator:
             metadata = json.loads(separator["metadata"].strip() or "{}")
             foreign = _is_foreign(metadata.get("tags", []), tag)
-        kept.append("" if foreign or separator else line)
-    return "\n".join(kept)
+        result.append("" if foreign or separator else line)
+    return "\n".join(result)
 
 
-def _source_read(app: Sphinx, docname: str, source: list[str]) -> None:
+def source_read(app: Sphinx, docname: str, source: list[str]) -> None:
     """Leave in the source what this pass shows."""
     is_notebook = str(app.env.doc2path(docname)).endswith(".ipynb")
     select = filter_notebook if is_notebook else filter_page
@@ -123,8 +123,8 @@ class NamedPictures(SphinxTransform):
 def first_words(doctree: nodes.document | None) -> str:
     """The first paragraph of a page in plain text; empty where it has none."""
     paragraphs = doctree.findall(nodes.paragraph) if doctree else ()
-    return next((found for node in paragraphs if not any(node.findall(nodes.math))
-                 and len(found := " ".join(node.astext().split())) > SHORT), "")
+    return next((text for node in paragraphs if not any(node.findall(nodes.math))
+                 and len(text := " ".join(node.astext().split())) > SHORT), "")
 
 
 def described(doctree: nodes.document | None) -> str:
@@ -133,7 +133,7 @@ def described(doctree: nodes.document | None) -> str:
     return text if len(text) <= PREVIEW else f"{text[:PREVIEW]}…"
 
 
-def _translate_settings(app: Sphinx, config: Config) -> None:
+def translate_settings(app: Sphinx, config: Config) -> None:
     """Translate what `_config.yml` says in English, by the catalogue in ``locales/``."""
     for name in TRANSLATED:
         setattr(config, name, str(translate(getattr(config, name))))
@@ -141,7 +141,7 @@ def _translate_settings(app: Sphinx, config: Config) -> None:
     options["search_bar_text"] = str(translate(options["search_bar_text"]))
 
 
-def _translate_captions(app: Sphinx, config: Config) -> None:
+def translate_captions(app: Sphinx, config: Config) -> None:
     """Translate the names of the book's parts, which `_toc.yml` gives in English."""
     for document in config.external_site_map.values():
         for subtree in document.subtrees if document else ():
@@ -156,14 +156,14 @@ def alternates(pagename: str, tag: str) -> list[dict[str, Any]]:
             for site in SITES]
 
 
-def _add_alternates(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
+def add_alternates(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
                     doctree: nodes.document | None) -> None:
     """Give the templates the page's address in both languages, and its first words."""
     context["alternates"] = alternates(pagename, tag_of(app.config.language))
     context["described"] = described(doctree)
 
 
-def _translate_buttons(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
+def translate_buttons(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
                        doctree: nodes.document | None) -> None:
     """Translate the tooltips of the buttons above the page, as the book's catalogue has them."""
     buttons = [*context.get("header_buttons", ())]
@@ -174,10 +174,10 @@ def _translate_buttons(app: Sphinx, pagename: str, templatename: str, context: d
 
 def setup(app: Sphinx) -> None:
     """Connect the handlers; the table of contents is read at priority 900."""
-    app.connect("config-inited", _translate_settings, priority=400)  # before others use them
-    app.connect("config-inited", _translate_captions, priority=950)
-    app.connect("source-read", _source_read)
-    app.connect("html-page-context", _add_alternates)  # before the theme drops empty templates
-    app.connect("html-page-context", _translate_buttons, priority=900)  # after it made them
+    app.connect("config-inited", translate_settings, priority=400)  # before others use them
+    app.connect("config-inited", translate_captions, priority=950)
+    app.connect("source-read", source_read)
+    app.connect("html-page-context", add_alternates)  # before the theme drops empty templates
+    app.connect("html-page-context", translate_buttons, priority=900)  # after it made them
     app.add_transform(JoinWideLines)
     app.add_transform(NamedPictures)

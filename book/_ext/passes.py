@@ -95,7 +95,7 @@ def _marker(app: Sphinx) -> Path:
     return Path(app.outdir).parent / ".unfinished"
 
 
-def _hold_alone(folder: Path) -> None:
+def hold_alone(folder: Path) -> None:
     """Hold this folder's lock until the process ends; leave if another build holds it."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = (folder / ".lock").open("w")
@@ -106,14 +106,14 @@ def _hold_alone(folder: Path) -> None:
     _locks.append(lock)  # closing it, or ending in whatever way, gives the lock back
 
 
-def _begin(app: Sphinx, config: Config) -> None:
+def begin(app: Sphinx, config: Config) -> None:
     """Make the build strict and, in the first pass, bring the notebooks up to date."""
     app.warningiserror, app.keep_going = False, True
     if config.language != FIRST:
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     marker = _marker(app)
-    _hold_alone(marker.parent)
+    hold_alone(marker.parent)
     if marker.exists():
         for folder in (Path(app.doctreedir), second_doctrees(app)):
             shutil.rmtree(folder, ignore_errors=True)
@@ -126,16 +126,16 @@ def _begin(app: Sphinx, config: Config) -> None:
         raise SystemExit(f"{NOT_BUILT}.\n{error}") from None
 
 
-def _prepare(app: Sphinx) -> None:
+def prepare(app: Sphinx) -> None:
     """Give each language its own folder for figures; note what pages show of each other."""
     figures = Path(app.doctreedir).with_name(f"figures-{app.config.language}")
     notebooks: Any = app.env  # myst-nb keeps its settings there
     notebooks.mystnb_config = notebooks.mystnb_config.copy(output_folder=str(figures))
     _before.append(shown_elsewhere(app.env))
-    _forget_places(app)
+    forget_places(app)
 
 
-def _forget_places(app: Sphinx) -> None:
+def forget_places(app: Sphinx) -> None:
     """Hash of the settings, for ``.buildinfo``, what does not say where packages are installed.
 
     The theme and extensions add folders of their own to them, as absolute paths.
@@ -143,11 +143,11 @@ def _forget_places(app: Sphinx) -> None:
     builder: Any = app.builder
     if not hasattr(builder, "create_build_info"):
         return
-    found = {name: getattr(app.config, name) for name in FOLDERS}
-    for name, paths in found.items():
+    folders = {name: getattr(app.config, name) for name in FOLDERS}
+    for name, paths in folders.items():
         setattr(app.config, name, [Path(path).name for path in paths])
     builder.build_info = builder.create_build_info()
-    for name, paths in found.items():
+    for name, paths in folders.items():
         setattr(app.config, name, paths)
 
 
@@ -173,19 +173,19 @@ def shown_elsewhere(env: BuildEnvironment) -> str:
     return pipeline.digest(*(repr(sorted(part.items())) for part in parts))
 
 
-def _is_whole(app: Sphinx) -> bool:
+def is_complete_build(app: Sphinx) -> bool:
     """Tell whether every page is there, in both languages, and none has lost its source."""
     pages = [Path(app.outdir) / "zh" / f"{name}.html" for name in app.env.found_docs]
     return (shown_elsewhere(app.env) == _before[-1] and all(page.is_file() for page in pages)
             and not any(app.builder.get_outdated_docs()))
 
 
-def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+def begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Start the Chinese pass of an HTML build, or end the build where nothing has changed."""
     _changed.extend(docnames)
     if not _is_site(app):
         return
-    if not docnames and _is_whole(app):
+    if not docnames and is_complete_build(app):
         _publish(app)
         _marker(app).unlink()
         LOGGER.info("The book is up to date.")
@@ -193,13 +193,13 @@ def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
     _second.append(second_pass(app, fresh=not env.all_docs))
 
 
-def _note_pasting(app: Sphinx, doctree: nodes.document) -> None:
+def note_pasting(app: Sphinx, doctree: nodes.document) -> None:
     """Remember of a page that it pastes numbers which others have computed."""
     if any(True for _ in doctree.findall(PendingGlueReference)):
         app.env.metadata[app.env.docname][PASTES] = True
 
 
-def _write_others(app: Sphinx, env: BuildEnvironment) -> list[str]:
+def write_others(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Name the pages to write besides those that were read anew.
 
     These are all, where something changed that others show, else those that paste numbers.
@@ -218,7 +218,7 @@ def remove_orphans(outdir: Path, wanted: set[str]) -> None:
             (outdir / "_sources" / f"{docname}.ipynb").unlink(missing_ok=True)
 
 
-def _finish(app: Sphinx, exception: Exception | None) -> None:
+def finish_build(app: Sphinx, exception: Exception | None) -> None:
     """Wait for the Chinese pass, report its warnings, and put the edition onto the pages."""
     if exception:
         return
@@ -231,7 +231,7 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
         _publish(app)
 
 
-def _close(app: Sphinx, exception: Exception | None) -> None:
+def close(app: Sphinx, exception: Exception | None) -> None:
     """Note that a build had no warning, the last thing that it does."""
     if exception is None and app.config.language == FIRST and not app._warncount:
         _marker(app).unlink(missing_ok=True)
@@ -241,10 +241,10 @@ def _close(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Connect the handlers; the table of contents is read at priority 900."""
     gc.disable()  # pages are large and stay until the end: looking through them finds nothing
-    app.connect("config-inited", _begin, priority=100)
-    app.connect("builder-inited", _prepare, priority=900)
-    app.connect("env-before-read-docs", _begin_reading)
-    app.connect("doctree-read", _note_pasting)
-    app.connect("env-get-updated", _write_others, priority=900)  # after figures got their numbers
-    app.connect("build-finished", _finish, priority=900)
-    app.connect("build-finished", _close, priority=1000)
+    app.connect("config-inited", begin, priority=100)
+    app.connect("builder-inited", prepare, priority=900)
+    app.connect("env-before-read-docs", begin_reading)
+    app.connect("doctree-read", note_pasting)
+    app.connect("env-get-updated", write_others, priority=900)  # after figures got their numbers
+    app.connect("build-finished", finish_build, priority=900)
+    app.connect("build-finished", close, priority=1000)

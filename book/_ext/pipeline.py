@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from .inputs import ALL, CHAPTERS, Inputs, Page, code_of, digest, files_below, imported
+from .page_inputs import ALL, CHAPTERS, Inputs, Page, code_of, digest, files_below, imported
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
              "document": "documents"}
@@ -68,7 +68,7 @@ def put(target: Path, data: bytes) -> None:
     draft.replace(target)
 
 
-def _workshop(root: Path, work: Path, needs: dict[Page, str], limit: int
+def workshop(root: Path, work: Path, needs: dict[Page, str], limit: int
               ) -> subprocess.Popen[bytes]:
     """Start the process that forks for each of the pages."""
     jobs = []
@@ -82,7 +82,7 @@ def _workshop(root: Path, work: Path, needs: dict[Page, str], limit: int
     listed.write_text(json.dumps({"limit": limit, "jobs": jobs}), encoding="utf-8")
     code = dict.fromkeys(code_of(page.source.read_text(encoding="utf-8"))
                          for page, need in needs.items() if need == RUN)
-    modules = dict.fromkeys(name for each in code for name in imported(each))
+    modules = dict.fromkeys(name for text in code for name in imported(text))
     imports = [str(root), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {  # its own packages, whichever copy is installed
         "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, imports)),
@@ -101,23 +101,23 @@ def _unfinished(page: Page, work: Path) -> Path:
     return work / f"{page.name.replace('/', '--')}.ipynb"
 
 
-def _store(page: Page, need: str, inputs: Inputs, work: Path) -> None:
+def store(page: Page, need: str, inputs: Inputs, work: Path) -> None:
     """Store the executed notebook of `page`, and its key."""
-    made = _unfinished(page, work)
-    record = made.with_suffix(".record")
+    output = _unfinished(page, work)
+    record = output.with_suffix(".record")
     if need == TELL:
         recorded = json.loads(page.key.read_text(encoding="utf-8"))["params"]
     else:
         lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else ALL
         recorded = sorted(set(lines))
-    data = made.read_bytes()
+    data = output.read_bytes()
     key = {"inputs": inputs.key(page, recorded), "words": inputs.words(page),
            "output": digest(data), "params": recorded}
     put(page.output, data)
     put(page.key, json.dumps(key, indent=1).encode())
 
 
-def _failure(page: Page, root: Path, work: Path) -> str:
+def failure(page: Page, root: Path, work: Path) -> str:
     """Why `page` has no result, with its name."""
     note = _unfinished(page, work).with_suffix(".reason")
     reason = note.read_text(encoding="utf-8") if note.is_file() else "was interrupted"
@@ -133,10 +133,10 @@ def remove_orphans(chapters: Path, wanted: list[Page]) -> None:
             path.unlink()
 
 
-def _by_length(page: Page) -> tuple[int, bool]:
+def by_length(page: Page) -> tuple[int, bool]:
     """The longest first; a derivation takes longer than an entry."""
-    place = LONGEST.index(page.name) if page.name in LONGEST else len(LONGEST)
-    return place, page.entry is not None
+    rank = LONGEST.index(page.name) if page.name in LONGEST else len(LONGEST)
+    return rank, page.entry is not None
 
 
 def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = None) -> list[str]:
@@ -153,13 +153,13 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
     wanted = pages(root)
     remove_orphans(chapters, wanted)
     inputs = Inputs(root)
-    stale = {page: need for page in sorted(wanted, key=_by_length)
+    stale = {page: need for page in sorted(wanted, key=by_length)
              if (need := needed(page, inputs))}
     if not stale:
         report(f"notebooks: {len(wanted)} up to date")
         return []
     work = Path(tempfile.mkdtemp(prefix=".work-", dir=chapters))
-    process = _workshop(root, work, stale, jobs or (os.cpu_count() or 1) + WAITING)
+    process = workshop(root, work, stale, jobs or (os.cpu_count() or 1) + WAITING)
     started = list(stale)
     failed = set(started)
     try:
@@ -168,11 +168,11 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
             number, code, seconds = json.loads(line)
             page = started[number]
             if code == 0:
-                _store(page, stale[page], inputs, work)
+                store(page, stale[page], inputs, work)
                 failed.remove(page)
             report(f"notebooks: [{count}/{len(stale)}] {page.name} "
                    + ("failed" if code else f"{seconds:.1f} s"))
-        failures = [_failure(page, root, work) for page in failed]
+        failures = [failure(page, root, work) for page in failed]
     finally:
         with process:
             process.kill()

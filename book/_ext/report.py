@@ -117,8 +117,8 @@ def rendered(notebook: str, chosen: argparse.Namespace) -> str:
         Sphinx(source, None, out, work / "doctrees", "singlehtml", settings,
                status=None, warning=io.StringIO()).build()
         page = (out / f"{PAGE}.html").read_text(encoding="utf-8")
-        return IMAGE.sub(lambda found: '<img alt="" src="data:image/svg+xml;base64,'
-                         + base64.b64encode((out / found[1]).read_bytes()).decode() + '"', page)
+        return IMAGE.sub(lambda match: '<img alt="" src="data:image/svg+xml;base64,'
+                         + base64.b64encode((out / match[1]).read_bytes()).decode() + '"', page)
 
 
 def main(arguments: list[str]) -> int:

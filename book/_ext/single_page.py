@@ -14,7 +14,7 @@ from typing import Any
 
 import languages
 from docutils import nodes
-from setting import formulas
+from setting import katex
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from taking.bundle import CHAPTER
@@ -27,21 +27,21 @@ def chapters(root: Path, lang: str) -> dict[str, tuple[str, str]]:
 
     The label of an equation stands for its chapter, by address and title.
     """
-    found: dict[str, tuple[str, list[str]]] = {}
-    for folder, place in ((root / "notebooks", "chapters/"), (root / "book", "")):
+    labels: dict[str, tuple[str, list[str]]] = {}
+    for folder, prefix in ((root / "notebooks", "chapters/"), (root / "book", "")):
         for path in sorted(folder.glob("*.md")):
             for label, title in CHAPTER.findall(path.read_text(encoding="utf-8")):
-                found.setdefault(label, (f"{place}{path.stem}", []))[1].append(title)
+                labels.setdefault(label, (f"{prefix}{path.stem}", []))[1].append(title)
     at = languages.TAGS.index(lang)
     places = {label: (page, titles[min(at, len(titles) - 1)])
-             for label, (page, titles) in found.items()}
-    exported = root / "notebooks/derive/formulas/formulas.json"
+             for label, (page, titles) in labels.items()}
+    exported = root / "notebooks/derive/formulas/katex.json"
     equations = json.loads(exported.read_text(encoding="utf-8"))
     return places | {formula["anchor"]: places[formula["notebook"]]
                     for formula in equations.values() if formula["notebook"] in places}
 
 
-def _page(app: Sphinx, name: str, template: str, context: dict[str, Any],
+def set_page(app: Sphinx, name: str, template: str, context: dict[str, Any],
           doctree: nodes.document | None) -> str:
     """Name the template of the page, and give it its title and what it says at its end."""
     context.update(title=app.env.titles[name].astext(), files=app.config.report_files,
@@ -49,7 +49,7 @@ def _page(app: Sphinx, name: str, template: str, context: dict[str, Any],
     return "report.html"
 
 
-def _link(app: Sphinx) -> None:
+def link(app: Sphinx) -> None:
     """Resolve references out of the report: into the book if there is one, else plain text."""
     lang, book = languages.tag_of(app.config.language), app.config.report_book
     site = next(site for site in languages.SITES if site["tag"] == lang)
@@ -91,8 +91,8 @@ def setup(app: Sphinx) -> None:
     """Register the settings, the formulas, and the handlers."""
     app.add_config_value("report_book", "", "html")
     app.add_config_value("report_files", [], "html")
-    inline, block = formulas.visitors(formulas.MATHML)
+    inline, block = katex.visitors(katex.MATHML)
     app.add_html_math_renderer("mathml", (inline, None), (block, None))
     app.add_transform(languages.JoinWideLines)
-    app.connect("builder-inited", _link)
-    app.connect("html-page-context", _page)
+    app.connect("builder-inited", link)
+    app.connect("html-page-context", set_page)

@@ -174,9 +174,9 @@ def firsts() -> Iterator[Callable[[], object]]:
     yield from (partial(engine.load_engine, name) for name in engine.engine_names())
     yield importlib.import_module("catalogue.reading.shared").glossary
     yield importlib.import_module("catalogue.kernels").tables
-    said = sys.modules["catalogue.messages"]
-    yield from (said.messages(str(path.relative_to(said.FOLDER).with_suffix(""))).compile
-                for path in sorted(said.FOLDER.rglob("*.ftl")))
+    module = sys.modules["catalogue.messages"]
+    yield from (module.messages(str(path.relative_to(module.FOLDER).with_suffix(""))).compile
+                for path in sorted(module.FOLDER.rglob("*.ftl")))
     if stored := sys.modules.get("notebooks.derive.formulas.exported"):
         yield lambda: [stored.order(stored.select(stored.load_formulas(), attention))
                        for attention in stored.VARIANTS]  # asks each what it needs

@@ -4,7 +4,7 @@ Besides memory, floors, steps, burst and steady state: how full the KV cache of 
 benchmark measures whose client keeps ``concurrency`` requests in flight and begins with all of them
 at once; and where the closed form of a steady state differs from a simulation, by which mechanism.
 Those conditions are on what the closed form itself finds; nothing is simulated here. Their limits
-were set on random deployments (``benchmarks.steady`` compares others).
+were set on random deployments (``benchmarks.steady_accuracy`` compares others).
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from _plain import plain
 from _project import ROOT
 from py_mini_racer import MiniRacer
 
-from _ext.finding import documents, pages, symptoms, terms
+from _ext.finding import pages, symptoms, terms
+from _ext.finding import search_documents as documents
 from catalogue.reading import shared
 
 KATEX = (r'<span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>η</mi></mrow>'

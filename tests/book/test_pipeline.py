@@ -5,7 +5,7 @@ import shutil
 import _project
 import pytest
 
-from _ext import inputs, pipeline
+from _ext import page_inputs, pipeline
 
 PAGES = ("derivation", "scenarios", "scenarios/one", "scenarios/two")
 RUN, TELL = pipeline.RUN, pipeline.TELL
@@ -40,7 +40,7 @@ def outputs(project):
 
 def stale(project):
     """Return what each stale page needs."""
-    state = inputs.Inputs(project)
+    state = page_inputs.Inputs(project)
     return {page.name: need for page in pipeline.pages(project)
             if (need := pipeline.needed(page, state))}
 
@@ -76,13 +76,13 @@ def test_pages_made_stale_by_a_file(project, name, text, needs):
 
 
 def test_keys_are_of_the_files_at_the_beginning_of_a_build(project):
-    state = inputs.Inputs(project)
+    state = page_inputs.Inputs(project)
     page = next(page for page in pipeline.pages(project) if page.name == "scenarios")
     before = state.key(page, ["scenarios/"])
     edit(project, "params/scenarios/three.yml", "3\n")
     append(project, "notebooks/scenarios.md", "\n")
     assert state.key(page, ["scenarios/"]) == before
-    assert inputs.Inputs(project).key(page, ["scenarios/"]) != before
+    assert page_inputs.Inputs(project).key(page, ["scenarios/"]) != before
 
 
 def test_a_repeated_run_writes_the_same_bytes_and_removes_orphans(project):

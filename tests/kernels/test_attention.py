@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernels.attention import DECODE_CORE, PREFILL_CORE
+from kernels.attention_kernels import DECODE_CORE, PREFILL_CORE
 from kernels.fitting import fit, halves
 
 CARD = {"peak": 989e12, "bandwidth": 4.8e12, "hbm_efficiency": 0.88,

@@ -7,7 +7,7 @@ import pytest
 
 import calc
 import catalogue
-from kernels.attention import (
+from kernels.attention_kernels import (
     AROUND,
     DECODE_BETWEEN,
     DECODE_BLOCK,

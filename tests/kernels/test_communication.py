@@ -10,7 +10,7 @@ import catalogue
 from calc.physics.communication import all_reduce, exchange, group
 from calc.physics.inputs import Inputs
 from catalogue.tables import joined
-from kernels.communication import (
+from kernels.collectives import (
     ACROSS,
     ALL_REDUCE,
     LINKS,

@@ -10,11 +10,18 @@ import pytest
 
 from catalogue import library
 from catalogue.tables import shelf
-from kernels import engines
-from kernels.attention import DECODE_BETWEEN, DECODE_CORE
-from kernels.experts import AFTER_EXCHANGE, SHAPE, SLICES, WHOLE, expert_bytes, rank_columns
+from kernels import releases
+from kernels.attention_kernels import DECODE_BETWEEN, DECODE_CORE
+from kernels.expert_kernels import (
+    AFTER_EXCHANGE,
+    SHAPE,
+    SLICES,
+    WHOLE_EXPERTS,
+    expert_bytes,
+    rank_columns,
+)
 from kernels.matmuls import DENSE
-from kernels.tables import card_constants
+from kernels.measured_tables import card_constants
 
 H200 = library.load("devices", "nvidia-h200-sxm")
 PRIORS = library.load("mechanisms", str(H200.mechanisms))
@@ -51,7 +58,7 @@ def write(folder, operator, columns, time, engine=ENGINE, dtype="bf16", **words)
 
 
 def fitted(folder, engine=ENGINE):
-    return list(engines.fitted_tables(shelf(folder), H200.id, engine.partition("@")[0]))
+    return list(releases.fitted_tables(shelf(folder), H200.id, engine.partition("@")[0]))
 
 
 def counted(found):
@@ -88,7 +95,7 @@ def test_rows_of_dense_matmuls(tmp_path, others, taken):
 # --- routed experts -------------------------------------------------------------------------------
 
 
-def experts(folder, columns, law=WHOLE, values=EXPERTS, skew="balanced", **others):
+def experts(folder, columns, law=WHOLE_EXPERTS, values=EXPERTS, skew="balanced", **others):
     """Rows of experts as a law times them; those whose weights the L2 holds take a third."""
     card = card_constants(H200, PRIORS, "fp8", 1)
     held = columns | rank_columns(columns, np.array([skew] * len(columns["tokens"]))) | card

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernels.experts import dealing, rank_load
+from kernels.expert_kernels import dealing, rank_load
 
 
 @pytest.mark.parametrize(("engine", "dealt"), [

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernels import attention, communication, experts, matmuls
+from kernels import attention_kernels, collectives, expert_kernels, matmuls
 from kernels.fitting import Bounds, Law, fit, halves
 
-LAWS = (matmuls.DENSE, experts.WHOLE, experts.SENT, experts.SLICES, attention.DECODE_CORE,
-        attention.PREFILL_CORE, communication.ALL_REDUCE, attention.DECODE_BETWEEN,
-        attention.DECODE_BLOCK, attention.SPARSE_BLOCK)
+LAWS = (matmuls.DENSE, expert_kernels.WHOLE_EXPERTS, expert_kernels.SENT, expert_kernels.SLICES,
+        attention_kernels.DECODE_CORE, attention_kernels.PREFILL_CORE, collectives.ALL_REDUCE,
+        attention_kernels.DECODE_BETWEEN, attention_kernels.DECODE_BLOCK,
+        attention_kernels.SPARSE_BLOCK)
 SLOWEST = 1e-3  # seconds that no kernel takes with nothing to do
 CARD = {"peak": 1979e12, "bandwidth": 4.8e12, "weight_bytes": 1.0, "hbm_efficiency": 0.88,
         "gemm_tile_rows": 16.0, "expert_tile_rows": 16.0, "kernel_boundary": 2e-6,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from kernels.experts import SENT, SLICES, WHOLE, expert_bytes, rank_columns
+from kernels.expert_kernels import SENT, SLICES, WHOLE_EXPERTS, expert_bytes, rank_columns
 from kernels.matmuls import DENSE
 
 HAND = {"peak": 5e3, "bandwidth": 70.0, "weight_bytes": 1.5, "hbm_efficiency": 0.8,
@@ -41,7 +41,7 @@ def test_dense_matmul_by_hand(rows, depth_latency):
 
 @pytest.mark.parametrize(("growth", "largest"), [(0.1, 25.0), (1.5, 500.0), (2.0, 19.0)])
 @pytest.mark.parametrize(("law", "tokens", "moved"), [
-    (WHOLE, 40, 22 + 2.5 * 40 * 4), (SENT, 22 / 4, 2.5 * 22), (SLICES, 40, 2.5 * 22)],
+    (WHOLE_EXPERTS, 40, 22 + 2.5 * 40 * 4), (SENT, 22 / 4, 2.5 * 22), (SLICES, 40, 2.5 * 22)],
     ids=["whole", "sent", "slices"])
 def test_experts_of_a_rank_by_hand(law, tokens, moved, growth, largest):
     """A tile grows with the rows of an expert; rows fill tiles but for what lies between:

@@ -8,7 +8,7 @@ import pytest
 
 from tools.answers.asking import QUESTIONS, answer
 from tools.answers.recorded import FOLDER, path_of, recorded
-from tools.values import differences
+from tools.baseline import differences
 
 TOLERANCE = 1e-8  # of numbers that are recorded to nine digits
 FITTED = 1e-4  # of numbers that a solver comes near to, each processor from its own side

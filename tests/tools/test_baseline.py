@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import pytest
 
-from tools.baseline import Change, page_changes, report, speed_changes, value_changes
+from tools.baseline import (
+    MISSING,
+    Change,
+    Difference,
+    differences,
+    page_changes,
+    report,
+    value_changes,
+)
 
 NUMBERS: dict[str, Any] = {
     "answers": {"estimate a": {"code": 0, "values": {"tpot": 0.02}}},
@@ -48,10 +57,10 @@ def test_pages_that_are_merged_keep_the_numbers_of_both() -> None:
 ])
 def test_values_that_differ(keys: tuple[str, ...], value: object, name: str) -> None:
     new = copy.deepcopy(NUMBERS)
-    place = new
+    parent = new
     for key in keys[:-1]:
-        place = place[key]
-    place[keys[-1]] = value
+        parent = parent[key]
+    parent[keys[-1]] = value
     assert [change.name for change in value_changes(NUMBERS, new)] == [name]
     assert not [*value_changes(NUMBERS, copy.deepcopy(NUMBERS))]
 
@@ -63,13 +72,25 @@ def test_tolerance_and_questions_that_are_no_longer_asked() -> None:
     assert not [*value_changes(NUMBERS, new)]
 
 
-def test_speed_is_compared_by_the_median_ratio() -> None:
-    def runs(*ratios: float) -> list[tuple[dict[str, float], dict[str, float]]]:
-        return [({"scalar": rate}, {"scalar": ratio * rate})
-                for ratio, rate in zip(ratios, (100.0, 70.0, 150.0), strict=True)]
+@pytest.mark.parametrize(("old", "new", "path"), [
+    ({"a": {"b": "fits"}}, {"a": {"b": "refused"}}, "a/b"), ({"a": [1, 2]}, {"a": [1, 3]}, "a/1"),
+    ({"a": True}, {"a": False}, "a"), ({"a": True}, {"a": 1}, "a"), ({"a": 1.0}, {"a": None}, "a"),
+    ({"a": 1}, {"a": "1"}, "a"), ([{"a": 1}], [{"a": []}], "0/a"), (0.0, 1e-300, ""),
+    (math.inf, 1.0, ""), (math.nan, 1.0, ""), (1.0, 1.0 + 2e-9, "")])
+def test_path_of_a_difference(old: object, new: object, path: str) -> None:
+    assert [difference.path for difference in differences(old, new, 1e-9)] == [path]
 
-    assert not [*speed_changes(runs(0.5, 0.95, 0.96))]
-    assert [change.name for change in speed_changes(runs(0.8, 0.8, 1.1))] == ["speed/scalar"]
+
+@pytest.mark.parametrize(("one", "other"), [
+    (0.0, 0.0), (math.nan, math.nan), (math.inf, math.inf), (2, 2.0), (1.0, 1.0 + 5e-10)])
+def test_equal_numbers(one: float, other: float) -> None:
+    assert not [*differences(one, other, 1e-9)]
+
+
+def test_keys_and_items_that_one_side_lacks() -> None:
+    assert [*differences({"a": 1, "b": 2}, {"a": 1, "c": [3]}, 0)] == [
+        Difference("b", 2, MISSING), Difference("c", MISSING, [3])]
+    assert [*differences([1, 2], [1], 0)] == [Difference("1", 2, MISSING)]
 
 
 @pytest.mark.parametrize(("dropped", "code"), [

@@ -14,7 +14,7 @@ import yaml
 import catalogue
 from calc import parameters
 from catalogue.models.huggingface import import_config
-from tools.engine import inside, lines, model, monitoring, processor, served
+from tools.engine import inside, lines, model, processor, prometheus, served
 from tools.engine.__main__ import RESULTS
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, renamed
 from tools.engine.server import Plan
@@ -33,16 +33,16 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 
 
 def test_all_durations_of_rules_are_scaled_by_one_factor() -> None:
-    slow, gone = monitoring.scaled(RULES)["groups"][0]["rules"]
+    slow, gone = prometheus.scaled(RULES)["groups"][0]["rules"]
     assert [word for word in slow["expr"].split() if "[" in word] == [
         "rate(vllm:a_sum[20000ms])", "rate(vllm:a_sum[240000ms])"]
     assert (slow["for"], gone["for"]) == ("20000ms", "4000ms")
-    assert monitoring.metrics(RULES) == {"vllm:a_sum"}
+    assert prometheus.metrics(RULES) == {"vllm:a_sum"}
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 def test_scaled_rules_are_valid(written: Plan, tmp_path: Path) -> None:
-    rules = monitoring.scaled(yaml.safe_load(
+    rules = prometheus.scaled(yaml.safe_load(
         (written.folder / "monitoring" / "alerts.yml").read_text("utf-8")))
     (tmp_path / "alerts.yml").write_text(yaml.safe_dump(rules), "utf-8")
     subprocess.run(["promtool", "check", "rules", tmp_path / "alerts.yml"], check=True)

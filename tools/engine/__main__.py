@@ -22,7 +22,7 @@ import catalogue
 from catalogue.reading.files import write_whole
 from tools.engine import lines, processor, served
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, ready
-from tools.engine.monitoring import FASTER
+from tools.engine.prometheus import FASTER
 from tools.engine.rows import Row
 from tools.engine.server import STATED
 

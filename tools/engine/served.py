@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tools.engine import model, monitoring, server
+from tools.engine import model, prometheus, server
 from tools.engine.environment import WRITTEN, Environment
 from tools.engine.rows import Row
 from tools.engine.server import HOST, Plan, calc
@@ -65,11 +65,11 @@ def rows(environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
             return
         yield from requested(plan)
         yield from benchmarked(environment, python, plan, folder)
-        with monitoring.prometheus(plan.folder / "monitoring", folder / "prometheus"):
+        with prometheus.prometheus(plan.folder / "monitoring", folder / "prometheus"):
             yield from watched(plan)
             server.stop(started)
             yield alerts("stopped", "the server is stopped",
-                         monitoring.watch(RAISED, {STOPPED}), {STOPPED})
+                         prometheus.watch(RAISED, {STOPPED}), {STOPPED})
 
 
 def planned_load(plan: Plan) -> dict[str, int]:
@@ -84,8 +84,8 @@ def requested(plan: Plan) -> Iterator[Row]:
     yield Row("completion", f"a completion of {run['output_tokens']} tokens", f"{tokens} tokens",
               f"{run['output_tokens']} tokens", tokens == run["output_tokens"])
     rules = (plan.folder / "monitoring" / "alerts.yml").read_text(encoding="utf-8")
-    named = monitoring.metrics(yaml.safe_load(rules))
-    exported = named & monitoring.exported(server.ask(f"{plan.address}/metrics"))
+    named = prometheus.metrics(yaml.safe_load(rules))
+    exported = named & prometheus.exported(server.ask(f"{plan.address}/metrics"))
     yield Row("metrics", "series in the rules of the alerts", f"{len(exported)} exported",
               f"{len(named)}", bool(named) and named == exported,
               {"named": len(named), "exported": len(exported)}, sorted(named - exported))
@@ -115,16 +115,16 @@ def watched(plan: Plan) -> Iterator[Row]:
     run = planned_load(plan)
     users, lengths = run["concurrency"], (run["input_tokens"], run["output_tokens"])
     with server.load(plan, int(HEALTHY * users), *lengths) as done:
-        seen = monitoring.watch(SETTLED)
-        failing = monitoring.failing_rules()
+        seen = prometheus.watch(SETTLED)
+        failing = prometheus.failing_rules()
     yield Row("rules", "rules that Prometheus evaluates", f"{len(failing)} fail", "0 fail",
               not failing, None, [f"{name}: {reason}" for name, reason in failing.items()])
     yield alerts("healthy", f"{int(HEALTHY * users)} users, {len(done)} answers", seen, set())
     expected = {QUEUE, *OF_A_CARD}
     with server.load(plan, FULL * users, *lengths):
-        seen = monitoring.watch(RAISED, expected)
+        seen = prometheus.watch(RAISED, expected)
     yield alerts("full", f"{FULL * users} users where {users} are planned", seen, expected)
-    silent = server.within(OVER, lambda: not monitoring.firing())
+    silent = server.within(OVER, lambda: not prometheus.firing())
     yield Row("over", "all users gone", "silent" if silent else "alerts fire", "silent", silent)
 
 

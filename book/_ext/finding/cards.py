@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree
 
-from ..setting.formulas import MATHML, FormulaError, typeset
-from . import documents
+from ..setting.katex import MATHML, FormulaError, typeset
+from . import search_documents
 from .pages import Page, plain
 
 SPACE = "{http://www.w3.org/1998/Math/MathML}"
-KEPT = ("mathvariant", "stretchy", "displaystyle", "columnalign", "accent", "display")
+ATTRIBUTES = ("mathvariant", "stretchy", "displaystyle", "columnalign", "accent", "display")
 
 
 def of_terms(glossary: Mapping[str, Mapping[str, Any]], lang: str) -> dict[str, list[str]]:
     """Anchor -> what a term is called, what else, what it means."""
-    return {documents.term_anchor(key): [
-        term[lang], " · ".join(name for name in documents.names_of_term(term)
+    return {search_documents.term_anchor(key): [
+        term[lang], " · ".join(name for name in search_documents.names_of_term(term)
                                if name != term[lang]),
         term.get("definition", {}).get(lang, "")] for key, term in glossary.items()}
 
@@ -36,7 +36,7 @@ def of_sources(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]
 
 def _tree(element: ElementTree.Element) -> list[Any]:
     """MathML as lists: name, attributes, then texts and children."""
-    attributes = {key: value for key, value in element.attrib.items() if key in KEPT}
+    attributes = {key: value for key, value in element.attrib.items() if key in ATTRIBUTES}
     parts: list[Any] = [element.text] if element.text and element.text.strip() else []
     return [element.tag.removeprefix(SPACE), attributes, *parts,
             *(_tree(child) for child in element if child.tag != f"{SPACE}annotation")]
@@ -44,12 +44,12 @@ def _tree(element: ElementTree.Element) -> list[Any]:
 
 def of_formulas(page: Page) -> dict[str, list[Any]]:
     """Anchor -> number, title of the page and MathML of every numbered formula of a page."""
-    found: dict[str, list[Any]] = {}
+    result: dict[str, list[Any]] = {}
     for anchor, (number, tex) in page.formulas.items():
         try:
             mathml = ElementTree.fromstring(typeset(tex, True, MATHML))
         except (FormulaError, ElementTree.ParseError):
             continue  # the link leads to it all the same
         if (inner := mathml.find(f"{SPACE}math")) is not None:
-            found[anchor] = [number, page.title, _tree(inner)]
-    return found
+            result[anchor] = [number, page.title, _tree(inner)]
+    return result

@@ -28,7 +28,7 @@ SIGNS = {"times": "×", "cdot": "·", "le": "≤", "leq": "≤", "ge": "≥", "g
          "to": "→", "ell": "ℓ", "infty": "∞", "max": "max", "min": "min", "log": "log", "sum": "Σ"}
 
 
-def _sign(command: re.Match[str]) -> str:
+def sign(command: re.Match[str]) -> str:
     """A command of TeX as a character, or nothing if it only sets."""
     name = command[1] or ""
     try:
@@ -40,7 +40,7 @@ def _sign(command: re.Match[str]) -> str:
 
 def plain(tex: str) -> str:
     r"""TeX as it is read aloud or typed: ``\eta_{\mathrm{kv}}`` is η_kv."""
-    return COMMAND.sub(_sign, ACCENT.sub(lambda found: found[2] + ACCENTS[found[1]], tex))
+    return COMMAND.sub(sign, ACCENT.sub(lambda match: match[2] + ACCENTS[match[1]], tex))
 
 
 @dataclass
@@ -78,12 +78,12 @@ def _inside(element: etree._Element, page: Page, section: Section, in_row: bool 
     parts = [element.text or ""]
     for child in element.iterchildren():
         if isinstance(child.tag, str):  # a comment has none
-            parts.append(_text(child, page, section, in_row))
+            parts.append(element_text(child, page, section, in_row))
         parts.append(child.tail or "")
     return "".join(parts)
 
 
-def _text(element: etree._Element, page: Page, section: Section, in_row: bool) -> str:
+def element_text(element: etree._Element, page: Page, section: Section, in_row: bool) -> str:
     """The text of an element with breaks between blocks, sections, rows and formulas put aside."""
     tag, name = str(element.tag), element.get("id", "")
     classes = element.get("class", "").split()
@@ -94,7 +94,7 @@ def _text(element: etree._Element, page: Page, section: Section, in_row: bool) -
     if tag == "math":
         return "".join(element.xpath(".//annotation/text()"))  # the TeX that it was written in
     kind = "formula" if tag == "div" and "math" in classes else tag
-    if add := {"section": _add_section, "formula": _add_formula, "tr": _add_row}.get(kind):
+    if add := {"section": add_section, "formula": add_formula, "tr": add_row}.get(kind):
         add(element, page, section)
         return BREAK
     if tag == "span" and name and not section.heading and not MADE_UP.match(name):
@@ -108,14 +108,16 @@ def _text(element: etree._Element, page: Page, section: Section, in_row: bool) -
     return f"{BREAK}{text}{BREAK}" if tag in BLOCKS else text
 
 
-def _add_section(element: etree._Element, page: Page, _: Section) -> None:
+def add_section(element: etree._Element, page: Page, _: Section) -> None:
+    """Add a section with its text."""
     section = Section(element.get("id", ""))
     page.sections.append(section)
     text = _inside(element, page, section)
     section.texts += filter(None, map(_line, text.split(BREAK)))
 
 
-def _add_formula(element: etree._Element, page: Page, section: Section) -> None:
+def add_formula(element: etree._Element, page: Page, section: Section) -> None:
+    """Add a numbered formula."""
     tex = SPLIT.sub("", _inside(element, page, section)).strip()
     if anchor := element.get("id", ""):
         number = "".join(element.xpath('string(span[@class="eqno"])'))
@@ -123,7 +125,8 @@ def _add_formula(element: etree._Element, page: Page, section: Section) -> None:
                                  tex.removeprefix("\\[").removesuffix("\\]").strip())
 
 
-def _add_row(element: etree._Element, page: Page, section: Section) -> None:
+def add_row(element: etree._Element, page: Page, section: Section) -> None:
+    """Add a row of a table."""
     cells = [_line(_inside(cell, page, section, in_row=True))
              for cell in element.iterchildren("td", "th")]
     names = [*element.xpath(".//span/@id"), element.get("id", "")]  # a cell may name its row
@@ -135,8 +138,8 @@ def _add_row(element: etree._Element, page: Page, section: Section) -> None:
 
 def read(page: bytes) -> Page:
     """Read a built page, HTML in UTF-8."""
-    found = Page()
+    result = Page()
     document = etree.fromstring(page, etree.HTMLParser(encoding="utf-8"))
     for article in document.iterfind('.//article[@class="bd-article"]'):
-        _inside(article, found, Section(""))
-    return found
+        _inside(article, result, Section(""))
+    return result

@@ -10,7 +10,7 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .documents import Document, label_of
+from .search_documents import Document, label_of
 
 FILE = "symptoms.yml"
 COMPARED = "matrix-r1"  # where any two cards stand side by side
@@ -32,7 +32,7 @@ class Synonyms(NamedTuple):
 
 def synonyms(same: Iterable[Iterable[str]]) -> Synonyms:
     """Lists of words that mean the same, made ready to be found; the longest word wins."""
-    places = {word.lower(): place for place, words in enumerate(same) for word in words}
+    places = {word.lower(): index for index, words in enumerate(same) for word in words}
 
     def sought(word: str) -> str:
         begin = f"(?<!{EDGE})" if LATIN.match(word[0]) else ""
@@ -52,47 +52,47 @@ def pieces(variant: str, same: Synonyms, ignored: Container[str]) -> list[str | 
     [0, 0]
     """
     text = variant.lower()
-    found = [same.places[word[0]] for word in same.pattern.finditer(text)]
-    return [*found, *(word for word in same.pattern.sub(" ", text).split()
+    matches = [same.places[word[0]] for word in same.pattern.finditer(text)]
+    return [*matches, *(word for word in same.pattern.sub(" ", text).split()
                       if word not in ignored)]
 
 
 def card_names(title: str) -> list[str]:
     """What people call a card: 'NVIDIA GeForce RTX 4090 D' is '4090 D', '4090D', '4090'."""
-    found = NUMBERED.search(title)
-    if not found:
+    match = NUMBERED.search(title)
+    if not match:
         return []
-    number = found[0]
+    number = match[0]
     if len(number) < SHORT:
-        return [" ".join(title[:found.end()].split()[-2:])]
-    rest = re.match(r" (?:D|\d+ GB)\b", title[found.end():])
+        return [" ".join(title[:match.end()].split()[-2:])]
+    rest = re.match(r" (?:D|\d+ GB)\b", title[match.end():])
     more = rest[0].strip() if rest else ""
     close = more.replace(" ", "")
     return list(dict.fromkeys([f"{number} {more}", f"{number} {close}", f"{number}{close}", number]
                               if more else [number]))
 
 
-def of_index(found: Sequence[Document], said: Mapping[str, Any],
+def of_index(indexed: Sequence[Document], data: Mapping[str, Any],
              devices: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """What the browser gets besides the documents, which it names by their places in the index."""
-    places = {label_of(document): place for place, document in reversed(list(enumerate(found)))
+    places = {label_of(document): index for index, document in reversed(list(enumerate(indexed)))
               if document.kind not in ("term", "letter", "claim")}
-    same = [[word.lower() for word in words] for words in said.get("same", {}).values()]
-    known = synonyms(same)
-    ignored = {kind: [word.lower() for word in said.get("ignored", {}).get(kind, ())]
+    same = [[word.lower() for word in words] for words in data.get("same", {}).values()]
+    same_words = synonyms(same)
+    ignored = {kind: [word.lower() for word in data.get("ignored", {}).get(kind, ())]
                for kind in IGNORED}
     symptoms = []
-    for symptom in said.get("symptoms", {}).values():
+    for symptom in data.get("symptoms", {}).values():
         answers = [label if label == CARD else places[label] for label in symptom["at"]
                    if label == CARD or label in places]
-        variants = [pieces(variant, known, ignored["filler"])
+        variants = [pieces(variant, same_words, ignored["filler"])
                     for lang in ("en", "zh") for variant in symptom.get(lang, ())]
         symptoms.append([variants, answers])
-    cards = [[card_names(document.title), place] for place, document in enumerate(found)
+    cards = [[card_names(document.title), index] for index, document in enumerate(indexed)
              if document.kind == "device"
              and devices.get(label_of(document), {}).get("type") != HOST]
-    faults = [place for place, name in enumerate(said.get("same", {}))
-              if name in said.get("faults", ())]
+    faults = [index for index, name in enumerate(data.get("same", {}))
+              if name in data.get("faults", ())]
     return {"same": same, "ignored": ignored, "faults": faults,
-            "symptoms": symptoms, "cards": [each for each in cards if each[0]],
+            "symptoms": symptoms, "cards": [card for card in cards if card[0]],
             "compared": [places[COMPARED]] if COMPARED in places else []}

@@ -10,7 +10,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from . import documents
+from . import search_documents
 
 MARKED = "book_terms"  # of the application: its terms as they are looked for, by language
 CLOSED = (nodes.reference, nodes.title, nodes.literal, nodes.math, nodes.FixedTextElement,
@@ -25,7 +25,7 @@ def marked(glossary: Mapping[str, Mapping[str, Any]], lang: str) -> dict[str, st
 
 
 @cache
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+def pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     """What finds a name: the first of several, Latin words whole, and in the plural too."""
     def sought(name: str) -> str:
         begin = r"(?<![\w-])" if LATIN.match(name) else ""
@@ -36,7 +36,7 @@ def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
                       re.ASCII)
 
 
-def said(text: str, names: Mapping[str, str]) -> dict[str, str]:
+def mentioned(text: str, names: Mapping[str, str]) -> dict[str, str]:
     """Those of the names that a text may hold: few, which are then soon looked for in it."""
     folded = " ".join(text.lower().split())
     return {name: key for name, key in names.items() if name.lower() in folded}
@@ -49,18 +49,18 @@ def split(text: str, names: Mapping[str, str], seen: set[str]) -> Iterator[tuple
     [('A ', ''), ('rank', 'rank'), (' of ranks', '')]
     """
     longest, at = tuple(sorted(names, key=len, reverse=True)), 0
-    for found in _pattern(longest).finditer(text) if names else ():
-        key = names[longest[int((found.lastgroup or "n0")[1:])]]
+    for match in pattern(longest).finditer(text) if names else ():
+        key = names[longest[int((match.lastgroup or "n0")[1:])]]
         if key in seen:
             continue
         seen.add(key)
-        yield text[at:found.start()], ""
-        yield found[0], key
-        at = found.end()
+        yield text[at:match.start()], ""
+        yield match[0], key
+        at = match.end()
     yield text[at:], ""
 
 
-def _open(node: nodes.Node) -> bool:
+def is_open(node: nodes.Node) -> bool:
     """Tell whether a text stands in a paragraph and in nothing that says more of it."""
     parent, inside = node.parent, False
     while parent is not None:
@@ -79,22 +79,22 @@ class MarkTerms(SphinxPostTransform):
 
     def run(self, **options: Any) -> None:
         """Mark the terms of one page."""
-        glossary = documents.REFERENCE
+        glossary = search_documents.REFERENCE
         if self.env.docname == glossary or glossary not in self.env.found_docs:
             return
         page = self.app.builder.get_relative_uri(self.env.docname, glossary)
         names = getattr(self.app, MARKED)
         for part in self._parts():
             seen: set[str] = set()
-            here = said(" ".join(text.astext() for text in part), names)
+            here = mentioned(" ".join(text.astext() for text in part), names)
             for text in part:
-                held = said(text.astext(), here)
-                if seen.issuperset(held.values()):
+                names_here = mentioned(text.astext(), here)
+                if seen.issuperset(names_here.values()):
                     continue
-                shown = [nodes.reference("", word, refuri=f"{page}#{documents.term_anchor(key)}",
-                                         internal=True, classes=["term"]) if key
-                         else nodes.Text(word)
-                         for word, key in split(text.astext(), held, seen) if word]
+                shown = [nodes.reference("", word, internal=True, classes=["term"],
+                                         refuri=f"{page}#{search_documents.term_anchor(key)}")
+                         if key else nodes.Text(word)
+                         for word, key in split(text.astext(), names_here, seen) if word]
                 if len(shown) > 1 or (shown and not isinstance(shown[0], nodes.Text)):
                     text.parent.replace(text, shown)
 
@@ -106,4 +106,4 @@ class MarkTerms(SphinxPostTransform):
         sections = [node for node in title.children if isinstance(node, nodes.section)]
         beginning = [node for node in title.children if not isinstance(node, nodes.section)]
         for part in (beginning, *([section] for section in sections)):
-            yield [text for node in part for text in node.findall(nodes.Text) if _open(text)]
+            yield [text for node in part for text in node.findall(nodes.Text) if is_open(text)]

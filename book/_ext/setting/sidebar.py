@@ -54,11 +54,11 @@ def opened(contents: str, addresses: Sequence[str]) -> str:
             the first of those marked that is.
     """
     soup = BeautifulSoup(contents, "html.parser")
-    for place, address in enumerate(addresses):
+    for index, address in enumerate(addresses):
         link: Any = soup.find("a", href=address)
         if link:
             link["class"] = ["current", *link["class"]]
-            if not place:
+            if not index:
                 link["href"] = "#"
             for entry in link.find_parents("li"):
                 entry["class"][1:1] = ["current", "active"]
@@ -72,7 +72,7 @@ def opened(contents: str, addresses: Sequence[str]) -> str:
 
 def setup(app: Sphinx) -> None:
     """Offer the contents to the template of the sidebar, in the place of the theme's function."""
-    made: dict[str, str] = {}
+    trees: dict[str, str] = {}
 
     def offer(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
               doctree: nodes.document | None) -> None:
@@ -80,16 +80,16 @@ def setup(app: Sphinx) -> None:
         folder, address = posixpath.split(builder.get_target_uri(pagename))
 
         def contents(**options: Any) -> str:
-            if folder not in made:
+            if folder not in trees:
                 assert isinstance(builder, StandaloneHTMLBuilder)
                 own = context["toctree"]
                 context["toctree"] = lambda **chosen: builder.render_partial(listed(
                     TocTree(app.env).get_toctree_for(
                         posixpath.join(folder, NOBODY), builder, **chosen), folder))["fragment"]
-                made[folder] = str(context["generate_toctree_html"](**options))
+                trees[folder] = str(context["generate_toctree_html"](**options))
                 context["toctree"] = own
-            above = [each["link"] for each in reversed(context.get("parents", ()))]
-            return opened(made[folder], [address, *above])
+            above = [parent["link"] for parent in reversed(context.get("parents", ()))]
+            return opened(trees[folder], [address, *above])
 
         context["contents"] = contents
 

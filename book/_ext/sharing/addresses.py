@@ -36,11 +36,11 @@ def base(written: str) -> str:
     return f"{written.rstrip('/')}/" if WEB.fullmatch(written) else ""
 
 
-def _settle(app: Sphinx, config: Config) -> None:
+def settle(app: Sphinx, config: Config) -> None:
     """Take the address from the environment or the settings, with the folder of this language."""
     address = base(os.environ.get(ADDRESS, "") or str(config.html_baseurl))
-    here = next(each for each in languages.SITES
-                if each["tag"] == languages.tag_of(config.language))
+    here = next(language for language in languages.SITES
+                if language["tag"] == languages.tag_of(config.language))
     config.html_baseurl = f"{address}{here['folder']}" if address else ""
 
 
@@ -49,7 +49,7 @@ def of_site(config: Config) -> str:
     return str(config.html_baseurl).removesuffix("zh/")
 
 
-def _add(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
+def add(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
          doctree: nodes.document | None) -> None:
     """Give the templates what previews need; draw the picture of a page that has an address."""
     context["metatags"] = VIEWPORT.sub("", context.get("metatags", ""))
@@ -64,15 +64,15 @@ def _add(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
         context["picture"] = f"{app.config.html_baseurl}{name}"
     if context.get("pageurl"):
         root = of_site(app.config)
-        for each in context["alternates"]:
-            each["address"] = f"{root}{each['folder']}{pagename}.html"
+        for language in context["alternates"]:
+            language["address"] = f"{root}{language['folder']}{pagename}.html"
 
 
 def _root(app: Sphinx) -> Path:
     return Path(app.srcdir).parent
 
 
-def _finish(app: Sphinx, exception: Exception | None) -> None:
+def finish(app: Sphinx, exception: Exception | None) -> None:
     """Write what belongs to the whole site, in the pass that leads."""
     if exception or app.builder.name != "html" or languages.tag_of(app.config.language) != "en":
         return
@@ -89,6 +89,6 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect the handlers."""
-    app.connect("config-inited", _settle, priority=450)
-    app.connect("html-page-context", _add, priority=550)  # after the page's words are known
-    app.connect("build-finished", _finish, priority=900)
+    app.connect("config-inited", settle, priority=450)
+    app.connect("html-page-context", add, priority=550)  # after the page's words are known
+    app.connect("build-finished", finish, priority=900)

@@ -21,28 +21,28 @@ BLAMED = re.compile(r"^[0-9a-f]{40} \d+ (\d+)")
 @functools.cache
 def dates(root: Path) -> Mapping[int, int]:
     """When each line of the changelog was last written [s], from 1; empty without git."""
-    found: dict[int, int] = {}
+    times: dict[int, int] = {}
     line = 0
     blamed = git(root, "blame", "--line-porcelain", "--", SOURCE)
-    for said in blamed.splitlines():
-        if head := BLAMED.match(said):
+    for text in blamed.splitlines():
+        if head := BLAMED.match(text):
             line = int(head[1])
-        elif said.startswith("committer-time "):
-            found[line] = int(said.split()[1])
-    return found
+        elif text.startswith("committer-time "):
+            times[line] = int(text.split()[1])
+    return times
 
 
 def entries(text: str, written: Mapping[int, int]) -> Iterator[tuple[int, str]]:
     """Each change with the time of its newest line [s]: a list item and what is indented below."""
     lines = text.splitlines()
     begun: list[int] = []
-    for place, line in enumerate([*lines, ""], 1):
+    for number, line in enumerate([*lines, ""], 1):
         if begun and not line.startswith("  "):
-            words = " ".join(lines[each - 1].removeprefix("- ").strip() for each in begun)
-            yield max(written.get(each, 0) for each in begun), words.replace("`", "")
+            words = " ".join(lines[index - 1].removeprefix("- ").strip() for index in begun)
+            yield max(written.get(index, 0) for index in begun), words.replace("`", "")
             begun = []
         if line.startswith("- ") or begun:
-            begun.append(place)
+            begun.append(number)
 
 
 def titled(words: str) -> str:
@@ -68,19 +68,19 @@ def atom(text: str, written: Mapping[int, int], address: str, title: str) -> str
     links = (f'<link href="{escape(address)}"/><link rel="self" href="{escape(address)}{NAME}"/>'
              if address else "")
     body = [f"<entry><id>{_named(words)}</id><title>{escape(titled(words))}</title>"
-            f"<updated>{_said(time)}</updated><content>{escape(words)}</content></entry>"
+            f"<updated>{timestamp(time)}</updated><content>{escape(words)}</content></entry>"
             for time, words in newest]
     return "\n".join([
         '<?xml version="1.0" encoding="utf-8"?>',
         '<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">',
         f"<id>{_named(address or title)}</id><title>{escape(title)}</title>{links}",
         f"<author><name>{escape(title)}</name></author>",
-        f"<updated>{_said(newest[0][0] if newest else 0)}</updated>", *body, "</feed>", ""])
+        f"<updated>{timestamp(newest[0][0] if newest else 0)}</updated>", *body, "</feed>", ""])
 
 
 def _named(text: str) -> str:
     return uuid.uuid5(uuid.NAMESPACE_URL, text).urn
 
 
-def _said(time: int) -> str:
+def timestamp(time: int) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -48,7 +48,7 @@ def broken(text: str, size: int, width: float) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def drawn(book: str, title: str, said: str) -> Image.Image:
+def drawn(book: str, title: str, subtitle: str) -> Image.Image:
     """Draw the picture of a page: name of the book, title of the page, a sentence of it or nothing.
 
     Its palette has shades of the ink first, then the colours of the figures.
@@ -57,7 +57,7 @@ def drawn(book: str, title: str, said: str) -> Image.Image:
     pen = ImageDraw.Draw(mask)
     pen.text((MARGIN, MARGIN - 10), book, 150, _font(BOOK))
     top = MARGIN + 78.0
-    for text, size, ink in ((title, TITLE, 255), (said, TEXT, 200)):
+    for text, size, ink in ((title, TITLE, 255), (subtitle, TEXT, 200)):
         lines = broken(text, size, SIZE[0] - 2 * MARGIN)
         if len(lines) > MOST[size]:
             lines = [*lines[:MOST[size] - 1], f"{lines[MOST[size] - 1]}…"]
@@ -67,22 +67,22 @@ def drawn(book: str, title: str, said: str) -> Image.Image:
         top += 24
     image = mask.point([value * (SHADES - 1) // 255 for value in range(256)])
     image = Image.frombytes("P", SIZE, image.tobytes())
-    shades = [round(ground + (ink - ground) * place / (SHADES - 1)) for place in range(SHADES)
+    shades = [round(ground + (ink - ground) * index / (SHADES - 1)) for index in range(SHADES)
               for ground, ink in zip(GROUND, INK, strict=True)]
     image.putpalette([*shades, *(part for colour in PALETTE for part in bytes.fromhex(colour))])
     wide = SIZE[0] // len(PALETTE)
-    for place in range(len(PALETTE)):
-        image.paste(SHADES + place, (place * wide, SIZE[1] - BAR, (place + 1) * wide, SIZE[1]))
+    for index in range(len(PALETTE)):
+        image.paste(SHADES + index, (index * wide, SIZE[1] - BAR, (index + 1) * wide, SIZE[1]))
     return image
 
 
-def put(outdir: Path, *said: str) -> str:
+def put(outdir: Path, *words: str) -> str:
     """Draw a picture into the site, if it is not there; its address from the site's folder."""
-    name = f"{FOLDER}/page-{pipeline.digest(*said)[:16]}.png"
+    name = f"{FOLDER}/page-{pipeline.digest(*words)[:16]}.png"
     target = outdir / name
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
-        drawn(*said).save(target, bits=4)
+        drawn(*words).save(target, bits=4)
     return name
 
 

@@ -21,10 +21,11 @@ def sitemap(address: str, pages: Iterable[str]) -> str:
     """
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<urlset {XMLNS}>"]
     for page in pages:
-        found = {each["lang"]: f"{address}{each['folder']}{page}.html" for each in languages.SITES}
+        addresses = {language["lang"]: f"{address}{language['folder']}{page}.html"
+                     for language in languages.SITES}
         others = "".join(f'<xhtml:link rel="alternate" hreflang="{lang}" href={quoteattr(where)}/>'
-                         for lang, where in found.items())
-        lines += [f"<url><loc>{where}</loc>{others}</url>" for where in found.values()]
+                         for lang, where in addresses.items())
+        lines += [f"<url><loc>{where}</loc>{others}</url>" for where in addresses.values()]
     return "\n".join([*lines, "</urlset>", ""])
 
 

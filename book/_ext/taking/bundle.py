@@ -40,37 +40,37 @@ def bundled(source: str) -> str:
 from will_it_fit import calc'
     """
     lines = source.splitlines(keepends=True)
-    for begin, end, text in sorted(_imports(source, lines), reverse=True):
+    for begin, end, text in sorted(imports(source, lines), reverse=True):
         first, last = lines[begin[0] - 1][:begin[1]], lines[end[0] - 1][end[1]:]
         lines[begin[0] - 1:end[0]] = [first + text + last]
     spoken = SPOKEN.sub(COMMAND, "".join(lines))
-    return EXAMPLE.sub(lambda found: found[1] + _example(found[2]), spoken)
+    return EXAMPLE.sub(lambda match: match[1] + example(match[2]), spoken)
 
 
-def _imports(source: str, lines: list[str]) -> Iterator[Edit]:
+def imports(source: str, lines: list[str]) -> Iterator[Edit]:
     """Statements that import a room, as they are to read."""
     for node in statements(ast.parse(source).body):
         if isinstance(node, ast.ImportFrom) and not node.level and _ours(str(node.module)):
             at = (node.lineno, _column(lines, node.lineno, node.col_offset))
-            found = re.compile(r"from\s+").match(lines[at[0] - 1], at[1])
-            assert found, f"line {at[0]}: the name of a module is on another line"
-            yield (at[0], found.end()), (at[0], found.end()), f"{PACKAGE}."
-        elif isinstance(node, ast.Import) and any(_ours(each.name) for each in node.names):
+            match = re.compile(r"from\s+").match(lines[at[0] - 1], at[1])
+            assert match, f"line {at[0]}: the name of a module is on another line"
+            yield (at[0], match.end()), (at[0], match.end()), f"{PACKAGE}."
+        elif isinstance(node, ast.Import) and any(_ours(alias.name) for alias in node.names):
             end = node.end_lineno or node.lineno
             yield ((node.lineno, _column(lines, node.lineno, node.col_offset)),
                    (end, _column(lines, end, node.end_col_offset or 0)),
-                   "; ".join(part for each in node.names for part in _import(each)))
+                   "; ".join(part for alias in node.names for part in import_statements(alias)))
 
 
-def _import(each: ast.alias) -> Iterator[str]:
+def import_statements(alias: ast.alias) -> Iterator[str]:
     """Statements that bind what ``import NAME`` does."""
-    bound = f" as {each.asname}" * bool(each.asname)
-    top, _, below = each.name.partition(".")
-    if not _ours(each.name):
-        yield f"import {each.name}{bound}"
+    bound = f" as {alias.asname}" * bool(alias.asname)
+    top, _, below = alias.name.partition(".")
+    if not _ours(alias.name):
+        yield f"import {alias.name}{bound}"
     elif below:
-        yield f"import {PACKAGE}.{each.name}{bound}"
-    if _ours(each.name) and not (below and bound):
+        yield f"import {PACKAGE}.{alias.name}{bound}"
+    if _ours(alias.name) and not (below and bound):
         yield f"from {PACKAGE} import {top}{bound}"
 
 
@@ -83,7 +83,7 @@ def _column(lines: list[str], number: int, offset: int) -> int:
     return len(lines[number - 1].encode()[:offset].decode())
 
 
-def _example(line: str) -> str:
+def example(line: str) -> str:
     """One line of an example; a part of a statement stays as it is."""
     try:
         return bundled(line)
@@ -101,7 +101,7 @@ def cells(text: str) -> str:
     from will_it_fit import calc
     ```
     """
-    return CELL.sub(lambda found: f"{found[1]}{bundled(found[2])}```", text)
+    return CELL.sub(lambda match: f"{match[1]}{bundled(match[2])}```", text)
 
 
 def needed(path: Path, root: Path) -> bytes:
@@ -109,7 +109,7 @@ def needed(path: Path, root: Path) -> bytes:
     sections that references of a report lead to.
     """
     inside = path.relative_to(root)
-    if inside == Path(TEMPLATE) or not any(inside.match(each) for each in CHAPTERS):
+    if inside == Path(TEMPLATE) or not any(inside.match(pattern) for pattern in CHAPTERS):
         return path.read_bytes()
-    found = CHAPTER.finditer(path.read_text(encoding="utf-8"))
-    return "".join(f"{section[0]}\n\n" for section in found).encode()
+    sections = CHAPTER.finditer(path.read_text(encoding="utf-8"))
+    return "".join(f"{section[0]}\n\n" for section in sections).encode()

@@ -142,24 +142,24 @@ def package(root: Path, site: Path) -> Path:
     folder, mark = site / ENGINE, site.parent / ".engine"
     if mark.is_file() and mark.read_text() == made_from and (ready := sorted(folder.glob("*.whl"))):
         return ready[0]
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as build:
         for path in sources:
-            copy = Path(place) / path.relative_to(root)
+            copy = Path(build) / path.relative_to(root)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
             copy.chmod(READABLE)
         done = subprocess.run(
-            [sys.executable, "-c", PACK], cwd=place, capture_output=True, text=True, check=False,
+            [sys.executable, "-c", PACK], cwd=build, capture_output=True, text=True, check=False,
             env=os.environ | DATED, umask=UMASK)
-        made = sorted((Path(place) / "wheels").glob("*.whl"))
-        if done.returncode or not made:
+        wheels = sorted((Path(build) / "wheels").glob("*.whl"))
+        if done.returncode or not wheels:
             raise RuntimeError(f"the engine could not be packed: {done.stderr.strip()}")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        for path in (made[0], *beside):
+        for path in (wheels[0], *beside):
             shutil.copyfile(path, folder / path.name)
     mark.write_text(made_from)
-    return folder / made[0].name
+    return folder / wheels[0].name
 
 
 def finish(site: Path, root: Path, since: int = 0) -> None:

@@ -26,14 +26,14 @@ def pack(site: Path, root: Path = ROOT) -> Path:
     target.unlink(missing_ok=True)
     edition.finish(site, root)  # pages of the file do not offer it
     with tempfile.TemporaryDirectory(prefix=pipeline.DRAFT, dir=target.parent) as folder:
-        made = Path(folder) / target.name
-        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive_path = Path(folder) / target.name
+        with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(site.rglob("*")):
                 if path.is_file() and not path.is_relative_to(folder):
                     entry = zipfile.ZipInfo(f"{NAME}/{path.relative_to(site).as_posix()}")
                     entry.external_attr = READABLE  # and of 1980, whenever it was written
                     archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
-        made.replace(target)
+        archive_path.replace(target)
     edition.finish(site, root)
     return target
 
@@ -41,7 +41,8 @@ def pack(site: Path, root: Path = ROOT) -> Path:
 def main() -> None:
     """Pack the site that ``make book`` built."""
     site = ROOT / "_build" / "html"
-    if not all((site / each["folder"] / "index.html").is_file() for each in languages.SITES):
+    if not all((site / language["folder"] / "index.html").is_file()
+               for language in languages.SITES):
         sys.exit("There is no built book in both languages: run make book first.")
     print(pack(site))
 

@@ -42,7 +42,7 @@ if importlib.util.find_spec("will_it_fit") is None:
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", f"{{ENGINE}}[book]"],
                    check=True)\
 '''
-SAID = {
+WORDS = {
     "en": {"purpose": "The engine: one file of the site's folder engine/, beside this notebook.",
            "missing": "is not here: take it from the folder engine/ of the site."},
     "zh": {"purpose": "引擎：站点 engine/ 目录下的一个文件，与本 notebook 放在同一目录。",
@@ -53,17 +53,17 @@ SAID = {
 @functools.cache
 def _glued(path: Path, changed: float) -> dict[str, dict[str, str]]:
     """MIME type -> name -> content of all that an executed notebook keeps for its prose."""
-    found: dict[str, dict[str, str]] = {TEXT: {}, DRAWING: {}}
+    glued: dict[str, dict[str, str]] = {TEXT: {}, DRAWING: {}}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         for output in cell.get("outputs", ()):
             name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
-            for kind, known in found.items():
+            for kind, texts in glued.items():
                 if text := "".join(output.get("data", {}).get(f"{PREFIX}{kind}", "")):
-                    known[name] = text
-    return found
+                    texts[name] = text
+    return glued
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """The text of a Python literal; anything else as it stands."""
     try:
         return str(ast.literal_eval(text))
@@ -74,13 +74,13 @@ def _plain(text: str) -> str:
 def spoken(text: str, page: Path, source: Path) -> str:
     """The prose of a cell of `page` with its numbers in place, and without the book's marks."""
     def number(match: re.Match[str]) -> str:
-        place, _, key = match[1].rpartition("::") if "::" in match[1] else ("", "", match[1])
+        other, _, key = match[1].rpartition("::") if "::" in match[1] else ("", "", match[1])
         name = key.partition(":")[0]
-        path = source / posixpath.normpath(place) if place else page
+        path = source / posixpath.normpath(other) if other else page
         if not path.is_file():
-            path = page.parent / place
-        known = _glued(path, path.stat().st_mtime)[TEXT] if path.is_file() else {}
-        return _plain(known[name]) if name in known else match[0]
+            path = page.parent / other
+        texts = _glued(path, path.stat().st_mtime)[TEXT] if path.is_file() else {}
+        return plain(texts[name]) if name in texts else match[0]
 
     def words(match: re.Match[str]) -> str:
         return match[1] or match[2]
@@ -88,7 +88,7 @@ def spoken(text: str, page: Path, source: Path) -> str:
     return ROLE.sub(words, LABEL.sub("", GLUED.sub(number, text)))
 
 
-def _attach(cell: dict[str, Any], drawings: dict[str, str]) -> None:
+def attach(cell: dict[str, Any], drawings: dict[str, str]) -> None:
     """Put a figure's drawing into the cell that shows it, above its caption."""
     def shown(match: re.Match[str]) -> str:
         drawing, alt = drawings.get(match[1]), ALT.search(match[2])
@@ -106,20 +106,20 @@ def portable(page: Path, source: Path, tag: str) -> str:
     notebook = languages.filtered(json.loads(page.read_text(encoding="utf-8")), tag)
     install: dict[str, Any] = {
         "cell_type": "code", "execution_count": None, "id": "engine", "metadata": {}, "outputs": [],
-        "source": INSTALL.format(version=version("will-it-fit"), **SAID[tag])}
-    kept = [cell for cell in notebook["cells"] if "".join(cell["source"]).strip()]
+        "source": INSTALL.format(version=version("will-it-fit"), **WORDS[tag])}
+    cells = [cell for cell in notebook["cells"] if "".join(cell["source"]).strip()]
     drawings = _glued(page, page.stat().st_mtime)[DRAWING]
-    for cell in kept:
+    for cell in cells:
         if cell["cell_type"] == "markdown":
             cell["source"] = spoken("".join(cell["source"]), page, source)
-            _attach(cell, drawings)
+            attach(cell, drawings)
         else:
             cell["source"] = bundle.bundled("".join(cell["source"]))
-    notebook["cells"] = [install, *kept]
+    notebook["cells"] = [install, *cells]
     return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
 
 
-def _finish(app: Sphinx, exception: Exception | None) -> None:
+def finish(app: Sphinx, exception: Exception | None) -> None:
     """Put the portable notebook in the place of each copy that this pass made."""
     if exception or app.builder.name != "html":
         return
@@ -133,4 +133,4 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect the handler."""
-    app.connect("build-finished", _finish, priority=800)
+    app.connect("build-finished", finish, priority=800)

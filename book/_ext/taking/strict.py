@@ -38,12 +38,15 @@ def outward(text: str, site: Path, to_root: str) -> str:
 
     def named(match: re.Match[str]) -> str:
         path = site / "_static" / match[1]
-        return f"{match[1]}?v={_digest(path, path.stat().st_mtime)}" if path.is_file() else match[0]
+        if not path.is_file():
+            return match[0]
+        return f"{match[1]}?v={file_digest(path, path.stat().st_mtime)}"
 
     inside = SCRIPT.sub(moved, EVALUATED.sub("", text))
     return HANDLER.sub(r' data-action="\1"', DIGEST.sub(named, inside))
 
 
 @functools.cache
-def _digest(path: Path, changed: float) -> str:
+def file_digest(path: Path, changed: float) -> str:
+    """First digits of a file's digest; `changed` is the time of the last change."""
     return pipeline.digest(path.read_bytes())[:12]

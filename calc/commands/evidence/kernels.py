@@ -88,8 +88,8 @@ def _fit(args: argparse.Namespace, tables: Shelf) -> int:
 
     Raises ParamsError for what is asked for and not there, and for an output without a source.
     """
-    from kernels.engines import fitted_tables  # SciPy is loaded only where something is fitted
     from kernels.rejection import checked
+    from kernels.releases import fitted_tables  # SciPy is loaded only where something is fitted
 
     if args.card is None or args.engine is None:
         raise ParamsError(spoken(say("one-card-one-engine")))

@@ -13,11 +13,11 @@ from catalogue.deployments.precisions import efficiency, latency
 from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.tables import Shelf
-from kernels import tables
-from kernels.experts import SENT, SLICES, WHOLE, rank_columns
+from kernels import measured_tables
+from kernels.expert_kernels import SENT, SLICES, WHOLE_EXPERTS, rank_columns
 from kernels.fitting import REGIONS, Errors, Law, errors, halves
 from kernels.matmuls import DENSE, SHAPE, dense_tables
-from kernels.tables import FORMATS, ReleaseTables, card_constants
+from kernels.measured_tables import FORMATS, ReleaseTables, card_constants
 from kernels.writing import NAMES
 from notebooks.show import figures
 from notebooks.show.columns import Column
@@ -43,7 +43,7 @@ OPERATORS: dict[tuple[str, str | None], Pair] = {
     ("exchange", "low_latency"): say("all-to-all-low-latency"),
     ("exchange", "normal"): say("all-to-all-normal-mode")}
 BLOCK, SPARSE_BLOCK = ("mla_decode_block", None), ("dsa_decode_block", None)
-LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE,
+LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE_EXPERTS,
         ("experts", "sent"): SENT}
 APART = (("gemm", None), ("experts", "slices"), ("experts", "whole"))  # operators taken apart
 BY_RELEASE = APART[:2]  # operators shown release by release
@@ -152,7 +152,7 @@ def card_errors(shelf: Shelf, card: str, engine: str) -> list[tuple[str, str, Er
     """Errors of dense matmuls with the card's own values, on the rows that judge a fit.
 
     Args:
-        shelf: tables.
+        shelf: measured_tables.
         card: a device whose mechanisms state every parameter.
         engine: whose kernels were timed, without its release.
 
@@ -165,7 +165,7 @@ def card_errors(shelf: Shelf, card: str, engine: str) -> list[tuple[str, str, Er
         if release.partition("@")[0] != engine:
             continue
         for read in dense_tables(ReleaseTables(shelf, device, own, *release.split("@"))):
-            shapes = tables.numbers(read.table, SHAPE)
+            shapes = measured_tables.numbers(read.table, SHAPE)
             traffic = getattr(own.activation_traffic, read.multiplied, None)
             values = {
                 "gemm_efficiency": efficiency(own.gemm_efficiency, read.multiplied, device).value,
@@ -173,7 +173,7 @@ def card_errors(shelf: Shelf, card: str, engine: str) -> list[tuple[str, str, Er
                 "depth_latency": latency(own.depth_latency, read.multiplied).value,
                 "activation_traffic": traffic.value if traffic else 0.0}
             ratio = DENSE.time({**shapes, **read.card}, values) / read.table["time"]
-            result.append((read.dtype, tables.kernel_label(read.table),
+            result.append((read.dtype, measured_tables.kernel_label(read.table),
                            errors(ratio[~halves(list(shapes.values()))])))
     return result
 

@@ -10,7 +10,7 @@ import pytest
 from _replica import linear_steps, replica, steady_of, step_of
 
 import catalogue
-from benchmarks.steady import NEVER, rows
+from benchmarks.steady_accuracy import NEVER, rows
 from calc.answer.simulated_load import system_of
 from calc.physics.arrays import normal_tail, product_log
 from calc.serving.evaluate import NEAR, evaluate

@@ -1,9 +1,8 @@
-"""Print evaluated deployments per second of processor time as JSON: one by one, in arrays, decode.
+"""Print processor time per evaluated deployment [s] as JSON: one by one, in arrays, decode.
 
-    PYTHONPATH=CHECKOUT python -P tools/rates.py
+    PYTHONPATH=CHECKOUT python -P benchmarks/rates.py
 
-Imports only public names of `calc` and `catalogue`, and no other tool, so that it measures older
-checkouts too: `tools.baseline` starts it on two of them.
+Imports only public names of `calc` and `catalogue`, so that it measures older checkouts too.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ import catalogue
 MIXED = ("h200-r1-vllm-tp8", "h200-r1-sglang-tp8", "s0-scenario-1", "s2-910b1-awq")
 ATTENTION = "mla"  # of these deployments; the first is also evaluated alone
 MOST = 4096  # requests, and tokens of a prompt or an answer
-SECONDS = 1.0  # of processor time for each rate
+SECONDS = 1.0  # of processor time for each kind
 SIZE, DECODED = 10_000, 100_000  # deployments in an array of all quantities, and of decode steps
 
 
-def rates() -> dict[str, float]:
-    """Deployments per second of one core: all quantities of one and of arrays, TPOT of arrays."""
+def times() -> dict[str, float]:
+    """Seconds per deployment on one core: all quantities of one and of arrays, TPOT of arrays."""
     many, more = mixed(SIZE), mixed(DECODED)
     alone = catalogue.load_scenario(MIXED[0]).inputs()
-    return {"scalar": rate(lambda: calc.evaluate(alone, ATTENTION)),
-            "array": SIZE * rate(lambda: calc.evaluate(many, ATTENTION)),
-            "decode": DECODED * rate(lambda: calc.decode_sweep(more, ATTENTION, threads=1))}
+    return {"scalar": fastest(lambda: calc.evaluate(alone, ATTENTION)),
+            "array": fastest(lambda: calc.evaluate(many, ATTENTION)) / SIZE,
+            "decode": fastest(lambda: calc.decode_sweep(more, ATTENTION, threads=1)) / DECODED}
 
 
 def mixed(count: int) -> dict[str, Any]:
@@ -49,15 +48,15 @@ def mixed(count: int) -> dict[str, Any]:
                      for name in ("concurrency", "input_tokens", "output_tokens")}
 
 
-def rate(call: Callable[[], object]) -> float:
-    """Calls per second of processor time, by the fastest one of `SECONDS`."""
+def fastest(call: Callable[[], object]) -> float:
+    """Processor time of the fastest call within `SECONDS` [s]."""
     call()
-    end, fastest = time.process_time() + SECONDS, float("inf")
+    end, best = time.process_time() + SECONDS, float("inf")
     while (start := time.process_time()) < end:
         call()
-        fastest = min(fastest, time.process_time() - start)
-    return 1 / fastest
+        best = min(best, time.process_time() - start)
+    return best
 
 
 if __name__ == "__main__":
-    print(json.dumps(rates()))
+    print(json.dumps(times()))

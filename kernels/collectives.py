@@ -21,7 +21,7 @@ from catalogue.deployments.physics_inputs import USUAL_NETWORK, inside_inputs, n
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.tables import Table
-from kernels.experts import LEAST_CHOSEN, LEAST_EXPERTS, LEAST_HIDDEN, LIKE_V3
+from kernels.expert_kernels import LEAST_CHOSEN, LEAST_EXPERTS, LEAST_HIDDEN, LIKE_V3
 from kernels.fitting import (
     Bounds,
     Column,
@@ -35,7 +35,7 @@ from kernels.fitting import (
     select,
 )
 from kernels.matmuls import MOST_TOKENS
-from kernels.tables import LEAST_SHORT, ReleaseTables, kinds, numbers
+from kernels.measured_tables import LEAST_SHORT, ReleaseTables, kinds, numbers
 from kernels.writing import FittedTable
 
 Mode = Literal["low_latency", "normal"]
@@ -192,7 +192,7 @@ def exchanges(there: Table, back: Table, device: Device, mechanisms: Mechanisms,
     for mode in MODES:
         rows = there.select((there["mode"] == mode) & np.isin(there["multiprocessors"], SERVED)
                             & (there["tokens"] <= MOST_TOKENS))
-        columns, time, kind = _there_and_back(rows, back.select(back["mode"] == mode))
+        columns, time, kind = there_and_back(rows, back.select(back["mode"] == mode))
         if len(time) < LEAST_ROWS:
             continue
         columns |= links | {"exchange_normal": float(mode == "normal")}
@@ -205,7 +205,7 @@ def exchanges(there: Table, back: Table, device: Device, mechanisms: Mechanisms,
             continue
         nodes = np.asarray(columns["nodes"])
         own = np.isin(nodes, NODES) | (mode != "normal")
-        fitted = _fitted(select(columns, own), time[own], kind[own], of_card)
+        fitted = fitted_law(select(columns, own), time[own], kind[own], of_card)
         yield table(kernel=kernel, fit=fitted)
         for count in np.unique(nodes[~own]):
             at = nodes == count
@@ -233,7 +233,7 @@ def card_values(device: Device, mechanisms: Mechanisms, mode: Mode) -> dict[str,
     return {name: value.value if value else 0.0 for name, value in values.items()}
 
 
-def _there_and_back(there: Table, back: Table
+def there_and_back(there: Table, back: Table
                     ) -> tuple[dict[str, Column | float], Column, NDArray[np.int64]]:
     """Columns and times [s] of dispatches with the combine of the same shape, and their kinds."""
     names = (*SHAPE, "multiprocessors")
@@ -252,7 +252,7 @@ def _there_and_back(there: Table, back: Table
         [*(there[name] for name in SHAPE[:-1]), element])
 
 
-def _fitted(columns: Columns, time: Column, kind: NDArray[np.int64], of_card: dict[str, float]
+def fitted_law(columns: Columns, time: Column, kind: NDArray[np.int64], of_card: dict[str, float]
             ) -> Fitted:
     """A law of the parameters that rows determine, with the card's values of the others.
 
@@ -265,7 +265,7 @@ def _fitted(columns: Columns, time: Column, kind: NDArray[np.int64], of_card: di
     for rows in (~across, across):
         if rows.any():
             some = select(columns, rows)
-            law = exchange_law(ACROSS if rows is across else _inside(some))
+            law = exchange_law(ACROSS if rows is across else inside(some))
             constants = {name: value for name, value in {**of_card, **values}.items()
                          if name not in law.parameters}
             parts.append(fit(law, {**some, **constants}, time[rows], chosen[rows],
@@ -278,7 +278,7 @@ def _fitted(columns: Columns, time: Column, kind: NDArray[np.int64], of_card: di
                    fitted=sum(part.fitted for part in parts))
 
 
-def _inside(columns: Columns) -> set[str]:
+def inside(columns: Columns) -> set[str]:
     """Parameters that rows of one server determine: no time of a token where all have as many
     bytes, none of an expert where all have about as many of them."""
     varied = {"exchange_expert_time": "n_routed_experts", "exchange_token_time": "token_bytes"}

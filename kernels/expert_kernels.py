@@ -29,7 +29,7 @@ from catalogue.entries.profiles import in_order
 from catalogue.tables import Table
 from kernels.fitting import Bounds, Column, Columns, Fitted, Law, fit, halves
 from kernels.matmuls import ACTIVATION_BYTES, MOST_TOKENS, MULTIPLY_ADD, OVERLAP, matmul_inputs
-from kernels.tables import (
+from kernels.measured_tables import (
     FORMATS,
     LEAST_TABLE,
     ReleaseTables,
@@ -96,7 +96,7 @@ def expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool 
         columns: ``tokens`` of all ranks, ``n_routed_experts``, ``num_experts_per_tok``,
             ``expert_parallel``, ``hidden_size``, ``inside`` (width of an expert on the rank),
             ``expert_rows`` and ``experts_read`` of the rank, and constants of the card.
-        parameters: of ``WHOLE``, ``SENT`` or ``SLICES``.
+        parameters: of ``WHOLE_EXPERTS``, ``SENT`` or ``SLICES``.
         slices: whether experts are cut over ranks, not whole.
         sent: whether the rank has been sent its own rows and no others.
 
@@ -105,7 +105,7 @@ def expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool 
     hidden, inside = columns["hidden_size"], columns["inside"]
     rows, read = columns["expert_rows"], columns["experts_read"]
     together = rows / columns["num_experts_per_tok"] if sent else columns["tokens"]
-    unused = dict.fromkeys((*WHOLE.parameters, *SLICES.parameters), 1.0)
+    unused = dict.fromkeys((*WHOLE_EXPERTS.parameters, *SLICES.parameters), 1.0)
     unused |= {"gathered_row_traffic": 0.0, "expert_row_traffic": ONCE.start}
     q = matmul_inputs(
         columns, {**unused, **parameters}, routed_expert_peak=columns["peak"],
@@ -122,16 +122,16 @@ def expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool 
     return np.asarray(time, float)
 
 
-WHOLE = Law("experts", {
+WHOLE_EXPERTS = Law("experts", {
     "routed_expert_gemm_efficiency": Bounds(0.5, 0.02, 0.98),
     "expert_streaming_efficiency": Bounds(0.7, 0.05, 0.98),
     "routed_expert_latency": Bounds(1e-5, 1e-7, 2e-4),
     "gathered_row_traffic": Bounds(1, 1e-3, 40), "expert_tile_growth": GROWTH,
     "largest_expert_tile": LARGEST},
     expert_time, {"expert_load_overlap": OVERLAP, "expert_row_traffic": ONCE})
-SENT = replace(WHOLE, parameters={
+SENT = replace(WHOLE_EXPERTS, parameters={
     {"gathered_row_traffic": "expert_row_traffic"}.get(name, name): bounds
-    for name, bounds in WHOLE.parameters.items()}, time=partial(expert_time, sent=True),
+    for name, bounds in WHOLE_EXPERTS.parameters.items()}, time=partial(expert_time, sent=True),
     fixed={"expert_load_overlap": OVERLAP})
 SLICES = Law("experts", {
     "sliced_expert_gemm_efficiency": Bounds(0.5, 0.02, 0.98),
@@ -192,14 +192,14 @@ def rank_load(tokens: int, experts: int, chosen: int, ranks: int, skew: str,
     if skew == "uniform":
         return (float(distinct_experts(experts, chosen, tokens)) / ranks, tokens * chosen / ranks)
     if skew == "balanced":
-        loads = [_in_turn(tokens, experts, chosen)[: experts // ranks]]
+        loads = [in_turn(tokens, experts, chosen)[: experts // ranks]]
     elif skew.startswith(POWER_LAW):
         rng = np.random.default_rng(SEED)
         exponent = float(skew.removeprefix(POWER_LAW))
         loads = []
         for _ in range(DRAWS):
-            rows = _drawn(rng, tokens, experts, chosen, exponent)
-            _deal(rows, tokens, tokens * chosen, ranks, left)
+            rows = drawn_rows(rng, tokens, experts, chosen, exponent)
+            deal(rows, tokens, tokens * chosen, ranks, left)
             by_rank = rows.reshape(ranks, -1)
             loads.append(by_rank[by_rank.sum(axis=1).argmax()])
     else:
@@ -209,7 +209,7 @@ def rank_load(tokens: int, experts: int, chosen: int, ranks: int, skew: str,
             float(np.mean([load.sum() for load in loads])))
 
 
-def _in_turn(tokens: int, experts: int, chosen: int) -> NDArray[np.int64]:
+def in_turn(tokens: int, experts: int, chosen: int) -> NDArray[np.int64]:
     """Rows of every expert where each is chosen in turn."""
     stride = -(-experts // chosen)
     step = 1.0 if tokens >= stride else stride / tokens
@@ -217,7 +217,7 @@ def _in_turn(tokens: int, experts: int, chosen: int) -> NDArray[np.int64]:
     return np.bincount(taken.astype(int).ravel(), minlength=experts)
 
 
-def _drawn(rng: np.random.Generator, tokens: int, experts: int, chosen: int, exponent: float
+def drawn_rows(rng: np.random.Generator, tokens: int, experts: int, chosen: int, exponent: float
            ) -> NDArray[np.int64]:
     """Rows of every expert where loads are drawn from a power law, rounded, none above all."""
     total = tokens * chosen
@@ -227,7 +227,7 @@ def _drawn(rng: np.random.Generator, tokens: int, experts: int, chosen: int, exp
     return np.minimum(np.round(drawn / drawn.sum() * total).astype(int), tokens)
 
 
-def _deal(rows: NDArray[np.int64], tokens: int, total: int, ranks: int, left: Dealing) -> None:
+def deal(rows: NDArray[np.int64], tokens: int, total: int, ranks: int, left: Dealing) -> None:
     """Change rows of experts, one after another, until all are dealt."""
     missing = total - int(rows.sum())
     step, turn = int(np.sign(missing)), 0
@@ -255,16 +255,16 @@ def fitted_experts(tables: ReleaseTables) -> Iterator[FittedTable]:
     since = ALL_ROWS_SINCE.get(tables.engine)
     without_others = since is not None and in_order(tables.release) < in_order(since)
     for dtype, multiplied, formats, card, table in tables.formats("experts", FORMATS):
-        table = _many_experts(table)
+        table = many_experts(table)
         uncut, sent = table["tensor_parallel"] == 1, table["kernel"] == AFTER_EXCHANGE
         for law, cut, gathered, rows in (
-                (SENT if without_others else WHOLE, "whole", gathering, uncut & ~sent),
+                (SENT if without_others else WHOLE_EXPERTS, "whole", gathering, uncut & ~sent),
                 (SENT, "whole", False, uncut & sent), (SLICES, "slices", None, ~uncut & ~sent)):
-            some = _one_kernel(table.select(rows))
+            some = one_kernel(table.select(rows))
             kernel = kernel_label(some) if len(some) >= LEAST_TABLE else ""
             if not kernel or (tables.engine, kernel, cut) in OTHERWISE:
                 continue
-            fitted = _fit(law, some, card, tables)
+            fitted = fit_table(law, some, card, tables)
             if fitted is not None:
                 # Triton's MXFP4 kernels are of gpt-oss, whose attention is grouped
                 attention = "gqa" if dtype == "mxfp4-w4a16" and "triton" in kernel else None
@@ -272,7 +272,7 @@ def fitted_experts(tables: ReleaseTables) -> Iterator[FittedTable]:
                                   cut, gathered, formats, attention)
 
 
-def _many_experts(table: Table) -> Table:
+def many_experts(table: Table) -> Table:
     """Rows of gated experts of models with many, cut in one way, with a known routing."""
     cut = table["moe_intermediate_size"] / table["tensor_parallel"]
     sent = table["kernel"] == AFTER_EXCHANGE
@@ -288,7 +288,7 @@ def _many_experts(table: Table) -> Table:
         & (table["matrices"] == GATED))
 
 
-def _one_kernel(table: Table) -> Table:
+def one_kernel(table: Table) -> Table:
     """Rows of the kernel that an engine takes for DeepSeek-V3, or for most shapes."""
     like = np.logical_and.reduce([table[name] == value for name, value in LIKE_V3.items()])
     chosen = table["kernel"][like] if like.any() else table["kernel"]
@@ -296,7 +296,8 @@ def _one_kernel(table: Table) -> Table:
     return table.select(table["kernel"] == counted[0][0]) if counted else table
 
 
-def _fit(law: Law, table: Table, card: dict[str, float], tables: ReleaseTables) -> Fitted | None:
+def fit_table(law: Law, table: Table, card: dict[str, float], tables: ReleaseTables
+              ) -> Fitted | None:
     """A law of experts, of rows whose weights come from memory; None of too few such rows.
 
     Tables time the same weights again and again: where few experts are hit, as of 1 to 15 tokens on

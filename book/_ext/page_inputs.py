@@ -133,13 +133,13 @@ class Inputs:
 
     def _reached(self, code: str) -> str:
         """Hash the modules of `notebooks/` that some code imports, and what these import."""
-        found: set[str] = set()
+        reached: set[str] = set()
         waiting = self._own(imported(code))
         while waiting:
-            if (name := waiting.pop()) not in found:
-                found.add(name)
+            if (name := waiting.pop()) not in reached:
+                reached.add(name)
                 waiting += self._imports[name]
-        return digest(*(part for name in sorted(found) for part in (name, self._modules[name])))
+        return digest(*(part for name in sorted(reached) for part in (name, self._modules[name])))
 
     def _own(self, names: Iterable[str]) -> list[str]:
         """The modules of `notebooks/` among some modules and the packages that these are in."""

@@ -40,8 +40,8 @@ class Document(NamedTuple):
 
 def names_of(title: str) -> list[str]:
     """What an entry is called: 'S1 plan C: 32×H20' is 'S1 plan C', 'plan C'."""
-    found = HEAD.match(title)
-    words = (found[1] if found else title).split()
+    match = HEAD.match(title)
+    words = (match[1] if match else title).split()
     return [" ".join(words[i:]) for i in range(len(words))]
 
 
@@ -56,26 +56,27 @@ def label_of(document: Document) -> str:
     return anchor or page.removesuffix(".html").rpartition("/")[2]
 
 
-def _rows(section: Section) -> str:
+def row_text(section: Section) -> str:
+    """Rows of a section; of a long table, their first cells."""
     short = len(section.rows) <= MOST_ROWS
     return "\n".join(row if short else row.partition(" · ")[0] for row in section.rows)
 
 
-def _sections(name: str, page: Page, letters: Container[str]) -> Iterator[Document]:
+def section_documents(name: str, page: Page, letters: Container[str]) -> Iterator[Document]:
     """A chapter, section by section, without the names of letters under its formulas."""
-    for place, section in enumerate(page.sections):
-        if SYMBOLS.search(section.anchor) or (name == REFERENCE and place):
+    for index, section in enumerate(page.sections):
+        if SYMBOLS.search(section.anchor) or (name == REFERENCE and index):
             continue
         weight = WEIGHTS["chapter"] * (ASIDE_WEIGHT if ASIDE.search(section.anchor) else 1)
-        yield Document("chapter", f"{name}.html" + (f"#{section.anchor}" if place else ""), weight,
-                       page.title, section.heading if place else "",
-                       [] if place else [name.rpartition("/")[2]],
+        yield Document("chapter", f"{name}.html" + (f"#{section.anchor}" if index else ""), weight,
+                       page.title, section.heading if index else "",
+                       [] if index else [name.rpartition("/")[2]],
                        "\n".join(text for text in section.texts
                                  if LEGEND.split(text, maxsplit=1)[0] not in letters),
-                       _rows(section))
+                       row_text(section))
 
 
-def _entry(kind: str, name: str, page: Page) -> Iterator[Document]:
+def entry(kind: str, name: str, page: Page) -> Iterator[Document]:
     """A page of a catalogue: what it is called, what it begins with, and its headings."""
     yield Document(kind, f"{name}.html", WEIGHTS[kind], page.title, "",
                    [*names_of(page.title), name.rpartition("/")[2]],
@@ -93,8 +94,8 @@ def of_pages(pages: Mapping[str, Page], symbols: Mapping[str, Mapping[str, str]]
     for name, page in pages.items():
         kind = next((kind for folder, kind in KINDS.items() if name.startswith(folder)), "")
         if page.sections:
-            yield from (_entry(kind, name, page) if kind
-                        else _sections(name, page, letters))
+            yield from (entry(kind, name, page) if kind
+                        else section_documents(name, page, letters))
 
 
 def names_of_term(term: Mapping[str, Any]) -> list[str]:

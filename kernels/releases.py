@@ -9,11 +9,11 @@ from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import in_order
 from catalogue.tables import Shelf
-from kernels.attention import fitted_blocks, fitted_cores
-from kernels.communication import fitted_all_reduces, fitted_exchanges
-from kernels.experts import fitted_experts
+from kernels.attention_kernels import fitted_blocks, fitted_cores
+from kernels.collectives import fitted_all_reduces, fitted_exchanges
+from kernels.expert_kernels import fitted_experts
 from kernels.matmuls import fitted_matmuls
-from kernels.tables import ReleaseTables
+from kernels.measured_tables import ReleaseTables
 from kernels.writing import FittedTable
 
 
@@ -31,7 +31,7 @@ def fitted_tables(shelf: Shelf, card: str, engine: str) -> Iterator[FittedTable]
     mechanisms: Mechanisms = library.load("mechanisms", str(device.mechanisms))
     releases = [release for name, _, release in (
         named.partition("@") for named in shelf.engines(card=card))
-        if name == engine and _is_release(release)]
+        if name == engine and is_release(release)]
     fits: list[FittedTable] = []
     for release in sorted(releases, key=in_order):
         tables, count = ReleaseTables(shelf, device, mechanisms, engine, release), len(fits)
@@ -42,7 +42,8 @@ def fitted_tables(shelf: Shelf, card: str, engine: str) -> Iterator[FittedTable]
         yield from fits[count:]
 
 
-def _is_release(release: str) -> bool:
+def is_release(release: str) -> bool:
+    """Whether a text is the name of a release."""
     try:
         in_order(release)
     except ValueError:

@@ -100,7 +100,7 @@ def deployment(seed: int) -> tuple[str, catalogue.Scenario]:
     if arrivals == "think":
         workload |= {"arrivals": "closed-loop", "think_time": f"{thinking:.3g} s"}
 
-    def made(users: int) -> catalogue.Scenario:
+    def deployment(users: int) -> catalogue.Scenario:
         counts = dict.fromkeys(("concurrency", "requests"), f"{users} request")
         scenario = catalogue.load_scenario(base, overrides=[*layout, *(
             f"workload.{name}={value}" for name, value in (workload | counts).items())])
@@ -110,11 +110,11 @@ def deployment(seed: int) -> tuple[str, catalogue.Scenario]:
             "mechanisms": scenario.file.mechanisms | given}))
 
     if arrivals != "poisson":
-        return kind, made(users)
-    found = evaluate((every := made(users)).inputs(), every.model.attention)
-    rate = load * float(found["steady_request_throughput"])
+        return kind, deployment(users)
+    quantities = evaluate((every := deployment(users)).inputs(), every.model.attention)
+    rate = load * float(quantities["steady_request_throughput"])
     workload |= {"arrivals": "poisson", "arrival_rate": f"{rate:.4g} request/s"}
-    return kind, made(max(SPARE * users, BESIDE_RANDOM))
+    return kind, deployment(max(SPARE * users, BESIDE_RANDOM))
 
 
 def _layout(nodes: int, tensor: int, data: int, expert: int) -> list[str]:
@@ -134,12 +134,12 @@ def row(seed: int) -> Row | None:
     if (everything["headroom_per_device"] < 0 or not closed.keeps_up
             or everything["max_concurrency"] < ROOM * closed.in_flight):
         return None
-    system, asked = system_of(scenario), stated_load(scenario)
-    users = asked.users or closed.in_flight
-    run_time = request_run_time(system, asked, cycle(scenario, asked))
+    system, stated = system_of(scenario), stated_load(scenario)
+    users = stated.users or closed.in_flight
+    run_time = request_run_time(system, stated, cycle(scenario, stated))
     if run_time * max(FEWEST, OF_EACH_USER * users) > DEAREST:
         return None
-    seen = simulate_load(scenario, asked, system=system, wanted=MEANS, seed=seed)
+    seen = simulate_load(scenario, stated, system=system, wanted=MEANS, seed=seed)
     if not seen.summary.steady or not seen.tpot.values.size:
         return None
     return Row(seed, kind, closed.values["steady_ttft"] / seen.ttft.mean,
@@ -148,7 +148,7 @@ def row(seed: int) -> Row | None:
 
 def rows(first: int = FIRST) -> Iterator[Row]:
     """Deployments that count, from a seed on."""
-    return (found for seed in count(first) if (found := row(seed)) is not None)
+    return (result for seed in count(first) if (result := row(seed)) is not None)
 
 
 def measure() -> dict[str, tuple]:

@@ -37,7 +37,7 @@ from catalogue.entries.profiles import in_order
 from catalogue.tables import LATENT, QUERY, ROTATED, VALUE, WIDTHS, Table
 from kernels.fitting import Bounds, Column, Columns, Law, fit, halves
 from kernels.matmuls import ACTIVATION_BYTES, DENSE, MULTIPLY_ADD, OF_CARD
-from kernels.tables import (
+from kernels.measured_tables import (
     FORMATS,
     LAUNCHED,
     LEAST_SHORT,
@@ -293,8 +293,8 @@ def fitted_blocks(tables: ReleaseTables, fits: Sequence[FittedTable]) -> Iterato
         **{name: stated.value for name in ("core_tile_rows", "latent_core_latency")
            if (stated := getattr(mechanisms, name))}, **core}
     for law, attention, rows in (
-            (DECODE_BETWEEN if core else DECODE_BLOCK, "mla", _dense_rows(tables, dense.dtype)),
-            (SPARSE_BLOCK, "sparse", _sparse_rows(tables, dense.dtype))):
+            (DECODE_BETWEEN if core else DECODE_BLOCK, "mla", dense_rows(tables, dense.dtype)),
+            (SPARSE_BLOCK, "sparse", sparse_rows(tables, dense.dtype))):
         if rows is None:
             continue
         table, more = rows
@@ -317,7 +317,7 @@ def _rows(tables: ReleaseTables, operator: str, dtype: str, model: str, least: i
                         & (table["context"] >= least))
 
 
-def _dense_rows(tables: ReleaseTables, dtype: str) -> tuple[Table, Columns] | None:
+def dense_rows(tables: ReleaseTables, dtype: str) -> tuple[Table, Columns] | None:
     """Blocks with a cache in 16 bits, and constants besides their shapes."""
     table = _rows(tables, DECODE_BLOCK.operator, dtype, BLOCK_MODEL, LEAST_CONTEXT)
     if table is None:
@@ -329,7 +329,7 @@ def _dense_rows(tables: ReleaseTables, dtype: str) -> tuple[Table, Columns] | No
     return table.select(table["kernel"] == kernel), {"element_bytes": WIDTHS["bf16"]}
 
 
-def _sparse_rows(tables: ReleaseTables, dtype: str) -> tuple[Table, Columns] | None:
+def sparse_rows(tables: ReleaseTables, dtype: str) -> tuple[Table, Columns] | None:
     """Blocks with an indexer that chooses, of either cache; None of a card without its laws.
 
     What they read of a cache is little, so that it matters little whether the L2 had it.

@@ -33,7 +33,7 @@ class FormulaError(Exception):
 
 
 @cache
-def _engine() -> MiniRacer:
+def start_engine() -> MiniRacer:
     """Start V8 with KaTeX in it; it has to be closed, or the process would not end."""
     engine = MiniRacer()
     atexit.register(engine.close)
@@ -46,7 +46,8 @@ def typeset(tex: str, display: bool, output: str = EVERYTHING) -> str:
     """Set a formula as HTML; `display` gives it a line of its own. Raises FormulaError."""
     options = {"displayMode": display, "output": output, "strict": "error"}
     try:
-        done = _engine().eval(f"katex.renderToString({json.dumps(tex)}, {json.dumps(options)})")
+        done = start_engine().eval(
+            f"katex.renderToString({json.dumps(tex)}, {json.dumps(options)})")
     except JSEvalException as error:
         reason = str(error).partition("\n")[0].rpartition("Error: ")[2]
         raise FormulaError(f"KaTeX cannot set {tex[:200]!r}: {reason}") from None
@@ -81,7 +82,7 @@ def visitors(output: str) -> tuple[Any, Any]:
     return inline, block
 
 
-def _styles(app: Sphinx, page: str, template: str, context: dict[str, Any],
+def styles(app: Sphinx, page: str, template: str, context: dict[str, Any],
             doctree: nodes.document | None) -> None:
     """Link KaTeX's styles on pages that have a formula."""
     if app.env.get_domain("math").has_equations(page):  # type: ignore[attr-defined]
@@ -92,4 +93,4 @@ def setup(app: Sphinx) -> None:
     """Register the renderer."""
     inline, block = visitors(EVERYTHING)
     app.add_html_math_renderer("katex", (inline, None), (block, None))
-    app.connect("html-page-context", _styles)
+    app.connect("html-page-context", styles)

@@ -1,4 +1,4 @@
-"""The book as a PDF per language: ``python -m tools.site.printed``, after the book is built.
+"""The book as a PDF per language: ``python -m tools.site.pdf``, after the book is built.
 
 The chapters of the built site are set one behind another into one page, which Chromium prints:
 figures stay vectors, equations keep their numbers, links within the book lead to pages of the PDF.

@@ -35,20 +35,20 @@ def paired(goal: Goal, evaluated: Evaluated, deployments: Deployments
         deployments: pools of a kind, but for their requests in flight.
     """
     first = [q for choice in deployments(goal, "prefill") if (q := _fitting(
-        goal, evaluated, replace(choice, concurrency=_held(goal, choice))))]
+        goal, evaluated, replace(choice, concurrency=prompts_of_pool(goal, choice))))]
     then = [q for choice in deployments(goal, "decode") for batch in goal.space.batches or ()
-            if _asked(goal, batch * choice.data, choice.data) and (q := _fitting(
+            if has_demand(goal, batch * choice.data, choice.data) and (q := _fitting(
                 goal, evaluated, replace(choice, concurrency=batch * choice.data)))]
     counts = len(first), len(then)
     if goal.demand.users is not None:
-        first, then = _unbeaten(first, _prompts), _unbeaten(then, _tokens)
+        first, then = _unbeaten(first, prefill_worth), _unbeaten(then, decode_worth)
     pairs = ((one, two) for one in first for two in then
              if goal.cards.fewest <= one["cards"] + two["cards"] <= int(goal.cards.most or 0))
-    rows = [row for one, two in pairs if (row := _together(goal, one, two))]
+    rows = [row for one, two in pairs if (row := together(goal, one, two))]
     return rows, *counts
 
 
-def _held(goal: Goal, choice: Choice) -> int:
+def prompts_of_pool(goal: Goal, choice: Choice) -> int:
     """Prompts of a pool: of four full chunks on each stage."""
     new = goal.demand.input_tokens * (1 - goal.demand.prefill_hit_share)
     return min(max(math.ceil(4 * choice.chunk / new), PROMPTS[0]), PROMPTS[1]) * (
@@ -63,19 +63,19 @@ def _unbeaten(pools: list[dict[str, Any]], worth: Worth) -> list[dict[str, Any]]
     return [q for q in pools if not any(beats(worth(other), worth(q)) for other in pools)]
 
 
-def _prompts(q: dict[str, Any]) -> tuple[float, ...]:
+def prefill_worth(q: dict[str, Any]) -> tuple[float, ...]:
     """What a prefill pool is worth to a pair."""
     rate = min(q["request_throughput"], q["data_parallel"] / q["kv_port_time"])
     return (-q["cards"], rate, -q["data_parallel"] / rate, -q["prefill_time"], -q["kv_port_time"])
 
 
-def _tokens(q: dict[str, Any]) -> tuple[float, ...]:
+def decode_worth(q: dict[str, Any]) -> tuple[float, ...]:
     """What a decode pool is worth to a pair."""
     return (-q["cards"], q["request_throughput"], -q["tpot"], -q["kv_port_time"],
             q["data_parallel"] / q["kv_port_time"], -q["draft_tokens"])
 
 
-def _asked(goal: Goal, requests: int, ranks: int) -> bool:
+def has_demand(goal: Goal, requests: int, ranks: int) -> bool:
     """Whether there are as many users, on equally full ranks."""
     users = goal.demand.users
     return users is None or requests <= math.ceil(users / ranks) * ranks
@@ -86,7 +86,7 @@ def _fitting(goal: Goal, evaluated: Evaluated, choice: Choice) -> dict[str, Any]
     return None if q["headroom_per_device"] < 0 else {**q, "cards": choice.devices}
 
 
-def _together(goal: Goal, one: dict[str, Any], two: dict[str, Any]) -> dict[str, float] | None:
+def together(goal: Goal, one: dict[str, Any], two: dict[str, Any]) -> dict[str, float] | None:
     """A pair in its steady state; None where it does not serve the load.
 
     A prompt waits for what is left of those before it (Pollaczek-Khinchine), and users wait for
