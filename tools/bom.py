@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
 from cyclonedx.contrib.license.factories import LicenseFactory
 from cyclonedx.model import Property
 from cyclonedx.model.bom import Bom
@@ -39,11 +40,12 @@ PINS = ROOT / "requirements.txt"
 BOM, LIST = ROOT / "docs" / "sbom.cdx.json", ROOT / "docs" / "licences.csv"
 HEAD = ("name", "version", "licence", "where")
 UNKNOWN = "unknown"
+VARIABLES = {"LC_ALL": "C.UTF-8", "UV_LINK_MODE": "copy", "PYTHONDONTWRITEBYTECODE": "1"}
 WHERE = "will-it-fit:where"  # property of what is not taken everywhere: a condition, or a folder
 
 
 class Carried(NamedTuple):
-    """A font or script that stands in the project, and with the site and the wheel."""
+    """A font or script in this repository, which the site or the wheel contains."""
 
     name: str
     package: str  # of npm
@@ -52,20 +54,8 @@ class Carried(NamedTuple):
     folder: str  # with its text
 
 
-CARRIED = (
-    Carried("DataTables", "datatables.net", "3.1.5", "MIT", "book/assets/vendor/datatables"),
-    Carried("Font Awesome Free", "@fortawesome/fontawesome-free", "6", "OFL-1.1 AND CC-BY-4.0",
-            "book/assets/vendor/fontawesome"),
-    Carried("KaTeX", "katex", "0.19.1", "MIT", "book/assets/vendor/katex"),
-    Carried("KaTeX", "katex", "0.19.1", "MIT", "book/_ext/setting/vendor/katex"),
-    Carried("MiniSearch", "minisearch", "7.2.0", "MIT", "book/assets/vendor/minisearch"),
-    Carried("IBM Plex Sans, reduced to Workbench Sans", "@fontsource-variable/ibm-plex-sans",
-            "5.3.0", "OFL-1.1", "book/assets/vendor/plex"),
-    Carried("IBM Plex Sans, reduced to Workbench Sans", "@fontsource-variable/ibm-plex-sans",
-            "5.3.0", "OFL-1.1", "notebooks/show/fonts"),
-    Carried("Noto Sans SC, reduced to Workbench Sans SC", "@fontsource/noto-sans-sc", "5.3.0",
-            "OFL-1.1", "notebooks/show/fonts"),
-)
+CARRIED = tuple(Carried(**row) for row in yaml.safe_load(
+    Path(__file__).with_suffix(".yml").read_text("utf-8")))
 
 
 def pins() -> list[Requirement]:
@@ -82,40 +72,36 @@ def version(pin: Requirement) -> str:
 
 def installed() -> dict[str, Component]:
     """Components of all pinned packages by name, installed into a temporary environment."""
-    wanted: dict[str, str] = {}
+    packages: dict[str, str] = {}
     for pin in pins():
-        if pin.name not in wanted or (pin.marker and pin.marker.evaluate()):  # of two, ours
-            wanted[pin.name] = f"{pin.name}=={version(pin)}"
+        if pin.name not in packages or (pin.marker and pin.marker.evaluate()):  # of two, ours
+            packages[pin.name] = f"{pin.name}=={version(pin)}"
     with tempfile.TemporaryDirectory() as folder:
-        _run(UV, "venv", "--quiet", "--python", sys.executable, folder)
-        _run(UV, "pip", "install", "--quiet", "--python", Path(folder, "bin", "python"),
-             "--no-deps", *wanted.values())
-        printed = _run(CYCLONEDX, "environment", "--output-reproducible", folder)
+        python = Path(folder, "bin", "python")
+        commands: tuple[list[str | Path], ...] = (
+            [UV, "venv", "--quiet", "--python", sys.executable, folder],
+            [UV, "pip", "install", "--quiet", "--python", python, "--no-deps", *packages.values()],
+            [CYCLONEDX, "environment", "--output-reproducible", folder])
+        for words in commands:
+            done = subprocess.run(words, cwd=ROOT, env=os.environ | VARIABLES, text=True,
+                                  check=True, stdout=subprocess.PIPE)
     reader: Any = Bom  # its decorator adds the method
-    found = reader.from_json(json.loads(printed)).components
-    return {canonicalize_name(each.name): each for each in found}
+    return {canonicalize_name(component.name): component
+            for component in reader.from_json(json.loads(done.stdout)).components}
 
 
-def _run(*words: str | Path) -> str:
-    """Standard output of a command. Raises CalledProcessError."""
-    environment = os.environ | {"LC_ALL": "C.UTF-8", "UV_LINK_MODE": "copy",
-                                "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(words, cwd=ROOT, env=environment, text=True, check=True,
-                          stdout=subprocess.PIPE).stdout
-
-
-def components(known: Mapping[str, Component]) -> list[Component]:
-    """Each pin once, with the licences of its name in `known`, then what is carried."""
+def components(packages: Mapping[str, Component]) -> list[Component]:
+    """Each pin once, with the licences of its name in `packages`, then the carried ones."""
     rows: list[tuple[str, PackageURL, str, str, Iterable[Any]]] = []
     for pin in pins():
         name = canonicalize_name(pin.name)
         purl = PackageURL("pypi", None, name, version(pin))
-        rows.append((pin.name, purl, f"{purl}", str(pin.marker or ""), known[name].licenses))
-    for each in CARRIED:
-        group, _, package = each.package.rpartition("/")
-        purl = PackageURL("npm", group or None, package, each.version)
-        rows.append((each.name, purl, f"{purl}#{each.folder}", each.folder,
-                     [LicenseFactory().make_from_string(each.licence)]))
+        rows.append((pin.name, purl, f"{purl}", str(pin.marker or ""), packages[name].licenses))
+    for item in CARRIED:
+        group, _, package = item.package.rpartition("/")
+        purl = PackageURL("npm", group or None, package, item.version)
+        rows.append((item.name, purl, f"{purl}#{item.folder}", item.folder,
+                     [LicenseFactory().make_from_string(item.licence)]))
     return [Component(name=name, version=purl.version, type=ComponentType.LIBRARY, purl=purl,
                       bom_ref=ref, licenses=licences,
                       properties=[Property(name=WHERE, value=where)] if where else [])
@@ -125,13 +111,14 @@ def components(known: Mapping[str, Component]) -> list[Component]:
 def bill(parts: Iterable[Component]) -> str:
     """The bill of materials of the project, the same for the same parts: no time, no number."""
     about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    whole = Component(name=about["name"], version=about["version"], type=ComponentType.APPLICATION,
-                      bom_ref=about["name"], description=about["description"],
-                      licenses=[LicenseFactory().make_from_string(about["license"])])
-    made = Bom(components=parts)
-    made.metadata.component = whole
-    made.register_dependency(whole, list(made.components))
-    outputter = make_outputter(made, OutputFormat.JSON, SchemaVersion.V1_6)
+    project = Component(
+        name=about["name"], version=about["version"], type=ComponentType.APPLICATION,
+        bom_ref=about["name"], description=about["description"],
+        licenses=[LicenseFactory().make_from_string(about["license"])])
+    bom = Bom(components=parts)
+    bom.metadata.component = project
+    bom.register_dependency(project, list(bom.components))
+    outputter = make_outputter(bom, OutputFormat.JSON, SchemaVersion.V1_6)
     data = json.loads(outputter.output_as_string())
     del data["serialNumber"], data["metadata"]["timestamp"]
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
@@ -142,13 +129,13 @@ def listed(bom: str) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEAD)
-    for each in json.loads(bom)["components"]:
+    for part in json.loads(bom)["components"]:
         stated = [one.get("expression") or one["license"].get("id")
                   or one["license"]["name"].rpartition(" :: ")[2]  # of a classifier
-                  for one in each.get("licenses", ())]
-        where = next((one["value"] for one in each.get("properties", ()) if one["name"] == WHERE),
+                  for one in part.get("licenses", ())]
+        where = next((one["value"] for one in part.get("properties", ()) if one["name"] == WHERE),
                      "")
-        writer.writerow([each["name"], each["version"], "; ".join(stated) or UNKNOWN, where])
+        writer.writerow([part["name"], part["version"], "; ".join(stated) or UNKNOWN, where])
     return text.getvalue()
 
 

@@ -53,18 +53,19 @@ def measured_errors(cells: Iterable[GateCell] | None = None) -> dict[str, dict[s
     """
     cells = [cell for name in gate_names() for cell in gate_cells(name)] if cells is None else [
         *cells]
-    found: dict[str, dict[str, float]] = {}
+    errors: dict[str, dict[str, float]] = {}
     for summary in summarise(cells):
         if not math.isnan(summary.mean):
-            found.setdefault(summary.system, {})[summary.metric] = round(summary.mean, DIGITS)
-    known = [cell for cell in cells if not math.isnan(cell.predicted)]
-    found[ALL] = {}
-    for metric in dict.fromkeys(cell.metric for cell in known):
-        sizes = [abs(cell.error) for cell in known if cell.metric == metric]
-        found[ALL][metric] = round(math.fsum(sizes) / len(sizes), DIGITS)
-    found[ALL][REFUSED] = len({(cell.system, cell.row) for cell in cells if cell.refused})
-    found[ALL][UNPREDICTED] = len(cells) - len(known)
-    return found
+            errors.setdefault(summary.system, {})[summary.metric] = round(summary.mean, DIGITS)
+    sizes: dict[str, list[float]] = {}
+    for cell in cells:
+        if not math.isnan(cell.predicted):
+            sizes.setdefault(cell.metric, []).append(abs(cell.error))
+    errors[ALL] = {metric: round(math.fsum(values) / len(values), DIGITS)
+                   for metric, values in sizes.items()}
+    errors[ALL][REFUSED] = len({(cell.system, cell.row) for cell in cells if cell.refused})
+    errors[ALL][UNPREDICTED] = len(cells) - sum(map(len, sizes.values()))
+    return errors
 
 
 def memory_errors(cells: Iterable[StartupCell] | None = None) -> dict[str, dict[str, float]]:
@@ -74,17 +75,17 @@ def memory_errors(cells: Iterable[StartupCell] | None = None) -> dict[str, dict[
         cells: predictions; those of all logs, if absent.
     """
     cells = startup_cells(startup_rows()) if cells is None else list(cells)
-    found = {}
+    errors = {}
     for system, chosen in ((MEMORY, [cell for cell in cells if not cell.row.log.fitted]),
                            (MEMORY_ALL, cells)):
         summary = summarise_startups(chosen)
         if summary.figures:
-            found[system] = {
+            errors[system] = {
                 BEYOND_NEAR: round(1 - summary.near / summary.figures, DIGITS),
                 BEYOND_FAR: summary.far,
                 OUTSIDE: round(max(MISSED, 1 - summary.covered / summary.figures), DIGITS),
                 UNPREDICTED: summary.unpredicted}
-    return found
+    return errors
 
 
 def recorded_errors() -> dict[str, dict[str, float]]:
@@ -101,10 +102,10 @@ def regressions(now: dict[str, dict[str, float]], best: dict[str, dict[str, floa
     worse = []
     for system, of in best.items():
         for metric, figure in of.items():
-            found = now.get(system, {}).get(metric, math.inf)
+            error = now.get(system, {}).get(metric, math.inf)
             margin = 0.0 if metric in COUNTS else MEAN_MARGIN if system == ALL else SYSTEM_MARGIN
-            if found > figure + margin + 10.0**-DIGITS / 2:
-                worse.append(f"{system} {metric}: {found:g}, best {figure:g}")
+            if error > figure + margin + 10.0**-DIGITS / 2:
+                worse.append(f"{system} {metric}: {error:g}, best {figure:g}")
     return worse
 
 
@@ -116,18 +117,18 @@ def merged(now: dict[str, dict[str, float]], best: dict[str, dict[str, float]], 
         now, best: as :func:`measured_errors` returns them.
         because: why figures may be raised; None to raise none.
     """
-    record: dict[str, dict[str, float]] = {}
-    raised = []
-    for system in (now if because else {**best, **now}):
-        record[system] = {}
-        of, before = now.get(system, {}), best.get(system, {})
-        for metric in (of if because else {**before, **of}):
-            new, old = of.get(metric, math.inf), before.get(metric, math.inf)
-            record[system][metric] = new if because else min(new, old)
-            if because and old < new:
-                raised.append({"system": system, "metric": metric, "from": old, "to": new,
-                               "because": because})
-    return record, raised
+    if because:
+        raised = [{"system": system, "metric": metric, "from": best[system][metric], "to": error,
+                   "because": because}
+                  for system, errors in now.items() for metric, error in errors.items()
+                  if best.get(system, {}).get(metric, math.inf) < error]
+        return now, raised
+    record = {system: dict(errors) for system, errors in best.items()}
+    for system, errors in now.items():
+        for metric, error in errors.items():
+            before = record.setdefault(system, {}).get(metric, math.inf)
+            record[system][metric] = min(error, before)
+    return record, []
 
 
 def main(argv: Sequence[str] | None = None) -> int:

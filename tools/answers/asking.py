@@ -16,9 +16,9 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import calc
 from calc.__main__ import main as command
@@ -77,30 +77,21 @@ def digest(path: Path) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-@contextlib.contextmanager
-def _environment() -> Iterator[None]:
-    """Unset the width of the terminal and the language."""
-    saved = {name: os.environ.pop(name) for name in ENVIRONMENT if name in os.environ}
-    try:
-        yield
-    finally:
-        os.environ.update(saved)
-
-
 def run(arguments: list[str]) -> tuple[int, str, str]:
-    """Run a command in this process as ``python -m calc`` does.
+    """Run a command in this process as ``python -m calc`` does, whatever language is set.
 
     Returns its exit code, its standard output and its standard error.
     """
-    called, sys.argv = sys.argv, ["calc", *arguments]
+    unset = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     try:
-        with (_environment(), contextlib.redirect_stdout(io.StringIO()) as printed,
+        with (mock.patch.dict(os.environ, unset, clear=True),
+              mock.patch.object(sys, "argv", ["calc", *arguments]),
+              contextlib.redirect_stdout(io.StringIO()) as printed,
               contextlib.redirect_stderr(io.StringIO()) as errors):
             code = command()
     except SystemExit as end:
         code = int(end.code or 0)
     finally:
-        sys.argv = called
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return code, printed.getvalue(), errors.getvalue()

@@ -38,17 +38,15 @@ def _text(value: Any, indent: str = "") -> str:
     if not isinstance(value, dict | list):
         return json.dumps(value)
     deeper = f"{indent} "
-    if isinstance(value, dict):
-        items = [f"{json.dumps(key)}: {_text(value[key], deeper)}" for key in sorted(value)]
-    else:
-        items = [_text(item, deeper) for item in value]
+    items = ([f"{json.dumps(key)}: {_text(value[key], deeper)}" for key in sorted(value)]
+             if isinstance(value, dict) else [_text(item, deeper) for item in value])
     left, right = "{}" if isinstance(value, dict) else "[]"
     if len(flat := ", ".join(items)) + len(indent) <= WIDTH and "\n" not in flat:
         return f"{left}{flat}{right}"
     lines: list[str] = []
     for item in items:
-        shared = lines and "\n" not in lines[-1] + item
-        if shared and len(deeper) + len(lines[-1]) + len(item) + 2 <= WIDTH:
+        if (lines and "\n" not in lines[-1] + item
+                and len(deeper) + len(lines[-1]) + len(item) + 2 <= WIDTH):
             lines[-1] += f", {item}"
         else:
             lines.append(item)
