@@ -51,12 +51,13 @@ def read(path: Path) -> Page | None:
     article = articles[0]
     for code in article.xpath(CODE):
         code.drop_tree()
-    figures = tuple(_digest(path, picture.get("src", "")) for picture in article.iter("img"))
-    pieces = (re.sub(r"\s+", " ", piece).strip() for piece in "".join(_text(article)).split(_MARK))
-    return Page(tuple(filter(None, pieces)), figures)
+    figures = tuple(figure_digest(path, picture.get("src", "")) for picture in article.iter("img"))
+    pieces = "".join(article_text(article)).split(_MARK)
+    lines = (" ".join(piece.split()) for piece in pieces)
+    return Page(tuple(filter(None, lines)), figures)
 
 
-def _text(article: html.HtmlElement) -> Iterator[str]:
+def article_text(article: html.HtmlElement) -> Iterator[str]:
     """The text of an article, with a mark before and after each block."""
     for event, element in etree.iterwalk(article, ("start", "end", "comment")):
         if element.tag in BLOCKS:
@@ -67,7 +68,8 @@ def _text(article: html.HtmlElement) -> Iterator[str]:
             yield element.tail or ""
 
 
-def _digest(page: Path, source: str) -> str:
+def figure_digest(page: Path, source: str) -> str:
+    """Digest of a figure, without what Matplotlib writes anew; the address if there is no file."""
     file = page.parent / source
     if not file.is_file():
         return source

@@ -97,13 +97,13 @@ def build(chinese: Path, latin: Path) -> None:
     letters = {chr(code) for code in range(32, 127)} | set(_SIGNS + _ACCENTED)
     both = _subset(latin, LATIN, letters, ["kern"])
     PAGES.mkdir(parents=True, exist_ok=True)
-    held = io.BytesIO()
+    buffer = io.BytesIO()
     both = instancer.instantiateVariableFont(both, {"wght": (REGULAR, BOLD)})
     both.flavor = "woff2"
-    both.save(held)
+    both.save(buffer)
     (PAGES / "face.js").write_text(FACE.format(
         family=FAMILIES[LATIN], least=REGULAR, most=BOLD,
-        data=base64.b64encode(held.getvalue()).decode()), "utf-8")
+        data=base64.b64encode(buffer.getvalue()).decode()), "utf-8")
     one = _subset(latin, LATIN, letters, [])
     _save(instancer.instantiateVariableFont(one, {"wght": REGULAR}), FIGURES)
     for folder in (HERE / "OFL-latin.txt", PAGES / "LICENSE"):

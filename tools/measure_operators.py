@@ -99,13 +99,13 @@ def blocks(card: Any, m: int, n: int, k: int) -> Callable[[Any], Any]:
 def experts(card: Any, of: Any, _cache: int) -> Iterator[Point]:
     """The experts of one rank, whole (expert_parallel) or cut (tensor_parallel)."""
     @lru_cache(maxsize=1)
-    def held(dtype: str, own: int, width: int) -> list[Any]:
+    def expert_weights(dtype: str, own: int, width: int) -> list[Any]:
         shapes = ((own, 2 * width, of.hidden), (own, of.hidden, width))
         return [card.matrix(dtype, *shape).transpose(1, 2) for shape in shapes]
 
     def make(dtype: str, tokens: int, tensor: int, expert: int) -> list[Call]:
         torch, own, width = card.torch, of.experts // expert, of.expert // tensor
-        up, down = held(dtype, own, width)
+        up, down = expert_weights(dtype, own, width)
         calls: list[Call] = []
         while len(calls) < DRAWS:
             chosen = torch.rand(tokens, of.experts).topk(of.chosen).indices.flatten()
@@ -154,8 +154,8 @@ def decodes(card: Any, of: Any, cache: int) -> Iterator[Point]:
         copies = math.ceil(2 * cache / (batch * context * latent * WIDTH)) + 1
         queries = card.matrix("bf16", batch, heads, latent)
         first = card.matrix("bf16", batch, context, latent)
-        return [partial(core, card.torch, queries, each, of.kv_rank)
-                for each in (first, *(first.clone() for _ in range(copies - 1)))]
+        return [partial(core, card.torch, queries, cache_copy, of.kv_rank)
+                for cache_copy in (first, *(first.clone() for _ in range(copies - 1)))]
 
     for cut, batch, context in itertools.product(of.cuts, of.batches, of.contexts):
         if batch * context <= of.cached:
@@ -194,11 +194,11 @@ class Table:
 
     operators, engine = OPERATORS, ""
 
-    def __init__(self, measure: Callable[..., list[float]], asked: Any,
+    def __init__(self, measure: Callable[..., list[float]], options: Any,
                  say: Callable[..., None]) -> None:
         """With measure_card's way to time a card, and what it was asked."""
-        self.timed, self.say, self.most = measure, say, asked.table
-        self.quick, self.card = asked.quick, asked.device
+        self.timed, self.say, self.most = measure, say, options.table
+        self.quick, self.card = options.quick, options.device
         self.found = list[dict[str, Any]]()
 
     def measure(self, card: Any, plan: Any, report: Any) -> None:

@@ -16,11 +16,10 @@ from catalogue.engines.assertions import assertions
 from catalogue.engines.engine import engine_of
 from catalogue.reading import yamlfile
 from tools.engines import extract
-from tools.engines.arguments import arguments
-from tools.engines.assertions import CONFIGURATION, plainly, stands
-from tools.engines.checks import checks
+from tools.engines.checks import CONFIGURATION, checks, location, plainly
+from tools.engines.command_line import arguments
+from tools.engines.exported_metrics import metrics
 from tools.engines.merge import merge, text
-from tools.engines.metrics import metrics
 from tools.engines.package import Package
 from tools.engines.source import ExtractError, Release, find, load
 from tools.engines.variables import options, variables
@@ -283,9 +282,9 @@ def test_assertion_is_found_by_its_condition() -> None:
     source = ("class C:\n  def f(self):\n    if self.enable_{}:\n"
               "      if not self.enable_expert_parallel:\n        raise ValueError\n")
     path, places = "vllm/config/parallel.py", CONFIGURATION["vllm"]
-    assert stands(balancing, checks(path, source.format("eplb")), places) == f"{path}:5"
-    assert stands(balancing, checks(path, source.format("other")), places) is None
-    assert stands(balancing, checks("vllm/worker.py", source.format("eplb")), places) is None
+    assert location(balancing, checks(path, source.format("eplb")), places) == f"{path}:5"
+    assert location(balancing, checks(path, source.format("other")), places) is None
+    assert location(balancing, checks("vllm/worker.py", source.format("eplb")), places) is None
 
 
 def archive(files: dict[str, str], wheel: bool = False) -> bytes:

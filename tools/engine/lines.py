@@ -279,7 +279,7 @@ def judged(verdicts: list[dict[str, Any]], refused: Mapping[str, str], kind: str
               [f"{name}: {error[:LONGEST]}" for name, error in refused.items()])
 
 
-def _add_plug_in(packages: Path) -> None:
+def add_plug_in(packages: Path) -> None:
     """Write the source of vLLM Ascend beside the vLLM that it extends.
 
     Raises ExtractError if it cannot be downloaded.
@@ -322,4 +322,4 @@ VLLM_ASCEND = Release("vllm-ascend", PLUG_IN, {
         '{"eplb_config": {"dynamic_eplb": true}}'],
     "a format whose description is absent": ["--tensor-parallel-size", "8", "--quantization",
                                              "ascend"]},
-    (), "ascend-910b2", "bf16", (f"{PACKAGE}=={BASE}",), "vllm", _add_plug_in)
+    (), "ascend-910b2", "bf16", (f"{PACKAGE}=={BASE}",), "vllm", add_plug_in)

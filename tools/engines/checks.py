@@ -1,10 +1,39 @@
-"""The checks of a release's configuration: what it raises, and under which conditions."""
+"""Find in which releases the checks are that ``params/engines/assertions/`` names.
+
+    python -m tools.engines.checks [--only vllm] [--cache DIR]
+
+A check is a place where the configuration of a release raises an error, with the conditions under
+which it is reached. For each pinned release they are read from its source, which is parsed and
+never run, and counted; the check that an assertion names is looked up among them. Results go to
+``params/engines/checks/``. An assertion whose check no release has is refused: something moved.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import functools
+import re
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from catalogue.engines.assertions import Assertion, asserting, assertions
+from tools.engines.command import run
+from tools.engines.extract import ENGINES
+from tools.engines.source import ExtractError, Fetch, fetch, find, load
+
+TARGET = Path(__file__).resolve().parents[2] / "params" / "engines" / "checks"
+CONFIGURATION = {
+    "vllm": ("vllm/config/", "vllm/config.py", "vllm/engine/arg_utils.py"),
+    "vllm-ascend": ("vllm_ascend/ascend_config.py", "vllm_ascend/platform.py",
+                    "vllm_ascend/utils.py"),
+    "sglang": ("sglang/srt/server_args.py", "sglang/srt/arg_groups/")}
+"""Engine -> where its releases check what they are started with."""
+_OWNER = re.compile(r"\b(?:[A-Za-z_]\w*(?:\([^()]*\))?\.)+(?=[A-Za-z_])")
+
 
 RAISED = ("ValueError", "AssertionError", "NotImplementedError", "RuntimeError", "TypeError")
 
@@ -32,38 +61,90 @@ def checks(path: str, text: str) -> list[Check]:
         tree = ast.parse(text)
     except SyntaxError:
         return []
-    return list(_within(tree.body, path, ()))
+    return list(block_checks(tree.body, path, ()))
 
 
-def _within(body: list[ast.stmt], path: str, guards: tuple[str, ...]) -> Iterator[Check]:
+def block_checks(body: list[ast.stmt], path: str, guards: tuple[str, ...]) -> Iterator[Check]:
     """The checks of a block; what returns or raises before guards what follows."""
     for statement in body:
         match statement:
             case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                yield from _within(statement.body, path, ())
+                yield from block_checks(statement.body, path, ())
             case ast.If():
                 test = ast.unparse(statement.test)
-                yield from _within(statement.body, path, (*guards, test))
-                yield from _within(statement.orelse, path, (*guards, f"not ({test})"))
-                if _ends(statement.body):
+                yield from block_checks(statement.body, path, (*guards, test))
+                yield from block_checks(statement.orelse, path, (*guards, f"not ({test})"))
+                if isinstance(statement.body[-1], ast.Return | ast.Raise | ast.Continue):
                     guards = (*guards, f"not ({test})")
             case ast.Assert():
                 yield Check(path, statement.lineno, guards,
                             f"not ({ast.unparse(statement.test)})")
-            case ast.Raise() if guards and _raised(statement) in RAISED:
+            case ast.Raise(ast.Name(name) | ast.Call(ast.Name(name))) if guards and name in RAISED:
                 yield Check(path, statement.lineno, guards[:-1], guards[-1])
             case ast.For() | ast.While() | ast.With():
-                yield from _within(statement.body, path, guards)
+                yield from block_checks(statement.body, path, guards)
             case ast.Try():
                 for part in (statement.body, statement.orelse, statement.finalbody):
-                    yield from _within(part, path, guards)
+                    yield from block_checks(part, path, guards)
 
 
-def _raised(statement: ast.Raise) -> str:
-    raised = statement.exc
-    called = raised.func if isinstance(raised, ast.Call) else raised
-    return called.id if isinstance(called, ast.Name) else ""
+@functools.cache
+def plainly(condition: str) -> str:
+    """A condition without whose attributes its names are, as that moves from release to release.
+
+    >>> plainly("not (self.parallel_config.tp % resolved_view(self).dp == 0)")
+    'not tp % dp == 0'
+    """
+    return ast.unparse(ast.parse(_OWNER.sub("", condition), mode="eval"))
 
 
-def _ends(body: list[ast.stmt]) -> bool:
-    return isinstance(body[-1], ast.Return | ast.Raise | ast.Continue)
+def location(assertion: Assertion, available: Sequence[Check], configuration: Sequence[str]
+             ) -> str | None:
+    """File and line of the check that an assertion names; None where a release has none."""
+    wanted = set(map(plainly, assertion.checks))
+    places = (assertion.file,) if assertion.file else configuration
+    for check in available:
+        if any(part in check.file for part in places) and plainly(check.fails) in wanted and (
+                not assertion.within or plainly(assertion.within) in map(plainly, check.guards)):
+            return f"{check.file}:{check.line}"
+    return None
+
+
+def checks_text(name: str, cache: Path | None, get: Fetch) -> str:
+    """The file of one engine: how many checks each release has, and where named ones are.
+
+    Raises ExtractError, one sentence, for a release that cannot be read, and for an assertion whose
+    check stands in none.
+    """
+    engine, configuration = ENGINES[name], CONFIGURATION[name]
+    named = [assertion for assertion in assertions(name) if assertion.checks]
+    places = (*configuration, *(assertion.file for assertion in named if assertion.file))
+    read: dict[str, int] = {}
+    where: dict[str, dict[str, str]] = {assertion.name: {} for assertion in named}
+    for release in find(engine.package or name, list(engine.releases), get):
+        source = load(release, cache, get, engine.root)
+        available = [check for path in sorted(source.files) if any(part in path for part in places)
+                     for check in checks(path, source.files[path])]
+        read[release.version] = sum(any(part in check.file for part in configuration)
+                                    for check in available)
+        for assertion in named:
+            if line := location(assertion, available, configuration):
+                where[assertion.name][release.version] = line
+        print(f"{name} {release.version}: {read[release.version]} checks, "
+              f"{sum(release.version in lines for lines in where.values())} of them named")
+    if lost := [assertion for assertion, lines in where.items() if not lines]:
+        raise ExtractError(f"{name}: no release has the check of {', '.join(lost)}.")
+    return (
+        "# Written by python -m tools.engines.checks: how many checks the configuration of a "
+        "release has,\n# and where the check of an assertion stands.\n"
+        + yaml.safe_dump({"read": read, "stands": where}, sort_keys=False, width=100))
+
+
+def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
+    """Write the files. Returns 0, or 1 after one sentence that says what stopped it."""
+    files = {name: target / f"{name}.yml" for name in asserting()}
+    return run("tools.engines.checks", __doc__, files, checks_text, argv, get)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -35,9 +35,9 @@ def run(module: str, doc: str | None, files: Mapping[str, Path], text: Text,
     args = parser.parse_args(argv)
     for name in [args.only] if args.only else files:
         try:
-            made = text(name, args.cache, get)
+            content = text(name, args.cache, get)
             files[name].parent.mkdir(parents=True, exist_ok=True)
-            write_whole(files[name], made.encode())
+            write_whole(files[name], content.encode())
         except (ExtractError, ParamsError) as error:
             print(error, file=sys.stderr)
             return 1

@@ -18,14 +18,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.engines.arguments import arguments
 from tools.engines.command import run
+from tools.engines.command_line import arguments
+from tools.engines.exported_metrics import metrics
 from tools.engines.hints import Kwargs
-from tools.engines.merge import Found, merge, text
-from tools.engines.metrics import metrics
+from tools.engines.merge import Contents, merge, text
 from tools.engines.package import Package
 from tools.engines.source import ExtractError, Fetch, Source, fetch, find, load
-from tools.engines.variables import asked, options, platform_values, variables
+from tools.engines.variables import options, platform_values, requested_keys, variables
 
 TARGET = Path(__file__).resolve().parents[2] / "params" / "engines"
 
@@ -49,13 +49,13 @@ class Engine:
     releases: tuple[str, ...]
     needed: tuple[str, ...]
     expected: str
-    extract: Callable[[Package], Found]
+    extract: Callable[[Package], Contents]
     package: str = ""
     folder: str = ""
     root: str = ""
 
 
-def _vllm(package: Package) -> Found:
+def vllm(package: Package) -> Contents:
     """The server's own options come from wherever its parser was made at the time."""
     servers = [path for path in sorted(package.files) if path.startswith("vllm/entrypoints/")
                and path.endswith("/cli_args.py")]
@@ -71,7 +71,7 @@ def _vllm(package: Package) -> Found:
             "metrics": metrics(package, "vllm:", "vllm/engine/metrics.py")}
 
 
-def _vllm_ascend(package: Package) -> Found:
+def vllm_ascend(package: Package) -> Contents:
     """A plug-in of vLLM: its arguments are vLLM's, and keys of ``--additional-config``.
 
     Of ``--quantization`` the platform takes fewer values than vLLM's parser.
@@ -79,18 +79,19 @@ def _vllm_ascend(package: Package) -> Found:
     return {"arguments": platform_values(package, "vllm_ascend/platform.py", {
                 "--quantization": "supported_quantization"}),
             "variables": variables(package, "vllm_ascend/envs.py", ("VLLM_ASCEND_",)),
-            "options": asked(package, "vllm_ascend/utils.py")
+            "options": requested_keys(package, "vllm_ascend/utils.py")
             | options(package, "vllm_ascend/ascend_config.py", "AscendConfig"),
             "metrics": metrics(package, "vllm:")}
 
 
-def _sglang(package: Package) -> Found:
+def sglang(package: Package) -> Contents:
+    """Arguments, variables and metrics of SGLang."""
     return {"arguments": arguments(package, "sglang/srt/server_args.py"),
             "variables": variables(package, "sglang/srt/environ.py", ("SGLANG_", "SGL_")),
             "metrics": metrics(package, "sglang:")}
 
 
-def _bench(package: Package) -> Found:
+def _bench(package: Package) -> Contents:
     """The client that measures a server: ``vllm bench serve``, ``python -m sglang.bench_serving``.
     """
     options: dict[str, Kwargs] = {}
@@ -101,7 +102,7 @@ def _bench(package: Package) -> Found:
     return {"arguments": options}
 
 
-def _router(package: Package) -> Found:
+def _router(package: Package) -> Contents:
     """A router's options as its own command has them, without the prefix that another one adds."""
     bare = {path: text.replace("{prefix}", "") for path, text in package.files.items()}
     return {"arguments": {name: option for path in bare if path.endswith(_ROUTERS)
@@ -117,16 +118,16 @@ ENGINES = {
     "vllm": Engine("vLLM", (
         "0.2.7", "0.3.3", "0.4.2", "0.5.4", "0.6.3.post1", "0.6.6.post1", "0.7.3", "0.8.5.post1",
         "0.9.2", "0.10.2", "0.11.0", "0.13.0", "0.16.0", "0.18.1", "0.20.2", "0.23.0", "0.25.1",
-        "0.26.0", "0.29.0", "0.31.0", "0.33.0"), ("vllm/engine/arg_utils.py",), "--port", _vllm),
+        "0.26.0", "0.29.0", "0.31.0", "0.33.0"), ("vllm/engine/arg_utils.py",), "--port", vllm),
     "vllm-ascend": Engine("vLLM Ascend", (
         "0.7.3.post1", "0.8.5rc1", "0.9.1", "0.10.2rc1", "0.11.0", "0.13.0", "0.18.0", "0.20.2rc1",
         "0.23.0.post1", "0.26.0rc1", "0.30.0rc2"), ("vllm_ascend/envs.py",),
-        "SOC_VERSION", _vllm_ascend),
+        "SOC_VERSION", vllm_ascend),
     "sglang": Engine("SGLang", (
         "0.2.15", "0.3.6.post3", "0.4.1.post7", "0.4.3.post4", "0.4.6.post5", "0.4.10.post2",
         "0.5.3.post3", "0.5.6.post2", "0.5.9", "0.5.10.post1", "0.5.15.post1", "0.5.16", "0.5.18",
         "0.5.20", "0.5.23"),
-        ("sglang/srt/server_args.py",), "--port", _sglang),
+        ("sglang/srt/server_args.py",), "--port", sglang),
 }
 ENGINES |= {
     "vllm-bench": Engine("vllm bench serve", ENGINES["vllm"].releases[7:],
@@ -150,16 +151,16 @@ _LEFT_OUT = ("sglang/test/", "sglang/multimodal_gen/", "sglang/lang/", "/tests/"
 _OF_A_TOOL = ("/tests/",)
 
 
-def extract(engine: Engine, source: Source) -> Found:
+def extract(engine: Engine, source: Source) -> Contents:
     """Everything of one release. Raises ExtractError for a release that has not what is read."""
     for path in engine.needed:
         if path not in source.files:
             raise ExtractError(f"{source.release.package} {source.release.version}: "
                                f"the release has no {path}.")
     left_out = _OF_A_TOOL if engine.folder else _LEFT_OUT
-    kept = {path: body for path, body in source.files.items()
+    files = {path: body for path, body in source.files.items()
             if not any(part in f"/{path}" for part in left_out)}
-    contents = engine.extract(Package(kept))
+    contents = engine.extract(Package(files))
     if not any(engine.expected in entries for entries in contents.values()):
         raise ExtractError(f"{source.release.package} {source.release.version}: nothing declares "
                            f"{engine.expected}, the release keeps it in a place not looked at.")

@@ -34,13 +34,14 @@ def hints(node: ast.AST, scope: Scope) -> set[Hint]:
         case ast.BinOp(op=ast.BitOr()):
             return hints(node.left, scope) | hints(node.right, scope)
         case ast.Subscript():
-            return _subscript(node, scope)
+            return subscript_hints(node, scope)
         case ast.Name() | ast.Attribute():
-            return _name(node, scope)
+            return name_hints(node, scope)
     return {("other", ast.unparse(node))}
 
 
-def _subscript(node: ast.Subscript, scope: Scope) -> set[Hint]:
+def subscript_hints(node: ast.Subscript, scope: Scope) -> set[Hint]:
+    """Alternatives of an annotation with parameters."""
     name = ast.unparse(node.value).rpartition(".")[2]
     if isinstance(node.value, ast.Name):  # A = Annotated, under another name
         target = scope.value_or(node.value, None)
@@ -62,7 +63,8 @@ def _subscript(node: ast.Subscript, scope: Scope) -> set[Hint]:
     return {("dict",)} if name == "dict" else {("other", ast.unparse(node))}
 
 
-def _name(node: ast.Name | ast.Attribute, scope: Scope) -> set[Hint]:
+def name_hints(node: ast.Name | ast.Attribute, scope: Scope) -> set[Hint]:
+    """Alternatives of a name."""
     short = ast.unparse(node).rpartition(".")[2]
     short = _ALIASES.get(short, short)
     if short in _PLAIN and short not in scope.module.names:

@@ -14,26 +14,26 @@ KINDS = ("arguments", "variables", "options", "metrics")
 _TRACKED = ("type", "default", "dynamic", "choices", "known", "open_choices", "required",
             "negatable", "aliases", "deprecated", "use", "hidden", "v0")
 _WIDTH = 1 << 20
-Found = dict[str, dict[str, Kwargs]]
+Contents = dict[str, dict[str, Kwargs]]
 
 
-def merge(releases: list[tuple[Release, Found]]) -> dict[str, Any]:
+def merge(releases: list[tuple[Release, Contents]]) -> dict[str, Any]:
     """The catalogue of an engine from what each release has, the oldest release first."""
     result: dict[str, Any] = {"releases": {
         release.version: {"date": release.date, "sha256": release.sha256, "url": release.url}
         for release, _ in releases}}
     versions = [release.version for release, _ in releases]
     for kind in KINDS:
-        states = [_renamed(entries.get(kind, {}), names) for (_, entries), names
-                  in zip(releases, _canonical(kind, releases), strict=True)]
+        states = [renamed(entries.get(kind, {}), names) for (_, entries), names
+                  in zip(releases, lasting_names(kind, releases), strict=True)]
         names = sorted(set().union(*states), key=lambda name: (name.lstrip("-").lower(), name))
         if names:
-            result[kind] = {name: _entry([state.get(name) for state in states], versions)
+            result[kind] = {name: entry_of([state.get(name) for state in states], versions)
                             for name in names}
     return result
 
 
-def _canonical(kind: str, releases: list[tuple[Release, Found]]) -> list[dict[str, str]]:
+def lasting_names(kind: str, releases: list[tuple[Release, Contents]]) -> list[dict[str, str]]:
     """Per release, the first name of each entry -> the name that it keeps over the releases.
 
     An entry that has had several names goes by one that most releases have, of those the
@@ -57,22 +57,22 @@ def _canonical(kind: str, releases: list[tuple[Release, Found]]) -> list[dict[st
     return result
 
 
-def _renamed(entries: dict[str, Kwargs], canonical: dict[str, str]) -> dict[str, Kwargs]:
+def renamed(entries: dict[str, Kwargs], canonical: dict[str, str]) -> dict[str, Kwargs]:
     """The entries of a release under their lasting names; the other names become aliases."""
     result: dict[str, Kwargs] = {}
     for name, state in entries.items():
         final = canonical.get(name, name)
-        kept = {key: state[key] for key in _TRACKED if state.get(key) not in (None, [], False)
+        tracked = {key: state[key] for key in _TRACKED if state.get(key) not in (None, [], False)
                 or (key == "default" and key in state)}
         names = {name, *state.get("aliases", [])} - {final}
-        kept.pop("aliases", None)
+        tracked.pop("aliases", None)
         if names:
-            kept["aliases"] = sorted(names)
-        result[final] = kept
+            tracked["aliases"] = sorted(names)
+        result[final] = tracked
     return result
 
 
-def _entry(states: list[Kwargs | None], versions: list[str]) -> dict[str, Any]:
+def entry_of(states: list[Kwargs | None], versions: list[str]) -> dict[str, Any]:
     """One entry: its first state, from when to when it is there, and what changed in between."""
     there = [index for index, state in enumerate(states) if state is not None]
     first, last = there[0], there[-1]
@@ -103,11 +103,11 @@ def text(name: str, title: str, merged: dict[str, Any]) -> str:
     for kind in ("releases", *KINDS):
         if kind in merged:
             lines.append(f"{kind}:")
-            lines += [f"  {_flow({key: entry})[1:-1]}" for key, entry in merged[kind].items()]
+            lines += [f"  {flow({key: entry})[1:-1]}" for key, entry in merged[kind].items()]
     return "\n".join(lines) + "\n"
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
     """A value on one line, as YAML reads it back."""
     dumped: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True,
                                  sort_keys=False, width=_WIDTH)

@@ -6,6 +6,7 @@ none, a wheel is read instead.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -16,7 +17,7 @@ import urllib.parse
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,11 +79,9 @@ def find(package: str, versions: list[str], get: Fetch = fetch) -> list[Release]
     Raises ExtractError when the index does not answer or has no such file.
     """
     url = f"{INDEX}/{package}/"
-    try:
+    with index_page(url):
         files = json.loads(get(url))["files"]
-        return [_choose(package, version, files, url) for version in versions]
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise ExtractError(f"{url}: is not the page of a package index.") from None
+        return [choose(package, version, files, url) for version in versions]
 
 
 def published(package: str, get: Fetch = fetch) -> list[str]:
@@ -91,14 +90,22 @@ def published(package: str, get: Fetch = fetch) -> list[str]:
     Raises ExtractError when the index does not answer.
     """
     url = f"{INDEX}/{package}/"
-    try:
+    with index_page(url):
         listed = sorted(json.loads(get(url))["versions"], key=Version)
-    except (KeyError, TypeError, ValueError):
+        return [version for version in listed if not Version(version).is_prerelease]
+
+
+@contextlib.contextmanager
+def index_page(url: str) -> Iterator[None]:
+    """Raise ExtractError where what is read is not the page of a package index."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError):
         raise ExtractError(f"{url}: is not the page of a package index.") from None
-    return [version for version in listed if not Version(version).is_prerelease]
 
 
-def _choose(package: str, version: str, files: list[dict[str, Any]], url: str) -> Release:
+def choose(package: str, version: str, files: list[dict[str, Any]], url: str) -> Release:
+    """The file to read of a release. Raises ExtractError if there is none."""
     starts = tuple(f"{spelt}-{version}{end}" for spelt in (package, package.replace("-", "_"))
                    for end in (".tar.gz", ".zip", "-"))
     listed = [file for file in files if file["filename"].startswith(starts)
@@ -126,37 +133,35 @@ def load(release: Release, cache: Path | None = None, get: Fetch = fetch, root: 
     Raises ExtractError when the file cannot be had, is not the one the index names, or is no
     archive.
     """
-    kept = cache / f"{release.sha256}.archive" if cache else None
-    body = kept.read_bytes() if kept and kept.is_file() else get(release.url)
+    file = cache / f"{release.sha256}.archive" if cache else None
+    is_cached = file is not None and file.is_file()
+    body = file.read_bytes() if file and is_cached else get(release.url)
     if hashlib.sha256(body).hexdigest() != release.sha256:
         raise ExtractError(f"{release.url}: the file is not the one the index names, "
                            "its SHA-256 differs.")
-    if kept and not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(kept, body)
+    if file and not is_cached:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, body)
     try:
-        return Source(release, _members(body, root or release.package.replace("-", "_")))
+        return Source(release, members(body, root or release.package.replace("-", "_")))
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError):
         raise ExtractError(f"{release.url}: is no archive that can be unpacked.") from None
 
 
-def _members(body: bytes, root: str) -> dict[str, str]:
+SOURCES = re.compile(r"^((bindings/python|py_src|src)/)+")  # where some keep the package
+
+
+def members(body: bytes, root: str) -> dict[str, str]:
     """Texts of the Python files below a folder; a source archive has one more on top."""
+    texts: dict[str, bytes] = {}
+    is_python = re.compile(rf"{re.escape(root)}/.*\.py").fullmatch
     if zipfile.is_zipfile(io.BytesIO(body)):
-        with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            return {name: archive.read(name).decode("utf-8", "replace")
-                    for name in archive.namelist() if _wanted(name, root)}
-    texts: dict[str, str] = {}
-    with tarfile.open(fileobj=io.BytesIO(body), mode="r:*") as archive:
-        for member in archive:
-            name = _SOURCES.sub("", member.name.partition("/")[2])
-            if _wanted(name, root) and (file := archive.extractfile(member)):
-                texts[name] = file.read().decode("utf-8", "replace")
-    return texts
-
-
-_SOURCES = re.compile(r"^((bindings/python|py_src|src)/)+")  # where some keep the package
-
-
-def _wanted(name: str, root: str) -> bool:
-    return name.startswith(f"{root}/") and name.endswith(".py")
+        with zipfile.ZipFile(io.BytesIO(body)) as wheel:
+            texts = {name: wheel.read(name) for name in filter(is_python, wheel.namelist())}
+    else:
+        with tarfile.open(fileobj=io.BytesIO(body), mode="r:*") as archive:
+            for member in archive:
+                name = SOURCES.sub("", member.name.partition("/")[2])
+                if is_python(name) and (file := archive.extractfile(member)):
+                    texts[name] = file.read()
+    return {name: text.decode("utf-8", "replace") for name, text in texts.items()}

@@ -194,20 +194,20 @@ class Scope:
                         result[self.value(key)] = self.value(item)
                 return result
             case ast.UnaryOp(op=ast.USub()):
-                return -self._known(node.operand)
+                return -self._plain(node.operand)
             case ast.UnaryOp(op=ast.Not()):
-                return not self._known(node.operand)
+                return not self._plain(node.operand)
             case ast.BinOp():
-                return _BINARY[type(node.op)](self._known(node.left), self._known(node.right))
+                return _BINARY[type(node.op)](self._plain(node.left), self._plain(node.right))
             case ast.BoolOp():
                 return self._either(node)
             case ast.Compare():
                 sides = [node.left, *node.comparators]
                 return all(map(self._compare, node.ops, sides, sides[1:]))
             case ast.IfExp():
-                return self.value(node.body if self._known(node.test) else node.orelse)
+                return self.value(node.body if self._plain(node.test) else node.orelse)
             case ast.JoinedStr():
-                return "".join(str(self._known(part.value if isinstance(part, ast.FormattedValue)
+                return "".join(str(self._plain(part.value if isinstance(part, ast.FormattedValue)
                                                else part)) for part in node.values)
             case ast.Attribute():
                 return self._attribute(node)
@@ -221,7 +221,7 @@ class Scope:
                 return self._call(node)
         raise Unresolved
 
-    def _known(self, node: Node) -> Any:
+    def _plain(self, node: Node) -> Any:
         value = self.value(node)
         if isinstance(value, (Opaque, Module, Function, Class)):
             raise Unresolved
@@ -247,7 +247,7 @@ class Scope:
     def _either(self, node: ast.BoolOp) -> Any:
         value: Any = None
         for item in node.values:
-            value = self._known(item)
+            value = self._plain(item)
             if bool(value) == isinstance(node.op, ast.Or):
                 break
         return value
@@ -257,7 +257,7 @@ class Scope:
             if not self.unset:
                 raise Unresolved
             return isinstance(test, ast.NotIn)
-        return _COMPARE[type(test)](self._known(left), self._known(right))
+        return _COMPARE[type(test)](self._plain(left), self._plain(right))
 
     def _attribute(self, node: ast.Attribute) -> Any:
         owner = self.value(node.value)
@@ -333,7 +333,7 @@ class Scope:
                 case ast.Return():
                     return True, self.value(statement.value) if statement.value else None
                 case ast.If():
-                    chosen = statement.body if self._known(statement.test) else statement.orelse
+                    chosen = statement.body if self._plain(statement.test) else statement.orelse
                     ended, value = self._follow(chosen)
                     if ended:
                         return ended, value
@@ -350,24 +350,24 @@ class Scope:
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Any:
         if len(node.generators) != 1:
             raise Unresolved
-        (each,) = node.generators
-        if not isinstance(each.target, ast.Name):
+        (loop,) = node.generators
+        if not isinstance(loop.target, ast.Name):
             raise Unresolved
-        scopes = [self.inner(None, **{each.target.id: item}) for item in self._iterable(each.iter)]
+        scopes = [self.inner(None, **{loop.target.id: item}) for item in self._iterable(loop.iter)]
         return [scope.value(node.elt) for scope in scopes
-                if all(scope._known(test) for test in each.ifs)]
+                if all(scope._plain(test) for test in loop.ifs)]
 
     def _call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
             owner = self.value(node.func.value)
             if isinstance(owner, (str, dict, list, tuple, set)):
-                values = [self._known(item) for item in node.args]
+                values = [self._plain(item) for item in node.args]
                 if isinstance(owner, str) and node.func.attr == "join":
                     values = [[str(item) for item in self._iterable(node.args[0])]]
                 return getattr(owner, node.func.attr)(*values)
         function = self.value(node.func)
         if isinstance(function, Opaque):
-            return self._known_function(function.name, node)
+            return self._library_function(function.name, node)
         if isinstance(function, Function) and getattr(function.node, "name", "") == "get_field":
             owner = self.value(node.args[0])
             return self.default(owner, self.value(node.args[1]))
@@ -375,7 +375,7 @@ class Scope:
             raise Unresolved
         return self.run(function, *(self.value(item) for item in node.args))
 
-    def _known_function(self, name: str, node: ast.Call) -> Any:
+    def _library_function(self, name: str, node: ast.Call) -> Any:
         if name in ("os.getenv", "os.environ.get"):
             if not self.unset:
                 raise Unresolved
@@ -386,9 +386,9 @@ class Scope:
         if name in TYPE_READERS:
             return TYPE_READERS[name](node.args[0], self)
         if name in _OWN_DEFAULT:
-            return _OWN_DEFAULT[name](*(self._known(item) for item in node.args))
+            return _OWN_DEFAULT[name](*(self._plain(item) for item in node.args))
         if name in _FUNCTIONS:
             if node.args and name in ("list", "tuple", "set", "sorted", "frozenset"):
                 return _FUNCTIONS[name](self._iterable(node.args[0]))
-            return _FUNCTIONS[name](*(self._known(item) for item in node.args))
+            return _FUNCTIONS[name](*(self._plain(item) for item in node.args))
         raise Unresolved

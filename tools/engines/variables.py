@@ -33,26 +33,27 @@ def variables(package: Package, registry: str, prefixes: tuple[str, ...]) -> dic
     result: dict[str, Kwargs] = {}
     module = package.at(registry)
     if module is not None:
-        result = _table(module) | _fields(module)
-    for name, variable in _read(package, prefixes).items():
+        result = registry_variables(module) | envs_fields(module)
+    for name, variable in read_variables(package, prefixes).items():
         result.setdefault(name, variable)
     return result
 
 
-def _table(module: Module) -> dict[str, Kwargs]:
+def registry_variables(module: Module) -> dict[str, Kwargs]:
     """``environment_variables = {"NAME": lambda: os.getenv("NAME", default), ...}``."""
-    annotations = _annotations(module)
+    annotations = annotations_of(module)
     result: dict[str, Kwargs] = {}
     for registry in _REGISTRIES:
         node = module.names.get(registry)
         for key, value in (zip(node.keys, node.values, strict=True)
                            if isinstance(node, ast.Dict) else ()):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                result[key.value] = _variable(value, module, annotations.get(key.value))
+                result[key.value] = declared_variable(value, module, annotations.get(key.value))
     return result
 
 
-def _variable(node: ast.expr, module: Module, annotation: ast.expr | None) -> Kwargs:
+def declared_variable(node: ast.expr, module: Module, annotation: ast.expr | None) -> Kwargs:
+    """A variable of the registry, with the type that an annotation or its default gives."""
     scope = Scope(module, {}, unset=True)
     result: Kwargs = {"type": annotation_name(annotation, scope) if annotation else None}
     body = node.body if isinstance(node, ast.Lambda) else node
@@ -97,14 +98,14 @@ def _cast(node: ast.AST) -> str | None:
     return None
 
 
-def _annotations(module: Module) -> dict[str, ast.expr]:
+def annotations_of(module: Module) -> dict[str, ast.expr]:
     """``NAME: type = ...`` under ``if TYPE_CHECKING:``."""
     return {item.target.id: item.annotation for statement in module.tree.body
             if isinstance(statement, ast.If) for item in statement.body
             if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)}
 
 
-def _fields(module: Module) -> dict[str, Kwargs]:
+def envs_fields(module: Module) -> dict[str, Kwargs]:
     """SGLang's ``class Envs: NAME = EnvBool(False)``."""
     result: dict[str, Kwargs] = {}
     for item in (item for node in module.tree.body
@@ -121,7 +122,7 @@ def _fields(module: Module) -> dict[str, Kwargs]:
     return result
 
 
-def _read(package: Package, prefixes: tuple[str, ...]) -> dict[str, Kwargs]:
+def read_variables(package: Package, prefixes: tuple[str, ...]) -> dict[str, Kwargs]:
     """Variables with one of the prefixes that any module reads by name."""
     result: dict[str, Kwargs] = {}
     read = re.compile(rf"env(iron)?(\.get)?(_var)?\s*[(\[]\s*[\"'](?:{'|'.join(prefixes)})")
@@ -129,16 +130,16 @@ def _read(package: Package, prefixes: tuple[str, ...]) -> dict[str, Kwargs]:
         if not read.search(text):  # most files read none, and to parse them takes long
             continue
         module = package.at(path)
-        for name, node, default in _reads(module.tree, prefixes) if module else ():
+        for name, node, default in environment_reads(module.tree, prefixes) if module else ():
             assert module is not None
-            variable = _once(node, default, Scope(module, {}, unset=True))
+            variable = read_variable(node, default, Scope(module, {}, unset=True))
             if name in result and result[name]["default"] != variable["default"]:
                 variable |= {"default": None, "dynamic": True}  # read twice, not the same way
             result[name] = variable
     return result
 
 
-def _once(node: ast.AST, default: ast.expr | None, scope: Scope) -> Kwargs:
+def read_variable(node: ast.AST, default: ast.expr | None, scope: Scope) -> Kwargs:
     """One read: what is made of the variable where it is not set, else what it is before that."""
     variable: Kwargs = {"type": _cast(node) or "str"} | stated_default(node, scope)
     if "dynamic" in variable:
@@ -152,7 +153,7 @@ def _once(node: ast.AST, default: ast.expr | None, scope: Scope) -> Kwargs:
     return variable
 
 
-def _reads(tree: ast.AST, prefixes: tuple[str, ...]
+def environment_reads(tree: ast.AST, prefixes: tuple[str, ...]
            ) -> Iterator[tuple[str, ast.AST, ast.expr | None]]:
     """Each read with what makes a value of it (a cast or a comparison right around it)."""
     around = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
@@ -205,7 +206,7 @@ def options(package: Package, path: str, root: str) -> dict[str, Kwargs]:
     return result
 
 
-def asked(package: Package, path: str) -> dict[str, Kwargs]:
+def requested_keys(package: Package, path: str) -> dict[str, Kwargs]:
     """Keys of the additional configuration that a module looks for, switches where it casts them.
     """
     module = package.at(path)

@@ -53,7 +53,7 @@ def _anchor(page: str, label: str = "") -> str:
     return f"{page.replace('/', '-')}--{label}"
 
 
-def _address(page: str, target: str, printed: set[str]) -> str:
+def pdf_address(page: str, target: str, printed: set[str]) -> str:
     """Where a link of `page` leads in the PDF; empty if it leads to a page that is not printed."""
     if target.startswith(("https:", "http:", "mailto:")):
         return target
@@ -63,7 +63,7 @@ def _address(page: str, target: str, printed: set[str]) -> str:
     return f"#{_anchor(other, label)}" if other in printed else ""
 
 
-def _article(folder: Path, page: str, printed: set[str]) -> Tag:
+def printed_article(folder: Path, page: str, printed: set[str]) -> Tag:
     """The article of a page, with identifiers and links of the printed document."""
     article = _parsed(folder / f"{page}.html").find("article")
     assert isinstance(article, Tag), page
@@ -77,7 +77,7 @@ def _article(folder: Path, page: str, printed: set[str]) -> Tag:
         source = (folder / page).parent / str(image["src"])
         image["src"], image["loading"] = source.resolve().as_uri(), "eager"
     for link in article.find_all("a", href=True):
-        link["href"] = _address(page, str(link["href"]), printed)
+        link["href"] = pdf_address(page, str(link["href"]), printed)
         if not link["href"]:
             link.name = "span"
             del link["href"]
@@ -100,7 +100,7 @@ def printable_page(site: Path, tag: str, toc: dict[str, Any]) -> str:
         if name:
             contents.append(f'<li class="of-part">{name}</li>')
             body.append(f'<p class="part">{name}</p>')
-        for article in (_article(folder, page, printed) for page in pages):
+        for article in (printed_article(folder, page, printed) for page in pages):
             heading = article.find("h1")
             title = heading.get_text(strip=True) if heading else ""
             contents.append(f'<li><a href="#{article["id"]}">{title}</a></li>')

@@ -46,7 +46,7 @@ class _Table(dict[str, Kwargs]):
 
     def __missing__(self, name: str) -> Kwargs:
         self[name] = config_argument(self.owner, name)
-        self[name].setdefault("help", _docs(self.owner, name))
+        self[name].setdefault("help", field_docs(self.owner, name))
         return self[name]
 
 
@@ -56,16 +56,16 @@ def arguments(package: Package, path: str, receiver: str | None = None) -> dict[
     if module is None:
         return {}
     result: dict[str, Kwargs] = {}
-    declared = _annotated(module, result)
+    declared = annotated_options(module, result)
     for function, owner in _functions(module.tree, None):
         if "add_argument" not in ast.unparse(function):
             continue
-        scope = _local(function, owner, module)
-        for call, loop in _calls(function):
+        scope = local_scope(function, owner, module)
+        for call, loop in argument_calls(function):
             assert isinstance(call.func, ast.Attribute)
             if receiver and ast.unparse(call.func.value) != receiver:
                 continue
-            for names, argument in _expanded(call, loop, scope, declared):
+            for names, argument in declared_options(call, loop, scope, declared):
                 _note(result, names, argument)
     return result
 
@@ -92,7 +92,7 @@ def _functions(tree: ast.AST, owner: ast.ClassDef | None
             yield ast.fix_missing_locations(holder), owner
 
 
-def _calls(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, ast.For | None]]:
+def argument_calls(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, ast.For | None]]:
     """The calls of ``add_argument`` in their order, each with the loop around it."""
     def visit(node: ast.AST, loop: ast.For | None) -> Iterator[tuple[ast.Call, ast.For | None]]:
         for child in ast.iter_child_nodes(node):
@@ -103,7 +103,7 @@ def _calls(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, ast.For | None
     yield from visit(function, None)
 
 
-def _local(function: ast.FunctionDef, owner: ast.ClassDef | None, module: Module) -> Scope:
+def local_scope(function: ast.FunctionDef, owner: ast.ClassDef | None, module: Module) -> Scope:
     """The local names of a function as far as they can be known, in the order they are made."""
     scope = Scope(module)
     for argument in function.args.args:
@@ -113,18 +113,18 @@ def _local(function: ast.FunctionDef, owner: ast.ClassDef | None, module: Module
             continue
         name = node.targets[0].id
         if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "get_kwargs":
-            scope.local[name] = _table(node.value.args[0], owner, scope)
+            scope.local[name] = class_table(node.value.args[0], owner, scope)
         elif name not in scope.local:
             scope.local[name] = scope.value_or(node.value, Opaque("?"))
     tables = {name for name, value in scope.local.items() if isinstance(value, _Table)}
     for other, _ in _functions(module.tree, None):
         shared = other is function or tables & {item.arg for item in other.args.args}
         for node in ast.walk(other) if shared else ():
-            _change(node, scope)
+            follow_change(node, scope)
     return scope
 
 
-def _table(node: ast.expr, owner: ast.ClassDef | None, scope: Scope) -> Any:
+def class_table(node: ast.expr, owner: ast.ClassDef | None, scope: Scope) -> Any:
     """The table of a class; ``cls`` is the class that is used, the last that derives from it."""
     if isinstance(node, ast.Name) and node.id == "cls" and owner is not None:
         classes = [Class(scope.module, item) for item in scope.module.tree.body
@@ -135,7 +135,7 @@ def _table(node: ast.expr, owner: ast.ClassDef | None, scope: Scope) -> Any:
     return _Table(value) if isinstance(value, Class) else Opaque("?")
 
 
-def _change(node: ast.AST, scope: Scope) -> None:
+def follow_change(node: ast.AST, scope: Scope) -> None:
     """Follow ``table["field"]["choices"] = ...`` and its like."""
     match node:
         case (ast.Assign([ast.Subscript(ast.Subscript(ast.Name(owner), name), part), *_], value)
@@ -160,7 +160,7 @@ def _change(node: ast.AST, scope: Scope) -> None:
         field[key] = new
 
 
-def _expanded(call: ast.Call, loop: ast.For | None, scope: Scope, declared: dict[str, Kwargs]
+def declared_options(call: ast.Call, loop: ast.For | None, scope: Scope, declared: dict[str, Kwargs]
               ) -> Iterator[tuple[list[str], Kwargs]]:
     """The options that one call declares: itself, or one per field of the table it loops over."""
     if names := scope.value_or(ast.List(call.args), []):
@@ -179,13 +179,13 @@ def _declaration(call: ast.Call, scope: Scope, declared: dict[str, Kwargs]) -> K
     for word in call.keywords:
         match word.arg:
             case None:
-                result |= _spread(word.value, scope)
+                result |= spread_arguments(word.value, scope)
             case "type":
                 result["type"] = _type(word.value, scope)
                 result["optional"] = bool(re.match(r"_?(nullable|optional)",
                                                    str(_constant(word.value, scope))))
             case "default":
-                result["default"] = _default(word.value, scope, declared)
+                result["default"] = default_value(word.value, scope, declared)
             case "choices":
                 result |= choices(word.value, scope)
             case "action" | "help" | "new_flag" | "nargs" | "deprecated" | "required":
@@ -193,7 +193,7 @@ def _declaration(call: ast.Call, scope: Scope, declared: dict[str, Kwargs]) -> K
     return _finish(result)
 
 
-def _spread(node: ast.expr, scope: Scope) -> Kwargs:
+def spread_arguments(node: ast.expr, scope: Scope) -> Kwargs:
     """What ``**something`` adds."""
     value = scope.value_or(node, {"default": DYNAMIC})
     keywords = {"type", "default", "choices", "known", "negatable", "help", "action", "nargs",
@@ -203,7 +203,8 @@ def _spread(node: ast.expr, scope: Scope) -> Kwargs:
     return {key: item for key, item in value.items() if key in keywords}
 
 
-def _default(node: ast.expr, scope: Scope, declared: dict[str, Kwargs]) -> Any:
+def default_value(node: ast.expr, scope: Scope, declared: dict[str, Kwargs]) -> Any:
+    """Value of a default, which SGLang may take from the declaration of another field."""
     if (isinstance(node, ast.Call) and ast.unparse(node.func) == "_declared_default"
             and isinstance(node.args[0], ast.Constant)):
         return declared.get(str(node.args[0].value), {"default": DYNAMIC}).get("default")
@@ -273,7 +274,7 @@ def _sorted(values: Iterable[Any]) -> list[Any]:
                                      else f"{value:020}"))
 
 
-def _docs(owner: Class, name: str) -> str:
+def field_docs(owner: Class, name: str) -> str:
     """The text below a field, which vLLM shows as its help."""
     for base in owner.bases():
         for item, after in itertools.pairwise(base.node.body):
@@ -283,26 +284,27 @@ def _docs(owner: Class, name: str) -> str:
     return ""
 
 
-def _annotated(module: Module, result: dict[str, Kwargs]) -> dict[str, Kwargs]:
+def annotated_options(module: Module, result: dict[str, Kwargs]) -> dict[str, Kwargs]:
     """Note SGLang's ``name: A[type, Arg(...)] = default``; return the defaults of all fields."""
     declared: dict[str, Kwargs] = {}
     places = [module] if module.path.endswith("server_args.py") else []
     folder = module.path.rpartition("/")[0] + "/arg_groups/fields/"
     places += [part for path in sorted(module.package.files) if places and path.startswith(folder)
                and (part := module.package.at(path))]
-    for place in places:
-        for node in place.tree.body:
+    for part in places:
+        for node in part.tree.body:
             if isinstance(node, ast.ClassDef):
-                owner = Class(place, node)
+                owner = Class(part, node)
                 for name, (_, item) in owner.fields().items():
                     declared[name] = default_of(owner, name) if item.value is not None else {}
-                    if (option := _annotation(item, Scope(place))) is not None:
-                        names, argument = _arg(name, *option, declared[name], Scope(place))
+                    if (option := annotated_option(item, Scope(part))) is not None:
+                        names, argument = field_option(name, *option, declared[name], Scope(part))
                         _note(result, names, argument)
     return declared
 
 
-def _annotation(item: ast.AnnAssign, scope: Scope) -> tuple[ast.expr, dict[str, ast.expr]] | None:
+def annotated_option(item: ast.AnnAssign, scope: Scope
+                     ) -> tuple[ast.expr, dict[str, ast.expr]] | None:
     """The type of an annotated field and the words of its ``Arg``, if it is an option."""
     match item.annotation:
         case ast.Subscript(ast.Name("A" | "Annotated"), ast.Tuple([kind, *extras])):
@@ -319,7 +321,7 @@ def _annotation(item: ast.AnnAssign, scope: Scope) -> tuple[ast.expr, dict[str, 
     return None
 
 
-def _arg(name: str, annotation: ast.expr, words: dict[str, ast.expr], default: Kwargs,
+def field_option(name: str, annotation: ast.expr, words: dict[str, ast.expr], default: Kwargs,
          scope: Scope) -> tuple[list[str], Kwargs]:
     """What SGLang's ``add_cli_args_from_dataclass`` makes of a field."""
     first = (str(_constant(words["cli_name"], scope)) if "cli_name" in words

@@ -1,6 +1,6 @@
 """Find which classes of models and attention backends the releases of an engine have.
 
-    python -m tools.engines.models [--only vllm] [--cache DIR]
+    python -m tools.engines.model_classes [--only vllm] [--cache DIR]
 
 Read from released source, which is parsed and never run: the classes that an engine registers
 (``architectures`` of a model's configuration), and of vLLM the compute capabilities that each
@@ -37,10 +37,10 @@ SUPPORTS = "supports_compute_capability"
 
 def registered(engine: str, source: Source) -> set[str]:
     """Classes of models that a release registers."""
-    return set(_of_registry(source) if engine == "vllm" else _of_modules(source))
+    return set(vllm_classes(source) if engine == "vllm" else sglang_classes(source))
 
 
-def _of_registry(source: Source) -> Iterator[str]:
+def vllm_classes(source: Source) -> Iterator[str]:
     """Keys of the dictionaries of vLLM's registry."""
     tree = ast.parse(source.files["vllm/model_executor/models/registry.py"])
     for node in ast.walk(tree):
@@ -50,14 +50,14 @@ def _of_registry(source: Source) -> Iterator[str]:
                         and isinstance(value, ast.Tuple) and key.value.endswith(CLASS))
 
 
-def _of_modules(source: Source) -> Iterator[str]:
+def sglang_classes(source: Source) -> Iterator[str]:
     """What modules of SGLang's models assign to ``EntryClass``."""
     for path, text in source.files.items():
         if path.startswith("sglang/srt/models/") and "EntryClass" in text:
             for node in ast.walk(ast.parse(text.lstrip("\ufeff"))):
                 if isinstance(node, ast.Assign) and any(
-                        isinstance(each, ast.Name) and each.id == "EntryClass"
-                        for each in node.targets):
+                        isinstance(target, ast.Name) and target.id == "EntryClass"
+                        for target in node.targets):
                     yield from (name.id for name in ast.walk(node.value)
                                 if isinstance(name, ast.Name) and name.id.endswith(CLASS))
 
@@ -67,32 +67,32 @@ def backends(source: Source) -> dict[str, tuple[str, ...]]:
 
     Backends whose answer is more than a comparison of the capability are left out.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     for path, text in sorted(source.files.items()):
         if "attention" not in path or SUPPORTS not in text:
             continue
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.ClassDef) and (answer := _answer(node)) is not None:
+            if isinstance(node, ast.ClassDef) and (answer := returned_expression(node)) is not None:
                 try:
-                    found[node.name] = tuple(name for name, numbers in CAPABILITIES.items()
-                                             if _holds(answer, numbers))
+                    result[node.name] = tuple(name for name, numbers in CAPABILITIES.items()
+                                             if is_true(answer, numbers))
                 except Unresolved:
                     continue
-    return found
+    return result
 
 
-def _answer(node: ast.ClassDef) -> ast.expr | None:
+def returned_expression(node: ast.ClassDef) -> ast.expr | None:
     """What a class returns of a capability, where that is one expression."""
-    for each in node.body:
-        if isinstance(each, ast.FunctionDef) and each.name == SUPPORTS:
-            rest = [line for line in each.body if not (
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef) and item.name == SUPPORTS:
+            rest = [line for line in item.body if not (
                 isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))]
             if len(rest) == 1 and isinstance(rest[0], ast.Return):
                 return rest[0].value
     return None
 
 
-def _holds(node: ast.expr, numbers: tuple[int, int]) -> bool:
+def is_true(node: ast.expr, numbers: tuple[int, int]) -> bool:
     """A condition on a capability. Raises Unresolved for anything else."""
     scope = Scope(Module(Package({}), "", ast.Module([], [])))
     scope.local = {"DeviceCapability": Function(scope, PAIR)} | dict.fromkeys(
@@ -102,7 +102,7 @@ def _holds(node: ast.expr, numbers: tuple[int, int]) -> bool:
     return value
 
 
-def spans(found: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+def spans(contents: Mapping[str, Iterable[str]]) -> dict[str, Any]:
     """Things by the release in which they come, and by the first that has them no more.
 
     Args:
@@ -111,11 +111,11 @@ def spans(found: Mapping[str, Iterable[str]]) -> dict[str, Any]:
     since: dict[str, list[str]] = {}
     until: dict[str, list[str]] = {}
     before: set[str] = set()
-    for release, has in found.items():
+    for release, has in contents.items():
         now = set(has)
-        for told, names in ((since, now - before), (until, before - now)):
+        for changes, names in ((since, now - before), (until, before - now)):
             if names:
-                told[release] = sorted(names)
+                changes[release] = sorted(names)
         before = now
     return {"since": since, "until": until}
 
@@ -140,16 +140,16 @@ def models_text(name: str, cache: Path | None, get: Fetch) -> str:
     if any(attention.values()):
         data["attention_backends"] = spans(attention)
     return (
-        "# Written by python -m tools.engines.models: classes of models that releases register, "
-        "and what\n# attention backends support, by the release in which they come and the first "
-        "without them.\n"
+        "# Written by python -m tools.engines.model_classes: classes of models that releases "
+        "register, and what\n# attention backends support, by the release in which they come and "
+        "the first without them.\n"
         + yaml.safe_dump(data, sort_keys=False, width=100, default_flow_style=None))
 
 
 def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
     """Write the files. Returns 0, or 1 after one sentence that says what stopped it."""
     files = {name: target / f"{name}.yml" for name in FIRST}
-    return run("tools.engines.models", __doc__, files, models_text, argv, get)
+    return run("tools.engines.model_classes", __doc__, files, models_text, argv, get)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def metrics(package: Package, prefix: str, former: str = "") -> dict[str, Kwargs
         module = package.at(path)
         if module is None:
             continue
-        for name, metric in _calls(module, pattern):
+        for name, metric in metric_calls(module, pattern):
             if replaced and path == former:
                 metric["v0"] = True
             if name not in typed or typed[name].get("hidden") or typed[name].get("v0"):
@@ -46,16 +46,16 @@ def metrics(package: Package, prefix: str, former: str = "") -> dict[str, Kwargs
                     if _ENDING.sub("", name) not in stems}
 
 
-def _calls(module: Module, pattern: re.Pattern[str]) -> Iterator[tuple[str, Kwargs]]:
+def metric_calls(module: Module, pattern: re.Pattern[str]) -> Iterator[tuple[str, Kwargs]]:
     """The calls that make a metric, with the name each gives it."""
     for node, hidden, local in _walk(module.tree, False, {}):
-        kind = _kind(node)
+        kind = metric_type(node)
         if kind is None:
             continue
         words = {word.arg: word.value for word in node.keywords}
         named = words.get("name", node.args[0] if node.args else None)
         text = words.get("documentation", node.args[1] if len(node.args) > 1 else None)
-        for name in _names(named, module, local):
+        for name in metric_names(named, module, local):
             if not pattern.fullmatch(name):
                 continue
             metric: Kwargs = {"type": kind}
@@ -66,16 +66,16 @@ def _calls(module: Module, pattern: re.Pattern[str]) -> Iterator[tuple[str, Kwar
                     metric["use"] = use[1]
             if hidden:
                 metric["hidden"] = True
-            yield _exposed(name, kind), metric
+            yield scraped_name(name, kind), metric
 
 
-def _exposed(name: str, kind: str) -> str:
+def scraped_name(name: str, kind: str) -> str:
     """The name as scraped: the client adds ``_total`` to counters and ``_info`` to infos."""
     suffix = {"counter": "_total", "info": "_info"}.get(kind, "")
     return name if not suffix or name.endswith(suffix) else name + suffix
 
 
-def _kind(node: ast.Call) -> str | None:
+def metric_type(node: ast.Call) -> str | None:
     """Counter, gauge, ..., from what is called: ``Gauge``, ``self._gauge_cls``."""
     match = re.fullmatch(r"_?(?:Ray|_)?([A-Za-z]+?)(?:Wrapper|_cls)?",
                          ast.unparse(node.func).rpartition(".")[2])
@@ -83,7 +83,8 @@ def _kind(node: ast.Call) -> str | None:
     return kind if kind in _KINDS else None
 
 
-def _names(node: ast.expr | None, module: Module, local: dict[str, list[str]]) -> list[str]:
+def metric_names(node: ast.expr | None, module: Module, local: dict[str, list[str]]) -> list[str]:
+    """Names that an expression may have: a text, or those of a local variable."""
     if isinstance(node, ast.Name) and node.id in local:
         return local[node.id]
     value = Scope(module).value_or(node, None) if node else None
@@ -97,7 +98,7 @@ def _walk(node: ast.AST, hidden: bool, local: dict[str, list[str]]
         if isinstance(child, ast.Call):
             yield child, hidden, local
         if isinstance(child, ast.FunctionDef):
-            yield from _walk(child, hidden, _texts(child))
+            yield from _walk(child, hidden, local_texts(child))
         elif isinstance(child, ast.If) and "show_hidden_metrics" in ast.unparse(child.test):
             yield from _walk(ast.Module(child.body, []), True, local)
             yield from _walk(ast.Module(child.orelse, []), hidden, local)
@@ -105,7 +106,7 @@ def _walk(node: ast.AST, hidden: bool, local: dict[str, list[str]]
             yield from _walk(child, hidden, local)
 
 
-def _texts(function: ast.FunctionDef) -> dict[str, list[str]]:
+def local_texts(function: ast.FunctionDef) -> dict[str, list[str]]:
     """Texts that the variables of a function may hold: assigned, or looped over as written."""
     result: dict[str, list[str]] = {}
     rows: dict[str, list[ast.expr]] = {}
