@@ -42,14 +42,11 @@ def refused(cut, model=QWEN, **counts):
     # of layers with a window too, where there are any
     (Cut(4, expert=4), {"full_attention_layers": 2, "window_num_key_value_heads": 8}, None),
     (Cut(4, expert=4), {"full_attention_layers": 2, "window_num_key_value_heads": 6}, TENSOR),
-    (Cut(4, expert=4), {"full_attention_layers": 5, "window_num_key_value_heads": 6}, None),
     (Cut(4, expert=4), {"full_attention_layers": 2, "window_num_attention_heads": 6}, TENSOR),
     # groups and heads of Mamba-2; a single group is copied
-    (Cut(4, expert=4), STATE, None),
     (Cut(4, expert=4), STATE | {"linear_num_key_heads": 6}, TENSOR),
     (Cut(4, expert=4), STATE | {"linear_num_key_heads": 1}, None),
     (Cut(4, expert=4), STATE | {"linear_num_value_heads": 18}, TENSOR),
-    (Cut(4, expert=4), STATE | {"linear_mamba": 0, "linear_num_value_heads": 18}, None),
     (Cut(1, 5), {}, None), (Cut(1, 6), {}, "pipeline_parallel"),
     # an expert that is not whole on a rank is cut like the rest
     (Cut(4, expert=1), {}, TENSOR), (Cut(4, expert=2), {}, None),
@@ -69,7 +66,6 @@ def refused(cut, model=QWEN, **counts):
     (Cut(1, 1, 9, 9, spares=4, shared_ranks=1), {}, None),
     (Cut(1, 1, 5, 5, shared_ranks=1), {}, None), (Cut(1, 1, 5, 5, shared_ranks=5), {}, APART),
     (Cut(1, 1, 5, 5, shared_ranks=1), {"n_shared_experts": 0}, APART),
-    (Cut(2, 1, 5, 10, shared_ranks=4), {}, APART),
     (Cut(1, 1, 5, 5, shared_ranks=1), {"exchange_normal": 1}, APART),
     (Cut(1, 1, 5, 5, shared_ranks=1), {"exchange_gathered": 1}, APART)])
 def test_cuts_of_grouped_query_attention_and_experts(cut, counts, key):

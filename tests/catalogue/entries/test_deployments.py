@@ -59,15 +59,9 @@ def test_demand_of_a_goal_has_what_follows_from_its_agent():
 
 @pytest.mark.parametrize(("setting", "message"), [
     ("demand.input_tokens=100", "'input_tokens' follows from the 'agent'"),
-    ("demand.output_tokens=100", "'output_tokens' follows from the 'agent'"),
-    ("demand.context_tokens=100000", "'context_tokens' follows from the 'agent'"),
-    ("demand.prefix_hit_share=0", "'prefix_hit_share' follows from the 'agent'"),
-    ("demand.think_time=1 s", "'think_time' follows from the 'agent'"),
     ("demand.arrivals=burst", "'arrivals' follows from the 'agent'"),
-    ("demand.arrival_rate=1 request/s", "'arrival_rate' follows from the 'agent'"),
     ("demand.agent.turns=null", "expected a number"),
     ("demand.agent.turns=0", "out of range"), ("demand.agent.turns=1.5", "not a whole number"),
-    ("demand.agent.answer=0", "out of range"), ("demand.agent.tool_output=0", "out of range"),
     ("demand.agent.shared_prefix=12001", "expected at most 12000 token"),
     ("demand.agent.wait=1 s", "unknown key 'wait'"), ("demand.agent=many", "a group of keys"),
     ("demand.users=null", "expected 'users' beside it"),
