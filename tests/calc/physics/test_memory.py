@@ -114,6 +114,16 @@ class TestExchangeBuffers:
         assert found["exchange_buffers"] == pytest.approx(hint, rel=1e-4)
         assert found["exchange_buffers"] <= hint
 
+    def test_redundant_experts_and_normal_mode(self):
+        """Redundant experts have places; normal mode has rows on each level of the network."""
+        more, as_many = v3(redundant_experts=32), v3(n_routed_experts=288)
+        assert more["exchange_buffers"] == as_many["exchange_buffers"] > 0
+        inside, across = (v3(exchange_normal=1, exchange_buffer_tokens=1000, devices_per_node=size)
+                          for size in (8, 4))
+        assert inside["exchange_buffers"] == 1000 * 7168 * 2
+        assert across["exchange_buffers"] == 2 * inside["exchange_buffers"]
+        assert v3(expert_parallel=1, exchange_buffer_tokens=1000)["exchange_buffers"] == 0
+
 
 @both
 class TestShare:

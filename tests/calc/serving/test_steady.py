@@ -25,6 +25,7 @@ from calc.serving.steady import (
     gathering,
     others_in_turn,
     overlapping,
+    pool_queue,
     shorter_of_two,
     steady_pace,
 )
@@ -152,6 +153,14 @@ class TestCapacity:
         assert found.pool_wait == pytest.approx(
             used * (1 + variation**2) / 2 * service / (1 - used))
         assert found.steady_tpot == STEP
+
+
+@pytest.mark.parametrize(("load", "base"), [(0.1, 5.0), (2.0, 2.0), (4.0, 1.0)])
+def test_pool_queue_balances_waits_and_returns(load, base):
+    """W (A + W - κ) = κ S / 2, also where the load exceeds the time between two prompts."""
+    wait = pool_queue(load, 0.15, base)
+    assert wait > 0
+    assert wait * (base + wait - load) == pytest.approx(load * 0.15 / 2)
 
 
 class TestSmallerBatches:
