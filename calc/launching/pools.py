@@ -21,6 +21,7 @@ from calc.launching.server import (
     Layout,
     Release,
     Setting,
+    Target,
     check_pair,
     check_settings,
     extra_settings,
@@ -162,19 +163,18 @@ def pool_of(name: str, named: Mapping[str, Scenario], release: Release, hosts: S
     if len(hosts) < of.nodes:
         raise ParamsError(f"--hosts: {len(hosts)} for the {of.nodes} nodes of '{name}', expected "
                           "a name for each.")
-    engine, role = ENGINES[release.name], role_of(name)
-    own = [engine.flags(scenario, of, part, release, role, most) for part in of.parts]
-    if len(named) > 1 and release.name == ASCEND:
-        own = [[*flags, vllm.mooncake(release, part, role, placed)]
-               for flags, part in zip(own, of.parts, strict=True)]
-    if role == "prefill" and not engine.drafts(scenario, release):
+    engine = ENGINES[release.name]
+    targets = [Target(scenario, scenario.inputs(), of, part, release, role_of(name), most, placed)
+               for part in of.parts]
+    own = [engine.flags(target) for target in targets]
+    if name == "prefill" and not engine.drafts(targets[0]):
         why = "the decode pool drafts, by a layer whose cache of prompts comes from here"
-        drafts = [replace(setting, why=why) for setting in engine.drafts(named["decode"], release)]
+        decode = replace(targets[0], scenario=named["decode"], inputs=named["decode"].inputs())
+        drafts = [replace(setting, why=why) for setting in engine.drafts(decode)]
         own = [[*flags, *drafts] for flags in own]
     flags, variables = (list(settings) for settings in given)
     flagged = [tuple(over(settings, flags)) for settings in own]
-    around = [tuple(over(engine.variables(scenario, of, part, release, role), variables))
-              for part in of.parts]
+    around = [tuple(over(engine.variables(target), variables)) for target in targets]
     for settings in zip(flagged, around, strict=True):
         check_settings(scenario, release, *settings)
     checkpoints = {(pool.model.id, *pool.precision.weights.model_dump().values())

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calc.launching.pools import Pool, checkpoint_of
-from calc.launching.published import own_code
-from calc.launching.server import Release, plain
+from calc.launching.server import Release, own_code, plain
 from catalogue import library, load_device, load_precision
 from catalogue.entries.deployments import Condition, Recipe, Recipes, Unset
 from catalogue.entries.profiles import in_order

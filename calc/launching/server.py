@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+from calc.answer.request_lengths import Longest
 from catalogue import ParamsError, Scenario, library
 from catalogue.deployments.admission import cut_of, server_problem, subject_of
 from catalogue.deployments.layout import expert_slices
@@ -17,6 +19,7 @@ from catalogue.engines.assertions import UNKNOWN, Server, pair_problems, problem
 from catalogue.engines.engine import Engine
 from catalogue.engines.released import catalogue_of, refusal
 from catalogue.entries.profiles import in_order
+from catalogue.kernels import published_weights
 from catalogue.reading.words import revealed
 
 TAKEN = ("accepted", "unlisted")
@@ -29,6 +32,19 @@ MASTER_PORT, RPC_PORT, RAY_PORT, STORE_PORT = 29500, 13345, 6379, 24669
 BOOTSTRAP_PORT, SIDE_PORT = 8998, 5600
 MOST_NODES = 256
 HEAD, OWN = "MASTER_ADDR", "NODE_ADDR"  # variables: addresses of a server's first node, of a node
+LIBRARIES = frozenset({
+    "ASCEND_RT_VISIBLE_DEVICES", "HCCL_OP_EXPANSION_MODE", "HCCL_BUFFSIZE", "NCCL_MNNVL_ENABLE",
+    "NCCL_CUMEM_ENABLE", "MC_FORCE_MNNVL", "ASCEND_MF_TRANSFER_PROTOCOL"})
+"""Variables of CANN, NCCL and the libraries that send caches: in no engine's catalogue."""
+MXFP4 = "mxfp4"
+PLAIN = ("bf16", "fp16")
+DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
+COMPRESSED_ROWS = "fp8-row56"  # latents with their scales: what compressed attention reads
+SPARSE_ROWS = "fp8-latent128"  # likewise of sparse attention
+KEYS = "int8-index128"  # index keys of sparse attention, in INT8
+MEMORY = "share of a card's memory that the scenario gives to the engine"
+DEALT = "prompts are dealt over the tensor-parallel ranks"
+SPOKEN = "the chat format of the model's family"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -431,3 +447,202 @@ def layout(scenario: Scenario, taken: int = 0) -> Layout:
     if nodes > MOST_NODES:
         raise ParamsError(f"'{scenario.id}': {nodes} nodes, expected at most {MOST_NODES} scripts.")
     return Layout(tp, pp, joined, ep, slices, servers, span, nodes, parts)
+
+
+# --- what flags follow from -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Target:
+    """One part of a server, with what its flags follow from.
+
+    Attributes:
+        scenario, inputs: the deployment, or the pool, and its input symbols.
+        layout, part: of its servers, and what this node runs.
+        release: of the engine.
+        role: ``both``, ``prefill`` or ``decode``.
+        longest: of its requests.
+        layouts: of all pools, by name.
+    """
+
+    scenario: Scenario
+    inputs: Mapping[str, Any]
+    layout: Layout
+    part: Part
+    release: Release
+    role: str
+    longest: Longest
+    layouts: Mapping[str, Layout]
+
+    @property
+    def ascend(self) -> bool:
+        """Whether the engine is vLLM Ascend."""
+        return self.release.name == ASCEND
+
+    def stated(self, key: str) -> int:
+        """A number of the workload or the parallelism, 0 where none is stated."""
+        file = self.scenario.file
+        value = getattr(file.workload, key, None) or getattr(file.parallelism, key, None)
+        return int(value.value) if value else 0
+
+
+Condition = Callable[[Target], Any]
+Table = tuple[tuple[Condition, Any, Any, Any], ...]
+"""Flags in the order of the script: condition; name, or several spellings in a list, each perhaps
+with a value of its own; value, None of a switch; reason. All but the first may be functions."""
+
+
+def settings_of(table: Table, target: Target) -> list[Setting]:
+    """The settings of a table for a target.
+
+    Raises ParamsError, one sentence, for what the release does not take.
+    """
+    settings = []
+    for condition, *row in table:
+        if condition(target):
+            names, value, why = (cell(target) if callable(cell) else cell for cell in row)
+            spellings = [(name, value) if isinstance(name, str) else name
+                         for name in (names if isinstance(names, list) else [names])]
+            settings.append(Setting(names, value, why) if spellings[0][0] in LIBRARIES
+                            else target.release.first(spellings, why))
+    return settings
+
+
+def number(key: str) -> Callable[[Target], int]:
+    """The value of a flag that a scenario states."""
+    return lambda target: target.stated(key)
+
+
+def several(key: str) -> Condition:
+    """The condition that a scenario states more than one."""
+    return lambda target: target.stated(key) > 1
+
+
+def always(_: Target) -> bool:
+    """The condition of flags that every server has."""
+    return True
+
+
+def per_replica(target: Target) -> int:
+    """Requests in flight of a replica [request]."""
+    return math.ceil(target.inputs["concurrency"] / target.scenario.replicas)
+
+
+def compressed(scenario: Scenario) -> bool:
+    """Whether a model attends to compressed entries, as DeepSeek-V4 does."""
+    return scenario.model.attention == "csa"
+
+
+def dealt(target: Target) -> bool:
+    """Whether several tensor-parallel ranks deal the tokens of prompts among them."""
+    return bool(target.inputs["prefill_context_parallel"] and target.inputs["tensor_parallel"] > 1)
+
+
+def quantization(scenario: Scenario, named: Mapping[str, str], of_v4: str) -> dict[str, str]:
+    """``--quantization`` by format; engines refuse a name that differs from the checkpoint's.
+
+    Checkpoints of DeepSeek-V4 say FP8 whatever their experts. MXFP4 of a model whose own weights
+    are in another format is AMD's, in Quark's form, which runs on AMD's cards.
+
+    Args:
+        scenario: the deployment.
+        named: of all formats.
+        of_v4: what an engine calls the method of DeepSeek-V4's checkpoints.
+    """
+    if compressed(scenario):
+        return {**named, **dict.fromkeys((MXFP4, "fp8-block128-e8m0"), of_v4)}
+    own = published_weights(scenario.model)
+    if own is None or own.routed_expert == MXFP4:
+        return dict(named)
+    others = {name: method for name, method in named.items() if name != MXFP4}
+    return others | ({MXFP4: "quark"} if scenario.device.software == "rocm" else {})
+
+
+def precision(scenario: Scenario, release: Release, methods: Mapping[str, str],
+              caches: Mapping[str, str | None]) -> list[Setting]:
+    """In which formats a server computes, reads weights and stores its cache.
+
+    Args:
+        scenario: the deployment, or the pool.
+        release: of the engine.
+        methods: format of the routed experts (of the dense layers where there are none) to
+            ``--quantization``, but for plain ones.
+        caches: format of the cache to ``--kv-cache-dtype``; None where no flag is set.
+
+    Raises ParamsError, one sentence, for a format that is in neither.
+    """
+    of, settings = scenario.precision, []
+    stored = of.weights.routed_expert if scenario.model.is_moe else of.weights.dense_mlp
+    if of.activation in DTYPES:
+        settings.append(release.take("--dtype", DTYPES[of.activation],
+                                     f"activations in {of.activation}"))
+    if stored not in (*PLAIN, *methods):
+        raise ParamsError(f"{release}: no --quantization reads weights in '{stored}', expected "
+                          f"one of {', '.join([*PLAIN, *methods])}.")
+    if stored not in PLAIN:
+        settings.append(release.take("--quantization", methods[stored],
+                                     f"experts in {stored}; another checkpoint is refused"))
+    if of.kv_cache not in caches:
+        raise ParamsError(f"{release}: no --kv-cache-dtype stores '{of.kv_cache}', expected "
+                          f"one of {', '.join(caches)}.")
+    if (of.kv_index == KEYS and scenario.model.index_topk is not None
+            and release.name != ASCEND):
+        raise ParamsError(f"{release}: no flag caches index keys in '{of.kv_index}', expected a "
+                          f"precision with other ones, or {ASCEND}.")
+    if cache := caches[of.kv_cache]:
+        settings.append(release.take("--kv-cache-dtype", cache, "the scenario's cache"))
+    return settings
+
+
+@dataclass(frozen=True)
+class Chat:
+    """Parsers that make calls and reasoning of an answer, by a family's chat format.
+
+    Source: recipes of vLLM, tutorials of vLLM Ascend, cookbook of SGLang (``params/recipes/``).
+
+    Attributes:
+        calls, reasoning: of vLLM.
+        sglang: of SGLang, reasoning and calls; None where it has none.
+        tokens: tokenizer mode of vLLM that makes tokens of a conversation; None for the usual.
+    """
+
+    calls: str
+    reasoning: str
+    sglang: tuple[str, str] | None = None
+    tokens: str | None = None
+
+
+CHATS = {
+    "deepseek-v4": Chat("deepseek_v4", "deepseek_v4", ("deepseek-v4", "deepseekv4"), "deepseek_v4"),
+    "deepseek-v3.2": Chat("deepseek_v32", "deepseek_v3", ("deepseek-v3", "deepseekv32"),
+                          "deepseek_v32"),
+    "glm-5": Chat("glm47", "glm45", ("glm45", "glm47")),
+    "minimax-m2": Chat("minimax_m2", "minimax_m2"),
+    "qwen3.5": Chat("qwen3_coder", "qwen3", ("qwen3", "qwen3_coder")),
+    "kimi-k2": Chat("kimi_k2", "kimi_k2", ("kimi_k2", "kimi_k2"))}
+
+
+def chat_of(scenario: Scenario) -> Any:
+    """Parsers (`Chat`) of models that talk alike; None where none are known.
+
+    Kimi's shapes and those of V3.2 are DeepSeek-V3's, their chat is not."""
+    model = scenario.model
+    family = ("kimi-k2" if model.id.startswith("kimi-k2") else
+              model.id if model.id == "deepseek-v3.2" else model.family or "")
+    return CHATS.get(family)
+
+
+def own_code(scenario: Scenario) -> bool:
+    """Whether a checkpoint's tokenizer is code of its own, as Kimi's is (``tokenization_kimi``)."""
+    return scenario.model.id.startswith("kimi-k")
+
+
+CODE: Table = (
+    (lambda target: own_code(target.scenario), "--trust-remote-code", None,
+     "the tokenizer is code of the checkpoint"),)
+ANSWERING: Table = (
+    (always, "--served-model-name", lambda target: target.scenario.model.id,
+     "the model, as requests name it"),
+    (always, "--host", "0.0.0.0", "requests come from outside"),
+    (always, "--port", lambda target: target.part.port, "of this server"))
+"""Under which name and where a server answers."""

@@ -1,26 +1,41 @@
-"""What vLLM and vLLM Ascend are started with for a deployment, release by release."""
+"""Flags and environment of vLLM and vLLM Ascend for a deployment, release by release."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import Any
 
-from calc.answer.request_lengths import Longest
-from calc.launching import published
-from calc.launching.published import compressed, fused, spoken
 from calc.launching.server import (
+    ANSWERING,
     ASCEND,
+    CODE,
+    COMPRESSED_ROWS,
+    DEALT,
     HEAD,
+    KEYS,
     MASTER_PORT,
+    MEMORY,
+    MXFP4,
     OWN,
     RPC_PORT,
     SIDE_PORT,
+    SPARSE_ROWS,
+    SPOKEN,
     Layout,
-    Part,
     Release,
     Setting,
+    Table,
+    Target,
     Variable,
+    always,
+    chat_of,
+    compressed,
+    dealt,
+    number,
+    per_replica,
+    precision,
+    quantization,
+    settings_of,
+    several,
 )
 from calc.physics.experts import ranks_in_step
 from calc.physics.inputs import Inputs
@@ -37,105 +52,20 @@ QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-ten
              "int4-group128-cutlass": "compressed-tensors",
              "int4-group32-sym": "compressed-tensors",
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
-PLAIN = ("bf16", "fp16")
-ASCEND_METHOD, COMPRESSED = "ascend", "deepseek_v4_fp8"
-BESIDE = "multistream_overlap_shared_expert"  # as the tutorial of DeepSeek-V4 starts
-BY_LOAD = "experts lie by their measured load"
-IN_CONFIG = "scheduler_config.enable_balance_scheduling"  # in place of the variable
-BALANCING = "no rank lets a request in while one is full"
-UNLOCKED, BALANCED = "DYNAMIC_EPLB", "VLLM_ASCEND_BALANCE_SCHEDULING"
-CACHED = {"bf16": None, "fp16": None, "fp8": "fp8"}
-ROWS = "fp8-latent128"  # latents in rows with their scales: what kernels of sparse attention read
+V4_METHOD = "deepseek_v4_fp8"
+CACHED: dict[str, str | None] = {"bf16": None, "fp16": None, "fp8": "fp8"}
 IN_CHECKPOINT = ("int8", "int8-latent48")  # scales come with the weights, to ranks that decode
-DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
-WHOLE_MEMORY = "share of a card's memory that the scenario gives to the engine"
+ASCEND_ROWS = "int8-latent128"  # latents of sparse attention, in INT8
+FUSED = ("sm_100", "sm_103")  # cards with one kernel for exchange and experts
+BESIDE = "multistream_overlap_shared_expert"  # as the tutorial of DeepSeek-V4 starts
+IN_CONFIG = "scheduler_config.enable_balance_scheduling"  # in place of the variable
+BALANCED = "VLLM_ASCEND_BALANCE_SCHEDULING"
+BALANCING, BY_LOAD = ("no rank lets a request in while one is full",
+                      "experts lie by their measured load")
+A2_BUFFER = 512  # MB of an exchange that are usual on A2
 
 
-def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: str,
-          most: Longest) -> list[Setting]:
-    """The arguments of ``vllm serve`` on one node.
-
-    Args:
-        scenario: the deployment, or the pool.
-        of: how it lies on its nodes.
-        part: what this node runs.
-        release: of vLLM or vLLM Ascend.
-        role: ``both``, ``prefill`` or ``decode``.
-        most: the longest request.
-
-    Raises ParamsError, one sentence, for what the release cannot do.
-    """
-    found = [*_cut(of, release), *_joined(of, part, release), *_experts(scenario, of, release),
-             *_options(scenario, release),
-             *formats(scenario, release, role),
-             *_limits(scenario, release, most), *_steps(scenario, release),
-             *drafts(scenario, release), *_host_cache(scenario, of, release, role),
-             *_pool(release, role), *spoken(scenario, release)]
-    return [*found, *answering(scenario, part, release)]
-
-
-def formats(scenario: Scenario, release: Release, role: str) -> list[Setting]:
-    """In which formats a server computes and stores.
-
-    Raises ParamsError as :func:`precision` does.
-    """
-    return precision(scenario, release, _methods(scenario, release),
-                     _caches(scenario, release, role))
-
-
-def answering(scenario: Scenario, part: Part, release: Release) -> list[Setting]:
-    """Under which name and where a server answers."""
-    return [
-        release.take("--served-model-name", scenario.model.id, "the model, as requests name it"),
-        release.take("--host", "0.0.0.0", "requests come from outside"),
-        release.take("--port", part.port, "of this server")]
-
-
-def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role: str
-              ) -> list[Setting]:
-    """The environment of one node."""
-    found: list[Setting] = []
-    cards = ",".join(map(str, range(part.first, part.first + part.cards)))
-    if part.first or len(of.of_node(part.node)) > 1:
-        why = "cards of this server; others of the node run another"
-        # of CANN, not of the plug-in, whose platform selects devices by it
-        found.append(Setting("ASCEND_RT_VISIBLE_DEVICES", cards, why) if release.name == ASCEND
-                     else release.take("CUDA_VISIBLE_DEVICES", cards, why))
-    backend = _exchange(scenario)
-    sent = of.joined > 1 and of.experts > 1 and not fused(scenario, of)
-    if sent and release.name != ASCEND and not release.has("--all2all-backend", backend):
-        found.append(release.take("VLLM_ALL2ALL_BACKEND", backend, _exchange_why(scenario)))
-    if _two_batches(scenario) and release.name == ASCEND:
-        found.append(release.take("VLLM_ASCEND_ENABLE_DBO", 1, "two micro-batches overlap"))
-    if release.name == ASCEND and _dynamic(scenario) and release.has(UNLOCKED, "true"):
-        found.append(release.take(UNLOCKED, "true", "the plug-in asks for it beside dynamic_eplb"))
-    if _balances(scenario, release) and not release.has(IN_CONFIG, True):
-        found.append(release.take(BALANCED, 1, BALANCING))
-    found += [*published.summed_in_parts(scenario, release),
-              *published.of_hccl(scenario, of, release)]
-    caches = role != "both" and release.name == ASCEND  # whose connector goes by it
-    if of.span > 1 or caches:
-        found.append(release.take("VLLM_HOST_IP", Variable(OWN), "address of this node"))
-    if caches and release.has("PHYSICAL_DEVICES", cards):
-        found.append(release.take("PHYSICAL_DEVICES", cards, "between which caches are sent"))
-    if role != "both" and release.name != ASCEND:
-        found += [
-            release.take("VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN), "where caches are fetched"),
-            release.take("VLLM_NIXL_SIDE_CHANNEL_PORT", SIDE_PORT + part.first, "its port")]
-    return found
-
-
-def _balances(scenario: Scenario, release: Release) -> bool:
-    """Whether ranks wait for a place at each of them, and the release has a switch for it."""
-    return (scenario.file.prefill_coordination == "balance" and _waits(scenario)
-            and (release.has(IN_CONFIG, True) or release.has(BALANCED, 1)))
-
-
-def _waits(scenario: Scenario) -> bool:
-    """Whether ranks may wait for each other: several of one pool that does both phases."""
-    inputs = scenario.inputs()
-    alone = inputs["separate_pools"] or inputs["output_tokens"] <= 1
-    return not alone and bool(ranks_in_step(Inputs(inputs)) > 1)
+# --- conditions -----------------------------------------------------------------------------------
 
 
 def ray(of: Layout, release: Release) -> bool:
@@ -151,293 +81,361 @@ def ray(of: Layout, release: Release) -> bool:
     return True
 
 
-def _cut(of: Layout, release: Release) -> list[Setting]:
-    found = [release.take("--tensor-parallel-size", of.tp, "parallelism of the scenario"),
-             release.take("--pipeline-parallel-size", of.pp, "parallelism of the scenario")]
-    if ray(of, release):
-        found.append(release.take("--distributed-executor-backend", "ray",
-                                  "a replica spans nodes"))
-    return found
+def _in_ray(target: Target) -> bool:
+    return ray(target.layout, target.release)
 
 
-def _joined(of: Layout, part: Part, release: Release) -> list[Setting]:
-    """Data parallelism within a server, and how its nodes find each other."""
-    found = []
-    if of.joined > 1:
-        found.append(release.take("--data-parallel-size", of.joined,
-                                  "replicas that share experts"))
-    if of.span == 1 or ray(of, release):
-        return found
-    if of.tp * of.pp > part.cards:
-        why = "a replica spans nodes"
-        found += [release.take("--distributed-executor-backend", "mp", why),
-                  release.take("--nnodes", of.span, "nodes of this server"),
-                  release.take("--node-rank", part.rank, "of this node"),
-                  release.take("--master-addr", Variable(HEAD), "its first node"),
-                  release.take("--master-port", MASTER_PORT + part.server, "its port")]
-    else:
-        local = part.cards // (of.tp * of.pp)
-        found += [release.take("--data-parallel-size-local", local, "replicas of a node"),
-                  release.take("--data-parallel-address", Variable(HEAD), "its first node"),
-                  release.take("--data-parallel-rpc-port", RPC_PORT + part.server, "its port")]
-        if part.rank:
-            found.append(release.take("--data-parallel-start-rank", part.rank * local,
-                                      "first replica of this node"))
-    if part.rank:
-        found.append(release.take("--headless", None, "the first node answers"))
-    return found
+def _spans(target: Target) -> bool:
+    """Whether a server spans nodes that find each other by themselves."""
+    return target.layout.span > 1 and not _in_ray(target)
 
 
-def _methods(scenario: Scenario, release: Release) -> Mapping[str, str]:
-    """``--quantization`` by format; on Ascend ``ascend`` for what msModelSlim wrote."""
-    if release.name == ASCEND:
-        as_published = published_weights(scenario.model) == scenario.precision.weights
-        method = COMPRESSED if compressed(scenario) and as_published else ASCEND_METHOD
-        return dict.fromkeys(scenario.precision.weights.model_dump().values(), method)
-    return published.methods(scenario, QUANTIZED, COMPRESSED)
+def _replica_spans(target: Target) -> bool:
+    return _spans(target) and target.layout.tp * target.layout.pp > target.part.cards
 
 
-def _caches(scenario: Scenario, release: Release, role: str) -> dict[str, str | None]:
-    """``--kv-cache-dtype`` by format, of those that the release stores for the model and pool."""
-    found: dict[str, str | None] = dict(CACHED)
-    if compressed(scenario):
-        found[published.ROWS] = "fp8"
-    elif scenario.model.index_topk is not None:
-        found[ROWS] = "fp8_ds_mla"
-    if release.name == ASCEND and role == "decode":
-        found |= dict.fromkeys(IN_CHECKPOINT)
-    if release.name == ASCEND and published.in_int8(scenario):
-        found[published.ASCEND_ROWS] = None
-    return found
+def _replicas_spread(target: Target) -> bool:
+    return _spans(target) and not _replica_spans(target)
 
 
-def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
-    found = []
-    spread = scenario.file.parallelism
-    if of.experts > 1:
-        found.append(release.take("--enable-expert-parallel", None,
-                                  f"whole experts on {of.experts} ranks"))
-    backend = _exchange(scenario)
-    if fused(scenario, of):
-        found.append(release.take("--moe-backend", "deep_gemm_mega_moe",
-                                  "one kernel sends tokens, multiplies and gathers"))
-    elif (of.joined > 1 and of.experts > 1 and release.name != ASCEND
-            and release.has("--all2all-backend", backend)):
-        found.append(release.take("--all2all-backend", backend, _exchange_why(scenario)))
-    if _dynamic(scenario) and release.name != ASCEND:
-        found += _balanced(_copies(scenario), release)
-    if _two_batches(scenario) and release.name != ASCEND:
-        found.append(release.take("--enable-dbo", None, "two micro-batches overlap"))
-    context = spread.decode_context_parallel
-    if context and context.value > 1:
-        found.append(release.take("--decode-context-parallel-size", context.value,
-                                  "ranks that deal a request's cache"))
-    return found
+def _local(target: Target) -> int:
+    """Replicas of a node."""
+    return target.part.cards // (target.layout.tp * target.layout.pp)
 
 
-def _copies(scenario: Scenario) -> int:
-    """Copies of experts per layer, beside one of each."""
-    stated = scenario.file.parallelism.redundant_experts
-    return int(stated.value) if stated else 0
+def _shares(target: Target) -> bool:
+    """Whether several replicas of a server share experts that are not cut."""
+    return target.layout.joined > 1 and target.layout.experts > 1
 
 
-def _dynamic(scenario: Scenario) -> bool:
+def _fused(target: Target) -> bool:
+    """Whether vLLM runs DeepSeek-V4's experts in the kernel that exchanges tokens too.
+
+    Source: ``--moe-backend deep_gemm_mega_moe`` of its recipes: Blackwell, the published weights,
+    whole experts within a node.
+    """
+    of = target.scenario.precision
+    return (compressed(target.scenario) and target.layout.experts > 1 and target.layout.span == 1
+            and target.scenario.device.architecture in FUSED
+            and (of.weights.routed_expert, of.multiply.routed_expert) == (MXFP4, "fp8"))
+
+
+def _exchange(target: Target) -> str:
+    if target.inputs["exchange_gathered"]:
+        return "allgather_reducescatter"
+    return ("deepep_high_throughput" if target.inputs["exchange_normal"]
+            else "deepep_low_latency")
+
+
+def _exchange_why(target: Target) -> str:
+    return ("tokens are gathered" if target.inputs["exchange_gathered"]
+            else "tokens are sent to their experts")
+
+
+def _exchanges(target: Target, flag: bool) -> bool:
+    """Whether the exchange is set, by a flag or by a variable."""
+    return (_shares(target) and not target.ascend and not _fused(target)
+            and target.release.has("--all2all-backend", _exchange(target)) == flag)
+
+
+def _dynamic(target: Target) -> bool:
     """Whether experts are placed by measured load while the server runs."""
-    return scenario.file.parallelism.balancing == "periodic" or _copies(scenario) > 0
+    return (target.scenario.file.parallelism.balancing == "periodic"
+            or target.stated("redundant_experts") > 0)
 
 
-def _balanced(copies: int, release: Release) -> list[Setting]:
-    """Experts placed by measured load, with copies."""
-    found = [release.take("--enable-eplb", None, BY_LOAD)]
-    if copies:
-        if release.has("--eplb-config", {}):
-            found.append(release.take("--eplb-config", {"num_redundant_experts": copies},
-                                      "copies of experts per layer"))
-        else:
-            found.append(release.take("--num-redundant-experts", copies,
-                                      "copies of experts per layer"))
-    return found
+def _copies(target: Target, config: bool) -> bool:
+    """Whether experts have copies, set in a config or by a flag of their own."""
+    return (not target.ascend and target.stated("redundant_experts") > 0
+            and target.release.has("--eplb-config", {}) == config)
 
 
-def _options(scenario: Scenario, release: Release) -> list[Setting]:
-    """What the plug-in for Ascend is told besides, all in one flag."""
-    prompts = published.dealt_by(scenario, release)
+def _two_batches(target: Target) -> bool:
+    return bool(target.inputs["micro_batches"] > 1)
+
+
+def _beside(target: Target) -> bool:
+    """Whether tutorials of vLLM Ascend run the shared expert beside the routed ones.
+
+    They do so for DeepSeek-V4 and GLM-5, whose drafts they leave outside of graphs.
+    """
+    return target.ascend and (compressed(target.scenario)
+                              or target.scenario.model.family == "glm-5")
+
+
+def _waits(target: Target) -> bool:
+    """Whether ranks may wait for each other: several of one pool that does both phases."""
+    inputs = target.inputs
+    alone = inputs["separate_pools"] or inputs["output_tokens"] <= 1
+    return not alone and bool(ranks_in_step(Inputs(inputs)) > 1)
+
+
+def _balances(target: Target) -> bool:
+    """Whether ranks wait for a place at each of them, and the release has a switch for it."""
+    release = target.release
+    return (target.scenario.file.prefill_coordination == "balance" and _waits(target)
+            and (release.has(IN_CONFIG, True) or release.has(BALANCED, 1)))
+
+
+def _sparse(scenario: Scenario) -> bool:
+    """Whether attention is sparse and caches are as they are set; DeepSeek-V4's are by itself."""
+    return not compressed(scenario) and scenario.model.index_topk is not None
+
+
+def _hosted(target: Target) -> float:
+    """Cache of a replica in host memory [GiB]."""
+    size = target.inputs["host_cache_memory"] * target.layout.tp * target.layout.pp
+    return float(round(size / factor("GiB"), 3))
+
+
+def _separate(target: Target) -> bool:
+    return target.role != "both"
+
+
+def _chat(target: Target) -> bool:
+    """Whether the release reads the chat format of the model's family."""
+    chat = chat_of(target.scenario)
+    return chat is not None and (chat.tokens is None
+                                 or target.release.has("--tokenizer-mode", chat.tokens))
+
+
+def _shares_node(target: Target) -> bool:
+    return bool(target.part.first or len(target.layout.of_node(target.part.node)) > 1)
+
+
+def _cards(target: Target) -> str:
+    return ",".join(map(str, range(target.part.first, target.part.first + target.part.cards)))
+
+
+# --- flags ----------------------------------------------------------------------------------------
+
+PARALLEL: Table = (
+    (always, "--tensor-parallel-size", lambda t: t.layout.tp, "parallelism of the scenario"),
+    (always, "--pipeline-parallel-size", lambda t: t.layout.pp, "parallelism of the scenario"),
+    (_in_ray, "--distributed-executor-backend", "ray", "a replica spans nodes"),
+    (lambda t: t.layout.joined > 1, "--data-parallel-size", lambda t: t.layout.joined,
+     "replicas that share experts"),
+    (_replica_spans, "--distributed-executor-backend", "mp", "a replica spans nodes"),
+    (_replica_spans, "--nnodes", lambda t: t.layout.span, "nodes of this server"),
+    (_replica_spans, "--node-rank", lambda t: t.part.rank, "of this node"),
+    (_replica_spans, "--master-addr", Variable(HEAD), "its first node"),
+    (_replica_spans, "--master-port", lambda t: MASTER_PORT + t.part.server, "its port"),
+    (_replicas_spread, "--data-parallel-size-local", _local, "replicas of a node"),
+    (_replicas_spread, "--data-parallel-address", Variable(HEAD), "its first node"),
+    (_replicas_spread, "--data-parallel-rpc-port", lambda t: RPC_PORT + t.part.server, "its port"),
+    (lambda t: _replicas_spread(t) and t.part.rank, "--data-parallel-start-rank",
+     lambda t: t.part.rank * _local(t), "first replica of this node"),
+    (lambda t: _spans(t) and t.part.rank, "--headless", None, "the first node answers"))
+EXPERTS: Table = (
+    (lambda t: t.layout.experts > 1, "--enable-expert-parallel", None,
+     lambda t: f"whole experts on {t.layout.experts} ranks"),
+    (_fused, "--moe-backend", "deep_gemm_mega_moe",
+     "one kernel sends tokens, multiplies and gathers"),
+    (lambda t: _exchanges(t, True), "--all2all-backend", _exchange, _exchange_why),
+    (lambda t: _dynamic(t) and not t.ascend, "--enable-eplb", None, BY_LOAD),
+    (lambda t: _copies(t, True), "--eplb-config",
+     lambda t: {"num_redundant_experts": t.stated("redundant_experts")},
+     "copies of experts per layer"),
+    (lambda t: _copies(t, False), "--num-redundant-experts",
+     number("redundant_experts"), "copies of experts per layer"),
+    (lambda t: _two_batches(t) and not t.ascend, "--enable-dbo", None, "two micro-batches overlap"),
+    (several("decode_context_parallel"), "--decode-context-parallel-size",
+     number("decode_context_parallel"), "ranks that deal a request's cache"))
+STEPS: Table = (
+    (always, "--max-model-len", lambda t: t.longest.tokens, lambda t: t.longest.why),
+    (always, "--max-num-seqs", per_replica,
+     lambda t: (f"{t.scenario.file.workload.concurrency.value} requests, "
+                f"replicas: {t.scenario.replicas}")),
+    (always, "--max-num-batched-tokens",
+     lambda t: t.scenario.file.workload.max_num_batched_tokens.value, "tokens of a step"),
+    (always, "--block-size", lambda t: t.scenario.file.workload.block_size.value,
+     "tokens of a block of the cache"),
+    (always, "--gpu-memory-utilization", lambda t: t.scenario.share.value, MEMORY),
+    (always, "--enable-chunked-prefill", None, "a step may mix both phases"),
+    (always, "--enable-prefix-caching", None, "cached prefixes shorten prefill"),
+    (several("stream_interval"), "--stream-interval",
+     number("stream_interval"), "tokens that are sent together"),
+    (lambda t: not t.scenario.file.graphs, "--enforce-eager", None, "decode operator by operator"),
+    (lambda t: t.scenario.file.graphs and _beside(t), "--compilation-config",
+     {"cudagraph_mode": "FULL_DECODE_ONLY"},
+     "its steps of decode are captured, those of prompts are not"),
+    (lambda t: (t.scenario.file.graphs and "largest_graph" in t.scenario.mechanisms
+                and t.release.has("--max-cudagraph-capture-size", 1)),
+     "--max-cudagraph-capture-size", lambda t: int(t.scenario.mechanisms["largest_graph"].value),
+     "largest step that is captured"))
+CACHES: Table = (
+    # Source: vLLM's KV Offloading Usage Guide; ``_post_init_kv_transfer_config`` of vLLM 0.33.0,
+    # which adds the size to what is configured
+    (_hosted, "--kv-offloading-backend", "native",
+     lambda t: f"{t.scenario.file.workload.host_cache} of a server for caches that the cards drop"),
+    (_hosted, "--kv-offloading-size", _hosted, "GiB of a replica"),
+    (_hosted, "--kv-transfer-config", {"kv_connector_extra_config": {"offload_prompt_only": False}},
+     "answers are prompts of the next turn"),
+    (lambda t: _separate(t) and not t.ascend, "--kv-transfer-config",
+     {"kv_connector": "NixlConnector", "kv_role": "kv_both"},
+     lambda t: f"the {t.role} pool of two"))
+TALK: Table = (
+    *CODE,
+    (lambda t: _chat(t) and chat_of(t.scenario).tokens, "--tokenizer-mode",
+     lambda t: chat_of(t.scenario).tokens, SPOKEN),
+    (_chat, "--tool-call-parser", lambda t: chat_of(t.scenario).calls, SPOKEN),
+    (_chat, "--enable-auto-tool-choice", None, SPOKEN),
+    (_chat, "--reasoning-parser", lambda t: chat_of(t.scenario).reasoning, SPOKEN),
+    *ANSWERING)
+OPTIONS: Table = (  # keys of --additional-config, the one flag of the plug-in for Ascend
+    (dealt, "enable_dsa_cp", True, DEALT),
+    (lambda t: _dynamic(t) and _nested(t), "eplb_config",
+     lambda t: {"dynamic_eplb": True, "num_redundant_experts": t.stated("redundant_experts")},
+     BY_LOAD),
+    (lambda t: _dynamic(t) and not _nested(t), "dynamic_eplb", True, BY_LOAD),
+    (lambda t: _dynamic(t) and not _nested(t), "init_redundancy_expert",
+     number("redundant_experts"), BY_LOAD),
+    (lambda t: _beside(t) and t.release.has(BESIDE, True), BESIDE, True,
+     "the shared expert runs beside the routed ones"),
+    (lambda t: _balances(t) and t.release.has(IN_CONFIG, True), "scheduler_config",
+     {"enable_balance_scheduling": True}, BALANCING),
+    (lambda t: _sparse(t.scenario) and t.scenario.precision.kv_cache == ASCEND_ROWS,
+     "enable_sparse_sfa_c8", True, "latents in INT8"),
+    (lambda t: _sparse(t.scenario) and t.scenario.precision.kv_index == KEYS, "enable_sparse_li_c8",
+     True, "index keys in INT8"))
+VARIABLES: Table = (
+    (_shares_node, lambda t: "ASCEND_RT_VISIBLE_DEVICES" if t.ascend else "CUDA_VISIBLE_DEVICES",
+     _cards, "cards of this server; others of the node run another"),
+    (lambda t: _exchanges(t, False), "VLLM_ALL2ALL_BACKEND", _exchange, _exchange_why),
+    (lambda t: _two_batches(t) and t.ascend, "VLLM_ASCEND_ENABLE_DBO", 1,
+     "two micro-batches overlap"),
+    (lambda t: t.ascend and _dynamic(t) and t.release.has("DYNAMIC_EPLB", "true"), "DYNAMIC_EPLB",
+     "true", "the plug-in asks for it beside dynamic_eplb"),
+    (lambda t: _balances(t) and not t.release.has(IN_CONFIG, True), BALANCED, 1, BALANCING),
+    # FlashComm1, each rank the sums of its own tokens: dealt prompts ask for it
+    (lambda t: t.ascend and dealt(t) and t.release.has("VLLM_ASCEND_ENABLE_FLASHCOMM1", 1),
+     "VLLM_ASCEND_ENABLE_FLASHCOMM1", 1, DEALT),
+    # Source: tutorials of vLLM Ascend (``params/recipes/vllm-ascend.yml``); its 0.23.0, which sets
+    # the mode for MiniMax-M2 by itself; its pull request 10460 for the buffer
+    (lambda t: t.ascend, "HCCL_OP_EXPANSION_MODE", "AIV",
+     "collectives run on vector cores, which leaves room for captured steps"),
+    (lambda t: t.ascend and _shares(t) and t.scenario.device.architecture == "ascend-a2",
+     "HCCL_BUFFSIZE", A2_BUFFER,
+     "room of what is sent to experts, on which predictions rest; 200 by default"),
+    (lambda t: t.layout.span > 1 or (t.ascend and _separate(t)), "VLLM_HOST_IP", Variable(OWN),
+     "address of this node"),
+    (lambda t: t.ascend and _separate(t) and t.release.has("PHYSICAL_DEVICES", _cards(t)),
+     "PHYSICAL_DEVICES", _cards, "between which caches are sent"),
+    (lambda t: _separate(t) and not t.ascend, "VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN),
+     "where caches are fetched"),
+    (lambda t: _separate(t) and not t.ascend, "VLLM_NIXL_SIDE_CHANNEL_PORT",
+     lambda t: SIDE_PORT + t.part.first, "its port"))
+REFUSED = (
+    (lambda t: dealt(t) and not t.ascend,
+     "no flag deals prompts over tensor-parallel ranks, expected prefill_context_parallel: 0, or "
+     "vllm-ascend or sglang"),
+    (lambda t: t.scenario.file.scheduling != "mixed",
+     "decodes and chunks of prompts share a step, there is no flag for scheduling: prefill-first"),
+    (lambda t: (_waits(t) and t.scenario.file.prefill_coordination != "eager"
+                and not _balances(t)),
+     "there is no flag for prefill_coordination: {file.prefill_coordination}, expected eager"),
+    (several("scheduler_recv_interval"),
+     "it looks for requests before every step, there is no flag for scheduler_recv_interval: "
+     "{file.workload.scheduler_recv_interval.value}"),
+    (lambda t: _hosted(t) and t.ascend,
+     "no flag is known that keeps caches in host memory on Ascend, expected a deployment without "
+     "workload.host_cache"),
+    (lambda t: _hosted(t) and _separate(t),
+     "no flag is known that keeps caches in host memory beside another connector, expected a "
+     "deployment without workload.host_cache"))
+"""What no flag of vLLM does: condition, and reason."""
+
+
+def flags(target: Target) -> list[Setting]:
+    """The arguments of ``vllm serve`` on one node.
+
+    Raises ParamsError, one sentence, for what the release cannot do.
+    """
+    parallel = settings_of((*PARALLEL, *EXPERTS), target)
+    for condition, reason in REFUSED:
+        if condition(target):
+            raise ParamsError(f"{target.release}: {reason.format(file=target.scenario.file)}.")
+    return [*parallel, *_additional(target),
+            *formats(target.scenario, target.release, target.role), *settings_of(STEPS, target),
+            *drafts(target), *settings_of((*CACHES, *TALK), target), *_mooncake(target)]
+
+
+def variables(target: Target) -> list[Setting]:
+    """The environment of one node."""
+    return settings_of(VARIABLES, target)
+
+
+def formats(scenario: Scenario, release: Release, role: str) -> list[Setting]:
+    """In which formats a server computes and stores; on Ascend ``ascend`` for msModelSlim's.
+
+    Raises ParamsError as :func:`precision` does.
+    """
+    caches, weights = dict(CACHED), scenario.precision.weights
+    if compressed(scenario):
+        caches[COMPRESSED_ROWS] = "fp8"
+    elif scenario.model.index_topk is not None:
+        caches[SPARSE_ROWS] = "fp8_ds_mla"
     if release.name != ASCEND:
+        return precision(scenario, release, quantization(scenario, QUANTIZED, V4_METHOD), caches)
+    if role == "decode":
+        caches |= dict.fromkeys(IN_CHECKPOINT)
+    if _sparse(scenario) and (scenario.precision.kv_cache == ASCEND_ROWS
+                              or scenario.precision.kv_index == KEYS):
+        caches[ASCEND_ROWS] = None
+    published = compressed(scenario) and published_weights(scenario.model) == weights
+    return precision(scenario, release, dict.fromkeys(
+        weights.model_dump().values(), V4_METHOD if published else "ascend"), caches)
+
+
+def _nested(target: Target) -> bool:
+    """Whether the plug-in takes the placement of experts in a group of its own."""
+    return target.release.has("eplb_config") and not target.release.has("dynamic_eplb", True)
+
+
+def _additional(target: Target) -> list[Setting]:
+    """Options of the plug-in for Ascend, all in one flag."""
+    options = settings_of(OPTIONS, target) if target.ascend else []
+    if not options:
         return []
-    found: dict[str, Any] = dict.fromkeys(prompts, True)
-    whys = list(prompts.values())
-    if _dynamic(scenario):
-        copies = _copies(scenario)
-        nested = {"eplb_config": {"dynamic_eplb": True, "num_redundant_experts": copies}}
-        flat = {"dynamic_eplb": True, "init_redundancy_expert": copies}
-        found |= nested if release.has("eplb_config") and not release.has(
-            "dynamic_eplb", True) else flat
-        whys.append(BY_LOAD)
-    if published.beside(scenario) and release.has(BESIDE, True):
-        found[BESIDE] = True
-        whys.append("the shared expert runs beside the routed ones")
-    if _balances(scenario, release) and release.has(IN_CONFIG, True):
-        within, key = IN_CONFIG.split(".")
-        found[within] = {key: True}
-        whys.append(BALANCING)
-    found |= dict.fromkeys(small := published.in_int8(scenario), True)
-    whys += small.values()
-    why = "; ".join(whys)
-    for key in found:
-        release.take(key, found[key], why)
-    return [release.take("--additional-config", found, why)] if found else []
+    return [target.release.take(
+        "--additional-config", {option.name: option.value for option in options},
+        "; ".join(dict.fromkeys(option.why for option in options)))]
 
 
-def precision(scenario: Scenario, release: Release, methods: Mapping[str, str],
-              caches: Mapping[str, str | None]) -> list[Setting]:
-    """In which formats a server computes, reads weights and stores its cache.
-
-    Args:
-        scenario: the deployment, or the pool.
-        release: of the engine.
-        methods: format of the routed experts (of the dense layers where there are none) to
-            ``--quantization``, but for plain ones.
-        caches: format of the cache to ``--kv-cache-dtype``; None where none is told.
-
-    Raises ParamsError, one sentence, for a format that is in neither.
-    """
-    of = scenario.precision
-    stored = of.weights.routed_expert if scenario.model.is_moe else of.weights.dense_mlp
-    found = []
-    if of.activation in DTYPES:
-        found.append(release.take("--dtype", DTYPES[of.activation],
-                                  f"activations in {of.activation}"))
-    if stored not in PLAIN:
-        if stored not in methods:
-            raise ParamsError(f"{release}: no --quantization reads weights in '{stored}', expected "
-                              f"one of {', '.join([*PLAIN, *methods])}.")
-        found.append(release.take("--quantization", methods[stored],
-                                  f"experts in {stored}; another checkpoint is refused"))
-    if of.kv_cache not in caches:
-        raise ParamsError(f"{release}: no --kv-cache-dtype stores '{of.kv_cache}', expected "
-                          f"one of {', '.join(caches)}.")
-    if (of.kv_index == published.KEYS and scenario.model.index_topk is not None
-            and release.name != ASCEND):
-        raise ParamsError(f"{release}: no flag caches index keys in '{of.kv_index}', expected a "
-                          f"precision with other ones, or {ASCEND}.")
-    if cache := caches[of.kv_cache]:
-        found.append(release.take("--kv-cache-dtype", cache, "the scenario's cache"))
-    return found
-
-
-def _limits(scenario: Scenario, release: Release, most: Longest) -> list[Setting]:
-    numbers, workload = scenario.inputs(), scenario.file.workload
-    each = math.ceil(numbers["concurrency"] / scenario.replicas)
-    return [
-        release.take("--max-model-len", most.tokens, most.why),
-        release.take("--max-num-seqs", each,
-                     f"{workload.concurrency.value} requests, replicas: {scenario.replicas}"),
-        release.take("--max-num-batched-tokens", workload.max_num_batched_tokens.value,
-                     "tokens of a step"),
-        release.take("--block-size", workload.block_size.value, "tokens of a block of the cache"),
-        release.take("--gpu-memory-utilization", scenario.share.value,
-                     WHOLE_MEMORY)]
-
-
-def _host_cache(scenario: Scenario, of: Layout, release: Release, role: str) -> list[Setting]:
-    """A cache in host memory, of which each server's replicas have parts of their own.
-
-    Source: vLLM's KV Offloading Usage Guide; ``_post_init_kv_transfer_config`` of vLLM 0.33.0,
-    which adds the size to what is configured.
-
-    Raises ParamsError, one sentence, for vLLM Ascend, whose connector takes other settings, and for
-    a pool of two, whose caches another connector moves.
-    """
-    each = scenario.inputs()["host_cache_memory"] * of.tp * of.pp
-    if not each:
-        return []
-    if release.name == ASCEND or role != "both":
-        raise ParamsError(f"{release}: no flag is known that keeps caches in host memory "
-                          f"{'on Ascend' if release.name == ASCEND else 'beside another connector'}"
-                          ", expected a deployment without workload.host_cache.")
-    why = f"{scenario.file.workload.host_cache} of a server for caches that the cards drop"
-    return [release.take("--kv-offloading-backend", "native", why),
-            release.take("--kv-offloading-size", round(each / factor("GiB"), 3),
-                         "GiB of a replica"),
-            release.take("--kv-transfer-config", {"kv_connector_extra_config": {
-                "offload_prompt_only": False}}, "answers are prompts of the next turn")]
-
-
-def _steps(scenario: Scenario, release: Release) -> list[Setting]:
-    """How steps are filled and run: chunks, graphs, drafts, prefixes."""
-    file, told = scenario.file, published.beside(scenario) and release.name == ASCEND
-    if file.scheduling != "mixed":
-        raise ParamsError(f"{release}: decodes and chunks of prompts share a step, there is no "
-                          "flag for scheduling: prefill-first.")
-    if (_waits(scenario) and file.prefill_coordination != "eager"
-            and not _balances(scenario, release)):
-        raise ParamsError(f"{release}: there is no flag for prefill_coordination: "
-                          f"{file.prefill_coordination}, expected eager.")
-    found = [release.take("--enable-chunked-prefill", None, "a step may mix both phases"),
-             release.take("--enable-prefix-caching", None, "cached prefixes shorten prefill")]
-    if (looks := file.workload.scheduler_recv_interval) is not None and looks.value > 1:
-        raise ParamsError(f"{release}: it looks for requests before every step, there is no flag "
-                          f"for scheduler_recv_interval: {looks.value}.")
-    if (pieces := file.workload.stream_interval) is not None and pieces.value > 1:
-        found.append(release.take("--stream-interval", int(pieces.value),
-                                  "tokens that are sent together"))
-    if not file.graphs:
-        found.append(release.take("--enforce-eager", None, "decode operator by operator"))
-    elif told:
-        found.append(release.take("--compilation-config", {"cudagraph_mode": "FULL_DECODE_ONLY"},
-                                  "its steps of decode are captured, those of prompts are not"))
-    if (file.graphs and "largest_graph" in scenario.mechanisms
-            and release.has("--max-cudagraph-capture-size", 1)):
-        found.append(release.take("--max-cudagraph-capture-size",
-                                  int(scenario.mechanisms["largest_graph"].value),
-                                  "largest step that is captured"))
-    return found
-
-
-def drafts(scenario: Scenario, release: Release) -> list[Setting]:
+def drafts(target: Target) -> list[Setting]:
     """How tokens are drafted; nothing where none are.
 
     Raises ParamsError, one sentence, for a model without a layer that drafts.
     """
-    count = scenario.file.workload.draft_tokens
-    if not count or not count.value:
+    scenario, count = target.scenario, target.stated("draft_tokens")
+    if not count:
         return []
+    config: dict[str, Any]
     if (drafter := scenario.drafter) is not None and drafter.repository is not None:
-        return [release.take("--speculative-config", {
-            "method": scenario.file.workload.draft_method, "model": drafter.repository,
-            "num_speculative_tokens": int(count.value)}, "tokens drafted per step")]
-    if drafter is None and not scenario.model.drafts:
+        config = {"method": scenario.file.workload.draft_method, "model": drafter.repository,
+                  "num_speculative_tokens": count}
+    elif drafter is None and not scenario.model.drafts:
         raise ParamsError(f"'{scenario.model.id}' has no layer that drafts, name a draft model "
                           "with --flag=--speculative-config=JSON and set draft_tokens to 0.")
-    config = {"method": "dspark" if scenario.inputs()["draft_block"] > 1 else
-              "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
-              "num_speculative_tokens": int(count.value)}
-    if release.name == ASCEND and published.beside(scenario):
-        config["enforce_eager"] = True  # of the drafts alone, as the tutorial starts
-    return [release.take("--speculative-config", config, "tokens drafted per step")]
+    else:
+        config = {"method": "dspark" if target.inputs["draft_block"] > 1 else
+                  "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
+                  "num_speculative_tokens": count}
+        if _beside(target):
+            config["enforce_eager"] = True  # of the drafts alone, as the tutorial starts
+    return [target.release.take("--speculative-config", config, "tokens drafted per step")]
 
 
-def _pool(release: Release, role: str) -> list[Setting]:
-    """How a cache goes from a prefill pool to a decode pool; on Ascend see ``mooncake``."""
-    if role == "both" or release.name == ASCEND:
-        return []
-    config = {"kv_connector": "NixlConnector", "kv_role": "kv_both"}
-    return [release.take("--kv-transfer-config", config, f"the {role} pool of two")]
-
-
-def mooncake(release: Release, part: Part, role: str, pools: Mapping[str, Layout]) -> Setting:
+def _mooncake(target: Target) -> list[Setting]:
     """How a cache goes from a prefill pool to a decode pool of vLLM Ascend.
 
-    A server listens on a port for each of its cards, and is told the sizes of both pools.
-
-    Args:
-        release: of vLLM Ascend.
-        part: what this node runs.
-        role: ``prefill`` or ``decode``.
-        pools: how both lie on their nodes.
+    A server listens on a port for each of its cards, and is given the sizes of both pools.
 
     Raises ParamsError, one sentence, for pools between which the connector sends nothing.
     """
+    release, role, pools = target.release, target.role, target.layouts
+    if not target.ascend or len(pools) == 1:
+        return []
     for name, of in pools.items():
         if of.pp > 1 or of.tp > of.parts[0].cards:
             raise ParamsError(f"{release}: replicas of the {name} pool of TP{of.tp}×PP{of.pp}, "
@@ -448,25 +446,9 @@ def mooncake(release: Release, part: Part, role: str, pools: Mapping[str, Layout
         raise ParamsError(f"{release}: caches go from TP{prefill.tp} to TP{decode.tp}, expected a "
                           "tensor_parallel of the prefill pool that is a multiple of the decode "
                           "pool's.")
-    return release.take("--kv-transfer-config", {
+    return [release.take("--kv-transfer-config", {
         "kv_connector": "MooncakeConnectorV1",
         "kv_role": "kv_producer" if role == "prefill" else "kv_consumer",
-        "kv_port": SIDE_PORT + part.first, "engine_id": f"{role}-{part.server}",
+        "kv_port": SIDE_PORT + target.part.first, "engine_id": f"{role}-{target.part.server}",
         "kv_connector_extra_config": {name: {"dp_size": of.joined, "tp_size": of.tp}
-                                      for name, of in pools.items()}}, f"the {role} pool of two")
-
-
-def _exchange(scenario: Scenario) -> str:
-    numbers = scenario.inputs()
-    if numbers["exchange_gathered"]:
-        return "allgather_reducescatter"
-    return "deepep_high_throughput" if numbers["exchange_normal"] else "deepep_low_latency"
-
-
-def _exchange_why(scenario: Scenario) -> str:
-    return ("tokens are gathered" if scenario.inputs()["exchange_gathered"]
-            else "tokens are sent to their experts")
-
-
-def _two_batches(scenario: Scenario) -> bool:
-    return bool(scenario.inputs()["micro_batches"] > 1)
+                                      for name, of in pools.items()}}, f"the {role} pool of two")]
