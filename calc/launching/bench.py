@@ -81,12 +81,18 @@ def plan(pools: Sequence[Pool], of: Sequence[Predicted]) -> list[Bench]:
         of: what is predicted of each.
     """
     scenario = at_random(pools[-1].scenario)
-    runs = _runs(scenario, of[-1], apart=len(pools) > 1)
+    runs = planned_runs(scenario, of[-1], apart=len(pools) > 1)
     scatter = {name: own.within for name, own in own_errors(scenario).items() if name in METRICS}
     finished = []
     for seed, run in enumerate(runs):
-        expected = (_of_pools(pools, run) if len(pools) > 1
-                    else _at_rate(scenario) if run.rate else of_closed_loop(scenario, run))
+        if len(pools) > 1:
+            expected = of_two_pools(pools, run)
+        elif run.rate:
+            at_rate = predicted(scenario)
+            expected = {"ttft": at_rate.ttft, "tpot": at_rate.tpot,
+                        "output_throughput": at_rate.throughput}
+        else:
+            expected = of_closed_loop(scenario, run)
         finished.append(replace(run, predicted=expected, scatter=scatter,
                                 command=command(run, pools[-1], seed)))
     return finished
@@ -103,7 +109,8 @@ def at_random(scenario: Scenario) -> Scenario:
     return _with(scenario, workload.model_copy(update={"text": "random"}))
 
 
-def _runs(scenario: Scenario, of: Predicted, apart: bool) -> list[Bench]:
+def planned_runs(scenario: Scenario, of: Predicted, apart: bool) -> list[Bench]:
+    """The runs of a deployment of one pool, or of two that are apart, without predictions."""
     users, prompt, answer = int(of.planned), int(of.prompt), int(of.answer)
     workload, replicas = scenario.file.workload, int(scenario.file.parallelism.data_parallel.value)
     chunk = int(workload.max_num_batched_tokens.value)
@@ -164,18 +171,13 @@ def of_closed_loop(scenario: Scenario, run: Bench) -> dict[str, Amount]:
     return expected
 
 
-def _at_rate(scenario: Scenario) -> dict[str, Amount]:
-    of = predicted(scenario)
-    return {"ttft": of.ttft, "tpot": of.tpot, "output_throughput": of.throughput}
-
-
-def _of_pools(pools: Sequence[Pool], run: Bench) -> dict[str, Amount]:
+def of_two_pools(pools: Sequence[Pool], run: Bench) -> dict[str, Amount]:
     """A closed loop over both pools."""
     prefill, decode = pools[0].scenario, at_random(pools[1].scenario)
-    workload = decode.file.workload
-    closed = workload.model_copy(update={
-        "concurrency": _like(workload.concurrency, run.concurrency), "think_time": None,
-        "arrival_rate": None, "arrivals": "closed-loop"})
+    users = replace(decode.file.workload.concurrency, value=run.concurrency, low=run.concurrency,
+                    high=run.concurrency, written=f"{run.concurrency} request")
+    closed = decode.file.workload.model_copy(update={
+        "concurrency": users, "think_time": None, "arrival_rate": None, "arrivals": "closed-loop"})
     seen = service_level_of_pools(prefill, _with(decode, closed))
     assert seen is not None  # users who ask again keep up
     return {"ttft": seen.ttft, "tpot": seen.tpot, "output_throughput": seen.throughput}
@@ -185,18 +187,13 @@ def _with(scenario: Scenario, workload: Any) -> Scenario:
     return replace(scenario, file=scenario.file.model_copy(update={"workload": workload}))
 
 
-def _like(value: Any, number: int) -> Any:
-    """A stated value with another number."""
-    return replace(value, value=number, low=number, high=number, written=f"{number} request")
-
-
 def tool_of(release: Release) -> Release:
     """The engine's own client, of the same release."""
     name = "sglang-bench" if release.name == "sglang" else "vllm-bench"
     tool = catalogue_of(name)
-    versions = nearest_releases(tool,
-                                release.version) if release.name == ASCEND else (release.version,)
-    return Release(name, versions[-1], tuple((tool, each) for each in versions))
+    versions = (nearest_releases(tool, release.version) if release.name == ASCEND
+                else (release.version,))
+    return Release(name, versions[-1], tuple((tool, version) for version in versions))
 
 
 def command(run: Bench, pool: Pool, seed: int) -> tuple[Setting, ...]:

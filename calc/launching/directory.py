@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from pathlib import Path
 
 from catalogue import ParamsError
@@ -19,8 +19,10 @@ EXECUTABLE = 0o755
 def write(directory: Path, files: Mapping[str, str]) -> list[Path]:
     """Write files below a directory, made where it is missing; the manifest last.
 
-    A directory that is not empty has to be one of ours: files that still are as they were written
-    are replaced, others stop it before anything is written. What is not written any more goes.
+    A directory that is not empty has to have a manifest: files that still are as they were written
+    are replaced, others stop it before anything is written. What is not written any more is
+    deleted. If the process is killed meanwhile, a manifest is there, of before or, where there was
+    none, of now: what either names can be written over.
 
     Args:
         directory: where.
@@ -28,62 +30,47 @@ def write(directory: Path, files: Mapping[str, str]) -> list[Path]:
 
     Raises ParamsError, one sentence, for what stands in the way and for a full disk.
     """
-    before = _before(directory)
-    mine = {name: text.encode() for name, text in files.items()}
-    manifest = json.dumps({name: hashlib.sha256(data).hexdigest()
-                           for name, data in sorted(mine.items())}, indent=1) + "\n"
+    before = read_manifest(directory)
+    data = {name: text.encode() for name, text in files.items()}
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(data.items())}
     try:
-        _check(directory, before, mine)
+        check_unchanged(directory, before, data)
         directory.parent.mkdir(parents=True, exist_ok=True)
-        mine[MANIFEST] = manifest.encode()
+        data[MANIFEST] = f"{json.dumps(sums, indent=1)}\n".encode()
         with drafted(directory.parent) as draft:
-            _put(directory, draft / "staged", mine, before.keys() - mine.keys())
+            for name, content in data.items():  # beside the directory: a full disk shows here
+                path = draft / "staged" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("xb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                if path.suffix == ".sh":
+                    path.chmod(EXECUTABLE)
+            if not directory.exists():
+                (draft / "staged").rename(directory)
+                return [directory / name for name in data]
+            last = (directory / MANIFEST).exists()
+            for name in sorted(data, key=lambda name: (name == MANIFEST) == last):
+                if name == MANIFEST:
+                    for old in before.keys() - data.keys():
+                        (directory / old).unlink(missing_ok=True)
+                (directory / name).parent.mkdir(parents=True, exist_ok=True)
+                (draft / "staged" / name).replace(directory / name)
     except OSError as error:
         raise ParamsError(f"{directory}: cannot be written "
                           f"({(error.strerror or 'refused').lower()}).") from None
-    return [directory / name for name in mine]
+    return [directory / name for name in data]
 
 
-def _put(directory: Path, staged: Path, files: Mapping[str, bytes], gone: Set[str]) -> None:
-    """Give files that are written whole elsewhere on the same disk their places.
-
-    Whoever is killed meanwhile leaves a manifest, of before or, where there was none, of now: what
-    either names can be written over.
-    """
-    _stage(staged, files)
-    if not directory.exists():
-        staged.rename(directory)
-        return
-    last = (directory / MANIFEST).exists()
-    for name in sorted(files, key=lambda name: (name == MANIFEST) == last):
-        if name == MANIFEST:
-            for old in gone:
-                (directory / old).unlink(missing_ok=True)
-        (directory / name).parent.mkdir(parents=True, exist_ok=True)
-        (staged / name).replace(directory / name)
-
-
-def _stage(staged: Path, files: Mapping[str, bytes]) -> None:
-    """Write everything beside the directory first: a disk that is full is found out here."""
-    for name, data in files.items():
-        path = staged / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.suffix == ".sh":
-            path.chmod(EXECUTABLE)
-
-
-def _before(directory: Path) -> dict[str, str]:
+def read_manifest(directory: Path) -> dict[str, str]:
     """Sums of what was written here before, by path; none in a directory that is empty or new.
 
-    Raises ParamsError, one sentence, for a directory that is somebody else's.
+    Raises ParamsError, one sentence, for a directory without a manifest.
     """
     if not os.path.lexists(directory):
         return {}
-    if (directory.is_symlink() and not directory.exists()) or not directory.is_dir():
+    if not directory.is_dir():
         raise ParamsError(f"{directory}: is no directory.")
     try:
         empty = not any(directory.iterdir())
@@ -99,7 +86,8 @@ def _before(directory: Path) -> dict[str, str]:
     try:
         data = jsonfile.anything(read_small(path, str(path), "a manifest"))
         if not isinstance(data, dict) or not all(
-                isinstance(name, str) and isinstance(value, str) and _inside(name)
+                isinstance(name, str) and isinstance(value, str) and Path(name).parts
+                and not Path(name).is_absolute() and ".." not in Path(name).parts
                 for name, value in data.items()):
             raise ValueError
     except ValueError:
@@ -108,25 +96,25 @@ def _before(directory: Path) -> dict[str, str]:
     return data
 
 
-def _inside(name: str) -> bool:
-    """Whether a path stays below the directory."""
-    path = Path(name)
-    return not path.is_absolute() and ".." not in path.parts and bool(path.parts)
+def check_unchanged(directory: Path, before: Mapping[str, str], data: Mapping[str, bytes]) -> None:
+    """Refuse to replace a file that is neither as it was written nor as it will be, and to write
+    where a link leads.
 
+    Args:
+        directory: where.
+        before: sums of files that were written, by path.
+        data: of files that will be written, by path.
 
-def _check(directory: Path, before: Mapping[str, str], mine: Mapping[str, bytes]) -> None:
-    """Refuse to replace what is neither as it was written nor as it will be, and to write where a
-    link leads."""
-    for name in sorted(mine.keys() | before.keys()):
+    Raises ParamsError, one sentence.
+    """
+    for name in sorted(data.keys() | before.keys()):
         path = directory / name
         for folder in Path(name).parents:
             if folder.parts and (directory / folder).is_symlink():
                 raise ParamsError(f"{directory / folder}: is a link, expected a folder of its own; "
                                   "nothing is written where it leads.")
-        if not os.path.lexists(path):
-            continue
-        if path.is_symlink() or not path.is_file() or (
-                (stands := path.read_bytes()) != mine.get(name)
-                and hashlib.sha256(stands).hexdigest() != before.get(name)):
+        if os.path.lexists(path) and (path.is_symlink() or not path.is_file() or (
+                (content := path.read_bytes()) != data.get(name)
+                and hashlib.sha256(content).hexdigest() != before.get(name))):
             raise ParamsError(f"{path}: has been changed since it was written; keep it elsewhere, "
                               "or name another directory.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +41,7 @@ from catalogue.entries.models import DSPARK
 from catalogue.reading.amounts import human, plain
 from catalogue.reading.jsonfile import data_text
 
-MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
+HEADER = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
 SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
 
 
@@ -215,43 +214,31 @@ def deployed(named: Mapping[str, Scenario], reference: tuple[str, tuple[str, ...
     launch = Launch(scenario, reference[1], str(pools[0].release), pools, of,
                     {pool.name: recipes.compare(pool) for pool in pools}, runs,
                     {name: answer.fits for name, answer in answers.items()}, {})
-    return Launch(**vars(launch) | {"files": _files(launch)})
+    return Launch(**vars(launch) | {"files": files_of(launch)})
 
 
 # --- files ----------------------------------------------------------------------------------------
 
 
-@functools.cache
-def _templates() -> jinja2.Environment:
-    """Templates; delimiters that neither shells nor Markdown use."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
-        undefined=jinja2.StrictUndefined, variable_start_string="<<", variable_end_string=">>",
-        block_start_string="<%", block_end_string="%>", comment_start_string="<#",
-        comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    environment.globals["made"] = MADE
-    environment.filters |= {
-        "comment": comment, "human": human, "plain": plain, "markdown": markdown,
-        "words": lambda setting: " ".join(words(setting)),
-        "yaml": lambda data: yaml.dump(data, Dumper=PlainDumper, sort_keys=False,
-                                       allow_unicode=True, width=100),
-        "cell": lambda text: comment(text).replace("|", "\\|").replace("<", "\\<"),
-        "code": lambda text: comment(text).replace("`", "'").replace("|", "¦")}
-    return environment
+TEMPLATES = jinja2.Environment(  # with delimiters that neither shells nor Markdown use
+    loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+    undefined=jinja2.StrictUndefined, variable_start_string="<<", variable_end_string=">>",
+    block_start_string="<%", block_end_string="%>", comment_start_string="<#",
+    comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+TEMPLATES.globals["made"] = HEADER
+TEMPLATES.filters |= {
+    "comment": comment, "human": human, "plain": plain,
+    "markdown": lambda text: comment(text).translate(SIGNS),
+    "words": lambda setting: " ".join(words(setting)),
+    "yaml": lambda data: yaml.dump(data, Dumper=PlainDumper, sort_keys=False, allow_unicode=True,
+                                   width=100),
+    "cell": lambda text: comment(text).replace("|", "\\|").replace("<", "\\<"),
+    "code": lambda text: comment(text).replace("`", "'").replace("|", "¦")}
 
 
 def render(template: str, **values: Any) -> str:
     """A file from its template."""
-    return _templates().get_template(f"{template}.j2").render(values)
-
-
-def markdown(text: str) -> str:
-    """A text of a file as Markdown shows it, on one line.
-
-    >>> markdown("<b>a</b> | `b`")
-    '\\\\<b\\\\>a\\\\</b\\\\> \\\\| \\\\`b\\\\`'
-    """
-    return comment(text).translate(SIGNS)
+    return TEMPLATES.get_template(f"{template}.j2").render(values)
 
 
 def scripts(pools: Sequence[Pool]) -> dict[str, str]:
@@ -317,7 +304,7 @@ def models_of(pools: Sequence[Pool]) -> list[Model]:
     return models
 
 
-def _files(launch: Launch) -> dict[str, str]:
+def files_of(launch: Launch) -> dict[str, str]:
     """All files of a launch, by path."""
     pools, of = launch.pools, launch.watched
     source = {"scenario": launch.scenario, "overrides": list(launch.overrides),
@@ -325,21 +312,31 @@ def _files(launch: Launch) -> dict[str, str]:
     monitoring = {"prometheus.yml": render("prometheus.yml", scrapes=scrapes(pools)),
                   "alerts.yml": render("alerts.yml", rules=rules(of))}
     entry = f"127.0.0.1:{ROUTER_PORT}" if routed(pools) else pools[0].addresses[0]
+    cards: Counter[str] = Counter()
+    for pool in pools:
+        cards[pool.scenario.device.name["en"]] += pool.scenario.devices
+    caveat = unsourced(pool.scenario for pool in pools)
+    readme = render(
+        "README.md", launch=launch, title=pools[0].scenario.heading["en"], cards=cards,
+        model_name=pools[0].scenario.model.name["en"], unsourced=caveat and caveat[0],
+        models=models_of(pools), nodes=[node for pool in pools for node in nodes_of(pool)],
+        routed=routed(pools), ranks=named_ranks(pools[0]),
+        inputs={pool.name: pool.scenario.inputs() for pool in pools})
     compared = list(zip(recipes.lines(launch.comparisons), launch.comparisons.values(),
                         strict=False))
     pages = "".join(render(f"RECIPE.{language}.md", compared=compared) for language in ("en", "zh"))
     return {
-        "README.md": _readme(launch), **scripts(pools),
+        "README.md": readme, **scripts(pools),
         **{f"monitoring/{name}": text for name, text in monitoring.items()},
         "bench/plan.json": data_text({**source, "runs": [run.as_json() for run in launch.runs]}),
         "bench/run.sh": render("run.sh", runs=launch.runs, entry=entry, model=pools[-1].model,
                                client=bench.tool_of(pools[0].release)),
         "deployment.json": data_text({**source, "pools": {
-            pool.pool.name: _summary(pool, launch.fits[pool.pool.name]) for pool in of}}),
+            pool.pool.name: summary(pool, launch.fits[pool.pool.name]) for pool in of}}),
         recipes.FILE: pages.removesuffix("\n")}
 
 
-def _summary(of: Watched, fits: bool) -> dict[str, Any]:
+def summary(of: Watched, fits: bool) -> dict[str, Any]:
     """Assumptions and predictions of a pool, for programs."""
     return {
         "nodes": list(of.pool.hosts), "servers": of.pool.addresses,
@@ -350,18 +347,3 @@ def _summary(of: Watched, fits: bool) -> dict[str, Any]:
         "fits": fits,
         "alerts": {alert.name: {"above": alert.above, "threshold": alert.threshold,
                                 "because": alert.because} for alert in of.alerts}}
-
-
-def _readme(launch: Launch) -> str:
-    pools = launch.pools
-    cards: Counter[str] = Counter()
-    for pool in pools:
-        cards[pool.scenario.device.name["en"]] += pool.scenario.devices
-    caveat = unsourced(pool.scenario for pool in pools)
-    return render(
-        "README.md", title=pools[0].scenario.heading["en"], cards=cards, pools=pools,
-        model_name=pools[0].scenario.model.name["en"], unsourced=caveat and caveat[0],
-        models=models_of(pools), nodes=[node for pool in pools for node in nodes_of(pool)],
-        routed=routed(pools), router=len(pools) > 1, ranks=named_ranks(pools[0]),
-        watched=launch.watched, runs=launch.runs,
-        inputs={pool.name: pool.scenario.inputs() for pool in pools})

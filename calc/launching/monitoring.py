@@ -46,38 +46,27 @@ PACES = (("BudgetBurnsFast", 14.4, ("1h", "5m"), "critical"),
 
 Source: Site Reliability Workbook, chapter 5, table 5-8: of a budget for thirty days 2% in an hour,
 5% in six hours, 10% in three days."""
-METRICS: dict[str, dict[str, tuple[str, ...]]] = {
-    "vllm": {
-        "ttft": ("vllm:time_to_first_token_seconds",),
-        "pace": ("vllm:request_time_per_output_token_seconds",),
-        "between": ("vllm:inter_token_latency_seconds", "vllm:time_per_output_token_seconds"),
-        "e2e": ("vllm:e2e_request_latency_seconds",),
-        "decoded": ("vllm:request_decode_time_seconds",),
-        "generated": ("vllm:generation_tokens_total",), "prompted": ("vllm:prompt_tokens_total",),
-        "running": ("vllm:num_requests_running",), "waiting": ("vllm:num_requests_waiting",),
-        "occupied": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
-        "preempted": ("vllm:num_preemptions_total",),
-        "prompts": ("vllm:request_prompt_tokens",), "answers": ("vllm:request_generation_tokens",),
-        "hits": ("vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"),
-        "asked": ("vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"),
-        "accepted": ("vllm:spec_decode_num_accepted_tokens_total",),
-        "drafts": ("vllm:spec_decode_num_drafts_total",),
-    },
-    "sglang": {
-        "ttft": ("sglang:time_to_first_token_seconds",),
-        "pace": ("sglang:request_time_per_output_token_seconds",),
-        "between": ("sglang:inter_token_latency_seconds", "sglang:time_per_output_token_seconds"),
-        "e2e": ("sglang:e2e_request_latency_seconds",),
-        "generated": ("sglang:generation_tokens_total",),
-        "prompted": ("sglang:prompt_tokens_total",),
-        "running": ("sglang:num_running_reqs",), "waiting": ("sglang:num_queue_reqs",),
-        "occupied": ("sglang:token_usage",),
-        "preempted": ("sglang:num_retracted_requests_total",),
-        "counted": ("sglang:num_requests_total",),
-        "hits": ("sglang:cached_tokens_total",), "asked": ("sglang:prompt_tokens_total",),
-        "accepted": ("sglang:spec_accept_length",),
-    },
-}
+_SAME = {  # of both engines
+    "ttft": "time_to_first_token_seconds", "pace": "request_time_per_output_token_seconds",
+    "between": "inter_token_latency_seconds time_per_output_token_seconds",
+    "e2e": "e2e_request_latency_seconds", "generated": "generation_tokens_total",
+    "prompted": "prompt_tokens_total"}
+METRICS = {engine: {quantity: tuple(f"{engine}:{name}" for name in names.split())
+                    for quantity, names in metrics.items()} for engine, metrics in {
+    "vllm": _SAME | {
+        "decoded": "request_decode_time_seconds", "running": "num_requests_running",
+        "waiting": "num_requests_waiting", "occupied": "kv_cache_usage_perc gpu_cache_usage_perc",
+        "preempted": "num_preemptions_total", "prompts": "request_prompt_tokens",
+        "answers": "request_generation_tokens",
+        "hits": "prefix_cache_hits_total gpu_prefix_cache_hits_total",
+        "asked": "prefix_cache_queries_total gpu_prefix_cache_queries_total",
+        "accepted": "spec_decode_num_accepted_tokens_total",
+        "drafts": "spec_decode_num_drafts_total"},
+    "sglang": _SAME | {
+        "running": "num_running_reqs", "waiting": "num_queue_reqs", "occupied": "token_usage",
+        "preempted": "num_retracted_requests_total", "counted": "num_requests_total",
+        "hits": "cached_tokens_total", "asked": "prompt_tokens_total",
+        "accepted": "spec_accept_length"}}.items()}
 """Engine -> quantity -> the metrics that export it, those of later releases first."""
 FORMS = {
     "mean": "sum(rate({0}_sum{at})) / sum(rate({0}_count{at}))",
@@ -291,8 +280,9 @@ def alerts(pool: Pool, of: Predicted) -> tuple[Alert, ...]:
 
     Raises ParamsError, one sentence, for a release that exports none of what is needed.
     """
-    return tuple(replace(alert, name=alert_name(alert.name, pool)) for alert in (
-        *_promised(pool), *_latency(pool, of), *_load(pool, of), *_assumed(pool, of)))
+    own = (*limit_alerts(pool), *latency_alerts(pool, of), *load_alerts(pool, of),
+           *assumption_alerts(pool, of))
+    return tuple(replace(alert, name=alert_name(alert.name, pool)) for alert in own)
 
 
 def alert_name(name: str, pool: Pool) -> str:
@@ -369,7 +359,7 @@ def objectives(quantity: str, at: str, limit: float, mean: Signal | None, histog
         shares.add(late)
 
 
-def _promised(pool: Pool) -> Iterator[Alert]:
+def limit_alerts(pool: Pool) -> Iterator[Alert]:
     """Limits of the service, on the pool that keeps them."""
     release = pool.release
     for quantity, (at, limit) in limits_of(pool.scenario.file.limits).items():
@@ -384,7 +374,7 @@ def _promised(pool: Pool) -> Iterator[Alert]:
         yield from objectives(quantity, at, limit, mean, histogram, pool.name)
 
 
-def _latency(pool: Pool, of: Predicted) -> Iterator[Alert]:
+def latency_alerts(pool: Pool, of: Predicted) -> Iterator[Alert]:
     """Latency above, and throughput below, their intervals."""
     promised = limits_of(pool.scenario.file.limits)
     why = "no limit is stated: the upper end of the 80% interval [s]"
@@ -406,7 +396,7 @@ def _latency(pool: Pool, of: Predicted) -> Iterator[Alert]:
                 (_signal(pool, "load", "running", "waiting"), BUSY * of.in_flight))
 
 
-def _load(pool: Pool, of: Predicted) -> Iterator[Alert]:
+def load_alerts(pool: Pool, of: Predicted) -> Iterator[Alert]:
     """Requests, the queue and the cache."""
     yield Alert("MoreRequestsThanPlanned", _signal(pool, "load", "running", "waiting"), True,
                 of.planned, "warning", "More requests than the predictions here assume.",
@@ -434,7 +424,7 @@ def _load(pool: Pool, of: Predicted) -> Iterator[Alert]:
                     f"{why} [request/s]")
 
 
-def _assumed(pool: Pool, of: Predicted) -> Iterator[Alert]:
+def assumption_alerts(pool: Pool, of: Predicted) -> Iterator[Alert]:
     """Assumptions of the predictions, where one alone moves a prediction out of its interval."""
     sglang = pool.release.name == "sglang"  # its histograms of lengths come only with a flag
     rows = (  # name, assumption, above, signal, summary, what it moves, unit
@@ -507,11 +497,19 @@ def watched(pool: Pool, of: Predicted) -> Watched:
     users = simulate_load(pool.scenario).summary if percentiles and pool.role == "both" else None
     seen = {name: getattr(users, name).values for name in percentiles} if users else {}
     own = alerts(pool, of)
-    return Watched(pool, of, own, tuple(_broken(of, own, seen)), seen, startup_line(pool.scenario))
+    return Watched(pool, of, own, tuple(broken_limits(of, own, seen)), seen,
+                   startup_line(pool.scenario))
 
 
-def _broken(of: Predicted, own: Sequence[Alert], seen: Mapping[str, np.ndarray]
-            ) -> Iterator[Broken]:
+def broken_limits(of: Predicted, own: Sequence[Alert], seen: Mapping[str, np.ndarray]
+                  ) -> Iterator[Broken]:
+    """Limits of the service that a prediction exceeds.
+
+    Args:
+        of: the prediction.
+        own: alerts of the pool.
+        seen: times of simulated requests, by quantity [s].
+    """
     for alert in own:
         quantity = next((key for key, name in NAMES.items() if name in alert.name), None)
         if not alert.windows or quantity is None:

@@ -130,7 +130,7 @@ def pools_of(named: Mapping[str, Scenario], most: Mapping[str, Longest],
     if len({str(pool.release) for pool in pools}) > 1:
         raise ParamsError("the two pools name two engines, expected one for both.")
     if len(pools) > 1:
-        _check_drafts(**named)
+        check_drafts(**named)
         check_pair(pools[-1].release, {
             pool.name: (pool.scenario, pool.flags[0], pool.variables[0]) for pool in pools})
         router_of(pools)  # refuses pools that nothing joins
@@ -183,7 +183,7 @@ def pool_of(name: str, named: Mapping[str, Scenario], release: Release, hosts: S
                 tuple(around), MODEL if len(checkpoints) == 1 else f"{name.upper()}_{MODEL}")
 
 
-def _check_drafts(prefill: Scenario, decode: Scenario) -> None:
+def check_drafts(prefill: Scenario, decode: Scenario) -> None:
     """Refuse a prefill pool whose memory does not hold the layer by which the decode pool drafts.
 
     Raises ParamsError, one sentence.
@@ -284,13 +284,13 @@ def router_of(pools: Sequence[Pool]) -> Router:
                           catalogue_of(engine.name).release(engine.version).date)
     store = (f"tcp://{pools[0].hosts[0]}:{STORE_PORT}"
              if sglang.between_npus(pools[0].scenario, engine) else None)
-    rows = [*_routes(pools[0], pools[1], release.name),
+    rows = [*router_flags(pools[0], pools[1], release.name),
             ("--host", "0.0.0.0", "requests come from outside"),
             ("--port", ROUTER_PORT, "of the router")]
     return Router(release, tuple(release.take(*row) for row in rows), store)
 
 
-def _routes(prefill: Pool, decode: Pool, kind: str) -> list[tuple[str, Any, str]]:
+def router_flags(prefill: Pool, decode: Pool, kind: str) -> list[tuple[str, Any, str]]:
     """Flags of a router that name the servers of both pools: name, value, reason."""
     why, ends = "servers that prefill", "servers that decode"
     urls = {pool.name: [f"http://{address}" for address in pool.addresses]
@@ -345,7 +345,7 @@ def check_start(named: Mapping[str, Scenario]) -> None:
     for name, scenario in named.items():  # first what takes least
         release = release_named(scenario)
         ENGINES[release.name].formats(scenario, release, role_of(name))
-    pools_of(named, {name: _room(scenario) for name, scenario in named.items()})
+    pools_of(named, {name: room_for_requests(scenario) for name, scenario in named.items()})
 
 
 @dataclass(frozen=True)
@@ -356,16 +356,17 @@ class _Request:
     scenario: Scenario = field(compare=False)
 
 
-def _room(scenario: Scenario) -> Longest:
+def room_for_requests(scenario: Scenario) -> Longest:
     """The longest request that a scenario's memory holds. Raises ParamsError where it holds too
     little, or where more arrives than is answered."""
     ranges = ((knob.name, knob.value.low, knob.value.high) for knob in scenario.knobs())
     stated = (scenario.id, scenario.model.id, scenario.file.workload.model_dump_json())
-    return _room_of(_Request((stated, *scenario.inputs().items(), *ranges), scenario))
+    return longest_of(_Request((stated, *scenario.inputs().items(), *ranges), scenario))
 
 
 @functools.lru_cache(maxsize=256)
-def _room_of(request: _Request) -> Longest:
+def longest_of(request: _Request) -> Longest:
+    """The longest request that memory holds. Raises ParamsError as :func:`room_for_requests`."""
     scenario = request.scenario
     inputs, attention = scenario.inputs(), scenario.model.attention
     # of one pool of two it is for both to say whether they answer what arrives

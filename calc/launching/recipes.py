@@ -79,7 +79,7 @@ def compare(pool: Pool) -> Comparison | None:
     if match is None:
         return None
     name, recipe, of = match
-    differences = list(_differences(pool, recipe, of))
+    differences = list(differences_of(pool, recipe, of))
     more, fewer, other = (tuple(difference for difference in differences if test(difference))
                           for test in (lambda row: row.there is None, lambda row: row.here is None,
                                        lambda row: None not in (row.here, row.there)))
@@ -95,7 +95,7 @@ def compare(pool: Pool) -> Comparison | None:
         known=bool(recipe.release), release=recipe.release or ""))
 
 
-def _differences(pool: Pool, recipe: Recipe, of: Recipes) -> Iterator[Difference]:
+def differences_of(pool: Pool, recipe: Recipe, of: Recipes) -> Iterator[Difference]:
     """Settings that a pool's first node and a recipe do not have alike, by name."""
     release, settings = pool.release, (*pool.flags[0], *pool.variables[0])
     theirs: dict[str, Any] = {**recipe.flags, **recipe.variables}
@@ -111,7 +111,7 @@ def _differences(pool: Pool, recipe: Recipe, of: Recipes) -> Iterator[Difference
                 here is not None and there is not None and _alike(here, there)):
             continue
         if here is None:
-            why = _why_unset(of, pool, key, there)
+            why = reason_unset(of, pool, key, there)
         else:
             cause = cause_of(of, key)
             why = (_reason(of.added, pool, key, here) if there is None else None) or (
@@ -199,7 +199,7 @@ def cause_of(of: Recipes, name: str) -> str | None:
                  if name in names or name.partition(".")[0] in names), None)
 
 
-def _why_unset(of: Recipes, pool: Pool, name: str, value: str | None) -> Pair | None:
+def reason_unset(of: Recipes, pool: Pool, name: str, value: str | None) -> Pair | None:
     """Why a recipe's setting is left out: the release lacks it, or does so by itself, or what the
     file of recipes says of such deployments."""
     release, flag = pool.release, name.partition(".")[0]

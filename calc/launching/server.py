@@ -76,10 +76,11 @@ def words(setting: Setting) -> list[str]:
     if setting.value is None:
         return [setting.name]
     values = setting.value if isinstance(setting.value, list) else [setting.value]
-    return [setting.name, *map(_word, values)]
+    return [setting.name, *map(word, values)]
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
+    """A value as one word of a shell."""
     if isinstance(value, Variable):
         return f'"${{{value.name}}}{value.after}"'
     if isinstance(value, dict):

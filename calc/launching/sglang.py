@@ -168,11 +168,6 @@ def _drafter(target: Target) -> str | None:
     return drafter.repository if drafter is not None and _drafts_singly(target) else None
 
 
-def _drafts_itself(target: Target) -> bool:
-    """Whether single tokens are drafted by the model's own layer."""
-    return _drafts_singly(target) and _drafter(target) is None
-
-
 def _current(target: Target, name: str, value: object = None) -> bool:
     """Whether the release takes a flag that is not marked as deprecated."""
     return target.release.judge(name, value) in TAKEN
@@ -279,7 +274,7 @@ DRAFTS: Table = (
      "drafts of a step, at most a block of the drafter"),
     (_drafts_blocks, "--speculative-num-draft-tokens", lambda t: t.stated("draft_tokens") + 1,
      "tokens drafted per step, and the step's own"),
-    (_drafts_itself, "--speculative-algorithm", "EAGLE",
+    (lambda t: _drafts_singly(t) and not _drafter(t), "--speculative-algorithm", "EAGLE",
      "the model's own layer drafts"),
     (_drafter, "--speculative-algorithm", "EAGLE3",
      "a drafter apart from the model drafts"),

@@ -31,7 +31,7 @@ def start(goal: Goal, row: Row) -> Start:
         row: the deployment, of one pool or two.
     """
     why = ""
-    for engine in _releases(goal, row):
+    for engine in releases_for(goal, row):
         try:
             check_start(started_pools(goal, row, engine))
         except ParamsError as error:
@@ -40,8 +40,8 @@ def start(goal: Goal, row: Row) -> Start:
             why = why or str(error).rstrip(".")
         else:
             key = (load_model(goal.model), load_precision(row.choice.precision),
-                     engine.partition(AT)[0], load_device(row.choice.device),
-                     row.choice.draft_method or (OWN_LAYER if row.choice.drafts else None))
+                   engine.partition(AT)[0], load_device(row.choice.device),
+                   row.choice.draft_method or (OWN_LAYER if row.choice.drafts else None))
             checkpoint = checkpoint_for(*key)
             return Start(engine, checkpoint=checkpoint.repository if checkpoint else None,
                          loads=checkpoint_words(*key))
@@ -49,7 +49,7 @@ def start(goal: Goal, row: Row) -> Start:
                               f"'{row.choice.device}'")
 
 
-def _releases(goal: Goal, row: Row) -> Iterator[str]:
+def releases_for(goal: Goal, row: Row) -> Iterator[str]:
     """Releases that may start it: the one that it names, or those of each engine that have kernels
     of its formats, engines with native ones first, the newest release first."""
     if row.choice.engine is not None:

@@ -199,10 +199,6 @@ def _chat(target: Target) -> bool:
                                  or target.release.has("--tokenizer-mode", chat.tokens))
 
 
-def _shares_node(target: Target) -> bool:
-    return bool(target.part.first or len(target.layout.of_node(target.part.node)) > 1)
-
-
 def _cards(target: Target) -> str:
     return ",".join(map(str, range(target.part.first, target.part.first + target.part.cards)))
 
@@ -299,8 +295,9 @@ OPTIONS: Table = (  # keys of --additional-config, the one flag of the plug-in f
     (lambda t: _sparse(t.scenario) and t.scenario.precision.kv_index == KEYS, "enable_sparse_li_c8",
      True, "index keys in INT8"))
 VARIABLES: Table = (
-    (_shares_node, lambda t: "ASCEND_RT_VISIBLE_DEVICES" if t.ascend else "CUDA_VISIBLE_DEVICES",
-     _cards, "cards of this server; others of the node run another"),
+    (lambda t: t.part.first or len(t.layout.of_node(t.part.node)) > 1,
+     lambda t: "ASCEND_RT_VISIBLE_DEVICES" if t.ascend else "CUDA_VISIBLE_DEVICES", _cards,
+     "cards of this server; others of the node run another"),
     (lambda t: _exchanges(t, False), "VLLM_ALL2ALL_BACKEND", _exchange, _exchange_why),
     (lambda t: _two_batches(t) and t.ascend, "VLLM_ASCEND_ENABLE_DBO", 1,
      "two micro-batches overlap"),
@@ -355,9 +352,9 @@ def flags(target: Target) -> list[Setting]:
     for condition, reason in REFUSED:
         if condition(target):
             raise ParamsError(f"{target.release}: {reason.format(file=target.scenario.file)}.")
-    return [*parallel, *_additional(target),
+    return [*parallel, *additional_config(target),
             *formats(target.scenario, target.release, target.role), *settings_of(STEPS, target),
-            *drafts(target), *settings_of((*CACHES, *TALK), target), *_mooncake(target)]
+            *drafts(target), *settings_of((*CACHES, *TALK), target), *mooncake(target)]
 
 
 def variables(target: Target) -> list[Setting]:
@@ -392,7 +389,7 @@ def _nested(target: Target) -> bool:
     return target.release.has("eplb_config") and not target.release.has("dynamic_eplb", True)
 
 
-def _additional(target: Target) -> list[Setting]:
+def additional_config(target: Target) -> list[Setting]:
     """Options of the plug-in for Ascend, all in one flag."""
     options = settings_of(OPTIONS, target) if target.ascend else []
     if not options:
@@ -426,7 +423,7 @@ def drafts(target: Target) -> list[Setting]:
     return [target.release.take("--speculative-config", config, "tokens drafted per step")]
 
 
-def _mooncake(target: Target) -> list[Setting]:
+def mooncake(target: Target) -> list[Setting]:
     """How a cache goes from a prefill pool to a decode pool of vLLM Ascend.
 
     A server listens on a port for each of its cards, and is given the sizes of both pools.

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 
 import pytest
 import yaml
 from _door import sentence
 from _launch import CASES, done, needs
-from _plain import plain
 from _promtool import unit_tests
 
 import calc
@@ -75,36 +73,12 @@ def test_promtool_accepts_rules_configuration_and_unit_tests(written, command, n
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_unit_tests_try_every_alert_both_ways(made, written, name):
-    tests = [test for path in (written / name / "monitoring").glob("*.test.yml")
-             for test in plain(path.read_text("utf-8"))["tests"]]
-    for alert in {alert.name for each in made[name].watched for alert in each.alerts}:
-        expected = {bool(case["exp_alerts"]) for test in tests for case in test["alert_rule_test"]
-                    if case["alertname"] == alert}
-        assert expected == {True, False}, alert
-
-
 def test_limit_of_a_service_replaces_the_prediction(made):
     watched, = made["vllm-limits"].watched
     limits = {alert.threshold for alert in watched.alerts if "Budget" in alert.name}
     assert limits == {4.0, 0.06}
     assert not any("AbovePrediction" in alert.name and "Time" in alert.name
                    for alert in watched.alerts)
-
-
-@needs("promtool")
-def test_wrong_threshold_fails_its_unit_test(written, tmp_path):
-    folder = shutil.copytree(written / "vllm-limits" / "monitoring", tmp_path / "monitoring")
-    rules = plain((folder / "alerts.yml").read_text("utf-8"))
-    for rule in rules["groups"][0]["rules"]:
-        if rule["alert"] == "MoreRequestsThanPlanned":
-            head, _, number = rule["expr"].rpartition("> ")
-            rule["expr"] = f"{head}> {2 * float(number.rstrip(')'))})"
-    (folder / "alerts.yml").write_text(yaml.safe_dump(rules), encoding="utf-8")
-    checked = done("promtool", "test", "rules", "False.test.yml", folder=folder)
-    assert checked.returncode != 0
-    assert "MoreRequestsThanPlanned" in checked.stdout + checked.stderr
 
 
 def arguments(script, name):

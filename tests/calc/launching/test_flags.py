@@ -60,51 +60,28 @@ VLLM, SGLANG = "vllm@0.33.0", "sglang@0.5.23"
 TP1, WIDE = "parallelism.tensor_parallel=1", (
     "parallelism.tensor_parallel=1", "parallelism.data_parallel=8", "parallelism.expert_parallel=8")
 CHANGED = [  # release, overrides of DeepSeek-R1 on eight H200, flags
-    (VLLM, (), {"--tensor-parallel-size": 8, "--pipeline-parallel-size": 1, EP: ABSENT,
-                "--dtype": "bfloat16", "--quantization": "fp8", "--max-num-seqs": 1000,
-                "--max-num-batched-tokens": 8192, "--block-size": 64, "--max-model-len": 4096,
-                "--gpu-memory-utilization": 0.92, "--served-model-name": "deepseek-v3"}),
-    (VLLM, ("parallelism.tensor_parallel=4", "parallelism.pipeline_parallel=2"),
-     {"--tensor-parallel-size": 4, "--pipeline-parallel-size": 2}),
     # of eight replicas, which exchange tokens of experts
     (VLLM, WIDE, {"--tensor-parallel-size": 1, "--data-parallel-size": 8, EP: None,
                   "--max-num-seqs": 125, "--all2all-backend": "deepep_low_latency"}),
-    (VLLM, ("workload.memory_utilization=0.8", "workload.max_num_batched_tokens=4096 token"),
-     {"--gpu-memory-utilization": 0.8, "--max-num-batched-tokens": 4096}),
-    (VLLM, ("workload.draft_tokens=2",), {
-        "--speculative-config": {"method": "deepseek_mtp", "num_speculative_tokens": 2}}),
     (VLLM, (*WIDE, "parallelism.balancing=periodic", "parallelism.redundant_experts=8"), {
         "--enable-eplb": None, "--eplb-config": {"num_redundant_experts": 8}}),
-    (VLLM, ("precision=fp8-block-fp8-cache",), {"--kv-cache-dtype": "fp8"}),
-    (SGLANG, (), {"--tp-size": 8, "--ep-size": ABSENT, "--max-running-requests": 1000,
-                  "--chunked-prefill-size": 8192, "--enable-metrics": None,
-                  "--mem-fraction-static": 0.886}),  # the default, of 143,771 MiB less 16,384
     # requests and chunks are those of all replicas of the server
     (SGLANG, WIDE, {"--tp-size": 8, "--attn-dp-size": 8, "--ep-size": 8,
                     "--moe-a2a-backend": "deepep", "--deepep-mode": "auto",
                     "--max-running-requests": 1000,
                     "--chunked-prefill-size": 8192, "--moe-dense-tp-size": 1,
-                    "--mem-fraction-static": 0.736}),  # less 37,888
-    (SGLANG, (*WIDE, "workload.max_num_batched_tokens=8192"), {
-        "--chunked-prefill-size": 8 * 8192}),
-    (SGLANG, (*WIDE, "parallelism.redundant_experts=8"), {"--ep-num-redundant-experts": 8}),
+                    "--mem-fraction-static": 0.736}),  # less 37,888 MiB
     (SGLANG, ("workload.draft_tokens=2",), {
         "--speculative-algorithm": "EAGLE", "--speculative-num-steps": 2,
         "--speculative-eagle-topk": 1, "--speculative-num-draft-tokens": 3}),
-    (SGLANG, (), {"--attention-backend": ABSENT, "--page-size": 1}),
     (SGLANG, ("precision=fp8-block-fp8-cache",), {  # which FlashMLA reads as it is
         "--kv-cache-dtype": "fp8_e4m3", "--attention-backend": "flashmla", "--page-size": 64})]
 HCCL = {"HCCL_OP_EXPANSION_MODE": "AIV", "HCCL_BUFFSIZE": 512}  # the library's, in no table
 HOSTED = ("workload.host_cache=512 GB",)  # of eight cards, 64 GB each
 CHANGED += [
-    (VLLM, HOSTED, {"--kv-offloading-backend": "native", "--kv-offloading-size": 476.837,
-                    "--kv-transfer-config": {"kv_connector_extra_config": {
-                        "offload_prompt_only": False}}}),
+    (VLLM, HOSTED, {"--kv-offloading-backend": "native", "--kv-offloading-size": 476.837}),
     (VLLM, (*WIDE, *HOSTED), {"--kv-offloading-size": 59.605}),  # of each replica
-    (SGLANG, HOSTED, {"--enable-hierarchical-cache": None, "--hicache-size": 64,
-                      "--hicache-write-policy": "write_through"}),
-    (SGLANG, (*WIDE, *HOSTED), {"--hicache-size": 64}),
-    (SGLANG, (), {"--enable-hierarchical-cache": ABSENT})]
+    (SGLANG, (*WIDE, *HOSTED), {"--hicache-size": 64})]
 STATED = [  # release, key of a scenario's file, flags or refusal
     (VLLM, {"graphs": False}, {"--enforce-eager": None}),
     (SGLANG, {"graphs": False}, {"--cuda-graph-backend-decode": "disabled"}),
@@ -153,11 +130,6 @@ def test_launch_has_what_the_published_recipe_starts_with(name, expected):
 def test_flags_follow_the_deployment(engine, overrides, expected):
     flags, _ = started(R1, engine, overrides)
     assert {flag: flags.get(flag, ABSENT) for flag in expected} == expected
-
-
-def test_no_flag_of_ascend_keeps_caches_in_host_memory():
-    assert "without workload.host_cache" in sentence(
-        pools, "v4-flash-8x910b2", "vllm-ascend@0.30.0rc2", HOSTED)
 
 
 @pytest.mark.parametrize(("name", "engine", "overrides", "expected"), MXFP4)
@@ -299,8 +271,7 @@ ASSUMED = {"source": "a test of deployments", "kind": "assumed"}
 KINDS = {  # card, node, model, precision of small pools
     "v4": ("nvidia-h20", "hgx-h20", "deepseek-v4-flash", "fp8-mxfp4"),
     "r1": ("nvidia-h20", "hgx-h20", "deepseek-v3", "fp8-block"),
-    "npu": ("ascend-910b2", "atlas-800i-a2", "deepseek-v3", "w8a8-int8"),
-    "rack": ("nvidia-gb200", "gb200-nvl72", "deepseek-v3", "nvfp4")}
+    "npu": ("ascend-910b2", "atlas-800i-a2", "deepseek-v3", "w8a8-int8")}
 V4, NPU = {"block_size": 256}, {"block_size": 128}
 
 
@@ -310,7 +281,7 @@ def side(kind, cut, work=None, precision=None):
     tensor, stages, data = cut
     count = tensor * stages * data
     return {"title": {"en": "Pool", "zh": "池"}, "device": device, "precision": precision or own,
-            "cluster": {"node": node, "nodes": -(-count // (4 if kind == "rack" else 8)),
+            "cluster": {"node": node, "nodes": -(-count // 8),
                         "devices": count},
             "parallelism": {"tensor_parallel": tensor, "pipeline_parallel": stages,
                             "data_parallel": data,
@@ -387,25 +358,6 @@ def test_pools_of_two_checkpoints_name_each(tmp_path):
             if not line.startswith("#")} == {"PREFILL_MODEL", "DECODE_MODEL"}
     for name in ("prefill", "decode"):
         assert f'--model-path "${name.upper()}_MODEL"' in files[f"nodes/{name}-0.sh"]
-
-
-def test_caches_on_ascend_go_by_its_own_engine(tmp_path):
-    cut = ("npu", (8, 1, 2), NPU)
-    files, made = launched(tmp_path, SGLANG, cut, cut)
-    assert "tcp://prefill-0:" in files["cluster.env"]
-    for _, flags, around in made.values():
-        assert flags["--disaggregation-transfer-backend"] == "ascend"
-        assert around["ASCEND_MF_TRANSFER_PROTOCOL"] == "device_rdma"
-
-
-def test_experts_and_caches_stay_on_the_nvlink_of_a_rack(tmp_path):
-    _, made = launched(tmp_path, SGLANG, ("rack", (4, 1, 1)), ("rack", (1, 1, 8)))
-    for _, _, around in made.values():
-        assert {"MC_FORCE_MNNVL", "SGLANG_MOONCAKE_CUSTOM_MEM_POOL"} <= set(around)
-    _, flags, around = made["decode"]
-    assert around["NCCL_MNNVL_ENABLE"] == 1
-    assert (flags["--moe-runner-backend"], flags["--deepep-mode"]) == (
-        "flashinfer_cutedsl", "low_latency")
 
 
 @pytest.mark.parametrize(("engine", "starts"), [("vllm-ascend@0.30.0rc2", True), (SGLANG, False)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 
 import pytest
-from _promtool import healthy, series
 
 import catalogue
 from calc.launching.launch import deployment
@@ -75,28 +74,6 @@ def test_budget_that_burns_is_a_quantile_above_the_limit(at, late):
     assert (mean.signal, mean.windows, mean.threshold) == (own, HOUR, 0.06)
 
 
-SIGNALS = [
-    (Signal("j", "mean", ("h",)), 'sum(rate(h_sum{job="j"}[7m])) / sum(rate(h_count{job="j"}[7m]))',
-     {'h_sum{job="j"}': "0+21x400", 'h_count{job="j"}': "0+3x400"}),
-    (Signal("j", "one plus ratio", ("c", "d")),
-     '1 + sum(rate(c{job="j"}[7m])) / sum(rate(d{job="j"}[7m]))',
-     {'c{job="j"}': "0+18x400", 'd{job="j"}': "0+3x400"}),
-    (Signal("j", "pace", ("t", "n")),
-     'sum(rate(t_sum{job="j"}[7m])) / (sum(rate(n_sum{job="j"}[7m])) - '
-     'sum(rate(n_count{job="j"}[7m])))',
-     {'t_sum{job="j"}': "0+21x400", 'n_sum{job="j"}': "0+6x400", 'n_count{job="j"}': "0+3x400"}),
-    (Signal("j", "load", ("g", "k")),
-     'sum(avg_over_time(g{job="j"}[7m])) + sum(avg_over_time(k{job="j"}[7m]))',
-     {'g{job="j"}': "3.5+0x400", 'k{job="j"}': "3.5+0x400"})]
-
-
-@pytest.mark.parametrize(("signal", "expression", "values"), SIGNALS)
-def test_series_of_a_signal_give_it_the_value(signal, expression, values):
-    """Of the value 7, a sample every 3 seconds: counters grow by what comes in 3 seconds."""
-    assert signal.expression("7m") == expression
-    assert series(signal, 7.0, 3.0) == values
-
-
 # --- predictions ----------------------------------------------------------------------------------
 
 
@@ -117,28 +94,3 @@ def test_limit_is_where_an_assumption_leaves_the_interval(name, quantity):
     before = limit / 64 ** (1 / 399) if name == "input_tokens" else limit + own[name] / 399
     end = at(own[name]) * interval.high / interval.value
     assert at(limit) > end >= at(before) * (1 - 1e-9)
-
-
-# --- healthy metrics ------------------------------------------------------------------------------
-
-
-def test_healthy_metrics_have_the_predicted_values():
-    """Counters grow at the predicted rates, gauges stay, histograms have their means."""
-    (each, _), = watched(*FEW, *DRAFTED)
-    of, found = each.predicted, {}
-    for name, values in healthy(each, STEP).items():
-        start, growth = values.removesuffix("x400").split("+")
-        found[name.replace('{job="serve"}', "")] = float(start) if not float(growth) else (
-            float(growth) / STEP)
-    rate, tokens = of.requests.value, of.throughput.value
-    expected = {"generation_tokens_total": tokens, "prompt_tokens_total": rate * of.prompt,
-                "prefix_cache_hits_total": rate * of.prompt / 2,
-                "spec_decode_num_drafts_total": tokens / 1.7,
-                "spec_decode_num_accepted_tokens_total": tokens * 0.7 / 1.7,
-                "num_requests_running": of.in_flight, "num_requests_waiting": 0,
-                "kv_cache_usage_perc": of.occupied.value,
-                "time_to_first_token_seconds_count": rate,
-                "time_to_first_token_seconds_sum": rate * of.ttft.value,
-                "request_time_per_output_token_seconds_sum": rate * of.tpot.value,
-                "e2e_request_latency_seconds_sum": rate * of.e2e.value}
-    assert {name: found[f"vllm:{name}"] for name in expected} == pytest.approx(expected, rel=1e-6)

@@ -43,7 +43,7 @@ def behind(ports, engine, ranks):
     """The configuration of the router before servers on some ports, on free ports itself."""
     parts = tuple(replace(part, node=0, port=port)
                   for part, port in zip(ALONE.parts, ports, strict=True))
-    served = replace(pool(engine, layout=replace(ALONE, joined=ranks, parts=parts)),
+    served = replace(pool(engine, replace(ALONE, joined=ranks, parts=parts)),
                      hosts=("127.0.0.1",))
     text = router_files((served,))["router/haproxy.cfg"]
     own = {port: free() for port in set(re.findall(r"\b80[89]\d\b", text))}
