@@ -223,9 +223,7 @@ def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) ->
 
 
 def _cards(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
-    from calc.capacity.growth import best, sizes_of
-    from calc.capacity.pool_layouts import Pairing
-    from calc.capacity.tables import Tables
+    from calc.capacity.growth import Pairing, Tables, best, sizes_of
 
     limits, sizes = _limits(given), sizes_of(int(scenario.node.devices_per_node.value))
     tables = Tables(scenario)

@@ -16,9 +16,7 @@ import catalogue
 from calc.answer.service import whole_groups
 from calc.answer.simulated_load import system_of
 from calc.capacity.day import Limits
-from calc.capacity.growth import Best, best
-from calc.capacity.pool_layouts import Pairing, TwoPools
-from calc.capacity.tables import Tables
+from calc.capacity.growth import Best, Pairing, Tables, TwoPools, best
 from calc.sensitivity.plans import PER_CARD, Plan
 from calc.serving.evaluate import evaluate
 from calc.serving.requests import poisson

@@ -8,9 +8,7 @@ import pytest
 
 import catalogue
 from calc.capacity.day import Limits
-from calc.capacity.growth import best
-from calc.capacity.pool_layouts import Pairing
-from calc.capacity.tables import is_wide, layouts, on, requests_of
+from calc.capacity.growth import Pairing, best, is_wide, layouts, on, requests_of
 from calc.layouts.layout import scenario as deployed
 from calc.searching.goal import load_goal
 from calc.searching.search import search

@@ -9,7 +9,7 @@ import pytest
 import calc
 import catalogue
 from calc.answer.nearest import Search
-from calc.capacity.tables import layouts
+from calc.capacity.growth import layouts
 from calc.layouts.feasible import (
     HEADROOM,
     MEMORY,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from calc.capacity.day import Limits
-from calc.capacity.growth import best
-from calc.capacity.pool_layouts import Pairing
+from calc.capacity.growth import Pairing, best
 from notebooks.pages.engineering import (
     experts,
     host,

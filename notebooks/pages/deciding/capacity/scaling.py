@@ -11,9 +11,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.capacity.day import Limits
-from calc.capacity.growth import Best, best, sizes_of
-from calc.capacity.pool_layouts import Pairing, TwoPools
-from calc.capacity.tables import Tables
+from calc.capacity.growth import Best, Pairing, Tables, TwoPools, best, sizes_of
 from calc.serving.evaluate import doubt_words
 from catalogue.deployments.profiles import load_profile
 from catalogue.messages import LANGUAGES, Pair, by_language, join, messages, pair
