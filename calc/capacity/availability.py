@@ -105,7 +105,7 @@ class Fleet:
         return self.groups * self.servers + self.spares
 
     @property
-    def whole(self) -> np.ndarray:
+    def complete(self) -> np.ndarray:
         """Probability that 0, 1, … groups have all their servers, shape (groups + 1,) [1]."""
         up = counts(self.all_servers, available(self.between_failures, self.repair))
         complete = np.minimum(self.groups, np.arange(len(up)) // self.servers)
@@ -124,8 +124,8 @@ class Fleet:
     @property
     def share(self) -> float:
         """Share of the throughput of all groups that is there, on average [1]."""
-        complete = float(self.whole @ np.arange(self.groups + 1)) / self.groups
-        return complete * (1 - self.restarting)
+        expected = float(self.complete @ np.arange(self.groups + 1)) / self.groups
+        return expected * (1 - self.restarting)
 
     def promised(self, groups: int) -> float:
         """Share of the time in which at least so many groups serve [1].
@@ -135,8 +135,8 @@ class Fleet:
         """
         serve = 1 - self.restarting
         return float(min(1.0, sum(
-            probability * at_least(groups, complete, serve)
-            for complete, probability in enumerate(self.whole.tolist()) if complete >= groups)))
+            probability * at_least(groups, number, serve)
+            for number, probability in enumerate(self.complete.tolist()) if number >= groups)))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -197,11 +197,11 @@ def spares_for(level: float, fleet: Fleet, groups: int | None = None) -> int | N
     """
     promised = fleet.groups if groups is None else groups
 
-    def kept(spares: int) -> float:
+    def level_of(spares: int) -> float:
         return Fleet(**{**vars(fleet), "spares": spares}).promised(promised)
 
     serve = 1 - fleet.restarting
     if at_least(promised, fleet.groups, serve) < level:
         return None
-    spares = bisect_left(range(MOST_SPARES + 1), level, key=kept)
+    spares = bisect_left(range(MOST_SPARES + 1), level, key=level_of)
     return spares if spares <= MOST_SPARES else None

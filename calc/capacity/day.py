@@ -127,10 +127,10 @@ def arrivals(rate: float, count: int, shapes: Sequence[Shape], seed: int) -> lis
     """
     ordered, draw = sorted(shapes), np.random.default_rng(seed)
     times = np.cumsum(draw.exponential(size=count)) / rate
-    places = np.concatenate([draw.permutation(np.arange(BLOCK) + draw.random(BLOCK))
+    levels = np.concatenate([draw.permutation(np.arange(BLOCK) + draw.random(BLOCK))
                              for _ in range(-(-count // BLOCK))])[:count]
-    return [Request(at, *ordered[int(place / BLOCK * len(ordered))])
-            for at, place in zip(times.tolist(), places.tolist(), strict=True)]
+    return [Request(at, *ordered[int(level / BLOCK * len(ordered))])
+            for at, level in zip(times.tolist(), levels.tolist(), strict=True)]
 
 
 class Replica:
@@ -141,7 +141,7 @@ class Replica:
 
     Args:
         scenario: the deployment; ranks that share experts are one replica.
-        given: inputs in place of its own, in SI units.
+        given: inputs in level of its own, in SI units.
         seed: of the random numbers.
 
     Raises ParamsError for a deployment that does not fit or does not state request lengths.
@@ -235,10 +235,10 @@ class Replica:
                                   rate / self.saturation)
         met, shares = rates_met(rate, variation)
         busy = np.clip(met / self.saturation, BUSY[0], BUSY[-1])
-        place = np.clip(np.searchsorted(BUSY, busy), 1, len(BUSY) - 1)
-        part = ((busy - BUSY[place - 1]) / (BUSY[place] - BUSY[place - 1]))[:, None, None]
+        upper = np.clip(np.searchsorted(BUSY, busy), 1, len(BUSY) - 1)
+        part = ((busy - BUSY[upper - 1]) / (BUSY[upper] - BUSY[upper - 1]))[:, None, None]
         low, high = (np.array([self._run(int(number)) for number in numbers])
-                     for numbers in (place - 1, place))
+                     for numbers in (upper - 1, upper))
         times = low + part * (high - low)
         ttft, tpot, e2e = (shares @ times[:, :, 0]).tolist()
         first = later = math.inf

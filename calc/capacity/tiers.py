@@ -37,7 +37,7 @@ class Talk:
         prefix: that every conversation begins with and that somebody always needs [token].
         block: tokens of a block of the cache; whole blocks are found [token].
 
-    >>> Talk(100, 10, 3, 60.0).said.tolist()
+    >>> Talk(100, 10, 3, 60.0).lengths.tolist()
     [110.0, 220.0, 330.0]
     """
 
@@ -49,24 +49,24 @@ class Talk:
     block: int = 1
 
     @property
-    def said(self) -> np.ndarray:
-        """Prompt and answer after each turn, shape (turns,) [token]."""
+    def lengths(self) -> np.ndarray:
+        """Tokens of prompt and answer after each turn, shape (turns,) [token]."""
         turn = np.arange(1, self.turns + 1)
         return self.prompt + (turn - 1) * (self.prompt - self.prefix) + turn * self.answer
 
     @property
     def prompts(self) -> np.ndarray:
         """Prompt of each turn, shape (turns,) [token]."""
-        return self.said - self.answer
+        return self.lengths - self.answer
 
-    def _whole(self, tokens: Any) -> np.ndarray:
+    def _in_blocks(self, tokens: Any) -> np.ndarray:
         return np.floor(np.asarray(tokens, float) / self.block) * self.block
 
     @property
     def findable(self) -> np.ndarray:
         """Of each turn's prompt, what was said before, in whole blocks, shape (turns,) [token]."""
-        before = np.append(self.prefix, self.said[:-1])
-        return self._whole(np.minimum(before, self.prompts - 1))
+        before = np.append(self.prefix, self.lengths[:-1])
+        return self._in_blocks(np.minimum(before, self.prompts - 1))
 
     def kept_tokens(self, conversations: float, time: float) -> float:
         """Tokens that nobody works on and that are kept, if each stays for a time [token].
@@ -79,8 +79,8 @@ class Talk:
 
         Source: notebooks/day.md, section Conversations.
         """
-        returning = float(self.said[:-1].sum()) * self.think * -math.expm1(-time / self.think)
-        return conversations * (returning + float(self.said[-1]) * time)
+        returning = float(self.lengths[:-1].sum()) * self.think * -math.expm1(-time / self.think)
+        return conversations * (returning + float(self.lengths[-1]) * time)
 
     def time(self, conversations: float, tokens: float) -> float:
         """For how long a cache of so many tokens keeps what nobody works on, τ [s]."""
@@ -88,7 +88,7 @@ class Talk:
             return 0.0 if tokens <= 0 else math.inf
         from scipy.optimize import brentq
 
-        longest = tokens / (conversations * float(self.said[-1]))  # if only last turns were kept
+        longest = tokens / (conversations * float(self.lengths[-1]))  # if only last turns were kept
         return float(brentq(lambda time: self.kept_tokens(conversations, time) - tokens, 0.0,
                             longest, xtol=1e-12 * longest, rtol=1e-14))
 
@@ -96,15 +96,15 @@ class Talk:
         """Share of the turns that come back before a time [1]: 1 - exp(-τ/Z)."""
         return -math.expm1(-time / self.think)
 
-    def hit_share(self, found: float) -> float:
+    def hit_share(self, hits: float) -> float:
         """Share of all prompt tokens that is found, if so many of the returns find theirs [1].
 
         Args:
-            found: share of the turns after the first that find what was said before [1].
+            hits: share of the turns after the first that find what was said before [1].
         """
-        always = float(self._whole(self.prefix)) * self.turns
-        later = float((self.findable[1:] - self._whole(self.prefix)).sum())
-        return (always + found * later) / float(self.prompts.sum())
+        always = float(self._in_blocks(self.prefix)) * self.turns
+        later = float((self.findable[1:] - self._in_blocks(self.prefix)).sum())
+        return (always + hits * later) / float(self.prompts.sum())
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class TierValue:
     Attributes:
         tier: its name.
         tokens, time: that it and those before it keep [token], and for how long [s].
-        found: of the turns that come back, what this tier has [1].
+        hits: share of the returning turns that find their cache in this tier [1].
         hit_share: of all prompt tokens, with those before it [1].
         fetch: what a mean return waits for [s].
         recompute: what it would take instead [s].
@@ -143,7 +143,7 @@ class TierValue:
     tier: str
     tokens: float
     time: float
-    found: float
+    hits: float
     hit_share: float
     fetch: float
     recompute: float
@@ -208,11 +208,11 @@ def host_room(scenario: Scenario) -> HostRoom:
 
     Source: notebooks/day.md, section Fetch or compute again.
     """
-    found = evaluate(scenario.inputs(), scenario.model.attention, decode=True)
+    quantities = evaluate(scenario.inputs(), scenario.model.attention, decode=True)
     return space.host_room(
         scenario.device, scenario.node,
         min(scenario.devices, float(scenario.node.devices_per_node.value)),
-        float(found["weights_per_device"]), float(found["host_expert_weights"]))
+        float(quantities["weights_per_device"]), float(quantities["host_expert_weights"]))
 
 
 class Population:
@@ -236,11 +236,12 @@ class Population:
                 f"{mean:,.0f} tokens on average, expected workload.input_tokens of at least "
                 f"{mean + (max(1.0, prefix) - first) * (turns + 1) / 2:,.0f} or fewer turns.")
         self.talk = Talk(first, answer, turns, think, prefix, int(self.inputs["block_size"]))
-        found = evaluate(self.inputs, self.attention)
-        self.per_token = float(found["kv_bytes_per_token"])
-        together = found["block_tokens"] * self.inputs["decode_context_parallel"]
-        self.blocks = float(found["kv_blocks"] - found["prompt_blocks"]) * together
-        self.state = float(found["state_blocks_per_request"]) * together  # of a request [token]
+        quantities = evaluate(self.inputs, self.attention)
+        self.per_token = float(quantities["kv_bytes_per_token"])
+        together = quantities["block_tokens"] * self.inputs["decode_context_parallel"]
+        self.blocks = float(quantities["kv_blocks"] - quantities["prompt_blocks"]) * together
+        # of a request [token]
+        self.state = float(quantities["state_blocks_per_request"]) * together
         self.linear, self.quadratic = self._recompute()
 
     def _recompute(self) -> tuple[float, float]:
@@ -267,7 +268,7 @@ class Population:
                 :func:`host_room` leaves.
             storage: of a server's drives for caches [B].
         """
-        held = in_flight * (
+        taken = in_flight * (
             float(self.talk.prompts.mean()) + self.talk.answer / 2 + self.state)
         node = self.scenario.node
         servers = self.inputs["tensor_parallel"] * self.inputs["pipeline_parallel"] / float(
@@ -278,11 +279,11 @@ class Population:
         if host is None:
             stated = self.scenario.file.workload.host_cache
             host = float(stated.value if stated else host_room(self.scenario).left)
-        found = [Tier("device", max(0.0, self.blocks - held))]
+        tiers = [Tier("device", max(0.0, self.blocks - taken))]
         for name, size, read in (("host", host, link), ("storage", storage, drive)):
             if size:
-                found.append(Tier(name, size * servers / self.per_token, float(read.value)))
-        return found
+                tiers.append(Tier(name, size * servers / self.per_token, float(read.value)))
+        return tiers
 
     def tier_values(self, conversations: float, tiers: Sequence[Tier]) -> list[TierValue]:
         """Every tier, each of which keeps what the one before it has no room for.
@@ -295,22 +296,22 @@ class Population:
         tokens = before = 0.0
         later = talk.findable[1:]
         mean = float(later.mean()) if later.size else 0.0
-        again = float(np.mean([self.recompute(each) for each in later])) if later.size else 0.0
+        again = float(np.mean([self.recompute(tokens) for tokens in later])) if later.size else 0.0
         for tier in tiers:
             away = tier.bandwidth < math.inf
             tokens += tier.tokens
             time = talk.time(conversations, tokens)
-            found = talk.returns(time) if talk.turns > 1 else 0.0
+            hits = talk.returns(time) if talk.turns > 1 else 0.0
             per_token = self.per_token / tier.bandwidth
             result.append(TierValue(
-                tier.name, tokens, time, found - before, talk.hit_share(found),
+                tier.name, tokens, time, hits - before, talk.hit_share(hits),
                 tier.latency + mean * per_token if away else 0.0, again,
                 mean * self.per_token / (again - tier.latency) if again > tier.latency
                 else math.inf,
                 shortest_fetch(tier.latency, per_token, self.linear, self.quadratic)
                 if away else 0.0,
-                conversations * (talk.turns - 1) * (found - before) * again))
-            before = found
+                conversations * (talk.turns - 1) * (hits - before) * again))
+            before = hits
         return result
 
 

@@ -48,9 +48,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``capacity`` takes, besides ``--json``."""
     add_scenario(command)
     command.add_argument("--load", help=spoken(say("help-load")))
-    asked = command.add_mutually_exclusive_group()
-    asked.add_argument("--requests", help=spoken(say("help-requests")))
-    asked.add_argument("--users", help=spoken(say("help-users")))
+    amount_group = command.add_mutually_exclusive_group()
+    amount_group.add_argument("--requests", help=spoken(say("help-requests")))
+    amount_group.add_argument("--users", help=spoken(say("help-users")))
     for name, meaning in (
             ("questions", say("help-questions")), ("think-time", say("help-think-time")),
             ("ttft", say("help-ttft")), ("tpot", say("help-tpot"))):
@@ -74,16 +74,16 @@ def run(args: argparse.Namespace) -> int:
     """
     scenario = load_scenario(args.scenario, overrides=args.settings)
     refuse_too_long(scenario.id, scenario.model, longest_request(scenario))
-    given = _given(args)
+    given = numbers_of(args)
     answer: dict[str, Any] = {"scenario": scenario.id} | caveats_of(scenario)
     parts: list[Callable[..., None]] = []
-    asked = _asked(scenario, args, given, answer)
-    if not asked:
+    wanted = parts_of(scenario, args, given, answer)
+    if not wanted:
         raise ParamsError(spoken(say("nothing-asked")))
-    with progress() as told:
+    with progress() as report:
         try:
-            for number, (part, compute, shown) in enumerate(asked):
-                told(spoken(say("working", part=part)), number, len(asked))
+            for number, (part, compute, shown) in enumerate(wanted):
+                report(spoken(say("working", part=part)), number, len(wanted))
                 answer |= compute()
                 parts += shown
         except KeyboardInterrupt:
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     return INTERRUPTED if "interrupted" in answer else OK
 
 
-def _asked(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any],
+def parts_of(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any],
            answer: dict[str, Any]) -> list[Part]:
     """The parts of the answer that the options ask for, in their order.
 
@@ -114,16 +114,17 @@ def _asked(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any],
     """
     parts: list[Part] = []
     if given["requests"] is not None:
-        parts.append(("day", lambda: _day(scenario, args, given), [_print_day, _print_failures]))
+        parts.append(("day", lambda: day_answer(scenario, args, given),
+                      [print_day, print_failures]))
         if given["turns"]:
-            parts.append(("tiers", lambda: {"tiers": _tiers(scenario, given, answer)},
-                          [_print_tiers]))
+            parts.append(("tiers", lambda: {"tiers": tiers_answer(scenario, given, answer)},
+                          [print_tiers]))
     if args.cards:
-        parts.append(("cards", lambda: {"cards": _cards(scenario, given)}, [_print_cards]))
+        parts.append(("cards", lambda: {"cards": cards_answer(scenario, given)}, [print_cards]))
     return parts
 
 
-def _given(args: argparse.Namespace) -> dict[str, Any]:
+def numbers_of(args: argparse.Namespace) -> dict[str, Any]:
     """Arguments as SI numbers; None where one is not given.
 
     Raises ParamsError for what is no number, and for options that need each other.
@@ -135,13 +136,13 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "think_time": _number(args, "think_time", "s", 0),
         "ttft": _number(args, "ttft", "s", 0, above=True) or math.inf,
         "tpot": _number(args, "tpot", "s", 0, above=True) or math.inf,
-        "spares": _number(args, "spares", "1", 0, most=4096, whole=True),
+        "spares": _number(args, "spares", "1", 0, most=4096, integer=True),
         "promise": _number(args, "promise", "1", 0, above=True, most=1 - 1e-9),
-        "turns": _number(args, "turns", "1", 2, most=1000, whole=True),
+        "turns": _number(args, "turns", "1", 2, most=1000, integer=True),
         "host_memory": _number(args, "host_memory", "B", 0),
         "storage": _number(args, "storage", "B", 0),
-        "seed": _number(args, "seed", "1", 0, most=2**31, whole=True),
-        "share": None if args.percentile == "mean" else _percentile(args.percentile)}
+        "seed": _number(args, "seed", "1", 0, most=2**31, integer=True),
+        "share": None if args.percentile == "mean" else share_of(args.percentile)}
     if (numbers["users"] is None) != (numbers["questions"] is None):
         raise ParamsError(spoken(say("users-and-questions")))
     if numbers["users"] is not None:
@@ -156,7 +157,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _number(args: argparse.Namespace, name: str, unit: str, least: float, *, above: bool = False,
-            most: float = LARGEST, whole: bool = False) -> Any:
+            most: float = LARGEST, integer: bool = False) -> Any:
     """An option as an SI number; None where it is not given."""
     text = getattr(args, name)
     if text is None:
@@ -164,14 +165,15 @@ def _number(args: argparse.Namespace, name: str, unit: str, least: float, *, abo
     option = f"--{name.replace('_', '-')} {text[:40]}"
     number = quantity(option, text, unit)
     if number < least or number > most or (above and number == least) or (
-            whole and number != int(number)):
+            integer and number != int(number)):
         raise ParamsError(spoken(say(
-            "out-of-range", option=option, whole=whole, above=above, least=f"{least:g}",
+            "out-of-range", option=option, whole=integer, above=above, least=f"{least:g}",
             most=f"{most:g}" if most < LARGEST else "none")))
-    return int(number) if whole else float(number)
+    return int(number) if integer else float(number)
 
 
-def _percentile(text: str) -> float:
+def share_of(text: str) -> float:
+    """A percentile as a share of the requests [1]. Raises ParamsError."""
     try:
         percentile = float(text)
     except ValueError:
@@ -187,7 +189,8 @@ def _limits(given: dict[str, Any]) -> Any:
     return Limits(given["ttft"], given["tpot"], given["share"])
 
 
-def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) -> dict[str, Any]:
+def day_answer(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]
+               ) -> dict[str, Any]:
     """Replicas by the hour, and the servers that they stand in."""
     from calc.capacity.availability import failures_of, fleet_of, spares_for
     from calc.capacity.day import Replica, day
@@ -208,7 +211,8 @@ def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) ->
                 "promise": promise, "spares_for_promise": spares}}
 
 
-def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) -> list[Any]:
+def tiers_answer(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) -> list[Any]:
+    """Each tier of caches with those before it, and the replicas that it leaves."""
     from calc.capacity.tiers import Population, with_tiers
 
     if stated := float(scenario.inputs()["prefix_hit_share"]):
@@ -216,26 +220,28 @@ def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) ->
                                         stated=f"{stated:g}", turns=True)))
     population = Population(scenario, given["turns"], given["think_time"])
     rate = max(hour["rate"] for hour in answer["day"]["hours"])
-    found = with_tiers(scenario, population, rate, _limits(given),
-                       float(load("loads", answer["load"]).variation.value),
-                       answer["day"]["replicas"], given["host_memory"], given["storage"])
-    return [{**each.tiers[-1].as_json(), "replicas": each.replicas} for each in found]
+    cached = with_tiers(scenario, population, rate, _limits(given),
+                        float(load("loads", answer["load"]).variation.value),
+                        answer["day"]["replicas"], given["host_memory"], given["storage"])
+    return [{**one.tiers[-1].as_json(), "replicas": one.replicas} for one in cached]
 
 
-def _cards(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
+def cards_answer(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
+    """The best layout by number of cards, in one pool and in two."""
     from calc.capacity.growth import Pairing, Tables, best, sizes_of
 
     limits, sizes = _limits(given), sizes_of(int(scenario.node.devices_per_node.value))
     tables = Tables(scenario)
-    found = [best(scenario, size, limits, tables=tables) for size in sizes]
+    single = [best(scenario, size, limits, tables=tables) for size in sizes]
     pools = Pairing(scenario, sizes).best(limits)
-    if not any(found) and not pools:
+    if not any(single) and not pools:
         raise ParamsError(spoken(say("no-layout-of", scenario=scenario.id, most=sizes[-1])))
-    return {"best": [each and each.as_json() for each in found], "sizes": list(sizes),
+    return {"best": [one and one.as_json() for one in single], "sizes": list(sizes),
             "two_pools": [pools[size].as_json() if size in pools else None for size in sizes]}
 
 
-def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
+def print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
+    """Print the day by the hour."""
     day, share = answer["day"], given["share"]
     of = spoken(common("mean")) if share is None else f"p{PERCENT * share:g}"
     column = "" if share is None else "_at"
@@ -248,8 +254,8 @@ def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> No
     for number, hour in enumerate(day["hours"]):
         times = (hour[f"{name}{column}"] for name in ("ttft", "tpot"))
         table.add_row(f"{number}", plain(hour['rate']), f"{hour['replicas']}",
-                      f"{hour['busy']:.0%}", *(NONE if each is None else amount(each, "s")
-                                               for each in times))
+                      f"{hour['busy']:.0%}", *(NONE if time is None else amount(time, "s")
+                                               for time in times))
     screen.print(table)
     lines = [say("needed", replicas=day["replicas"], cards=day["devices"],
                      share=f"{day['utilisation']:.0%}"),
@@ -261,7 +267,8 @@ def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> No
         tell(screen, spoken(line))
 
 
-def _print_failures(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
+def print_failures(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
+    """Print servers, spares and the throughput that failures leave."""
     fleet = answer["failures"]
     lines = [say("servers", groups=f"{fleet['groups']:,}", one=fleet["groups"] == 1,
                  size=fleet["servers"], spares=fleet["spares"],
@@ -270,47 +277,49 @@ def _print_failures(screen: Any, answer: dict[str, Any], given: dict[str, Any]) 
              say("throughput-there", share=f"{fleet['share']:.2%}",
                  low=f"{fleet['share_low']:.2%}", high=f"{fleet['share_high']:.2%}")]
     if fleet["promise"] is not None:
-        counts = {case: say("no-number") if each is None else f"{each}"
-                  for case, each in fleet["spares_for_promise"].items()}
+        counts = {case: say("no-number") if spares is None else f"{spares}"
+                  for case, spares in fleet["spares_for_promise"].items()}
         lines.append(say("promised", promise=f"{fleet['promise']:.4%}", central=counts["central"],
                          high=counts["high"], low=counts["low"]))
     for line in lines:
         tell(screen, spoken(line))
 
 
-def _print_tiers(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
+def print_tiers(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
+    """Print tiers of caches."""
     table = Table(*map(spoken, (
         say("caches-kept-in"), common("tokens"), say("kept-for"), say("found-there"),
         say("hits-all"), common("fetch"), say("recompute"), say("pays-from"), common("replicas"))))
     for tier in answer["tiers"]:
         table.add_row(spoken(say("tier", name=tier["tier"])), f"{tier['tokens']:,.0f}",
-                      lasting(tier["time"]), f"{tier['found']:.1%}", f"{tier['hit_share']:.1%}",
+                      lasting(tier["time"]), f"{tier['hits']:.1%}", f"{tier['hit_share']:.1%}",
                       amount(tier["fetch"], "s"), amount(tier["recompute"], "s"),
                       f"{amount(tier['break_even'] or 0.0, 'B')}/s", f"{tier['replicas'] or NONE}")
     screen.print(table)
 
 
-def _print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
+def print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
+    """Print layouts by number of cards."""
     table = Table(*map(spoken, (
         common("cards"), say("best-layout"), common("token-s-per-card"), ("TTFT", "TTFT"),
         ("TPOT", "TPOT"), common("limit"), common("bound-by"), say("two-pools"))))
-    found = answer["cards"]
-    for size, one, two in zip(found["sizes"], found["best"], found["two_pools"], strict=True):
+    layouts = answer["cards"]
+    for size, one, two in zip(layouts["sizes"], layouts["best"], layouts["two_pools"], strict=True):
         cells = [NONE] * 6 if one is None else [
             translated(written(Cut(*one["cut"]))) + _way(one) + DOUBTED * bool(one["doubts"]),
             plain(one["per_device"]), amount(one["ttft"], "s"), amount(one["tpot"], "s"),
             spoken(say("binds", name=one["binds"])),
             spoken(say("resource", name=one["resource"], plain=one["resource"]))]
         table.add_row(f"{size}", *cells, NONE if two is None else spoken(say(
-            "two-pools-of", rate=plain(two["per_device"]), pools=_pools(two))))
+            "two-pools-of", rate=plain(two["per_device"]), pools=pools_label(two))))
     screen.print(table)
-    why = dict.fromkeys(name for one in found["best"] if one for name in one["doubts"])
+    why = dict.fromkeys(name for one in layouts["best"] if one for name in one["doubts"])
     if why:
-        told = sentences(list(dict.fromkeys(spoken(doubt_words()[name]) for name in why)))
-        tell(screen, spoken(say("doubted", mark=DOUBTED.strip(), why=told)))
+        reasons = sentences(list(dict.fromkeys(spoken(doubt_words()[name]) for name in why)))
+        tell(screen, spoken(say("doubted", mark=DOUBTED.strip(), why=reasons)))
 
 
-def _pools(two: dict[str, Any]) -> str:
+def pools_label(two: dict[str, Any]) -> str:
     """``2×8 + 1×32``: groups that prefill and that decode, by cards; how the latter step."""
     groups = " + ".join(f"{count}×{two[pool]['devices']}" for count, pool in zip(
         two["groups"], ("prefill", "decode"), strict=True))
@@ -318,6 +327,6 @@ def _pools(two: dict[str, Any]) -> str:
                                   "micro_batches": two["decode"]["micro_batches"]}})
 
 
-def _way(found: dict[str, Any]) -> str:
+def _way(layout: dict[str, Any]) -> str:
     """How a step runs, where it drafts or is cut in two: ``, 1 draft, two micro-batches``."""
-    return spoken(steps(found["way"]["draft_tokens"], found["way"]["micro_batches"]))
+    return spoken(steps(layout["way"]["draft_tokens"], layout["way"]["micro_batches"]))

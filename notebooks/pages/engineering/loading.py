@@ -212,7 +212,7 @@ def offload() -> None:
         tiers = people.tiers(USERS, host=0.0, storage=1e12)
         storage = people.tier_values(requests / TURNS, tiers)[-1]
         held = needed(people.talk, requests / TURNS, FOUND, people.per_token)
-        fresh = requests / TURNS * float(people.talk.said[-1]) * people.per_token
+        fresh = requests / TURNS * float(people.talk.lengths[-1]) * people.per_token
         rows.append({"card": device_label(device), "precision": f"`{precision}`",
                      "cards": made.cards, "token": people.per_token,
                      "rate": storage.break_even, "held": held, "written": fresh * DAY})

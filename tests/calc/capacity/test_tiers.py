@@ -41,7 +41,7 @@ def scenario():
 
 
 def test_each_prompt_is_all_that_was_said_and_something_new():
-    assert TALK.said.tolist() == [110, 220, 330]
+    assert TALK.lengths.tolist() == [110, 220, 330]
     assert TALK.prompts.tolist() == [100, 210, 320]
     assert TALK.findable.tolist() == [0, 96, 208]
     assert SHARED.prompts.tolist() == [100, 170, 240]
@@ -123,14 +123,14 @@ def test_tier_values_by_hand(scenario):
     device, host, storage = values = people.tier_values(0.2, tiers)
     assert [each.tokens for each in values] == pytest.approx([5e4, 1.05e6, 1.00105e9])
     shares = [talk.returns(talk.time(0.2, each.tokens)) for each in values]
-    assert [each.found for each in values] == pytest.approx(np.diff([0, *shares]).tolist())
+    assert [each.hits for each in values] == pytest.approx(np.diff([0, *shares]).tolist())
     assert [each.hit_share for each in values] == pytest.approx(
         [talk.hit_share(share) for share in shares])
     again = (people.linear * later + people.quadratic * later**2).mean()
     stored = later.mean() * people.per_token
     assert (device.fetch, host.fetch) == pytest.approx((0, 0.001 + stored / 2e10))
     assert (host.recompute, host.break_even) == pytest.approx((again, stored / (again - 0.001)))
-    assert host.saved == pytest.approx(0.2 * 4 * host.found * again)
+    assert host.saved == pytest.approx(0.2 * 4 * host.hits * again)
     assert (host.pays, storage.pays) == (True, False)
     assert slow.bandwidth < storage.break_even
     late, = people.tier_values(0.2, [Tier("storage", 1e3, 2e9, 2 * again)])

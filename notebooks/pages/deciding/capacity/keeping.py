@@ -48,7 +48,7 @@ def tiers(page: DayPlan, found: Day, turns: int) -> list[Cached]:
         Column(lambda row: NAMES[row[0].tier], say("up-to")),
         Column(lambda row: round(row[0].tokens), say("tokens-per-replica"), fmt_int),
         Column(lambda row: row[0].time / MINUTE, say("kept-for-min"), fmt_sig),
-        Column(lambda row: sum(tier.found for tier in row[1].tiers), say("returns-found"),
+        Column(lambda row: sum(tier.hits for tier in row[1].tiers), say("returns-found"),
                fmt_percent),
         Column(lambda row: row[0].hit_share, say("hits-all-tiers-so-far"), fmt_percent),
         Column(lambda row: row[0].fetch, common("fetch"), fmt_time),
