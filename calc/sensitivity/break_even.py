@@ -18,7 +18,7 @@ import numpy as np
 from calc.costing.cost import price_of_request
 from calc.sensitivity.paths import Path
 from calc.sensitivity.plans import LESS, Limit, Plan, better, signed
-from calc.sensitivity.sobol import priors, sample_each, sample_quantity, scores_of
+from calc.sensitivity.sobol import priors, scores_of
 from calc.uncertainty import TAIL, Amount
 from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import Knob
@@ -89,12 +89,12 @@ class BreakEven:
         return vars(self) | {"turns": turns, "always": self.always}
 
 
-def solve(difference: Difference, low: float, high: float, *, whole: bool = False,
+def solve(difference: Difference, low: float, high: float, *, integer: bool = False,
           most: int | None = None) -> BreakEven:
     """All changes of sign of a function over a range.
 
-    >>> found = solve(lambda x: np.log(x / 3), 1.0, 9.0)
-    >>> round(found.turns[0].at, 9), found.turns[0].before, found.turns[0].after
+    >>> result = solve(lambda x: np.log(x / 3), 1.0, 9.0)
+    >>> round(result.turns[0].at, 9), result.turns[0].before, result.turns[0].after
     (3.0, 'first', 'second')
     >>> solve(lambda x: x * 0 - 1.0, 1.0, 9.0).always
     'first'
@@ -103,22 +103,22 @@ def solve(difference: Difference, low: float, high: float, *, whole: bool = Fals
         difference: of arrays: below zero where the first is better, above where the second is;
             infinite where only one is possible, not a number where neither is.
         low, high: the range; cut evenly in the logarithm where it spans more than a factor of ten.
-        whole: whether only whole numbers make sense.
+        integer: whether only whole numbers make sense.
         most: pieces of the range, :data:`PIECES` unless told, or whole numbers that are tried,
             :data:`EVERY` unless told.
     """
-    points = _points(low, high, whole, most or (EVERY if whole else PIECES))
+    points = grid(low, high, integer, most or (EVERY if integer else PIECES))
     values = np.asarray(difference(points), float)
     signs = _states(values)
     count = len(points)
-    if not whole:  # a point that a crossing happens to lie on
+    if not integer:  # a point that a crossing happens to lie on
         apart = (signs == TIE) & ~np.r_[False, signs[:-1] == TIE] & ~np.r_[signs[1:] == TIE, False]
         apart[[0, -1]] = False
         points, values, signs = points[~apart], values[~apart], signs[~apart]
     turns = []
-    for place in np.flatnonzero(signs[1:] != signs[:-1]):
-        ends = float(points[place]), float(points[place + 1])
-        turns.append(_turn(difference, ends, whole, values[place:place + 2]))
+    for left in np.flatnonzero(signs[1:] != signs[:-1]):
+        ends = float(points[left]), float(points[left + 1])
+        turns.append(turn_between(difference, ends, integer, values[left:left + 2]))
     return BreakEven(str(signs[0]), tuple(turns), float(points[0]), float(points[-1]), count)
 
 
@@ -136,27 +136,28 @@ def breakeven(first: Plan, second: Plan, path: Path, name: str, *, margin: float
     """
     sign = 1.0 if better(name) == LESS else -1.0
 
-    def asked(plan: Plan, values: np.ndarray) -> np.ndarray:
+    def quantity(plan: Plan, values: np.ndarray) -> np.ndarray:
         moves = path.moves(plan, values)
-        found = plan.within(moves, name, limit) if limit else plan.at(moves, name)
-        return np.asarray(np.broadcast_to(found, values.shape))
+        result = plan.within(moves, name, limit) if limit else plan.at(moves, name)
+        return np.asarray(np.broadcast_to(result, values.shape))
 
     def difference(values: np.ndarray) -> np.ndarray:
-        one, other = asked(first, values), asked(second, values)
+        one, other = quantity(first, values), quantity(second, values)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = (sign * (one - other) / np.maximum(np.abs(one), np.abs(other))
+            gap = (sign * (one - other) / np.maximum(np.abs(one), np.abs(other))
                      if signed(name) else sign * np.log(one / other))
-        found = np.where(one == other, 0.0, found) + np.log1p(-margin)
-        found = np.where(np.isnan(one) & ~np.isnan(other), np.inf, found)
-        return np.where(np.isnan(other) & ~np.isnan(one), -np.inf, found)
+        gap = np.where(one == other, 0.0, gap) + np.log1p(-margin)
+        gap = np.where(np.isnan(one) & ~np.isnan(other), np.inf, gap)
+        return np.where(np.isnan(other) & ~np.isnan(one), -np.inf, gap)
 
-    return solve(difference, path.low, path.high, whole=path.whole, most=FEW if limit else None)
+    return solve(difference, path.low, path.high, integer=path.integer, most=FEW if limit else None)
 
 
-def _points(low: float, high: float, whole: bool, most: int) -> np.ndarray:
+def grid(low: float, high: float, integer: bool, most: int) -> np.ndarray:
+    """Points of a range at which both plans are evaluated; arguments as of :func:`solve`."""
     spans = low > 0 and high > WIDE * low
     spaced = np.geomspace if spans else np.linspace
-    if not whole:
+    if not integer:
         return np.asarray(spaced(low, high, most + 1))
     low, high = np.ceil(low), np.floor(high)
     if high - low < most:
@@ -171,16 +172,23 @@ def _states(values: np.ndarray) -> np.ndarray:
                          [NEITHER, TIE, FIRST], SECOND)
 
 
-def _turn(difference: Difference, ends: tuple[float, float], whole: bool,
-          values: np.ndarray) -> Turn:
-    """The change between two neighbouring points, as closely as it can be told."""
+def turn_between(difference: Difference, ends: tuple[float, float], integer: bool,
+                 values: np.ndarray) -> Turn:
+    """The change between two neighbouring points, by Brent's method or bisection.
+
+    Args:
+        difference: as for :func:`solve`.
+        ends: the points.
+        integer: whether only whole numbers make sense.
+        values: of the difference at both points.
+    """
     before, after = map(str, _states(values))
 
     def at(point: float) -> float:
         return float(np.asarray(difference(np.array([point])))[0])
 
     low, high = ends
-    if not whole and {before, after} == {FIRST, SECOND} and np.isfinite(values).all():
+    if not integer and {before, after} == {FIRST, SECOND} and np.isfinite(values).all():
         from scipy.optimize import brentq
 
         root = float(brentq(at, low, high, xtol=TOLERANCE * max(abs(low), abs(high)),
@@ -188,9 +196,9 @@ def _turn(difference: Difference, ends: tuple[float, float], whole: bool,
         gap = at(root)
         if abs(gap) <= EQUAL:
             return Turn(root, before, after, CROSSING, gap)
-    least = 1.0 if whole else TOLERANCE * max(abs(low), abs(high))
+    least = 1.0 if integer else TOLERANCE * max(abs(low), abs(high))
     while high - low > least:
-        middle = (low + high) // 2 if whole else (low + high) / 2
+        middle = (low + high) // 2 if integer else (low + high) / 2
         state = str(_states(np.array([at(middle)]))[0])
         low, high = (middle, high) if state == before else (low, middle)
     gap = at(high)
@@ -233,29 +241,24 @@ def doubt(first: Plan, second: Plan, path: Path, name: str, margin: float = 0.0)
     plans = tuple(replace(plan, knobs=tuple(
         knob for knob in plan.knobs if not set(knob.symbols) & set(path.symbols)))
         for plan in (first, second))
-    found = priors(plans, name)
+    prior = priors(plans, name)
     points = (np.geomspace if path.low > 0 else np.linspace)(path.low, path.high, POINTS)
-    points = np.unique(points.round()) if path.whole else points
-    scores = scores_of(len(found.names), DRAWS)
-    one, other = map(np.log, sample_each(plans, found, scores, name,
-                                         lambda plan: path.moves(plan, points)))
+    points = np.unique(points.round()) if path.integer else points
+    scores = scores_of(len(prior.names), DRAWS)
+    one, other = (np.log(prior.sample(plan, scores, name, which, path.moves(plan, points)))
+                  for which, plan in enumerate(plans))
     gap = (one - other) * (1.0 if better(name) == LESS else -1.0) + np.log1p(-margin)
     ahead = gap < 0
     turned = ahead[:, 1:] != ahead[:, :-1]
     turns = turned.any(axis=1)
-    at = _interpolated(points, gap[turns], turned[turns].argmax(axis=1))
+    lower = turned[turns].argmax(axis=1)  # the gap is taken as straight from there to the next
+    before, after = (gap[turns, :][np.arange(len(lower)), lower + step] for step in (0, 1))
+    at = points[lower] + (points[lower + 1] - points[lower]) * before / (before - after)
     ends = np.quantile(at, [TAIL, 1 - TAIL]) if len(at) >= LEAST_CASES else (None, None)
     low, high = (None if end is None else float(end) for end in ends)
     never = ~turns
     return Doubt(low, high, float((never & ahead[:, 0]).mean()),
                  float((never & ~ahead[:, 0]).mean()), DRAWS)
-
-
-def _interpolated(points: np.ndarray, gap: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Where a gap is zero between a point and the next, taken as straight there."""
-    rows = np.arange(len(gap))
-    left, right = gap[rows, place], gap[rows, place + 1]
-    return np.asarray(points[place] + (points[place + 1] - points[place]) * left / (left - right))
 
 
 def utilisation(plan: Plan, hour: Amount, service: Prices) -> tuple[BreakEven, Doubt]:
@@ -290,14 +293,14 @@ def utilisation(plan: Plan, hour: Amount, service: Prices) -> tuple[BreakEven, D
         return np.asarray(plan.cards * price / (rate / answer * request))
 
     central = float(even(plan.at({}, REACHED), np.array([hour.value]))[0])
-    found = solve(lambda used: np.log(central / used), LEAST_USED, 1.0)
-    moved = priors([plan], REACHED)
-    scores = scores_of(len(moved.names) + 1, DRAWS)
-    rates = sample_quantity(plan, moved.knobs[0], moved.own[0], scores, REACHED)
+    result = solve(lambda used: np.log(central / used), LEAST_USED, 1.0)
+    prior = priors([plan], REACHED)
+    scores = scores_of(len(prior.names) + 1, DRAWS)
+    rates = prior.sample(plan, scores, REACHED)
     price = Knob("hour", Value(hour.value, hour.unit, "", hour.source, hour.kind, hour.low,
                                hour.high), ())
     at = even(rates, price.at(scores[:, -1]))
     crossing = at[at <= 1]
     low, high = (map(float, np.quantile(crossing, [TAIL, 1 - TAIL])) if len(crossing) >= LEAST_CASES
                  else (None, None))
-    return found, Doubt(low, high, 0.0, float((at > 1).mean()), DRAWS)
+    return result, Doubt(low, high, 0.0, float((at > 1).mean()), DRAWS)

@@ -23,11 +23,7 @@ from calc.sensitivity.plans import CARD_HOURS, LESS, Limit, Plan, better
 from calc.sensitivity.sobol import (
     SEED,
     Priors,
-    moves_of,
-    own_factor,
     priors,
-    sample_each,
-    sample_quantity,
     scores_of,
 )
 from calc.sensitivity.tornado import OWN
@@ -98,8 +94,8 @@ def information(losses: np.ndarray, scores: np.ndarray, names: Sequence[str],
     """What a decision loses by what is not known.
 
     >>> score = np.linspace(-1, 1, 4096)
-    >>> found = information(np.stack([score, -score], axis=1), score[:, None], ["x"], ["a", "b"])
-    >>> round(found.perfect, 2), round(found.worths[0].value, 2)
+    >>> result = information(np.stack([score, -score], axis=1), score[:, None], ["x"], ["a", "b"])
+    >>> round(result.perfect, 2), round(result.worths[0].value, 2)
     (0.5, 0.5)
 
     Args:
@@ -151,11 +147,12 @@ def between(first: Plan, second: Plan, name: str = CARD_HOURS, price: float = 1.
         price: of one unit of it: of a card-hour, a currency.
         draws: from the priors of all their inputs, a power of two.
     """
-    found = priors([first, second], name)
-    scores = _scores(len(found.names), draws)
+    prior = priors([first, second], name)
+    scores = _scores(len(prior.names), draws)
     sign = 1.0 if better(name) == LESS else -1.0
-    losses = [sign * price * each for each in sample_each((first, second), found, scores, name)]
-    return information(np.stack(losses, axis=1), scores, found.names, (first.label, second.label))
+    losses = [sign * price * prior.sample(plan, scores, name, which)
+              for which, plan in enumerate((first, second))]
+    return information(np.stack(losses, axis=1), scores, prior.names, (first.label, second.label))
 
 
 def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: int = DRAWS,
@@ -181,10 +178,10 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: in
     if not 1 <= late < DEAREST:
         raise ParamsError(f"--late {late:g}: cards that are cheaper later are bought later, "
                           f"expected 1 to below {DEAREST:g}.")
-    found = priors([plan], RATE)
-    scores = _scores(len(found.names), draws)
-    yields = (sample_quantity(plan, found.knobs[0], found.own[0], scores, of) if limit is None else
-              _within(plan, found, scores, limit, of))
+    prior = priors([plan], RATE)
+    scores = _scores(len(prior.names), draws)
+    yields = (prior.sample(plan, scores, of) if limit is None else
+              yields_within(plan, prior, scores, limit, of))
     met = ~np.isnan(yields)
     if met.sum() < met.size / 2:
         raise ParamsError(f"--limit: in {1 - met.mean():.0%} of the cases no number of requests of "
@@ -199,20 +196,21 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: in
     ends = np.quantile(np.where(met, np.ceil(demand / np.where(met, yields, 1)), np.inf),
                        ENDS, method="higher")
     kinds = (needed - sizes[0]).astype(int)
-    return replace(information(losses, scores, found.names, options, kinds),
+    return replace(information(losses, scores, prior.names, options, kinds),
                    unmet=float(1 - met.mean()),
                    needed=tuple(float(end) * plan.cards if end < np.inf else None for end in ends))
 
 
-def _within(plan: Plan, found: Priors, scores: np.ndarray, limit: Limit, of: str) -> np.ndarray:
+def yields_within(plan: Plan, prior: Priors, scores: np.ndarray, limit: Limit, of: str
+                  ) -> np.ndarray:
     """What one deployment yields within a limit in every draw; not a number where none is kept.
 
     What the formulas are off makes tokens as much slower as it makes them fewer.
     """
     parts = []
     for some in np.array_split(scores, max(1, len(scores) // AT_ONCE)):
-        factor = own_factor(found.own[0], some)
-        best = plan.within(moves_of(found.knobs[0], some), of,
+        factor = prior.factor(some)
+        best = plan.within(prior.moves(some), of,
                            Limit(limit.name, limit.most * factor))
         parts.append(best * factor if of == RATE else best)
     return np.concatenate(parts)

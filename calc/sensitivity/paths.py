@@ -27,7 +27,7 @@ LAID_OUT = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_par
             "shared_expert_ranks")
 LENGTHS = ("input_tokens", "output_tokens", "context_tokens")
 CHUNK = "max_num_batched_tokens"  # on which an engine's default share of the memory may depend
-WHOLE = ("concurrency", *LENGTHS, CHUNK)
+INTEGERS = ("concurrency", *LENGTHS, CHUNK)
 CONTINUOUS = ("prefix_hit_share", "memory_utilization")  # plain numbers that are no mechanism
 MOST_USERS, MOST_TOKENS = 4096, 131_072  # that are tried unless a range is given
 FACTOR = 16.0  # likewise, a rate is tried from so many times less to so many times more
@@ -43,7 +43,7 @@ class Path:
         symbols: inputs, moved in proportion to what they are.
         unit: SI unit.
         low, high: the range that is searched, SI.
-        whole: whether only whole numbers make sense.
+        integer: whether only whole numbers make sense.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Path:
     unit: str
     low: float
     high: float
-    whole: bool
+    integer: bool
 
     def moves(self, plan: Plan, values: np.ndarray) -> dict[str, np.ndarray]:
         """The inputs of a plan with the path at so many values, each of shape (n,).
@@ -114,33 +114,34 @@ def path_of(plan: Plan, name: str, between: str | None = None) -> Path:
     elif stem in input_symbols() and _movable(stem, knobs):
         moved = (stem,)
     else:
-        known = sorted({*knobs, *WHOLE, PER_CARD, *CONTINUOUS, *GROUPS} - {*LAID_OUT})
-        near = difflib.get_close_matches(stem, known, n=3) or ["memory_bandwidth", *WHOLE[:2]]
+        names = sorted({*knobs, *INTEGERS, PER_CARD, *CONTINUOUS, *GROUPS} - {*LAID_OUT})
+        near = difflib.get_close_matches(stem, names, n=3) or ["memory_bandwidth", *INTEGERS[:2]]
         raise ParamsError(f"--breakeven {name[:60]}: nothing of this deployment moves by that "
                           f"name, the nearest are {', '.join(near)}.")
-    found = Path(name, moved, symbols()[moved[0]].unit, 0.0, 0.0, moved[0] in WHOLE)
-    low, high = _given(found, between) if between else _usual(plan, found)
+    path = Path(name, moved, symbols()[moved[0]].unit, 0.0, 0.0, moved[0] in INTEGERS)
+    low, high = given_range(path, between) if between else usual_range(plan, path)
     least = plan.inputs["output_tokens"] + 1 if moved[0] == "context_tokens" else 1.0
-    low = max(low, least) if found.whole else low
+    low = max(low, least) if path.integer else low
     if not low < high:
         raise ParamsError(f"--between {between or name}: {low:g} is not below {high:g}, expected "
                           "LOW,HIGH.")
-    return Path(name, moved, found.unit, low, high, found.whole)
+    return Path(name, moved, path.unit, low, high, path.integer)
 
 
 def _movable(name: str, knobs: Mapping[str, object]) -> bool:
     """Whether an input takes values in between: a rate, a time, a share, a count of requests."""
     unit = symbols()[name].unit
-    return (name in (*WHOLE, *CONTINUOUS) or unit not in (*units.COUNTING, units.DIMENSIONLESS)
+    return (name in (*INTEGERS, *CONTINUOUS) or unit not in (*units.COUNTING, units.DIMENSIONLESS)
             or (name in knobs and name not in (*LAID_OUT, *inputs_of("switch"))))
 
 
-def _given(path: Path, between: str) -> tuple[float, float]:
+def given_range(path: Path, between: str) -> tuple[float, float]:
+    """The range of a path as written, ``LOW,HIGH``. Raises ParamsError."""
     low, comma, high = between.partition(",")
     try:
         if not comma:
             raise ValueError(f"'{between[:60]}' is not a range, expected LOW,HIGH")
-        ends = tuple(_number(end.strip(), path.unit) for end in (low, high))
+        ends = tuple(quantity_in(end.strip(), path.unit) for end in (low, high))
     except ValueError as error:
         raise ParamsError(f"--between: {error}.") from None
     if min(ends) < 0:
@@ -148,18 +149,18 @@ def _given(path: Path, between: str) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def _number(text: str, unit: str) -> float:
+def quantity_in(text: str, unit: str) -> float:
     """A quantity as written, in SI; what is merely counted may be a plain number."""
     if not units.uncounted(units.dimensions(unit)) and units.split(text)[1] == units.DIMENSIONLESS:
         return float(units.parse(text, units.DIMENSIONLESS))
     return float(units.parse(text, unit))
 
 
-def _usual(plan: Plan, path: Path) -> tuple[float, float]:
+def usual_range(plan: Plan, path: Path) -> tuple[float, float]:
     """Where a path could lie: of counts up to a usual most, of shares anywhere, else about it."""
     first = path.symbols[0]
     value = float(plan.inputs[first])
-    if path.whole:
+    if path.integer:
         return 1.0, float(MOST_USERS if first == "concurrency" else MOST_TOKENS)
     if path.unit == units.DIMENSIONLESS and value <= 1:
         return MARGIN, 1 - MARGIN

@@ -84,9 +84,9 @@ class Plan:
         times its closed form an estimate of the deployment tells [1]."""
         if self.pooled or is_burst(self.scenario, _steady(self.scenario)):
             return {}
-        told = central_values(self.scenario, STEADILY)
+        central = central_values(self.scenario, STEADILY)
         closed = self._swept({}, tuple(STEADILY.values()))
-        return {burst: (steady, told[burst] / float(closed[steady][0]))
+        return {burst: (steady, central[burst] / float(closed[steady][0]))
                 for burst, steady in STEADILY.items()}
 
     def at(self, moves: Moves, name: str) -> np.ndarray:
@@ -101,10 +101,11 @@ class Plan:
             name: of a quantity, see :func:`check_quantity`.
         """
         if name in MEMORY_NAMES:
-            return self._asked(moves, (name,))[name]
+            return self._quantities(moves, (name,))[name]
         if name not in DERIVED:
-            return self._asked(moves, (name,), {"separate_pools": 1.0} if self.pooled else {})[name]
-        rate = self._pooled_rate(moves) if self.pooled else self._asked(
+            fixed = {"separate_pools": 1.0} if self.pooled else {}
+            return self._quantities(moves, (name,), fixed)[name]
+        rate = self._pooled_rate(moves) if self.pooled else self._quantities(
             moves, ("output_throughput",))["output_throughput"]
         return self.cards * MILLION / units.HOUR / rate if name == CARD_HOURS else rate / self.cards
 
@@ -128,11 +129,11 @@ class Plan:
         most = np.repeat(np.broadcast_to(limit.most, count), len(batches))
         allowed = (self.at(tried, limit.name) <= most) & has_room(self.at(tried, ROOM))
         best = np.nanmin if name != REQUESTS and better(name) == LESS else np.nanmax
-        asked = tried[name] if name == REQUESTS else self.at(tried, name)
-        found = np.where(allowed, asked, np.nan).reshape(count, -1)
+        values = tried[name] if name == REQUESTS else self.at(tried, name)
+        within = np.where(allowed, values, np.nan).reshape(count, -1)
         none = ~allowed.reshape(count, -1).any(axis=1)
-        found[none] = 0.0
-        return np.where(none, np.nan, best(found, axis=1))
+        within[none] = 0.0
+        return np.where(none, np.nan, best(within, axis=1))
 
     def fits(self, moves: Moves) -> np.ndarray:
         """Whether memory suffices for every request at its longest, shape (n,)."""
@@ -146,8 +147,8 @@ class Plan:
             name: of a quantity of one pool.
         """
         symbol, factor = self.seen.get(name, (name, 1.0))
-        told = predicted(self.scenario, [symbol], inputs={**self.inputs, "concurrency": users})
-        return np.asarray(told[symbol].value) * factor
+        medians = predicted(self.scenario, [symbol], inputs={**self.inputs, "concurrency": users})
+        return np.asarray(medians[symbol].value) * factor
 
     def median(self, users: float, name: str) -> float:
         """That with so many users."""
@@ -160,15 +161,15 @@ class Plan:
             tried: numbers of users, in rising order, shape (n,).
             limit: of a median that rises with the users.
         """
-        held = tried[self.fits({"concurrency": tried})]
-        met = bisect_right(held, limit.most, key=lambda users: self.median(users, limit.name))
-        return int(held[met - 1]) if met else 0
+        feasible = tried[self.fits({"concurrency": tried})]
+        met = bisect_right(feasible, limit.most, key=lambda users: self.median(users, limit.name))
+        return int(feasible[met - 1]) if met else 0
 
-    def _asked(self, moves: Moves, names: Sequence[str],
+    def _quantities(self, moves: Moves, names: Sequence[str],
                fixed: Moves | None = None) -> dict[str, np.ndarray]:
         wanted = {name: self.seen.get(name, (name, 1.0)) for name in names}
-        found = self._swept(moves, tuple(symbol for symbol, _ in wanted.values()), fixed)
-        return {name: found[symbol] * factor for name, (symbol, factor) in wanted.items()}
+        values = self._swept(moves, tuple(symbol for symbol, _ in wanted.values()), fixed)
+        return {name: values[symbol] * factor for name, (symbol, factor) in wanted.items()}
 
     def _swept(self, moves: Moves, names: Sequence[str],
                fixed: Moves | None = None) -> dict[str, np.ndarray]:
@@ -185,12 +186,12 @@ class Plan:
         A request takes of each pool the time of one of its replicas; cards are dealt so that both
         are busy. Source: notebooks/serving.md, section Two pools in balance.
         """
-        found = self._asked(moves, ("request_throughput", "prefill_throughput"),
+        rates = self._quantities(moves, ("request_throughput", "prefill_throughput"),
                             {"separate_pools": 1.0})
         q = {name: np.asarray(moves.get(name, self.inputs[name])) for name in (
             "input_tokens", "output_tokens", "prefix_hit_share")}
         new = np.maximum(1, q["input_tokens"] * (1 - q["prefix_hit_share"]))
-        taken = new / found["prefill_throughput"] + 1 / found["request_throughput"]
+        taken = new / rates["prefill_throughput"] + 1 / rates["request_throughput"]
         return np.asarray(q["output_tokens"] / taken)
 
 

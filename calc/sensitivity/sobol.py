@@ -9,7 +9,7 @@ Source: Saltelli et al., Variance based sensitivity analysis of model output (20
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from calc.many.processes import OnProgress, silent
 from calc.sensitivity.plans import Moves, Plan
-from calc.sensitivity.tornado import NONE, OWN, own_error, own_sides
+from calc.sensitivity.tornado import OWN, own_error, own_sides
 from calc.uncertainty import Sides
 from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import Knob
@@ -28,12 +28,11 @@ SAMPLES, LEAST, MOST = 1024, 64, 1 << 16  # of the design; a power of two
 BLOCK = 1 << 16  # evaluations of a design at once
 RESAMPLES = 100  # of the bootstrap
 NORMAL = NormalDist().inv_cdf(0.975)  # of a 95% confidence interval
-Key = tuple[str, float, float, float]
 
 
 @dataclass(frozen=True)
 class Priors:
-    """What moves some plans: an input that they share is drawn once.
+    """Uncertain inputs of some plans; an input that they share is drawn once.
 
     Attributes:
         names: of the inputs; then of the formulas' own error, what plans share of it and what is
@@ -46,6 +45,45 @@ class Priors:
     knobs: tuple[tuple[tuple[int, Knob], ...], ...]
     own: tuple[tuple[tuple[int, Sides], ...], ...]
 
+    def moves(self, scores: np.ndarray, which: int = 0) -> dict[str, np.ndarray]:
+        """The inputs of a plan in every draw.
+
+        Args:
+            scores: standard deviations from the medians, shape (draws, inputs) [1].
+            which: index of the plan.
+        """
+        moves: dict[str, np.ndarray] = {}
+        for column, knob in self.knobs[which]:
+            moves |= dict.fromkeys(knob.symbols, knob.at(scores[:, column]))
+        return moves
+
+    def factor(self, scores: np.ndarray, which: int = 0) -> np.ndarray:
+        """Error factor of the formulas in every draw [1]; arguments as of :meth:`moves`."""
+        factor = np.ones(len(scores))
+        for column, (down, up) in self.own[which]:
+            score = scores[:, column]
+            factor *= np.exp(score * np.where(score < 0, down, up))
+        return factor
+
+    def sample(self, plan: Plan, scores: np.ndarray, name: str, which: int = 0,
+               along: Moves | None = None) -> np.ndarray:
+        """A quantity of a plan in every draw, shape (draws,); along a path (draws, points).
+
+        Args:
+            plan: the deployment.
+            scores, which: as for :meth:`moves`.
+            name: of the quantity.
+            along: inputs that are given instead, arrays of shape (points,).
+        """
+        moves, factor = self.moves(scores, which), self.factor(scores, which)
+        if along is None:
+            return np.asarray(np.broadcast_to(plan.at(moves, name), factor.shape) * factor)
+        points = len(next(iter(along.values())))
+        repeated = {symbol: np.repeat(drawn, points) for symbol, drawn in moves.items()}
+        given = {symbol: np.tile(column, len(scores)) for symbol, column in along.items()}
+        return np.asarray(plan.at({**given, **repeated}, name).reshape(-1, points)
+                          * factor[:, None])
+
 
 def priors(plans: Sequence[Plan], name: str) -> Priors:
     """The inputs of some plans that have a range, and the formulas' own error of a quantity.
@@ -57,83 +95,33 @@ def priors(plans: Sequence[Plan], name: str) -> Priors:
         plans: one or two.
         name: of the quantity.
     """
-    keys: dict[Key, int] = {}
-    of_plans = []
+    keys: dict[tuple[str, float, float, float], int] = {}
+    knobs = []
     for plan in plans:
-        columns = [(keys.setdefault(_key(knob), len(keys)), knob) for knob in plan.knobs]
-        of_plans.append(tuple(columns))
-    names = _told([key[0] for key in keys])
+        knobs.append(tuple((keys.setdefault((
+            knob.name, float(knob.value.value), float(knob.value.low), float(knob.value.high)),
+            len(keys)), knob) for knob in plan.knobs))
+    inputs = [key[0] for key in keys]  # numbered where plans have different ranges of one input
+    names = [label if inputs.count(label) == 1 else f"{label} ({inputs[:row + 1].count(label)})"
+             for row, label in enumerate(inputs)]
     own: list[tuple[tuple[int, Sides], ...]] = []
     classes: dict[str, int] = {}
     for plan in plans:
-        sides, within, of = _own(plan, name)
+        error, sides = own_error(plan, name), own_sides(plan, name)
         parts = []
-        if any(sides):
-            if of not in classes:
-                classes[of] = len(names)
-                names.append(OWN if len(plans) == 1 else f"{OWN} of {of}")
-            alone = [min(side, within) if len(plans) > 1 else 0.0 for side in sides]
+        if error and any(sides):
+            if error.of not in classes:
+                classes[error.of] = len(names)
+                names.append(OWN if len(plans) == 1 else f"{OWN} of {error.of}")
+            alone = [min(side, error.within) if len(plans) > 1 else 0.0 for side in sides]
             down, up = (float(np.sqrt(side * side - part * part))
                         for side, part in zip(sides, alone, strict=True))
-            parts.append((classes[of], (down, up)))
+            parts.append((classes[error.of], (down, up)))
             if any(alone):
                 parts.append((len(names), (alone[0], alone[1])))
                 names.append(f"{OWN} of {plan.label}")
         own.append(tuple(parts))
-    return Priors(tuple(names), tuple(of_plans), tuple(own))
-
-
-def sample_quantity(plan: Plan, columns: Sequence[tuple[int, Knob]],
-                    own: Sequence[tuple[int, Sides]],
-                    scores: np.ndarray, name: str, along: Moves | None = None) -> np.ndarray:
-    """A quantity of a plan for so many draws, shape (draws,); along a path (draws, points).
-
-    Args:
-        plan: the deployment.
-        columns, own: of it, as :class:`Priors` has them.
-        scores: standard deviations from the medians, shape (draws, inputs) [1].
-        name: of the quantity.
-        along: inputs that are given instead, arrays of shape (points,).
-    """
-    moves, factor = moves_of(columns, scores), own_factor(own, scores)
-    if along is None:
-        return np.asarray(np.broadcast_to(plan.at(moves, name), factor.shape) * factor)
-    points = len(next(iter(along.values())))
-    every = {symbol: np.repeat(drawn, points) for symbol, drawn in moves.items()}
-    given = {symbol: np.tile(column, len(scores)) for symbol, column in along.items()}
-    return np.asarray(plan.at({**given, **every}, name).reshape(-1, points) * factor[:, None])
-
-
-def sample_each(plans: Sequence[Plan], found: Priors, scores: np.ndarray, name: str,
-                along: Callable[[Plan], Moves] | None = None) -> list[np.ndarray]:
-    """A quantity of each of some plans in the same draws, as :func:`sample_quantity` has it.
-
-    Args:
-        plans: that ``found`` is of.
-        found: what moves them.
-        scores: as for :func:`sample_quantity`.
-        name: of the quantity.
-        along: of a plan, inputs that are given instead.
-    """
-    return [sample_quantity(plan, knobs, own, scores, name, along(plan) if along else None)
-            for plan, knobs, own in zip(plans, found.knobs, found.own, strict=True)]
-
-
-def moves_of(columns: Sequence[tuple[int, Knob]], scores: np.ndarray) -> Moves:
-    """The inputs of a plan in every draw; arguments as of :func:`sample_quantity`."""
-    moves: dict[str, Any] = {}
-    for column, knob in columns:
-        moves |= dict.fromkeys(knob.symbols, knob.at(scores[:, column]))
-    return moves
-
-
-def own_factor(own: Sequence[tuple[int, Sides]], scores: np.ndarray) -> np.ndarray:
-    """By what the formulas are off in every draw [1]; arguments as of :func:`sample_quantity`."""
-    factor = np.ones(len(scores))
-    for column, (down, up) in own:
-        score = scores[:, column]
-        factor *= np.exp(score * np.where(score < 0, down, up))
-    return factor
+    return Priors(tuple(names), tuple(knobs), tuple(own))
 
 
 def scores_of(inputs: int, draws: int) -> np.ndarray:
@@ -154,23 +142,6 @@ def scored(shares: np.ndarray) -> np.ndarray:
 
     edge = np.finfo(float).eps  # a share of nothing has no score
     return np.asarray(ndtri(np.clip(shares, edge, 1 - edge)))
-
-
-def _key(knob: Knob) -> Key:
-    value = knob.value
-    return knob.name, float(value.value), float(value.low), float(value.high)
-
-
-def _told(names: Sequence[str]) -> list[str]:
-    """Names, numbered where plans have different ranges of one input."""
-    return [name if names.count(name) == 1 else f"{name} ({names[:place + 1].count(name)})"
-            for place, name in enumerate(names)]
-
-
-def _own(plan: Plan, name: str) -> tuple[Sides, float, str]:
-    """The own error of a quantity, what of it is a row's [1], and the class that it is of."""
-    known = own_error(plan, name)
-    return (own_sides(plan, name), known.within, known.of) if known else (NONE, 0.0, "")
 
 
 @dataclass(frozen=True)
@@ -213,18 +184,18 @@ class Sensitivity:
         return vars(self) | {"indices": [vars(index) for index in self.indices]}
 
 
-def sensitivity(plan: Plan, name: str, samples: int = SAMPLES, told: OnProgress = silent
+def sensitivity(plan: Plan, name: str, samples: int = SAMPLES, report: OnProgress = silent
                 ) -> Sensitivity:
     """First-order and total indices of every input of a plan; arguments as of
     :func:`sensitivities`.
 
     Raises ParamsError for a number of samples that is no power of two, or where nothing moves.
     """
-    found, = sensitivities(plan, name, [samples], told)
-    return found
+    result, = sensitivities(plan, name, [samples], report)
+    return result
 
 
-def sensitivities(plan: Plan, name: str, sizes: Sequence[int], told: OnProgress = silent
+def sensitivities(plan: Plan, name: str, sizes: Sequence[int], report: OnProgress = silent
                   ) -> list[Sensitivity]:
     """The indices from designs of several sizes: a smaller one is the beginning of a larger.
 
@@ -233,7 +204,7 @@ def sensitivities(plan: Plan, name: str, sizes: Sequence[int], told: OnProgress 
         name: of a quantity.
         sizes: samples of each design, powers of two; the quantity is computed so many times the
             number of inputs and two more.
-        told: of how many rows of the largest design the quantity is computed.
+        report: of how many rows of the largest design the quantity is computed.
 
     Interrupted, it gives the indices from the largest design whose rows are all computed.
 
@@ -255,22 +226,28 @@ def sensitivities(plan: Plan, name: str, sizes: Sequence[int], told: OnProgress 
     parts, rows = list[np.ndarray](), max(1, BLOCK // (inputs + 2))
     try:
         for start in range(0, most, rows):
-            told(name, start * (inputs + 2), most * (inputs + 2))
+            report(name, start * (inputs + 2), most * (inputs + 2))
             block = design[start:start + rows].reshape(-1, inputs)
-            parts.append(sample_quantity(plan, prior.knobs[0], prior.own[0], block, name
-                                         ).reshape(-1, inputs + 2))
+            parts.append(prior.sample(plan, block, name).reshape(-1, inputs + 2))
     except KeyboardInterrupt:
         done = sum(map(len, parts))
         if done < LEAST:
             raise
         sizes = [1 << (done.bit_length() - 1)]
     values = np.concatenate(parts)
-    return [_indices(prior.names, values[:samples], f"{name} of '{plan.scenario.id}'")
+    return [indices_of(prior.names, values[:samples], f"{name} of '{plan.scenario.id}'")
             for samples in sizes]
 
 
-def _indices(names: Sequence[str], values: np.ndarray, what: str) -> Sensitivity:
-    """The indices of a quantity from its values in a design, shape (samples, inputs + 2)."""
+def indices_of(names: Sequence[str], values: np.ndarray, what: str) -> Sensitivity:
+    """The indices of a quantity from its values in a design.
+
+    Args:
+        names: of the inputs.
+        values: shape (samples, inputs + 2).
+        what: the quantity, in an error message.
+    """
+
     from scipy.stats import sobol_indices
 
     in_log = bool((values > 0).all())

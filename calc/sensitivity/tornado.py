@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from calc.evidence.classes import Own, own_errors
-from calc.sensitivity.paths import CONTINUOUS, GROUPS, WHOLE, path_of
+from calc.sensitivity.paths import CONTINUOUS, GROUPS, INTEGERS, path_of
 from calc.sensitivity.plans import CARD_HOURS, MEMORY_NAMES, PER_CARD, Plan, signed
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Sides
@@ -32,7 +32,6 @@ from catalogue.reading import units
 from catalogue.reading.units import DIMENSIONLESS
 
 OWN = "own_error"  # the formulas' own
-NONE: Sides = (0.0, 0.0)
 DIGITS = 6  # to which equal elasticities are equal
 STEP = 1e-5  # relative step of an input to either side
 SHARES = ("_efficiency", "_overlap", "_hit_share", "_traffic")
@@ -90,9 +89,9 @@ def own_error(plan: Plan, name: str) -> Own | None:
 
     What is derived from the throughput has that of the throughput, a steady state that of a wave.
     """
-    asked = ("output_throughput" if name in (CARD_HOURS, PER_CARD, "steady_throughput")
-             else name.removeprefix("steady_"))
-    return own_errors(plan.scenario).get(asked)
+    measured = ("output_throughput" if name in (CARD_HOURS, PER_CARD, "steady_throughput")
+                else name.removeprefix("steady_"))
+    return own_errors(plan.scenario).get(measured)
 
 
 def own_sides(plan: Plan, name: str) -> Sides:
@@ -101,8 +100,8 @@ def own_sides(plan: Plan, name: str) -> Sides:
     A cost is the inverse of a rate, so its sides are exchanged. Of memory, nothing is known to be
     wrong.
     """
-    known = own_error(plan, name)
-    sides = known.sides if known else NONE
+    error = own_error(plan, name)
+    sides = error.sides if error else (0.0, 0.0)
     return (sides[1], sides[0]) if name == CARD_HOURS else sides
 
 
@@ -110,8 +109,8 @@ def tornado(plan: Plan, name: str) -> Tornado:
     """A quantity with each input at either end of its 80% range, alone.
 
     >>> from calc.sensitivity.plans import plan_of
-    >>> found = tornado(plan_of("s2-910b1-awq"), "tpot")
-    >>> found.bars[0].swing >= found.bars[1].swing > 0
+    >>> result = tornado(plan_of("s2-910b1-awq"), "tpot")
+    >>> result.bars[0].swing >= result.bars[1].swing > 0
     True
 
     Args:
@@ -189,10 +188,10 @@ def continuous(inputs: Mapping[str, Any]) -> list[str]:
     >>> "memory_bandwidth" in names, "hbm_efficiency" in names, "tensor_parallel" in names
     (True, True, False)
     """
-    known = symbols()
+    every = symbols()
     return sorted(name for name in input_symbols() if inputs[name] > 0 and (
-        units.uncounted(units.dimensions(known[name].unit))
-        or (not known[name].whole and (name.endswith(SHARES) or name in PLAIN))))
+        units.uncounted(units.dimensions(every[name].unit))
+        or (not every[name].whole and (name.endswith(SHARES) or name in PLAIN))))
 
 
 def elasticities(inputs: Mapping[str, Any], attention: str,
@@ -239,7 +238,7 @@ def answers_of(plan: Plan, name: str) -> list[Elasticity]:
                           "nothing is nothing; expected a quantity that it has.")
     single = continuous(plan.inputs)
     groups = {label: members for label, members in GROUPS.items() if label != "all_links"} | {
-        knob.name: knob.symbols for knob in plan.scenario.every_knob() if knob.name not in WHOLE}
+        knob.name: knob.symbols for knob in plan.scenario.every_knob() if knob.name not in INTEGERS}
     moves: dict[str, tuple[str, ...]] = {}
     for label, members in groups.items():
         if moved := [member for member in members if member in single]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from calc.commands.printing import (
 from calc.commands.printing import interval as span
 from calc.commands.progress import progress
 from calc.many.processes import OnProgress
-from calc.sensitivity.break_even import FIRST, SECOND, TIE, BreakEven, Doubt, breakeven, doubt
+from calc.sensitivity.break_even import FIRST, SECOND, TIE, BreakEven, breakeven, doubt
 from calc.sensitivity.information import CARDS, DRAWS, RATE, Information, between, to_buy
 from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import (
@@ -40,8 +40,8 @@ from calc.sensitivity.plans import (
     signed,
     unit_of,
 )
-from calc.sensitivity.sobol import MOST, SAMPLES, Sensitivity, sensitivity
-from calc.sensitivity.tornado import OWN, Elasticity, Tornado, answers_of, tornado
+from calc.sensitivity.sobol import MOST, SAMPLES, sensitivity
+from calc.sensitivity.tornado import OWN, answers_of, tornado
 from catalogue import ParamsError, load_prices, symbols
 from catalogue.deployments.admission import longest_request
 from catalogue.messages import Pair, messages
@@ -51,7 +51,7 @@ from catalogue.reading.amounts import plain
 common = messages("common")
 say = messages("calc/commands/deciding/decide")
 
-TOLD = 12  # rows of a table
+ROWS = 12  # rows of a table
 FEW = 3  # inputs of a sentence
 USED = "utilisation"  # a path of its own: share of the throughput that is used
 CURRENCIES = ("USD", "CNY")
@@ -99,11 +99,11 @@ def run(args: argparse.Namespace) -> int:
     ways = [way for way in WAYS if getattr(args, way)] or ["tornado", "elasticities"]
     done: dict[str, Shown] = {}
     stopped = False
-    with progress() as told:
+    with progress() as report:
         try:
             for way in ways:
-                told(spoken(say("working", way=way)), 0, 0)
-                done[way] = DO[way](args, plan, name, lambda _, some, of: told(
+                report(spoken(say("working", way=way)), 0, 0)
+                done[way] = DO[way](args, plan, name, lambda _, some, of: report(
                     spoken(say("working", way="sensitivity")), some, of))
         except KeyboardInterrupt:
             if not done:
@@ -114,11 +114,11 @@ def run(args: argparse.Namespace) -> int:
     code = INTERRUPTED if stopped else OK
     if args.json:
         print_json({"scenario": plan.scenario.id, "quantity": name, "unit": unit_of(name),
-                    **{way: found[0] for way, found in done.items()},
+                    **{way: shown[0] for way, shown in done.items()},
                     **({"interrupted": way} if stopped else {})})
         return code
     screen = console()
-    tell(screen, _heading(plan, name))
+    tell(screen, heading_line(plan, name))
     for _, shown in done.values():
         for part in shown:
             tell(screen, part)
@@ -127,7 +127,8 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _heading(plan: Plan, name: str) -> str:
+def heading_line(plan: Plan, name: str) -> str:
+    """The deployment and the value of the quantity."""
     value = float(plan.at({}, name)[0])
     return spoken(say("heading", label=_called(plan.label), quantity=quantity_label(name),
                       value=amount(value, unit_of(name)), fits=bool(plan.fits({})[0])))
@@ -136,81 +137,77 @@ def _heading(plan: Plan, name: str) -> str:
 # --- one deployment -------------------------------------------------------------------------------
 
 
-def _elasticities(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
-    found = answers_of(plan, name)
-    return [vars(one) for one in found], _told_elasticities(found, name)
-
-
-def _told_elasticities(found: Sequence[Elasticity], name: str) -> list[Any]:
+def elasticities_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
+    """Elasticities of the inputs."""
+    result = answers_of(plan, name)
     table = Table(*map(spoken, (common("input"), common("value-2"), say(
         "per-cent", signed=signed(name), unit=unit_of(name)))),
         title=spoken(say("elasticities")))
-    for one in found[:TOLD]:
+    for one in result[:ROWS]:
         size = amount(one.elasticity / 100, unit_of(name)) if signed(name) else (
             f"{one.elasticity:+.3f}")
-        table.add_row(_said(one.name), amount(one.value, symbols()[one.symbols[0]].unit),
+        table.add_row(input_words(one.name), amount(one.value, symbols()[one.symbols[0]].unit),
                       spoken(say("arc", size=size, arc=one.arc)))
-    return [table, spoken(say("slopes"))]
+    return [vars(one) for one in result], [table, spoken(say("slopes"))]
 
 
-def _tornado(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
-    found = tornado(plan, name)
+def tornado_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
+    """The tornado, and the inputs that decide."""
+    result = tornado(plan, name)
     table = Table(*map(spoken, (common("input"), common("range"), quantity_label(name),
                                 say("swing"))), title=spoken(say("each-alone")))
     unit = unit_of(name)
-    for bar in found.bars[:TOLD]:
+    for bar in result.bars[:ROWS]:
         ends = amount(bar.at_low, unit), amount(bar.at_high, unit)
-        table.add_row(_said(bar.name), span(bar.low, bar.high, bar.unit), " – ".join(ends),
+        table.add_row(input_words(bar.name), span(bar.low, bar.high, bar.unit), " – ".join(ends),
                       amount(bar.swing, unit))
-    return found.as_json(), [_deciding(found), table]
+    inputs = [input_words(bar.name) for bar in result.bars if bar.name != OWN][:FEW]
+    line = say("decides", inputs=listing(inputs), own=result.bars[0].name == OWN) if inputs else (
+        say("nothing-moves"))
+    return result.as_json(), [spoken(line), table]
 
 
-def _deciding(found: Tornado) -> str:
-    inputs = [_said(bar.name) for bar in found.bars if bar.name != OWN][:FEW]
-    if not inputs:
-        return spoken(say("nothing-moves"))
-    return spoken(say("decides", inputs=listing(inputs),
-                      own=any(bar.name == OWN for bar in found.bars[:1])))
-
-
-def _sensitivity(args: argparse.Namespace, plan: Plan, name: str, told: OnProgress) -> Shown:
+def sensitivity_answer(args: argparse.Namespace, plan: Plan, name: str, report: OnProgress) -> Shown:
+    """Sobol indices of the inputs."""
     samples, = _samples(args.samples) or [SAMPLES]
-    found = sensitivity(plan, name, samples, told)
-    return found.as_json(), _told_indices(found)
-
-
-def _told_indices(found: Sensitivity) -> list[Any]:
+    result = sensitivity(plan, name, samples, report)
     table = Table(*map(spoken, (common("input"), common("alone"), say("in-company"))),
                   title=spoken(say("share-of-variance")))
-    for index in found.indices[:TOLD]:
-        table.add_row(_said(index.name), f"{index.first:.3f} ± {index.first_error:.3f}",
+    for index in result.indices[:ROWS]:
+        table.add_row(input_words(index.name), f"{index.first:.3f} ± {index.first_error:.3f}",
                       f"{index.total:.3f} ± {index.total_error:.3f}")
-    return [table, spoken(say(
-        "evaluations", count=f"{found.evaluations:,}", samples=f"{found.samples:,}",
-        log=found.in_log, deviation=f"{found.deviation:.1%}"))]
+    return result.as_json(), [table, spoken(say(
+        "evaluations", count=f"{result.evaluations:,}", samples=f"{result.samples:,}",
+        log=result.in_log, deviation=f"{result.deviation:.1%}"))]
 
 
 # --- two deployments, or how many -----------------------------------------------------------------
 
 
-def _breakeven(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
+def break_even_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
+    """Where one of two deployments stops being the better one."""
     if args.breakeven == USED:
-        return _against_service(args, plan)
+        return service_answer(args, plan)
     other = against(plan, args.scenario, args.settings, args.against)
     path = path_of(plan, args.breakeven, args.between)
     check_quantity(other, name)
-    found = breakeven(plan, other, path, name, margin=_share(args.margin),
+    result = breakeven(plan, other, path, name, margin=_share(args.margin),
                       limit=_limit(args.limit, plan))
     unsure = None if args.limit or signed(name) else doubt(plan, other, path, name,
                                                            _share(args.margin))
-    data = found.as_json() | {
+    data = result.as_json() | {
         "path": path.name, "unit": path.unit, "first": plan.label, "second": other.label,
         "now": float(plan.inputs[path.symbols[0]]), "doubt": unsure.as_json() if unsure else None}
-    return data, [*_told_breakeven(found, plan, other, path),
-                  *([_told_doubt(unsure, plan, other, path)] if unsure else [])]
+    return data, [*break_even_lines(result, plan, other, path),
+                  *([spoken(say(
+                      "doubt", turns=unsure.low is not None and unsure.high is not None,
+                      low=amount(unsure.low, path.unit), high=amount(unsure.high, path.unit),
+                      first=_called(plan.label), share=f"{unsure.first:.0%}",
+                      second=_called(other.label), other=f"{unsure.second:.0%}"))]
+                    if unsure else [])]
 
 
-def _against_service(args: argparse.Namespace, plan: Plan) -> Shown:
+def service_answer(args: argparse.Namespace, plan: Plan) -> Shown:
     """From which utilisation cards are cheaper than a service that is paid by the token."""
     from calc.costing.ownership import card_hour, stated, unpriced, way_of
     from calc.sensitivity.break_even import utilisation
@@ -221,101 +218,96 @@ def _against_service(args: argparse.Namespace, plan: Plan) -> Shown:
             stated(args.price if "/" in args.price else f"{args.price}/h"))
     if hour is None:
         raise ParamsError(spoken(unpriced(device.id, "own")))
-    found, unsure = utilisation(plan, hour, service)
+    result, unsure = utilisation(plan, hour, service)
     names, seller = (plan.label, service.name["en"]), (service.name["en"], service.name["zh"])
-    low, high = (f"{end:.0%}" for end in (found.low, found.high))
-    told = say("throughout", who=seller) if found.always == SECOND else (
-        say("from-on", who=plan.label, at=f"{found.turns[0].at:.1%}") if found.turns else
+    low, high = (f"{end:.0%}" for end in (result.low, result.high))
+    outcome = say("throughout", who=seller) if result.always == SECOND else (
+        say("from-on", who=plan.label, at=f"{result.turns[0].at:.1%}") if result.turns else
         say("throughout", who=plan.label))
     ends = () if unsure.low is None or unsure.high is None else (unsure.low, unsure.high)
     price = hour.per(f"{hour.currency}/h")
-    data = found.as_json() | {"path": USED, "unit": "1", "first": names[0], "second": names[1],
+    data = result.as_json() | {"path": USED, "unit": "1", "first": names[0], "second": names[1],
                               "card_hour": price, "doubt": unsure.as_json()}
     start, end = (f"{end:.0%}" for end in ends or (0.0, 0.0))
     return data, [
         spoken(say("used", low=low, high=high, price=amount(price[0], hour.currency),
-                   service=seller, told=told, ends=bool(ends), least=start, most=end)),
+                   service=seller, told=outcome, ends=bool(ends), least=start, most=end)),
         spoken(say("service-cheaper", share=f"{unsure.second:.0%}"))]
 
 
-def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> Iterable[str]:
+def break_even_lines(result: BreakEven, plan: Plan, other: Plan, path: Path) -> Iterable[str]:
+    """Who is better along a path, in sentences."""
     who: dict[str, Pair] = {FIRST: _called(plan.label), SECOND: _called(other.label),
                                   TIE: say("both-alike")}
-    low, high = amount(found.low, path.unit), amount(found.high, path.unit)
+    low, high = amount(result.low, path.unit), amount(result.high, path.unit)
     yield spoken(say("path-throughout", path=path.name, low=low, high=high,
-                     who=who.get(found.always, say("neither"))) if found.always else
+                     who=who.get(result.always, say("neither"))) if result.always else
                  say("path-at-first", path=path.name, low=low, high=high,
-                     who=who.get(found.start, say("neither"))))
-    for turn in () if found.always else found.turns[:TOLD]:
+                     who=who.get(result.start, say("neither"))))
+    for turn in () if result.always else result.turns[:ROWS]:
         moved = np.array([turn.at])
-        short = [spoken(_called(each.label)) for each in (plan, other) if not each.fits(
-            path.moves(each, moved))[0]]
+        short = [spoken(_called(one.label)) for one in (plan, other) if not one.fits(
+            path.moves(one, moved))[0]]
         yield spoken(say(
             "turn", at=amount(turn.at, path.unit), who=who.get(turn.after, say("neither")),
             crossing=turn.kind == "crossing", room=bool(short),
             short=spoken((" and ", "、")).join(short)))
-    if not found.always and len(found.turns) > TOLD:
-        yield spoken(say("more-turns", count=len(found.turns) - TOLD))
+    if not result.always and len(result.turns) > ROWS:
+        yield spoken(say("more-turns", count=len(result.turns) - ROWS))
     yield spoken(say("now", value=amount(float(plan.inputs[path.symbols[0]]), path.unit),
-                     tried=f"{found.tried:,}"))
-    for each in (plan, other):
-        if not each.fits({})[0]:
-            yield spoken(say("does-not-fit", label=_called(each.label)))
+                     tried=f"{result.tried:,}"))
+    for one in (plan, other):
+        if not one.fits({})[0]:
+            yield spoken(say("does-not-fit", label=_called(one.label)))
 
 
-def _told_doubt(found: Doubt, plan: Plan, other: Plan, path: Path) -> str:
-    low, high = (amount(end, path.unit) for end in (found.low, found.high))
-    return spoken(say("doubt", turns=found.low is not None and found.high is not None, low=low,
-                      high=high, first=_called(plan.label), share=f"{found.first:.0%}",
-                      second=_called(other.label),
-                      other=f"{found.second:.0%}"))
-
-
-def _information(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
+def information_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
+    """The value of knowing each input before a choice or a purchase."""
     draws, = _samples(args.samples) or [DRAWS]
-    price, currency = _money(args.price)
+    price, currency = money_of(args.price)
     if args.demand is not None:
         if args.late is None or args.against is not None or name != CARD_HOURS:
             raise ParamsError(spoken(say("demand-needs")))
         limit = _limit(args.limit, plan)
         if limit and limit.name != "tpot":
             raise ParamsError(spoken(say("limit-of-purchase", name=limit.name)))
-        demand, of = _demand(args.demand, limit)
-        found = to_buy(plan, demand, quantity("--late", args.late, "1"), price, draws,
+        demand, of = demand_of(args.demand, limit)
+        result = to_buy(plan, demand, quantity("--late", args.late, "1"), price, draws,
                        limit, of)
-        unit, said = currency or CARDS, currency or spoken(say("cards"))
+        unit, words = currency or CARDS, currency or spoken(say("cards"))
     elif args.against is not None:
         other = against(plan, args.scenario, args.settings, args.against)
         check_quantity(other, name)
         if currency and name != CARD_HOURS:
             raise ParamsError(spoken(say("price-no-place", quantity=name)))
-        found = between(plan, other, name, price, draws)
-        unit = said = unit_of(name)
+        result = between(plan, other, name, price, draws)
+        unit = words = unit_of(name)
         if name == CARD_HOURS:
             per = say("per-million", hours=not currency, currency=currency)
-            unit, said = per[0], spoken(per)
+            unit, words = per[0], spoken(per)
     else:
         raise ParamsError(spoken(say("information-needs")))
-    return found.as_json() | {"unit_of_losses": unit}, _told_information(found, said)
+    return result.as_json() | {"unit_of_losses": unit}, information_lines(result, words)
 
 
-def _told_information(found: Information, unit: str) -> list[Any]:
+def information_lines(result: Information, unit: str) -> list[Any]:
+    """A decision and what each measurement would save, as lines and a table."""
     lines: list[Any] = [
-        spoken(say("would-take", option=_called(found.options[found.taken]),
-                   loss=amount(found.losses[found.taken], unit), share=f"{found.wrong:.0%}")),
-        spoken(say("perfect", saved=amount(found.perfect, unit)))]
-    if any(found.needed):
-        few, half, most = (spoken(common("none")) if each is None else amount(round(each))
-                           for each in found.needed)
+        spoken(say("would-take", option=_called(result.options[result.taken]),
+                   loss=amount(result.losses[result.taken], unit), share=f"{result.wrong:.0%}")),
+        spoken(say("perfect", saved=amount(result.perfect, unit)))]
+    if any(result.needed):
+        few, half, most = (spoken(common("none")) if cards is None else amount(round(cards))
+                           for cards in result.needed)
         lines.append(spoken(say("cards-needed", half=half, few=few, most=most)))
     table = Table(*map(spoken, (say("measured-first"), say("saves", unit=unit),
                                 say("changes-choice"))), title=spoken(say("worth")))
-    for worth in [one for one in found.worths if one.value > one.scatter][:TOLD]:
-        table.add_row(_said(worth.name), plain(worth.value), f"{worth.changes:.0%}")
-    if found.unmet:
-        lines.append(spoken(say("unmet", share=f"{found.unmet:.1%}")))
-    return [*lines, table, spoken(say("draws", count=f"{found.draws:,}",
-                                      scatter=plain(found.worths[0].scatter)))]
+    for worth in [one for one in result.worths if one.value > one.scatter][:ROWS]:
+        table.add_row(input_words(worth.name), plain(worth.value), f"{worth.changes:.0%}")
+    if result.unmet:
+        lines.append(spoken(say("unmet", share=f"{result.unmet:.1%}")))
+    return [*lines, table, spoken(say("draws", count=f"{result.draws:,}",
+                                      scatter=plain(result.worths[0].scatter)))]
 
 
 # --- words and numbers ----------------------------------------------------------------------------
@@ -329,7 +321,7 @@ def _called(label: str) -> Pair:
     return say("two-pools") if label == TWO_POOLS else (label, label)
 
 
-def _said(name: str) -> str:
+def input_words(name: str) -> str:
     """A name for people; what no input moves is a measurement of the deployment."""
     plain = name.replace(OWN, "the formulas' own error")
     return input_name(name, plain if "=" in plain else
@@ -358,7 +350,7 @@ def _limit(text: str | None, plan: Plan) -> Limit | None:
     return Limit(name, float(quantity(f"--limit {name}", written, unit_of(name))))
 
 
-def _demand(text: str, limit: Limit | None) -> tuple[float, str]:
+def demand_of(text: str, limit: Limit | None) -> tuple[float, str]:
     """What is to be bought for: tokens per second, or users at once where a limit says how many
     of them a deployment can have.
     """
@@ -371,7 +363,7 @@ def _demand(text: str, limit: Limit | None) -> tuple[float, str]:
     return demand, REQUESTS if users else RATE
 
 
-def _money(text: str | None) -> tuple[float, str]:
+def money_of(text: str | None) -> tuple[float, str]:
     """Price and currency; a price of one, in what is paid for, without."""
     if text is None:
         return 1.0, ""
@@ -385,5 +377,6 @@ def _money(text: str | None) -> tuple[float, str]:
     return float(number), unit
 
 
-DO = {"elasticities": _elasticities, "tornado": _tornado, "sensitivity": _sensitivity,
-      "breakeven": _breakeven, "information": _information}
+DO = {"elasticities": elasticities_answer, "tornado": tornado_answer,
+      "sensitivity": sensitivity_answer, "breakeven": break_even_answer,
+      "information": information_answer}

@@ -214,7 +214,7 @@ def _said(value: float, path: Path) -> str:
     """A value of a path as readers have it; counts by themselves."""
     if path.unit == "1":
         return fmt_percent(value, 0) if value < 1 else fmt_sig(value)
-    if path.whole:
+    if path.integer:
         return fmt_int(round(value))
     return human(value, path.unit).replace(" us", " µs")
 

@@ -24,7 +24,7 @@ from calc.costing.ownership import YEAR, converted, prices_of
 from calc.launching.monitoring import Predicted, predicted
 from calc.sensitivity.information import Information, Worth, measured, to_buy
 from calc.sensitivity.plans import Plan, plan_of
-from calc.sensitivity.sobol import priors, sample_quantity, scores_of
+from calc.sensitivity.sobol import priors, scores_of
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.ledger.documents import Risk
@@ -100,7 +100,7 @@ def rates(users: int) -> np.ndarray:
     plan = planned(users)
     found = priors([plan], WAVE)
     scores = scores_of(len(found.names), DRAWS)
-    return np.sort(sample_quantity(plan, found.knobs[0], found.own[0], scores, RATE))
+    return np.sort(found.sample(plan, scores, RATE))
 
 
 @cache

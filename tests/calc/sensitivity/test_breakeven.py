@@ -57,9 +57,9 @@ def test_at_a_break_even_both_are_equal_and_the_better_one_changes(
     state = result.start
     assert leads(path.low)[0] == state
     for turn in result.turns:
-        beside = 1.0 if path.whole else 1e-6 * turn.at
+        beside = 1.0 if path.integer else 1e-6 * turn.at
         assert turn.before == state == leads(turn.at - beside)[0]
-        assert turn.after == leads(turn.at + (0 if path.whole else beside))[0]
+        assert turn.after == leads(turn.at + (0 if path.integer else beside))[0]
         if turn.kind == CROSSING:
             assert abs(leads(turn.at)[1]) <= EQUAL
         state = turn.after
@@ -94,12 +94,12 @@ def test_kinds_of_turns(difference, start, expected):
 
 @pytest.mark.parametrize("at", [2, 37, 100, 101, 1000])
 def test_a_turn_between_tried_numbers_is_found_to_the_number(at):
-    result = solve(lambda x: np.where(x < at, -2.0, 3.0), 1, 1000, whole=True, most=4)
+    result = solve(lambda x: np.where(x < at, -2.0, 3.0), 1, 1000, integer=True, most=4)
     assert result.turns == (Turn(at, FIRST, SECOND, STEP, 3.0),)
 
 
 def test_every_number_of_tokens_of_the_usual_range_is_tried():
-    result = solve(lambda x: np.where(x == 77_777, 1.0, -1.0), 1, MOST_TOKENS, whole=True)
+    result = solve(lambda x: np.where(x == 77_777, 1.0, -1.0), 1, MOST_TOKENS, integer=True)
     assert result.tried == MOST_TOKENS
     assert [(turn.at, turn.after) for turn in result.turns] == [(77_777, SECOND), (77_778, FIRST)]
 

@@ -123,7 +123,7 @@ def test_lengths_move_the_longest_context_with_them(name, at, expected):
     ("prefix_hit_share", None, (1e-6, 1 - 1e-6), False)])
 def test_the_range_of_a_path(plan, name, between, ends, whole):
     path = path_of(plan, name, between)
-    assert ((path.low, path.high), path.whole, path.name) == (pytest.approx(ends), whole, name)
+    assert ((path.low, path.high), path.integer, path.name) == (pytest.approx(ends), whole, name)
 
 
 ERRORS = [

@@ -8,7 +8,7 @@ import pytest
 from calc.answer.estimate import predicted
 from calc.sensitivity.information import BINS, between, information, to_buy
 from calc.sensitivity.plans import Limit, against, plan_of
-from calc.sensitivity.sobol import priors, sample_quantity, scores_of, sensitivities, sensitivity
+from calc.sensitivity.sobol import priors, scores_of, sensitivities, sensitivity
 from calc.sensitivity.tornado import OWN, Bar, answers_of, elasticities, own_sides, tornado
 from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import NORMAL_90
@@ -168,8 +168,7 @@ def test_a_purchase_equals_a_plain_loop_over_its_draws():
     """A demand of 30 at 5 a card now and 15 later, of deployments of 8 cards."""
     result = to_buy(PURCHASE, 30.0, 3.0, 5.0, DRAWS)
     moved = priors([PURCHASE], RATE)
-    needed = np.ceil(30 / sample_quantity(PURCHASE, moved.knobs[0], moved.own[0], scores_of(
-        len(moved.names), DRAWS), RATE))
+    needed = np.ceil(30 / moved.sample(PURCHASE, scores_of(len(moved.names), DRAWS), RATE))
     sizes = np.arange(needed.min(), needed.max() + 1)
     losses = [40 * (size + 3 * np.maximum(0, needed - size)).mean() for size in sizes]
     assert result.options == tuple(f"{int(8 * size)} cards" for size in sizes)

@@ -22,7 +22,7 @@ from calc.costing.ownership import card_hour, prices_of
 from calc.layouts.feasible import reasons
 from calc.layouts.layout import BLOCKS
 from calc.sensitivity.plans import BATCHES, Limit, Plan, plan_of
-from calc.sensitivity.sobol import priors, sample_each, scores_of
+from calc.sensitivity.sobol import priors, scores_of
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario
@@ -354,5 +354,5 @@ def wins(reference: str) -> float:
     two = [each.best.made for each in ranking(reference)[:2] if each.best]
     found = priors(two, "tpot")
     scores = scores_of(len(found.names), DRAWS)
-    first, second = sample_each(two, found, scores, "tpot")
+    first, second = (found.sample(plan, scores, "tpot", which) for which, plan in enumerate(two))
     return float((first < second).mean())
