@@ -167,7 +167,8 @@ def tornado_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProgres
     return result.as_json(), [spoken(line), table]
 
 
-def sensitivity_answer(args: argparse.Namespace, plan: Plan, name: str, report: OnProgress) -> Shown:
+def sensitivity_answer(args: argparse.Namespace, plan: Plan, name: str, report: OnProgress
+                       ) -> Shown:
     """Sobol indices of the inputs."""
     samples, = _samples(args.samples) or [SAMPLES]
     result = sensitivity(plan, name, samples, report)
