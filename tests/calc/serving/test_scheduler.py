@@ -121,6 +121,13 @@ class TestBlocks:
         engine = limits(policy="prefill-first", kv_blocks=20)
         assert schedule([Request(0.0, 4, 6)] * 8, engine, ONE_STEP).preemptions == 0
 
+    @pytest.mark.parametrize(("prompt", "may"), [(6, True), (7, False)])
+    def test_prompt_needs_free_blocks(self, prompt, may):
+        """Of ten blocks four are taken."""
+        engine = engine_of(Request(0.0, 4, 3), Request(0.0, prompt, 1), steps=1, kv_blocks=10,
+                           chunk=4)
+        assert engine.can_prefill is may
+
     @pytest.mark.parametrize(("blocks", "may"), [(19, False), (20, True)])
     def test_output_to_come_is_set_aside(self, blocks, may):
         """Six blocks of a request with a token to feed and three to come; ten of the next one."""
