@@ -242,6 +242,17 @@ class TestRanks:
         assert [each.started for each in simulate(requests, pool).outcomes[1:]] == started
         assert simulate([Request(0.0, 100, 2)], pool).outcomes[0].wait == 0.0  # nobody decodes
 
+    def test_balanced_ranks_wait_for_a_place_at_each(self):
+        """Of three places two are taken at one rank: the other lets nobody in until one is free."""
+        requests = [Request(0.0, 100, 20), Request(0.0, 100, 2), Request(0.5, 100, 20),
+                    Request(5.0, 100, 2)]
+        pool = Pool(limits(300, 3), lambda step: 1.0)
+        eager, balance = (simulate(requests, together(pool, 2, coordination=name)).outcomes
+                          for name in ("eager", "balance"))
+        assert eager[3].started == 5.0
+        assert balance[3].started == balance[0].finished > 5.0
+        assert [each.started for each in eager[:3]] == [each.started for each in balance[:3]]
+
 
 @pytest.mark.parametrize("rate", [0.5, 500.0])
 def test_the_nth_at_once_is_let_in_n_over_the_rate_later(rate):
