@@ -55,7 +55,3 @@ def test_missing_page(site, tmp_path, capsys):
     (tmp_path / "after" / "chapters" / "memory.html").rename(tmp_path / "after" / "other.html")
     assert main([before, after]) == 1
     assert "gone chapters/memory.html" in capsys.readouterr().out
-
-
-def test_folder_without_pages(tmp_path):
-    assert main([str(tmp_path), str(tmp_path)]) == 2

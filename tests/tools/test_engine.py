@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 import catalogue
 from calc import parameters
 from catalogue.models.huggingface import import_config
-from tools.engine import inside, lines, model, processor, prometheus, served
+from tools.engine import lines, model, prometheus, served
 from tools.engine.__main__ import RESULTS
-from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, renamed
+from tools.engine.environment import PACKAGE, RELEASE, WRITTEN
 from tools.engine.server import Plan
 
 RULES = {"groups": [{"name": "serve", "rules": [
@@ -38,14 +35,6 @@ def test_all_durations_of_rules_are_scaled_by_one_factor() -> None:
         "rate(vllm:a_sum[20000ms])", "rate(vllm:a_sum[240000ms])"]
     assert (slow["for"], gone["for"]) == ("20000ms", "4000ms")
     assert prometheus.metrics(RULES) == {"vllm:a_sum"}
-
-
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
-def test_scaled_rules_are_valid(written: Plan, tmp_path: Path) -> None:
-    rules = prometheus.scaled(yaml.safe_load(
-        (written.folder / "monitoring" / "alerts.yml").read_text("utf-8")))
-    (tmp_path / "alerts.yml").write_text(yaml.safe_dump(rules), "utf-8")
-    subprocess.run(["promtool", "check", "rules", tmp_path / "alerts.yml"], check=True)
 
 
 def test_script_starts_the_engine_with_the_stated_settings(written: Plan) -> None:
@@ -89,20 +78,6 @@ def test_command_lines_for_sglang(tmp_path: Path) -> None:
     assert line.argv[line.argv.index("--quantization") + 1] == "awq"
 
 
-def test_options_are_removed_with_their_values() -> None:
-    argv = ["model", "--a", "1", "--b", "--c", "2", "3"]
-    assert inside.without(argv, ("--c",)) == ["model", "--a", "1", "--b"]
-    assert inside.without(argv, ("--a", "--b")) == ["model", "--c", "2", "3"]
-
-
-def test_package_is_renamed_for_the_engine(tmp_path: Path) -> None:
-    folder = tmp_path / f"{PACKAGE.replace('-', '_')}-{RELEASE}.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text(f"Name: {PACKAGE}\nVersion: {RELEASE}\n", "utf-8")
-    assert (renamed(tmp_path) / "METADATA").read_text("utf-8") == (
-        f"Name: vllm\nVersion: {RELEASE}+cpu\n")
-
-
 def test_verdicts_on_command_lines() -> None:
     good = {"name": "a/serve-0", "parsed": True, "configured": True, "left_out": [], "refused": []}
     partly = good | {"name": "b/serve-0", "left_out": ["--quantization"], "refused": ["no kernel"]}
@@ -120,10 +95,3 @@ def test_recorded_results_are_of_the_pinned_engine() -> None:
     assert RECORDED["engine"] == f"{PACKAGE} {RELEASE}"
     assert RECORDED["written_for"] == f"vllm@{WRITTEN}"
     assert all(row["ok"] for part in ("serve", "lines") for row in RECORDED[part])
-
-
-def test_every_measured_load_has_its_prediction() -> None:
-    rows = {row["key"]: row["numbers"] for row in RECORDED["own"]}
-    for users in (load for loads in processor.LOADS.values() for load in loads):
-        assert all(rows[f"users-{users}"][f"{metric}_predicted"]
-                   == rows["predicted"][f"{metric}_{users}"] for metric in processor.METRICS)

@@ -43,7 +43,7 @@ def of(source: str, path: str = ARGS, **others: str) -> dict:
 
 
 def test_argparse_calls_with_defaults_of_a_dataclass() -> None:
-    found = of('''
+    result = of('''
 import argparse
 from dataclasses import dataclass
 
@@ -63,7 +63,7 @@ class EngineArgs:
         parser.add_argument("--enforce-eager", action="store_true")
         parser.add_argument("--quantization", type=nullable_str, choices=[*METHODS, None])
 ''')
-    assert found == {
+    assert result == {
         "--model": {"type": "str", "default": "some/model"},
         "--tensor-parallel-size": {"type": "int", "default": 1, "aliases": ["-tp"]},
         "--block-size": {"type": "int", "default": 16, "choices": [8, 16, 32]},
@@ -72,7 +72,7 @@ class EngineArgs:
 
 
 def test_fields_of_a_configuration_class_in_another_module() -> None:
-    found = of('''
+    result = of('''
 from vllm.config import CacheConfig
 
 def get_kwargs(cls): ...
@@ -107,7 +107,7 @@ class CacheConfig:
     backend: Literal["a", "b"] | str | None = None
     len: int = Field(default=DEFAULT, ge=1)
 '''})
-    assert found == {
+    assert result == {
         "--cache-dtype": {"type": "str", "default": "auto", "choices": ["auto", "fp8"]},
         "--space": {"type": "float", "default": 4, "aliases": ["-s"]},
         "--prefix": {"type": "bool", "negatable": True, "default": None},
@@ -119,7 +119,7 @@ class CacheConfig:
 
 def test_annotated_fields() -> None:
     path = "sglang/srt/server_args.py"
-    found = of('''
+    result = of('''
 from typing import Annotated as A
 CHOICES = ["triton", "ascend"]
 
@@ -135,7 +135,7 @@ class ServerArgs:
         parser.add_argument("--inner", type=int, default=_declared_default("inner"))
         parser.add_argument("--old", action=DeprecatedStoreTrueAction, new_flag="--trust")
 ''', path)
-    assert found == {
+    assert result == {
         "--model-path": {"type": "str", "default": None, "required": True, "aliases": ["--model"]},
         "--tp-size": {"type": "int", "default": 1, "aliases": ["--tensor-parallel-size"]},
         "--backend": {"type": "str", "default": None, "choices": ["ascend", "triton"]},
@@ -145,7 +145,7 @@ class ServerArgs:
 
 
 def test_variables_of_a_registry() -> None:
-    found = variables(Package({"vllm/envs.py": '''
+    result = variables(Package({"vllm/envs.py": '''
 import os
 from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ environment_variables = {
 }
 ''', "vllm/worker.py": 'import os\nflag = int(os.environ.get("VLLM_ELSEWHERE", "3"))\n'
                    'other = os.environ["HOME"]\n'}), "vllm/envs.py", ("VLLM_",))
-    assert found == {
+    assert result == {
         "VLLM_PORT": {"type": "int", "default": None},
         "VLLM_METHOD": {"type": "str", "default": "fork", "choices": ["fork", "spawn"]},
         "VLLM_TRACE": {"type": "bool", "default": False},
@@ -190,14 +190,14 @@ class AscendConfig:
     refresh: bool = False
 '''])
 def test_keys_of_the_additional_configuration(source: str) -> None:
-    found = options(Package({"a.py": source}), "a.py", "AscendConfig")
-    assert found == {"graph_config": {"type": "json", "default": {}},
+    result = options(Package({"a.py": source}), "a.py", "AscendConfig")
+    assert result == {"graph_config": {"type": "json", "default": {}},
                      "graph_config.size": {"type": "int", "default": 4},
                      "refresh": {"type": "bool", "default": False}}
 
 
 def test_metrics_by_scraped_name() -> None:
-    found = metrics(Package({"vllm/v1/metrics/loggers.py": '''
+    result = metrics(Package({"vllm/v1/metrics/loggers.py": '''
 class Logger:
     def __init__(self):
         self.a = self._gauge_cls(name="vllm:running", documentation="Running.")
@@ -213,7 +213,7 @@ class Logger:
 a = prometheus_client.Gauge(name="vllm:running", documentation="Running.")
 b = prometheus_client.Gauge(name="vllm:swapped", documentation="Swapped.")
 '''}), "vllm:", "vllm/engine/metrics.py")
-    assert found == {
+    assert result == {
         "vllm:running": {"type": "gauge"},
         "vllm:tokens_total": {"type": "counter"},
         "vllm:seconds": {"type": "histogram"},
@@ -224,21 +224,10 @@ b = prometheus_client.Gauge(name="vllm:swapped", documentation="Swapped.")
         "vllm:swapped": {"type": "gauge", "v0": True}}
 
 
-@pytest.mark.parametrize(("help_text", "deprecated", "use"), [
-    ("Deprecated, use --distributed-executor-backend=ray.", True, "--distributed-executor-backend"),
-    ("Length (DEPRECATED. Use --max-seq-len-to-capture instead).", True,
-     "--max-seq-len-to-capture"),
-    ("Also takes the deprecated spelling.", False, None),
-])
-def test_deprecation_from_help(help_text: str, deprecated: bool, use: str | None) -> None:
-    found = of(f"def add(p):\n    p.add_argument('--old', help={help_text!r})\n")["--old"]
-    assert (found.get("deprecated", False), found.get("use")) == (deprecated, use)
-
-
-def released(*found: dict) -> list:
+def released(*releases: dict) -> list:
     """Releases 1.0, 2.0, ... with these arguments."""
     return [(Release("engine", f"{i}.0", f"2024-0{i}-01", f"https://example.org/{i}", "0" * 64),
-             {"arguments": entries}) for i, entries in enumerate(found, 1)]
+             {"arguments": entries}) for i, entries in enumerate(releases, 1)]
 
 
 def test_merge_records_since_until_gaps_and_changes() -> None:
@@ -270,7 +259,7 @@ def test_merged_file_reads_back(tmp_path: Path) -> None:
 
 
 def test_checks_have_the_conditions_that_lead_to_them() -> None:
-    assert [(each.guards, each.fails) for each in checks("a/config.py", CHECKED)] == [
+    assert [(check.guards, check.fails) for check in checks("a/config.py", CHECKED)] == [
         (("not (not self.enable)",), "self.tp % self.dp != 0"),
         (("not (not self.enable)", "not (self.tp % self.dp != 0)", "self.mode == 'a'"),
          "not (self.dp > 1)")]
@@ -278,7 +267,7 @@ def test_checks_have_the_conditions_that_lead_to_them() -> None:
 
 
 def test_assertion_is_found_by_its_condition() -> None:
-    balancing = {each.name: each for each in assertions("vllm")}["balancing-of-whole-experts"]
+    balancing = {rule.name: rule for rule in assertions("vllm")}["balancing-of-whole-experts"]
     source = ("class C:\n  def f(self):\n    if self.enable_{}:\n"
               "      if not self.enable_expert_parallel:\n        raise ValueError\n")
     path, places = "vllm/config/parallel.py", CONFIGURATION["vllm"]
@@ -344,27 +333,7 @@ def test_wrong_file_is_refused(served: bytes) -> None:
         load(release, None, index)
 
 
-@pytest.mark.parametrize("files", [{"vllm/envs.py": ""}, {ARGS: "a = 1\n"}],
-                         ids=["file missing", "nothing declared"])
-def test_release_without_what_is_read_writes_nothing(files: dict[str, str], tmp_path: Path,
-                                                     capsys: pytest.CaptureFixture[str]) -> None:
-    index = every_release("vllm", files)
-    assert extract.main(["--only", "vllm"], tmp_path / "engines", index) == 1
-    assert not (tmp_path / "engines").exists()
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_catalogue_is_written_and_read(tmp_path: Path) -> None:
     index = every_release("vllm", {ARGS: DECLARED, "vllm/envs.py": "print 'Python 2'\n"})
     assert extract.main(["--only", "vllm"], tmp_path, index) == 0
     assert list(engine_of(yamlfile.read(tmp_path / "vllm.yml")).entries["arguments"]) == ["--port"]
-
-
-def test_options_of_a_router(tmp_path: Path) -> None:
-    source = ("def add(parser, other=False):\n    prefix = 'router-' if other else ''\n"
-              "    parser.add_argument(f'--{prefix}policy', choices=['a', 'b'])\n")
-    index = every_release("vllm-router", {"py_src/vllm_router/router_args.py": source},
-                          "vllm-router")
-    assert extract.main(["--only", "vllm-router"], tmp_path, index) == 0
-    tool = engine_of(yamlfile.read(tmp_path / "tools" / "vllm-router.yml"))
-    assert list(tool.entries["arguments"]) == ["--policy"]

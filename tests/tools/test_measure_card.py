@@ -93,14 +93,6 @@ def test_table_of_operators_and_collectives(tmp_path: Path) -> None:
             assert float(row["time"]) == pytest.approx(operations / 1e14, rel=1e-3)
 
 
-def test_output_file_is_not_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "out.yml").write_text("mine", "utf-8")
-    assert run(tmp_path, "-o", "out.yml").returncode == 2
-    assert (tmp_path / "out.yml").read_text("utf-8") == "mine"
-    assert run(tmp_path, "-o", "out.yml", "--force").returncode == 0
-    assert yaml.safe_load((tmp_path / "out.yml").read_text("utf-8"))["rates"]
-
-
 @pytest.mark.parametrize("args", [["--device-index", "2"], ["--ranks", "2"], ["--table"],
                                   ["--device", "Nvidia H20"], ["-o", "no/where.yml"], ["--fast"]])
 def test_wrong_arguments_are_refused_in_one_sentence(tmp_path: Path, args: list[str]) -> None:
