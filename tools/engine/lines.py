@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 import catalogue
 from calc.launching.directory import write
 from calc.launching.launch import named_pools, scripts, started_pools
@@ -43,14 +45,10 @@ INSIDE = Path(__file__).with_name("inside.py")
 GENERATIONS = {  # mechanisms -> name in the plug-in
     "ascend-910b": "A2", "ascend-910c": "A3", "ascend-950": "A5"}
 LONGEST = 160  # characters of a refusal
-UNKNOWN_FLAG = ["--tensor-parallel-sizes", "2"]
-PLUG_IN = "0.30.0rc2"  # release of vLLM Ascend
-BASE = "0.30.0"  # release of vLLM in its image
-POINTS = """[vllm.platform_plugins]
-ascend = vllm_ascend:register
-[vllm.general_plugins]
-ascend_kv_connector = vllm_ascend:register_connector
-"""  # the entry points of its setup.py for a platform and its connectors
+DATA = yaml.safe_load(Path(__file__).with_name("lines.yml").read_text("utf-8"))
+ROUTER: str = DATA["sglang"]["router"]
+PLUG_IN: str = DATA["vllm-ascend"]["release"]
+BASE: str = DATA["vllm-ascend"]["base"]
 
 
 @dataclass(frozen=True)
@@ -288,38 +286,17 @@ def add_plug_in(packages: Path) -> None:
     metadata = f"vllm_ascend-{PLUG_IN}.dist-info"
     files = load(find("vllm-ascend", [PLUG_IN])[0]).files | {
         f"{metadata}/METADATA": f"Metadata-Version: 2.1\nName: vllm-ascend\nVersion: {PLUG_IN}\n",
-        f"{metadata}/entry_points.txt": POINTS}
+        f"{metadata}/entry_points.txt": DATA["vllm-ascend"]["entry_points"]}
     for name, text in files.items():
         path = packages / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
 
-VLLM = Release("vllm", WRITTEN, {
-    "an unknown flag": UNKNOWN_FLAG,
-    "a value of another type": ["--max-num-seqs", "many"],
-    "heads that do not divide": ["--tensor-parallel-size", "3"],
-    "longer than the model's positions": ["--max-model-len", str(2 * model.POSITIONS)],
-    "experts balanced without their ranks": ["--enable-eplb", "--tensor-parallel-size", "1"]},
-    program="vllm")
-ROUTER = "0.3.2"  # release of SGLang's router
-SGLANG = Release("sglang", "0.5.23", {
-    "an unknown flag": UNKNOWN_FLAG,
-    "a value of another type": ["--max-running-requests", "many"],
-    "ranks that nodes do not divide": ["--tp-size", "8", "--nnodes", "3"],
-    "an unknown format": ["--quantization", "w3"],
-    "experts that no block of scales divides": ["--tp-size", "32", "--nnodes", "4"]},
-    ("--model-path",), "nvidia-h200-sxm", "fp8-block",
-    # of its requirements those that a configuration reads and vLLM does not install
-    ("sglang==0.5.23", f"sglang-router=={ROUTER}", "orjson", "pybase64", "setproctitle"))
-VLLM_ASCEND = Release("vllm-ascend", PLUG_IN, {
-    "an unknown flag": ["--tensor-parallel-size", "8", *UNKNOWN_FLAG],
-    "a value of another type": ["--tensor-parallel-size", "8", "--max-num-seqs", "many"],
-    "an unknown key of the plug-in": ["--tensor-parallel-size", "8", "--additional-config",
-                                      '{"no_key_of_it": true}'],
-    "experts balanced without the variable": [
-        "--tensor-parallel-size", "8", "--enable-expert-parallel", "--additional-config",
-        '{"eplb_config": {"dynamic_eplb": true}}'],
-    "a format whose description is absent": ["--tensor-parallel-size", "8", "--quantization",
-                                             "ascend"]},
-    (), "ascend-910b2", "bf16", (f"{PACKAGE}=={BASE}",), "vllm", add_plug_in)
+VLLM = Release("vllm", WRITTEN, DATA["vllm"]["broken"], program="vllm")
+SGLANG = Release("sglang", DATA["sglang"]["release"], DATA["sglang"]["broken"], ("--model-path",),
+                 "nvidia-h200-sxm", "fp8-block",
+                 (f"sglang=={DATA['sglang']['release']}", f"sglang-router=={ROUTER}",
+                  *DATA["sglang"]["packages"]))
+VLLM_ASCEND = Release("vllm-ascend", PLUG_IN, DATA["vllm-ascend"]["broken"], (), "ascend-910b2",
+                      "bf16", (f"{PACKAGE}=={BASE}",), "vllm", add_plug_in)

@@ -8,7 +8,7 @@ What measures an engine and what stands before it, its bench and its routers, go
 For each pinned release the source distribution (or the wheel) is read from the package index and
 checked against the index's SHA-256; arguments, environment variables, configuration keys and
 metrics are taken from its text, which is parsed and never run. A file is written whole or not at
-all. To add a release, add its version to ``ENGINES``, oldest first.
+all. To add a release, add its version to ``tools/engines/engines.yml``, oldest first.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import yaml
 
 from tools.engines.command import run
 from tools.engines.command_line import arguments
@@ -35,21 +37,21 @@ class Engine:
     """What is read of an engine.
 
     Attributes:
-        title: how it is written.
-        releases: pinned versions, the oldest first.
-        needed: files without which a release cannot be read.
+        title: name for people.
+        source: key of `SOURCES`.
+        needed: a file without which a release cannot be read.
         expected: an argument or variable that every release has; without it, something moved.
-        extract: takes the modules of a release apart.
+        releases: pinned versions, the oldest first.
         package: its name on the index.
-        folder: of ``params/engines/`` that its file is in.
-        root: folder of the release that is read; its package unless given.
+        folder: of ``params/engines/`` for its file.
+        root: folder of the release that is read (default: its package).
     """
 
     title: str
-    releases: tuple[str, ...]
-    needed: tuple[str, ...]
+    source: str
+    needed: str
     expected: str
-    extract: Callable[[Package], Contents]
+    releases: tuple[str, ...]
     package: str = ""
     folder: str = ""
     root: str = ""
@@ -91,7 +93,7 @@ def sglang(package: Package) -> Contents:
             "metrics": metrics(package, "sglang:")}
 
 
-def _bench(package: Package) -> Contents:
+def bench(package: Package) -> Contents:
     """The client that measures a server: ``vllm bench serve``, ``python -m sglang.bench_serving``.
     """
     options: dict[str, Kwargs] = {}
@@ -102,50 +104,20 @@ def _bench(package: Package) -> Contents:
     return {"arguments": options}
 
 
-def _router(package: Package) -> Contents:
+def router(package: Package) -> Contents:
     """A router's options as its own command has them, without the prefix that another one adds."""
     bare = {path: text.replace("{prefix}", "") for path, text in package.files.items()}
     return {"arguments": {name: option for path in bare if path.endswith(_ROUTERS)
                           for name, option in arguments(Package(bare), path).items()}}
 
 
-_TOOLS = "tools"
-_EXAMPLES = "examples/disaggregated_prefill_v1"
-_PROXY = "/load_balance_proxy_server_example.py"
-_ROUTERS = ("/router_args.py", "/launch_router.py",
-            "/disaggregation/mini_lb.py", "/disaggregation/launch_lb.py", _PROXY)
-ENGINES = {
-    "vllm": Engine("vLLM", (
-        "0.2.7", "0.3.3", "0.4.2", "0.5.4", "0.6.3.post1", "0.6.6.post1", "0.7.3", "0.8.5.post1",
-        "0.9.2", "0.10.2", "0.11.0", "0.13.0", "0.16.0", "0.18.1", "0.20.2", "0.23.0", "0.25.1",
-        "0.26.0", "0.29.0", "0.31.0", "0.33.0"), ("vllm/engine/arg_utils.py",), "--port", vllm),
-    "vllm-ascend": Engine("vLLM Ascend", (
-        "0.7.3.post1", "0.8.5rc1", "0.9.1", "0.10.2rc1", "0.11.0", "0.13.0", "0.18.0", "0.20.2rc1",
-        "0.23.0.post1", "0.26.0rc1", "0.30.0rc2"), ("vllm_ascend/envs.py",),
-        "SOC_VERSION", vllm_ascend),
-    "sglang": Engine("SGLang", (
-        "0.2.15", "0.3.6.post3", "0.4.1.post7", "0.4.3.post4", "0.4.6.post5", "0.4.10.post2",
-        "0.5.3.post3", "0.5.6.post2", "0.5.9", "0.5.10.post1", "0.5.15.post1", "0.5.16", "0.5.18",
-        "0.5.20", "0.5.23"),
-        ("sglang/srt/server_args.py",), "--port", sglang),
-}
-ENGINES |= {
-    "vllm-bench": Engine("vllm bench serve", ENGINES["vllm"].releases[7:],
-                         ("vllm/benchmarks/serve.py",), "--num-prompts", _bench, "vllm", _TOOLS),
-    "sglang-bench": Engine("SGLang bench_serving", ENGINES["sglang"].releases,
-                           ("sglang/bench_serving.py",), "--num-prompts", _bench, "sglang",
-                           _TOOLS),
-    "sglang-lb": Engine("SGLang mini_lb", ("0.4.6.post5", "0.4.10.post2"),
-                        ("sglang/srt/disaggregation/mini_lb.py",), "--decode", _router, "sglang",
-                        _TOOLS),
-    "sglang-router": Engine("SGLang Router", ("0.1.9", "0.2.4", "0.3.2"),
-                            ("sglang_router/launch_router.py",), "--policy", _router, "", _TOOLS),
-    "vllm-ascend-proxy": Engine("vLLM Ascend's proxy", ENGINES["vllm-ascend"].releases[3:],
-                                (f"{_EXAMPLES}{_PROXY}",), "--prefiller-hosts", _router,
-                                "vllm-ascend", _TOOLS, _EXAMPLES),
-    "vllm-router": Engine("vLLM Router", ("0.1.9", "0.1.17"), ("vllm_router/router_args.py",),
-                          "--policy", _router, "", _TOOLS),
-}
+_ROUTERS = ("/router_args.py", "/launch_router.py", "/disaggregation/mini_lb.py",
+            "/disaggregation/launch_lb.py", "/load_balance_proxy_server_example.py")
+SOURCES: dict[str, Callable[[Package], Contents]] = {
+    "vllm": vllm, "vllm_ascend": vllm_ascend, "sglang": sglang, "bench": bench, "router": router}
+DATA = yaml.safe_load(Path(__file__).with_name("engines.yml").read_text("utf-8"))
+ENGINES = {name: Engine(**fields | {"releases": tuple(fields["releases"])})
+           for name, fields in DATA.items()}
 _LEFT_OUT = ("sglang/test/", "sglang/multimodal_gen/", "sglang/lang/", "/tests/", "/test_",
              "vllm/benchmarks/")
 _OF_A_TOOL = ("/tests/",)
@@ -153,17 +125,16 @@ _OF_A_TOOL = ("/tests/",)
 
 def extract(engine: Engine, source: Source) -> Contents:
     """Everything of one release. Raises ExtractError for a release that has not what is read."""
-    for path in engine.needed:
-        if path not in source.files:
-            raise ExtractError(f"{source.release.package} {source.release.version}: "
-                               f"the release has no {path}.")
+    release = f"{source.release.package} {source.release.version}"
+    if engine.needed not in source.files:
+        raise ExtractError(f"{release}: the release has no {engine.needed}.")
     left_out = _OF_A_TOOL if engine.folder else _LEFT_OUT
     files = {path: body for path, body in source.files.items()
-            if not any(part in f"/{path}" for part in left_out)}
-    contents = engine.extract(Package(files))
+             if not any(part in f"/{path}" for part in left_out)}
+    contents = SOURCES[engine.source](Package(files))
     if not any(engine.expected in entries for entries in contents.values()):
-        raise ExtractError(f"{source.release.package} {source.release.version}: nothing declares "
-                           f"{engine.expected}, the release keeps it in a place not looked at.")
+        raise ExtractError(f"{release}: nothing declares {engine.expected}, the release keeps it "
+                           "in a place not looked at.")
     return contents
 
 
