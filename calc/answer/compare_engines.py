@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 
 COMPARED = ("tpot", "ttft", "output_throughput", "max_concurrency")
 NOTHING = 5e-5  # relative, below what is printed
+LABELS = {"mixed_steps": "scheduling"}  # of inputs that are no mechanism
 
 
 @dataclass(frozen=True)
@@ -62,39 +62,32 @@ def differences(scenarios: Sequence[Scenario]) -> list[Difference]:
     Args:
         scenarios: one deployment under several engines, the first of which is held against.
     """
-    first = scenarios[0]
-    return [_difference(first, other) for other in scenarios[1:]]
-
-
-def _difference(first: Scenario, other: Scenario) -> Difference:
-    here, there, attention = first.inputs(), other.inputs(), first.model.attention
+    first, *others = scenarios
+    here, attention = first.inputs(), first.model.attention
     before = evaluate(here, attention)
-    replaced = []
-    for name, symbols, source in _named(here, there, other):
-        effects = _effects(before, evaluate(here | {key: there[key] for key in symbols},
-                                            attention))
-        if any(abs(effect - 1) > NOTHING for effect in effects.values()):
-            replaced.append(Replaced(name, symbols[0], here[symbols[0]], there[symbols[0]],
-                                     source, effects))
-    replaced.sort(key=lambda item: -max(abs(effect - 1) for effect in item.effects.values()))
-    return Difference(first.engine or "", other.engine or "", tuple(replaced),
-                      _effects(before, evaluate(there, attention)))
 
+    def effects(inputs: Mapping[str, float]) -> dict[str, float]:
+        """Ratios to the first engine's quantities; 1 where a quantity is zero before."""
+        after = evaluate(inputs, attention)
+        return {name: float(after[name] / before[name]) if before[name] > 0 else 1.0
+                for name in COMPARED}
 
-def _named(here: Mapping[str, float], there: Mapping[str, float],
-           other: Scenario) -> list[tuple[str, list[str], str | None]]:
-    """Inputs that differ, by what moves them: (name, input symbols, source)."""
-    apart = [key for key in there if here.get(key) != there[key]]
-    rows: list[tuple[str, list[str], str | None]] = []
-    for knob in other.every_knob():
-        if moved := [key for key in knob.symbols if key in apart]:
-            rows.append((knob.name, moved, knob.value.source))
-            apart = [key for key in apart if key not in moved]
-    ways = {"mixed_steps": "scheduling"}
-    return rows + [(ways.get(key, key), [key], None) for key in apart]
-
-
-def _effects(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, float]:
-    """Of what there is none before there is nothing to compare: 1."""
-    return {name: float(after[name] / before[name]) if before[name] > 0 else 1.0
-            for name in COMPARED}
+    result = []
+    for other in others:
+        there, replaced = other.inputs(), []
+        apart = [key for key in there if here.get(key) != there[key]]
+        rows: list[tuple[str, list[str], str | None]] = []
+        for knob in other.every_knob():
+            if moved := [key for key in knob.symbols if key in apart]:
+                rows.append((knob.name, moved, knob.value.source))
+                apart = [key for key in apart if key not in moved]
+        rows += [(LABELS.get(key, key), [key], None) for key in apart]
+        for name, symbols, source in rows:
+            ratios = effects(here | {key: there[key] for key in symbols})
+            if any(abs(ratio - 1) > NOTHING for ratio in ratios.values()):
+                replaced.append(Replaced(name, symbols[0], here[symbols[0]], there[symbols[0]],
+                                         source, ratios))
+        replaced.sort(key=lambda item: -max(abs(ratio - 1) for ratio in item.effects.values()))
+        result.append(Difference(first.engine or "", other.engine or "", tuple(replaced),
+                                 effects(there)))
+    return result

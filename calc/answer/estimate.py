@@ -260,7 +260,11 @@ def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: boo
         scenario, steady, applied.inputs if applied else None)
     quantities = with_simulation(quantities, steady, simulated)
     burst = is_burst(scenario, steady)
-    nearest = _changes(scenario, everything) if why and changes else ()
+    nearest: tuple[Change, ...] = ()
+    if why and changes:
+        from calc.answer.nearest import Search  # most deployments run
+
+        nearest = tuple(Search(scenario, everything).changes())
     served, in_flight = float(everything["served_requests"]), float(inputs["concurrency"])
     return Estimate(
         scenario=scenario.id, engine=scenario.engine, fits=not why,
@@ -303,13 +307,6 @@ def _closed_form(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[
         own = {name: error for name, error in own.items() if name not in fitted}
     return {name: replace(whole_counts(amounts[name]), kind=kind, own_error=own.get(name),
                           name=name) for name, kind in stated.items()}
-
-
-def _changes(scenario: Scenario, everything: Mapping[str, Any]) -> tuple[Change, ...]:
-    """Nearest changes that make a deployment run."""
-    from calc.answer.nearest import Search  # most deployments run
-
-    return tuple(Search(scenario, everything).changes())
 
 
 def _suffices_steadily(inputs: Mapping[str, Any], everything: Mapping[str, Any],

@@ -51,16 +51,13 @@ class Beside:
     @property
     def rounded(self) -> bool:
         """Whether what is published has too few digits to differ."""
-        return self.theirs is not None and abs(
-            self.ours - self.theirs.value) <= _half_of_the_last_digit(self.theirs)
-
-
-def _half_of_the_last_digit(value: Value) -> float:
-    """Of a quantity as it is written, in the unit of its value."""
-    number, unit = units.split(value.written)
-    mantissa, _, exponent = number.lower().partition("e")
-    digits = len(mantissa.partition(".")[2])
-    return float(0.5 * 10.0 ** (int(exponent or 0) - digits) * units.factor(unit))
+        if self.theirs is None:
+            return False
+        number, unit = units.split(self.theirs.written)
+        mantissa, _, exponent = number.lower().partition("e")
+        digits = len(mantissa.partition(".")[2])
+        last = 10.0 ** (int(exponent or 0) - digits) * units.factor(unit)
+        return bool(abs(self.ours - self.theirs.value) <= last / 2)
 
 
 def parameters(model: Model) -> dict[str, int]:

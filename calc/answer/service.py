@@ -203,7 +203,9 @@ def combine_pools(prefill: Scenario, decode: Scenario, *, users: float | None = 
     rates = {"prefill": min(float(prompts["request_throughput"]), let_in[0]),
              "decode": min(float(quantities["request_throughput"]), let_in[1]),
              "transfer": min(sent, decode.replicas / float(quantities["kv_port_time"]))}
-    groups = [_groups(pool) for pool in (first, inputs)]
+    # a pool grows by whole groups of ranks that step together
+    groups = [int(pool["data_parallel"]) // int(ranks_in_step(Inputs(pool)))
+              for pool in (first, inputs)]
     best_groups, whole_rate = whole_groups(
         prefill.devices + decode.devices,
         [pool.devices // count for pool, count in zip((prefill, decode), groups, strict=True)],
@@ -218,11 +220,6 @@ def combine_pools(prefill: Scenario, decode: Scenario, *, users: float | None = 
               quantities,
               first["data_parallel"] / given * (1 + first["prompt_variation"] ** 2), users,
               min(let_in)))
-
-
-def _groups(inputs: Mapping[str, Any]) -> int:
-    """Groups of ranks that step together; a pool grows by whole ones [1]."""
-    return int(inputs["data_parallel"]) // int(ranks_in_step(Inputs(inputs)))
 
 
 def whole_groups(devices: int, sizes: list[int], rates: list[float]

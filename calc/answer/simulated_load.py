@@ -436,20 +436,15 @@ def _factor(summary: Summary, wanted: Mapping[str, Sequence[float | None]],
     for name, shares in wanted.items():
         times: Latency = getattr(summary, name)
         for share in shares if times.values.size else ():
-            error = _error(times, share)
-            value = times.mean if share is None else times.at(share).value
+            if share is None:
+                value, error = times.mean, times.half_width / times.mean
+                error = error if math.isfinite(error) else math.inf
+            else:
+                value, error = times.at(share).value, times.at(share).error
             limit = limits[name][share] if limits else value
             if abs(limit - value) <= error * value:
                 errors.append(error)
     return (max(errors) / PRECISION) ** 2
-
-
-def _error(times: Latency, share: float | None) -> float:
-    """How far off a percentile may be, or the mean, relative [1]."""
-    if share is not None:
-        return times.at(share).error
-    error = times.half_width / times.mean
-    return error if math.isfinite(error) else math.inf
 
 
 def request_run_time(system: System, load: UserLoad, ramp: float) -> float:

@@ -97,7 +97,10 @@ def steady_state(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapp
         if inputs["separate_pools"]:
             others += float(everything["steady_request_throughput"] * everything["steady_ttft"])
     counts = 1 + np.append(0.0, np.geomspace(FEWEST, max(FEWEST, others), POINTS))
-    swept = {**inputs, "concurrency": counts} | _planned(inputs, everything)
+    swept = {**inputs, "concurrency": counts}
+    if inputs["separate_pools"]:  # the prefill pool stays when fewer requests are in flight
+        q = Inputs({name: np.float64(value) for name, value in inputs.items()})
+        swept["prefill_replicas"] = float(pool_replicas(q, everything["pool_ratio"]))
     if rate is None and inputs["prefix_hit_share"]:  # those who think keep what the cache has left
         swept["prefix_hit_share"], swept["host_prefix_share"] = found_shares(
             Inputs(inputs), everything["mean_requests"], everything["host_requests"], counts,
@@ -124,14 +127,6 @@ def steady_state(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapp
     return SteadyState(workload.arrivals, finished * stay, values, cache,
                    _doubts(scenario, swept, results,
                            int(np.argmax(reached >= wanted))))
-
-
-def _planned(inputs: Mapping[str, Any], everything: Mapping[str, Any]) -> dict[str, Any]:
-    """The prefill pool of all requests that may be in flight, which stays when fewer are."""
-    if not inputs["separate_pools"]:
-        return {}
-    q = Inputs({name: np.float64(value) for name, value in inputs.items()})
-    return {"prefill_replicas": float(pool_replicas(q, everything["pool_ratio"]))}
 
 
 def _doubts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any], at: int

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from calc.auditing.cases import Case, Cases
@@ -18,38 +18,32 @@ from catalogue.ledger.claims import Quantities
 
 @dataclass(frozen=True)
 class Audited:
-    """A claim and its verdict."""
+    """A claim and its verdict.
 
+    Attributes:
+        id: the claim's identifier.
+        case: the claim and everything that its verdict follows from.
+        judgement: the verdict.
+        cause: what explains the claim, where it does not hold.
+        off: printed over right value [1]; None where there is not both.
+        why: what the verdict follows from, in both languages.
+    """
+
+    id: str
     case: Case
     judgement: Judgement
-
-    @property
-    def id(self) -> str:
-        """The claim's identifier."""
-        return self.case.listed.claim.id
-
-    @property
-    def cause(self) -> str | None:
-        """What explains it, where it does not hold."""
-        return self.case.cause if self.judgement.standing == FAILS else None
-
-    @property
-    def off(self) -> float | None:
-        """Printed over ours [1]; None where there is not both."""
-        printed, truth = self.case.printed, self.case.truth
-        if printed is None or truth is None or not truth.three.value:
-            return None
-        return float(printed.value / truth.three.value)
+    cause: str | None = None
+    off: float | None = None
+    why: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
         case, truth, printed = self.case, self.case.truth, self.case.printed
-        claim = case.listed.claim
         return {
-            "id": claim.id, "document": case.listed.document, "section": case.section,
-            "line": claim.line, "what": dict(case.what), "verdict": self.judgement.verdict,
-            "also": list(self.judgement.also), "contradicted_by": list(self.judgement.clashes),
-            "cause": self.cause,
+            "id": self.id, "document": case.listed.document, "section": case.section,
+            "line": case.listed.claim.line, "what": dict(case.what),
+            "verdict": self.judgement.verdict, "also": list(self.judgement.also),
+            "contradicted_by": list(self.judgement.clashes), "cause": self.cause,
             "documented": {"value": case.words, "unit": None} if case.words or not printed else
             {"value": printed.value, "low": printed.low, "high": printed.high,
              "unit": printed.unit, "written": printed.text},
@@ -57,34 +51,31 @@ class Audited:
             "corrected": None if truth is None else
             {"value": truth.three.value, "unit": truth.unit, "low": truth.three.low,
              "high": truth.three.high, "by": truth.where},
-            "why": why(case, self.judgement)}
+            "why": dict(self.why)}
 
 
 @dataclass(frozen=True)
 class Audit:
-    """All claims, by document and number, what could not be judged, and which claims exclude each
-    other."""
+    """Judged claims, by document and number.
+
+    Attributes:
+        rows: the claims.
+        problems: a sentence for each claim that could not be judged.
+        contradictions: claims that exclude each other.
+        counts: verdicts by document.
+        causes: number of claims that each cause explains.
+    """
 
     rows: tuple[Audited, ...]
     problems: tuple[str, ...]
-    contradictions: tuple[Contradiction, ...] = ()
-
-    def counts(self) -> dict[str, Counter[str]]:
-        """Verdicts by document."""
-        counters: dict[str, Counter[str]] = defaultdict(Counter)
-        for row in self.rows:
-            counters[row.case.listed.document][row.judgement.verdict] += 1
-        return {document: Counter({verdict: count[verdict] for verdict in VERDICTS
-                                   if count[verdict]}) for document, count in counters.items()}
-
-    def causes(self) -> Counter[str]:
-        """How many claims each cause explains."""
-        return Counter(row.cause for row in self.rows if row.cause is not None)
+    contradictions: tuple[Contradiction, ...]
+    counts: Mapping[str, Counter[str]]
+    causes: Counter[str]
 
 
 def audit(claims: tuple[list[Listed], list[str]] | None = None,
           only: Collection[str] | None = None,
-          files: Collection[Quantities] | None = None) -> Audit:
+          files: Collection[Quantities] | None = None, document: str | None = None) -> Audit:
     """Judge every claim; one that cannot be judged is a sentence among the problems.
 
     Args:
@@ -94,37 +85,51 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
             among these alone.
         files: what claims are held together for contradictions; left out, those of
             ``params/quantities/``, and none beside claims that are given.
+        document: return the claims of one document only, and what contradicts them.
     """
     every, problems = claims or listed()
     cases = Cases(every)
-    rows, unjudged = [], list(problems)
+    judged, unjudged = {}, list(problems)
     for claim in every:
         if only is not None and claim.claim.id not in only:
             continue
         try:
             case = cases.of(claim)
-            rows.append(Audited(case, judge(case)))
+            judged[claim.claim.id] = Audited(claim.claim.id, case, judge(case))
         except (ParamsError, ValueError, OverflowError) as error:
             unjudged.append(f"{claim.place}: {claim.claim.id}: {str(error).rstrip('.')}.")
     stated = files if files is not None else entries(unjudged) if claims is None else []
-    pairs = contradictions(rows, stated)
-    return Audit(tuple(_with_clashes(rows, pairs)), tuple(unjudged), tuple(pairs))
+    pairs = contradictions(judged.values(), stated)
+    clashes = against(pairs)
+    rows = tuple(_finished(row, clashes.get(name, ())) for name, row in judged.items()
+                 if document in (None, row.case.listed.document))
+    names = {row.id for row in rows}
+    counts: dict[str, Counter[str]] = {}
+    for verdict in VERDICTS:  # in their order
+        for row in rows:
+            if row.judgement.verdict == verdict:
+                counts.setdefault(row.case.listed.document, Counter())[verdict] += 1
+    return Audit(rows, tuple(unjudged),
+                 tuple(pair for pair in pairs if names.intersection(pair.claims)),
+                 dict(sorted(counts.items())), Counter(row.cause for row in rows if row.cause))
 
 
 def of_document(document: str) -> Audit:
     """The claims of a document as :func:`audit` judges them, and what contradicts them; of the
     claims of others only what may do so is looked at."""
     claims, files = listed(), entries([])
-    own = {item.claim.id for item in claims[0] if item.document == document}
-    judged = audit(claims, beside(own, files), files)
-    return replace(judged, rows=tuple(row for row in judged.rows if row.id in own),
-                   contradictions=tuple(item for item in judged.contradictions
-                                        if own.intersection(item.claims)))
+    own = {row.claim.id for row in claims[0] if row.document == document}
+    return audit(claims, beside(own, files), files, document)
 
 
-def _with_clashes(rows: Iterable[Audited], excluded: Iterable[Contradiction]) -> list[Audited]:
-    """With the claims that each cannot stand beside."""
-    clashes = against(excluded)
-    return [row if row.id not in clashes else replace(row, judgement=replace(
-        row.judgement, also=(*row.judgement.also, CONTRADICTS), clashes=clashes[row.id]))
-        for row in rows]
+def _finished(row: Audited, clashes: tuple[str, ...]) -> Audited:
+    """A claim with what it cannot stand beside, its cause and the reasons of its verdict."""
+    case, judgement = row.case, row.judgement
+    if clashes:
+        judgement = replace(judgement, also=(*judgement.also, CONTRADICTS), clashes=clashes)
+    printed, truth = case.printed, case.truth
+    return replace(
+        row, judgement=judgement, why=why(case, judgement),
+        cause=case.cause if judgement.standing == FAILS else None,
+        off=(float(printed.value / truth.three.value)
+             if printed is not None and truth is not None and truth.three.value else None))

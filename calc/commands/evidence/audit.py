@@ -49,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
     if args.json:
         print_json({"counts": {document: dict(count) for document, count
-                               in result.counts().items()},
-                    "causes": dict(result.causes().most_common()),
+                               in result.counts.items()},
+                    "causes": dict(result.causes.most_common()),
                     "contradictions": [one.as_json() for one in _among(result, rows)],
                     "claims": [row.as_json() for row in rows]})
     elif args.contradictions:
@@ -65,7 +65,7 @@ def _check_choices(result: Any, args: argparse.Namespace, verdicts: Iterable[str
     for name, wanted, choices in (
             ("claim", args.claim, [row.id for row in result.rows]),
             ("verdict", args.verdict, list(verdicts)),
-            ("cause", args.cause, list(result.causes()))):
+            ("cause", args.cause, list(result.causes))):
         if wanted is not None and wanted not in choices:
             near = difflib.get_close_matches(wanted[:40], choices, n=3, cutoff=0.3) or choices[:8]
             raise ParamsError(spoken(say("none-such", option=f"--{name} {wanted[:40]}",
@@ -73,12 +73,12 @@ def _check_choices(result: Any, args: argparse.Namespace, verdicts: Iterable[str
 
 
 def _print_claims(result: Any, rows: list[Any], wanted: bool) -> None:
-    for document, count in result.counts().items():
+    for document, count in result.counts.items():
         listed = listing(spoken(say("counted", count=number, name=name, words=_verdict(name)))
                          for name, number in count.most_common())
         print(spoken(say("claims", document=document.upper(), count=count.total(),
                          listed=listed)))
-    if by_cause := result.causes():
+    if by_cause := result.causes:
         print(spoken(say("causes", listed=listing(
             spoken(say("cause", name=name, count=count, title=_title(name)))
             for name, count in by_cause.most_common()))))

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 import catalogue
 from calc.auditing.audit import Audited, of_document
-from calc.auditing.reasons import why as why_of
 from catalogue.ledger.documents import Document
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import plain, power_of_ten
@@ -129,7 +128,7 @@ def _row(row: Audited, excluded: Mapping[str, str]) -> dict[str, object]:
 
 def _said(row: Audited) -> Pair:
     """The sentence behind a verdict."""
-    said = why_of(row.case, row.judgement)
+    said = row.why
     return said["en"], said["zh"]
 
 

@@ -137,7 +137,7 @@ def test_each_claim_has_exactly_one_verdict(audited, rows):
     """Also every claim that a file of the ledger states by its number."""
     assert audited.problems == ()
     assert len(rows) == len(audited.rows) == sum(
-        count.total() for count in audited.counts().values())
+        count.total() for count in audited.counts.values())
     stated = {number for path in (catalogue.ROOT / "claims").glob("*.yml")
               for number in re.findall(r"- *\{? *id: (S[0-3]-\w+)", path.read_text("utf-8"))}
     assert stated <= rows.keys()
