@@ -11,21 +11,20 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from calc.answer.estimate import with_steady_errors
+from calc.answer.estimate import predicted
 from calc.answer.service import combine_pools
 from calc.answer.steady_state import simulate_steady_state, steady_state, with_simulation
-from calc.evidence.classes import own_errors
 from calc.evidence.validation import Predictions
 from calc.layouts.feasible import reasons
 from calc.serving.evaluate import evaluate
-from calc.uncertainty import Amount, interval
-from catalogue import Scenario, library
+from calc.uncertainty import Amount
+from catalogue import library
 from catalogue.deployments.measured import GateRow, gate_rows
 from catalogue.entries.measurements import METRIC_UNITS
 
@@ -110,13 +109,11 @@ def gate_cells(system: str) -> tuple[GateCell, ...]:
 
     Raises ParamsError for an entry that cannot be read.
     """
-    rows = gate_rows(system)
-    of = PREDICTED[library.load("gates", system).statistic]
-    predictions = _predict([row for row in rows if row.scenario is not None], of)
+    symbols = PREDICTED[library.load("gates", system).statistic]
     nothing = Amount(math.nan, math.nan, math.nan, "1")
     cells = []
-    for row in rows:
-        amounts, refused = predictions.get(row.number, ({}, row.refused))
+    for row in gate_rows(system):
+        amounts, refused = _predict(row, symbols)
         for metric, measured in row.measured.items():
             amount = amounts.get(metric, nothing)
             cells.append(GateCell(system, row.number, metric, measured, float(amount.value),
@@ -158,73 +155,30 @@ def summarise(cells: Iterable[GateCell]) -> list[GateSummary]:
     return summaries
 
 
-def _predict(rows: Sequence[GateRow], of: Mapping[str, str]
-             ) -> dict[int, tuple[dict[str, Amount], str | None]]:
-    """Return amounts by metric and the reason of a refusal, by number of the row."""
-    results = {}
-    alike: dict[Any, list[GateRow]] = {}
-    for row in rows:
-        scenario = row.scenario
-        if scenario is None:
-            continue
-        if row.prefill is not None:
-            results[row.number] = _two_pools(row.prefill, scenario), _refusal(*(
-                (pool, evaluate(pool.inputs(), pool.model.attention))
-                for pool in (scenario, row.prefill)))
-            continue
-        knobs = tuple((knob.name, knob.symbols, knob.value.low, knob.value.value, knob.value.high)
-                      for knob in scenario.knobs())
-        alike.setdefault((scenario.model.id, knobs), []).append(row)
-    for group in alike.values():
-        scenarios = [row.scenario for row in group if row.scenario is not None]
-        for row, scenario, amounts in zip(group, scenarios, _together(scenarios, of), strict=True):
-            inputs = scenario.inputs()
-            everything = evaluate(inputs, scenario.model.attention)
-            steady = steady_state(scenario, inputs, everything)
-            amounts = with_simulation(amounts, steady, simulate_steady_state(scenario, steady))
-            results[row.number] = (_by_metric(scenario, amounts, of),
-                                 _refusal((scenario, everything)))
-    return results
+def _predict(row: GateRow, symbols: Mapping[str, str]) -> tuple[dict[str, Amount], str | None]:
+    """Return amounts by metric, and the first reason why ``estimate`` refuses the deployment.
 
-
-def _together(scenarios: Sequence[Scenario], of: Mapping[str, str]) -> list[dict[str, Amount]]:
-    """Evaluate what predicts deployments with the same ranges together."""
-    columns = [scenario.inputs() for scenario in scenarios]
-    inputs = {name: np.array([float(own[name]) for own in columns]) for name in columns[0]}
-    names = sorted(set(of.values()))
-    errors = [with_steady_errors(own_errors(scenario)) for scenario in scenarios]
-    parts = {name: tuple(np.array(side, float) for side in zip(
-        *(of[name].parts for of in errors), strict=True)) for name in names}
-    amounts = interval(inputs, scenarios[0].knobs(), scenarios[0].model.attention, names, parts)
-    return [{name: amount.at(row) for name, amount in amounts.items()}
-            for row in range(len(scenarios))]
-
-
-def _by_metric(scenario: Scenario, amounts: Mapping[str, Amount], of: Mapping[str, str]
-               ) -> dict[str, Amount]:
-    """Predictions under the names of what was measured."""
-    workload = scenario.file.workload
-    lengths = [float(length.value) for length in (workload.input_tokens, workload.output_tokens)
-               if length is not None]
-    total = sum(lengths) / lengths[-1]
-    return {metric: amounts[name].scaled(total if metric == "total_throughput" else 1.0)
-            for metric, name in of.items()}
-
-
-def _two_pools(prefill: Scenario, decode: Scenario) -> dict[str, Amount]:
-    """Return TTFT, TPOT and rate of a closed loop over two pools, without intervals."""
-    loop = combine_pools(prefill, decode).loop
-    answer = float(decode.inputs()["output_tokens"])
-    values = {"tpot": loop.tpot, "ttft": loop.ttft, "output_throughput": loop.rate * answer}
-    return {name: Amount(value, math.nan, math.nan, METRIC_UNITS[name])
-            for name, value in values.items()}
-
-
-def _refusal(*pools: tuple[Scenario, Mapping[str, Any]]) -> str | None:
-    """Return the first reason why deployments do not run as asked; None if they do.
-
-    Args:
-        pools: deployments, each with its quantities of ``calc.evaluate``.
+    Two pools are predicted as a closed loop over both, without intervals.
     """
-    return next((str(reason.kind) for scenario, everything in pools
-                 for reason in reasons(scenario, everything)), None)
+    scenario = row.scenario
+    if scenario is None:
+        return {}, row.refused
+    inputs = scenario.inputs()
+    everything = evaluate(inputs, scenario.model.attention)
+    why = list(reasons(scenario, everything))
+    if row.prefill is not None:
+        prefill = row.prefill
+        why += reasons(prefill, evaluate(prefill.inputs(), prefill.model.attention))
+        loop = combine_pools(prefill, scenario).loop
+        values = {"tpot": loop.tpot, "ttft": loop.ttft,
+                  "output_throughput": loop.rate * float(inputs["output_tokens"])}
+        amounts = {name: Amount(value, math.nan, math.nan, METRIC_UNITS[name])
+                   for name, value in values.items()}
+    else:
+        steady = steady_state(scenario, inputs, everything)
+        results = with_simulation(predicted(scenario, sorted(set(symbols.values()))), steady,
+                                  simulate_steady_state(scenario, steady))
+        total = (inputs["input_tokens"] + inputs["output_tokens"]) / inputs["output_tokens"]
+        amounts = {metric: results[name].scaled(total if metric == "total_throughput" else 1.0)
+                   for metric, name in symbols.items()}
+    return amounts, str(why[0].kind) if why else None
