@@ -38,6 +38,14 @@ LIBRARIES = frozenset({
 """Variables of CANN, NCCL and the libraries that send caches: in no engine's catalogue."""
 MXFP4 = "mxfp4"
 PLAIN = ("bf16", "fp16")
+QUANTIZED = {
+    "fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-tensors", "mxfp8": "mxfp8",
+    "int8-channel": "compressed-tensors", "int4-group64": "awq_marlin",
+    "int4-group128": "awq_marlin", "int4-group128-sym": "gptq_marlin",
+    "int4-group64-sym": "gptq_marlin", "int4-group128-cutlass": "compressed-tensors",
+    "int4-group32-sym": "compressed-tensors", "nvfp4": "modelopt_fp4",
+    "nvfp4-output": "modelopt_fp4", MXFP4: "mxfp4"}
+"""Format -> ``--quantization`` of vLLM; of SGLang but for two."""
 DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
 COMPRESSED_ROWS = "fp8-row56"  # latents with their scales: what compressed attention reads
 SPARSE_ROWS = "fp8-latent128"  # likewise of sparse attention
@@ -474,6 +482,11 @@ class Target:
     role: str
     longest: Longest
     layouts: Mapping[str, Layout]
+
+    @property
+    def separate(self) -> bool:
+        """Whether the pool does one of both phases."""
+        return self.role != "both"
 
     @property
     def ascend(self) -> bool:

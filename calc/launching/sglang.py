@@ -15,6 +15,7 @@ from calc.launching.server import (
     MASTER_PORT,
     MEMORY,
     MXFP4,
+    QUANTIZED,
     SPARSE_ROWS,
     SPOKEN,
     TAKEN,
@@ -38,12 +39,7 @@ from calc.layouts.space import GIGA
 from catalogue import ParamsError, Scenario
 from catalogue.entries.profiles import in_order
 
-QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-tensors",
-             "mxfp8": "mxfp8", "int8-channel": "w8a8_int8",
-             "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
-             "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
-             "int4-group128-cutlass": "w4afp8", "int4-group32-sym": "compressed-tensors",
-             "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
+METHODS = QUANTIZED | {"int8-channel": "w8a8_int8", "int4-group128-cutlass": "w4afp8"}
 SLIM = "modelslim"  # whatever msModelSlim wrote for Ascend; before it W8A8 alone had a name
 MARLIN = "_marlin"  # of methods that take a checkpoint's weights to kernels of NVIDIA's cards
 BUFFER = 128  # tokens of a rank that DeepEP has room for by default, in every release
@@ -133,10 +129,6 @@ def _rack(target: Target) -> bool:
     """
     return (target.scenario.device.software == "cuda"
             and target.scenario.node.fabric_link is not None)
-
-
-def _separate(target: Target) -> bool:
-    return target.role != "both"
 
 
 def _host_cache(target: Target) -> float:
@@ -293,8 +285,9 @@ CACHES: Table = (
     (_host_cache, "--hicache-write-policy", "write_through",
      "every prefix is copied when it is computed"),
     # Source: SGLang's pages on two pools and on Ascend
-    (_separate, "--disaggregation-mode", lambda t: t.role, lambda t: f"the {t.role} pool of two"),
-    (lambda t: _separate(t) and _npu(t), "--disaggregation-transfer-backend", "ascend",
+    (lambda t: t.separate, "--disaggregation-mode", lambda t: t.role,
+     lambda t: f"the {t.role} pool of two"),
+    (lambda t: t.separate and _npu(t), "--disaggregation-transfer-backend", "ascend",
      lambda t: f"the {t.role} pool of two"),
     (lambda t: t.role == "prefill", "--disaggregation-bootstrap-port",
      lambda t: BOOTSTRAP_PORT + t.part.first, "where decode asks"),
@@ -312,7 +305,7 @@ VARIABLES: Table = (
     (lambda t: compressed(t.scenario) and t.scenario.precision.weights.routed_expert != MXFP4,
      "SGLANG_DSV4_FP4_EXPERTS", 0,
      lambda t: f"experts in {t.scenario.precision.weights.routed_expert}, not in MXFP4"),
-    (lambda t: _separate(t) and t.scenario.device.architecture == "ascend-a2",
+    (lambda t: t.separate and t.scenario.device.architecture == "ascend-a2",
      "ASCEND_MF_TRANSFER_PROTOCOL", "device_rdma", "caches go over the ports of A2 cards"),
     (lambda t: _sent(t) and not t.inputs["exchange_normal"] and _tokens(t) > BUFFER,
      "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK", lambda t: 1 << (_tokens(t) - 1).bit_length(),
@@ -321,9 +314,9 @@ VARIABLES: Table = (
      RACK),
     (lambda t: _rack(t) and t.layout.span > 1, "NCCL_CUMEM_ENABLE", 1,
      RACK),
-    (lambda t: _rack(t) and _separate(t), "MC_FORCE_MNNVL", "True",
+    (lambda t: _rack(t) and t.separate, "MC_FORCE_MNNVL", "True",
      RACK),
-    (lambda t: _rack(t) and _separate(t), "SGLANG_MOONCAKE_CUSTOM_MEM_POOL", "True",
+    (lambda t: _rack(t) and t.separate, "SGLANG_MOONCAKE_CUSTOM_MEM_POOL", "True",
      RACK))
 
 
@@ -359,9 +352,9 @@ def formats(scenario: Scenario, release: Release, _: str) -> list[Setting]:
 
     Raises ParamsError as :func:`precision` does.
     """
-    methods, npu = dict(QUANTIZED), scenario.device.type == "npu"
+    methods, npu = dict(METHODS), scenario.device.type == "npu"
     if npu:
-        methods = {name: method.removesuffix(MARLIN) for name, method in QUANTIZED.items()}
+        methods = {name: method.removesuffix(MARLIN) for name, method in METHODS.items()}
         if release.has("--quantization", SLIM):
             methods |= {"int8-channel": SLIM, "int4-channel-ascend": SLIM}
     if not npu or compressed(scenario):

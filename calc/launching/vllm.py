@@ -16,6 +16,7 @@ from calc.launching.server import (
     MEMORY,
     MXFP4,
     OWN,
+    QUANTIZED,
     RPC_PORT,
     SIDE_PORT,
     SPARSE_ROWS,
@@ -44,14 +45,6 @@ from catalogue.kernels import published_weights
 from catalogue.reading.units import factor
 
 NAMES = ("vllm", ASCEND)
-QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "fp8-channel": "compressed-tensors",
-             "mxfp8": "mxfp8",
-             "int8-channel": "compressed-tensors",
-             "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
-             "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
-             "int4-group128-cutlass": "compressed-tensors",
-             "int4-group32-sym": "compressed-tensors",
-             "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 V4_METHOD = "deepseek_v4_fp8"
 CACHED: dict[str, str | None] = {"bf16": None, "fp16": None, "fp8": "fp8"}
 IN_CHECKPOINT = ("int8", "int8-latent48")  # scales come with the weights, to ranks that decode
@@ -188,10 +181,6 @@ def _hosted(target: Target) -> float:
     return float(round(size / factor("GiB"), 3))
 
 
-def _separate(target: Target) -> bool:
-    return target.role != "both"
-
-
 def _chat(target: Target) -> bool:
     """Whether the release reads the chat format of the model's family."""
     chat = chat_of(target.scenario)
@@ -267,7 +256,7 @@ CACHES: Table = (
     (_hosted, "--kv-offloading-size", _hosted, "GiB of a replica"),
     (_hosted, "--kv-transfer-config", {"kv_connector_extra_config": {"offload_prompt_only": False}},
      "answers are prompts of the next turn"),
-    (lambda t: _separate(t) and not t.ascend, "--kv-transfer-config",
+    (lambda t: t.separate and not t.ascend, "--kv-transfer-config",
      {"kv_connector": "NixlConnector", "kv_role": "kv_both"},
      lambda t: f"the {t.role} pool of two"))
 TALK: Table = (
@@ -314,13 +303,13 @@ VARIABLES: Table = (
     (lambda t: t.ascend and _shares(t) and t.scenario.device.architecture == "ascend-a2",
      "HCCL_BUFFSIZE", A2_BUFFER,
      "room of what is sent to experts, on which predictions rest; 200 by default"),
-    (lambda t: t.layout.span > 1 or (t.ascend and _separate(t)), "VLLM_HOST_IP", Variable(OWN),
+    (lambda t: t.layout.span > 1 or (t.ascend and t.separate), "VLLM_HOST_IP", Variable(OWN),
      "address of this node"),
-    (lambda t: t.ascend and _separate(t) and t.release.has("PHYSICAL_DEVICES", _cards(t)),
+    (lambda t: t.ascend and t.separate and t.release.has("PHYSICAL_DEVICES", _cards(t)),
      "PHYSICAL_DEVICES", _cards, "between which caches are sent"),
-    (lambda t: _separate(t) and not t.ascend, "VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN),
+    (lambda t: t.separate and not t.ascend, "VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN),
      "where caches are fetched"),
-    (lambda t: _separate(t) and not t.ascend, "VLLM_NIXL_SIDE_CHANNEL_PORT",
+    (lambda t: t.separate and not t.ascend, "VLLM_NIXL_SIDE_CHANNEL_PORT",
      lambda t: SIDE_PORT + t.part.first, "its port"))
 REFUSED = (
     (lambda t: dealt(t) and not t.ascend,
@@ -337,7 +326,7 @@ REFUSED = (
     (lambda t: _hosted(t) and t.ascend,
      "no flag is known that keeps caches in host memory on Ascend, expected a deployment without "
      "workload.host_cache"),
-    (lambda t: _hosted(t) and _separate(t),
+    (lambda t: _hosted(t) and t.separate,
      "no flag is known that keeps caches in host memory beside another connector, expected a "
      "deployment without workload.host_cache"))
 """What no flag of vLLM does: condition, and reason."""

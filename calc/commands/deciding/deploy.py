@@ -60,27 +60,28 @@ def run(args: argparse.Namespace) -> int:
     directory = Path(args.output)
     paths = write(directory, launch.files)
     if args.json:
-        print_json(_data(launch, directory, paths))
+        print_json(as_json(launch, directory, paths))
         return OK
     screen = console()
-    for line in _lines(launch, directory, len(paths)):
+    for line in report_lines(launch, directory, len(paths)):
         tell(screen, line)
     return OK
 
 
-def _data(launch: Launch, directory: Path, paths: list[Path]) -> dict[str, Any]:
-    return {"directory": str(directory), "engine": str(launch.pools[0].release),
-            **({"unsourced": told[0]} if (told := unsourced(
-                pool.scenario for pool in launch.pools)) else {}),
+def as_json(launch: Launch, directory: Path, paths: list[Path]) -> dict[str, Any]:
+    """The launch as plain data, SI units."""
+    caveat = unsourced(pool.scenario for pool in launch.pools)
+    return {"directory": str(directory), "engine": launch.engine,
+            **({"unsourced": caveat[0]} if caveat else {}),
             "files": [str(path.relative_to(directory)) for path in paths],
-            "pools": {each.pool.name: {
-                "nodes": each.pool.layout.nodes, "servers": each.pool.addresses,
-                "predicted": each.predicted.as_json(),
-                "startup_line": each.startup and each.startup.as_json(),
-                "longest": each.pool.longest.tokens, "refused": each.pool.longest.refused,
-                "unkept": {broken.alert.name: broken.sentence for broken in each.broken},
-                "alerts": {alert.name: alert.threshold for alert in each.alerts}}
-                for each in launch.watched},
+            "pools": {of.pool.name: {
+                "nodes": of.pool.layout.nodes, "servers": of.pool.addresses,
+                "predicted": of.predicted.as_json(),
+                "startup_line": of.startup and of.startup.as_json(),
+                "longest": of.pool.longest.tokens, "refused": of.pool.longest.refused,
+                "unkept": {broken.alert.name: broken.sentence for broken in of.broken},
+                "alerts": {alert.name: alert.threshold for alert in of.alerts}}
+                for of in launch.watched},
             "recipes": {name: nearest and {"recipe": nearest.recipe, "source": nearest.of.source,
                                            "more": len(nearest.more), "fewer": len(nearest.fewer),
                                            "other": len(nearest.other)}
@@ -88,39 +89,39 @@ def _data(launch: Launch, directory: Path, paths: list[Path]) -> dict[str, Any]:
             "runs": [run.name for run in launch.runs]}
 
 
-def _watching(each: Watched) -> list[str]:
+def alert_lines(pool: Watched) -> list[str]:
     """What alerts follow, what is promised and not kept, and which requests are refused."""
-    promised, count = sum(bool(alert.windows) for alert in each.alerts), len(each.alerts)
-    most = each.pool.longest
+    promised, count = sum(bool(alert.windows) for alert in pool.alerts), len(pool.alerts)
+    most = pool.pool.longest
     lines = [say("on-the-limits", count=count, promised=promised) if promised
              else say("on-the-prediction", count=count)]
     lines += [say("not-kept", sentence=broken.sentence, quantity=named(broken.quantity),
                   limit=amount(broken.alert.threshold, "s"), value=amount(broken.value, "s"),
                   at="mean" if broken.share is None else f"{broken.share:.0%}")
-              for broken in each.broken]
+              for broken in pool.broken]
     lines.append(say("longest", tokens=f"{most.tokens:,}", refused=bool(most.refused),
                      share=plain(most.refused, 2)))
     return list(dict.fromkeys(map(spoken, lines)))
 
 
-def _lines(launch: Launch, directory: Path, count: int) -> list[str]:
+def report_lines(launch: Launch, directory: Path, count: int) -> list[str]:
     """What was written, what is predicted, what to do next."""
     nodes = sum(pool.layout.nodes for pool in launch.pools)
     lines = [spoken(say("files", directory=str(directory), count=count, nodes=nodes,
-                        one=nodes == 1, release=str(launch.pools[0].release)))]
-    if told := unsourced(pool.scenario for pool in launch.pools):
-        lines.append(spoken(told))
-    for each in launch.watched:
-        of, role = each.predicted, each.pool.role
-        said = [(f"TTFT {_with_interval(of.ttft)}", role != "decode"),
-                (_with_interval(of.requests), role == "prefill"),
-                (f"TPOT {_with_interval(of.tpot)}", role != "prefill"),
-                (_with_interval(of.throughput), role != "prefill")]
-        lines.append(spoken(say("pool", name=each.pool.name, told=spoken(("; ", "；")).join(
-            text for text, asked in said if asked))))
+                        one=nodes == 1, release=launch.engine))]
+    if caveat := unsourced(pool.scenario for pool in launch.pools):
+        lines.append(spoken(caveat))
+    for pool in launch.watched:
+        of, role = pool.predicted, pool.pool.role
+        ttft, tpot = f"TTFT {_with_interval(of.ttft)}", f"TPOT {_with_interval(of.tpot)}"
+        requests, rate = _with_interval(of.requests), _with_interval(of.throughput)
+        quantities = {"both": [ttft, tpot, rate], "prefill": [ttft, requests],
+                      "decode": [tpot, rate]}[role]
+        lines.append(spoken(say("pool", name=pool.pool.name,
+                                told=spoken(("; ", "；")).join(quantities))))
         lines += [spoken(words) for words in engine_words(
-            each.pool.scenario, "none" if role == "both" else role)]
-        lines += _watching(each)
+            pool.pool.scenario, "none" if role == "both" else role)]
+        lines += alert_lines(pool)
     lines += map(spoken, recipes.lines(launch.comparisons))
     bench = directory / "bench"
     return [*lines, spoken(say("set-model", file=str(directory / "cluster.env"))),

@@ -7,7 +7,6 @@ import os
 
 import pytest
 import yaml
-from _door import sentence
 from _launch import done, needs
 from _plain import plain
 
@@ -59,8 +58,3 @@ def test_title_is_text_in_scripts_and_rules(folders):
         assert words[:2] == ["serve", "/a path/$(touch pwned)"]
         assert words[-1] == "--extra arg"
         assert not list(folder.rglob("pwned"))
-
-
-@pytest.mark.parametrize("host", ["a b", "$(id)", "a;b", "", "-x", "a\nb", "é", "a_b", "a-"])
-def test_host_is_a_name(host):
-    assert "--hosts" in sentence(deployment, "h200-r1-vllm-tp8", hosts=[host])

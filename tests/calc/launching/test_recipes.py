@@ -18,15 +18,6 @@ TABLES = {"vllm": ["vllm"], "sglang": ["sglang"], "vllm-ascend": ["vllm-ascend",
 UNEXPLAINED = {  # without a known reason: shown as such
     "--compilation-config.cudagraph_mode", "--compilation-config.custom_ops",
     "--compilation-config.mode", "HCCL_BUFFSIZE"}
-WANTED = {"deepseek-v4-flash": {"nvidia-h200-sxm", "nvidia-b200"},
-          "deepseek-v4-pro": {"nvidia-b300", "nvidia-h200-sxm", "nvidia-b200"},
-          "deepseek-v3": {"nvidia-b200", "nvidia-h200-sxm", "nvidia-h20"},
-          "deepseek-v3.2": {"nvidia-h200-sxm", "ascend-910c-die"},
-          "glm-5.1": {"ascend-910b2", "ascend-910c-die", "nvidia-h200-sxm"},
-          "glm-5.2": {"ascend-910b2", "ascend-910c-die", "nvidia-h200-sxm"},
-          "qwen3.5-397b-a17b": {"nvidia-h200-sxm"},
-          "kimi-k2.6": {"amd-mi355x", "nvidia-h200-sxm"}, "kimi-k3": {"nvidia-b300"},
-          "gpt-oss-120b": {"nvidia-h100-sxm"}, "minimax-m3": {"nvidia-b200"}}
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -44,11 +35,7 @@ def test_a_recipe_sets_flags_of_its_engine_and_says_where_it_is_published(name):
                    for of, each in checkpoints(catalogue.load_model(model)))
 
 
-def test_recipes_cover_the_models_and_cards_that_people_ask_for():
-    for model, cards in WANTED.items():
-        covered = {card for _, recipe in RECIPES.values() if model in recipe.models
-                   for card in recipe.cards}
-        assert cards <= covered, model
+def test_every_condition_of_a_recipe_is_known():
     assert set(CONDITIONS) == set(Condition.__args__)
 
 
@@ -93,7 +80,3 @@ def test_drafts_that_recipes_leave_out_say_why():
     pool = deployment("mi355x-v4-pro-sglang", engine="sglang@0.5.23").pools[0]
     drafts = next(each for each in compare(pool).more if each.name == "--speculative-algorithm")
     assert "incompatible" in drafts.why[0]
-
-
-def test_without_a_recipe_one_line_says_so():
-    assert len(lines({"prefill": None, "decode": None})) == 1
