@@ -187,7 +187,7 @@ def read(path: Path) -> Results:
         if file is None or only not in (None, run.name):
             missing.append(run.name)
         else:
-            runs.append(_measured(file, run))
+            runs.append(measured_run(file, run))
     if not runs:
         names = ", ".join(run.name for run in planned.runs)
         raise ParamsError(f"{path}: holds no result of {plan}, expected NAME.json of one of its "
@@ -207,7 +207,15 @@ def _json(path: Path, raw: bytes) -> Any:
     raise ParamsError(f"{path}: is not JSON, expected what the engine's bench wrote.")
 
 
-def _measured(file: Path, run: Run) -> Measured:
+def measured_run(file: Path, run: Run) -> Measured:
+    """A run as the client of an engine wrote it.
+
+    Args:
+        file: of the client.
+        run: of the plan.
+
+    Raises ParamsError for what no client writes.
+    """
     data = _json(file, read_small(file, str(file), "the result of a bench, without its details"))
     if not isinstance(data, dict):
         raise ParamsError(f"{file}: is no result of a bench, expected a JSON object.")

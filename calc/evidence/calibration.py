@@ -253,11 +253,11 @@ class Applied:
                 intervals[name] = replace(amount, low=amount.value * math.exp(-down),
                                           high=amount.value * math.exp(up))
         if self.metric in PARTS:
-            intervals |= _combined({**others, **intervals}, bool(inputs["separate_pools"]))
+            intervals |= combined({**others, **intervals}, bool(inputs["separate_pools"]))
         return intervals
 
 
-def _combined(amounts: Mapping[str, Amount], apart: bool) -> dict[str, Amount]:
+def combined(amounts: Mapping[str, Amount], apart: bool) -> dict[str, Amount]:
     """End-to-end latency and output throughput from TTFT and TPOT, with their intervals.
 
     Args:
@@ -299,7 +299,7 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
         knobs = [knob_of(system.id, system.knobs, mechanism) for mechanism in chosen.mechanisms]
     except ValueError as error:
         raise ParamsError(f"calibration '{name}': {error}.") from None
-    _check_same(name, system.scenario, scenario)
+    check_same(name, system.scenario, scenario)
     for knob, value, z in zip(knobs, fitted.values.values(), fitted.coordinates, strict=True):
         if not math.isclose(knob.at(z), value, rel_tol=MOVED, abs_tol=1e-12):
             raise ParamsError(f"calibration '{name}': the range of '{knob.name}' has changed since "
@@ -316,7 +316,7 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
                    tuple(item for item in items if item.far > 0), stored, scenario)
 
 
-def _check_same(name: str, fitted: Scenario, scenario: Scenario) -> None:
+def check_same(name: str, fitted: Scenario, scenario: Scenario) -> None:
     """Raise ParamsError for a deployment with another device or precision.
 
     Args:

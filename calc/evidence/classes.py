@@ -135,11 +135,11 @@ def class_of(scenario: Scenario) -> str:
         return f"{HOSTS}/{vendor}"
     engine = engine_of(scenario)
     kind = (SPARSE if scenario.model.index_topk else
-            WIDENED if _widens(scenario) else SERVERS)
+            WIDENED if dequantises_in_kernel(scenario) else SERVERS)
     return "/".join([kind, vendor, *([engine] if engine else [])])
 
 
-def _widens(scenario: Scenario) -> bool:
+def dequantises_in_kernel(scenario: Scenario) -> bool:
     """Whether expert weights are dequantised inside a matmul kernel that was benchmarked for no
     release of the engine; a dequantisation pass before the matmul has a formula of its own."""
     return ("routed_expert_latency" not in scenario.given
@@ -306,7 +306,7 @@ def errors_of(of: str, load: Load, itself: str = "") -> dict[str, Own]:
     without = stored.left_out.get(itself)
     alone = without.deviation.get(load, {}) if without and without.of == of else {}
     for quantity in get_args(Metric):
-        if own := _of_class(under(load, of), quantity):
+        if own := measured_error(under(load, of), quantity):
             result[str(quantity)] = replace(
                 own, distance=0.0, of_class=alone.get(quantity, own.of_class),
                 growth=grown_without(growth_under(stored.growth, load), quantity, itself))
@@ -363,7 +363,7 @@ def _measured_as(scenario: Scenario) -> str:
 
 
 @functools.cache
-def _of_class(name: str, quantity: str) -> Own | None:
+def measured_error(name: str, quantity: str) -> Own | None:
     """The own error of a quantity of deployments of a class; None if it has none."""
     classes = discrepancy().classes
     error = applied_error(classes, name, quantity)

@@ -235,7 +235,7 @@ def estimated(members: Weighted, above: Pooled | None = None) -> Pooled:
                key=lambda solution: float(solution.fun))
     size = float(np.abs(best.x[0]))
     scatters = [(scatter(one), share) for one, share in members if len(one.error) > 1]
-    return Pooled(size, size, _median(*zip(*scatters, strict=True)) if scatters else 0.0)
+    return Pooled(size, size, weighted_median(*zip(*scatters, strict=True)) if scatters else 0.0)
 
 
 def unlikely(error: np.ndarray, down: np.ndarray, up: np.ndarray, weight: np.ndarray) -> float:
@@ -251,8 +251,13 @@ def unlikely(error: np.ndarray, down: np.ndarray, up: np.ndarray, weight: np.nda
     return float((weight * (np.log(down + up) + tail)).sum())
 
 
-def _median(values: Sequence[float], weights: Sequence[float]) -> float:
-    """Weighted median; between two values, in proportion."""
+def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
+    """Weighted median; between two values, in proportion.
+
+    Args:
+        values: of any unit.
+        weights: likewise [1].
+    """
     order = np.argsort(values)
     weight = np.array(weights)[order]
     return float(np.interp(weight.sum() / 2, np.cumsum(weight) - weight / 2,
@@ -399,7 +404,7 @@ def estimate(systems: Iterable[System], borrowed: float) -> Written:
         metric: [one for one in measured if one.metric == metric and load_under(one) == load]
         for metric in METRICS if estimated_from(load, metric) == metric}))}
     without, own = left_out(measured, borrowed), estimates(measured, borrowed)
-    counts = _inside(measured, by_id, without, grown, coverage)
+    counts = interval_counts(measured, by_id, without, grown, coverage)
     classes: dict[str, dict[str, OwnError]] = {}
     for name in sorted(own, key=lambda name: (name != ALL, name)):
         for metric in (metric for metric in METRICS if metric in own[name]):
@@ -417,10 +422,10 @@ def estimate(systems: Iterable[System], borrowed: float) -> Written:
         grown, coverage, counts["width"].to_dict())
 
 
-def _inside(measured: Iterable[Residuals], systems: Mapping[str, System],
-            without: Mapping[str, Mapping[str, Mapping[str, Sides]]],
-            grown: Mapping[Load, Mapping[str, Growth]], coverage: Mapping[str, Covered]
-            ) -> pd.DataFrame:
+def interval_counts(measured: Iterable[Residuals], systems: Mapping[str, System],
+                    without: Mapping[str, Mapping[str, Mapping[str, Sides]]],
+                    grown: Mapping[Load, Mapping[str, Growth]], coverage: Mapping[str, Covered]
+                    ) -> pd.DataFrame:
     """Systems, rows, rows inside their intervals and median width, by class and quantity.
 
     Args:

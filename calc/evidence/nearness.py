@@ -131,7 +131,7 @@ def nearness(at: Mapping[str, Any], of: str, steps: Sequence[str],
     name, near = within(steps, measured)
     if not near:
         return Nearness(of, (), None, 0.0)
-    between = {key: _between(at, one) for key, one in near.items()}
+    between = {key: doublings_between(at, one) for key, one in near.items()}
     nearest = min(between, key=lambda key: (between[key], key))
     return Nearness(name, _axes(at, near.values()), nearest, between[nearest])
 
@@ -176,9 +176,11 @@ def within(steps: Sequence[str], measured: Mapping[str, Covered]
         steps: classes, the narrowest first.
         measured: what each system covers.
     """
-    return next(((step, some) for step in steps if (
-        some := {key: one for key, one in measured.items() if _part_of(one.of, step)})),
-        ("", {}))
+    for step in steps:
+        if near := {key: one for key, one in measured.items()
+                    if step == "all" or f"{one.of}/".startswith(f"{step}/")}:
+            return step, near
+    return "", {}
 
 
 def ranges(near: Collection[Covered]) -> dict[str, tuple[Any, ...]]:
@@ -192,11 +194,6 @@ def ranges(near: Collection[Covered]) -> dict[str, tuple[Any, ...]]:
         high for _, high in of)) for axis, of in ends.items()}
     return numbers | {axis: tuple(sorted({getattr(one, axis) for one in near}))
                       for axis in NAMES}
-
-
-def _part_of(name: str, step: str) -> bool:
-    """Whether a class is another or a part of it; ``all`` is every class."""
-    return step == "all" or f"{name}/".startswith(f"{step}/")
 
 
 def _range(one: Covered, axis: str) -> tuple[float, float]:
@@ -214,8 +211,13 @@ def _doublings(name: str, value: Any, low: float, high: float) -> Any:
     return np.maximum(np.maximum(own - most, least - own), 0.0)
 
 
-def _between(at: Mapping[str, Any], one: Covered) -> float:
-    """Doublings between a deployment and a measured system."""
+def doublings_between(at: Mapping[str, Any], one: Covered) -> float:
+    """Doublings between a deployment and a measured system.
+
+    Args:
+        at: where the deployment stands.
+        one: what the system covers.
+    """
     doublings = (_doublings(axis, at[axis], *_range(one, axis)) for axis in AXES)
     apart = sum(own if isinstance(own, float) else float(np.mean(own)) for own in doublings)
     return apart + UNNAMED * sum(at[axis] != getattr(one, axis) for axis in NAMES)

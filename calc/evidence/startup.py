@@ -80,14 +80,21 @@ def startup_terms(scenario: Scenario, printed: Mapping[str, float], longest: int
     amounts = interval(inputs, scenario.knobs(), attention, {*TERMS.values(), BLOCKS})
     predicted = {figure: amounts[name] for figure, name in TERMS.items()}
     if LONGEST in printed:
-        predicted[LONGEST] = _longest(amounts[BLOCKS], evaluate(inputs, attention, decode=False),
-                                  inputs["decode_context_parallel"])
+        predicted[LONGEST] = longest_request(
+            amounts[BLOCKS], evaluate(inputs, attention, decode=False),
+            inputs["decode_context_parallel"])
     return [Term(figure, value, predicted[figure]) for figure, value in printed.items()
             if figure in predicted]
 
 
-def _longest(blocks: Amount, quantities: Mapping[str, Any], ranks: float) -> Amount:
-    """The longest request that a cache holds, dealt over some ranks [token]."""
+def longest_request(blocks: Amount, quantities: Mapping[str, Any], ranks: float) -> Amount:
+    """The longest request that a cache holds, dealt over some ranks [token].
+
+    Args:
+        blocks: of the cache [block].
+        quantities: of the deployment.
+        ranks: over which a request is dealt [1].
+    """
     fixed = beside_tokens(quantities)
     block = float(quantities["block_tokens"]) * ranks
     value, low, high = (max(0.0, block * (size - fixed)) for size in (

@@ -38,20 +38,26 @@ Numbers = tuple[tuple[str, float], ...]
 
 
 @functools.lru_cache(maxsize=8)
-def _clock(inputs: Numbers, attention: str) -> Clock:
-    """Step times of a deployment, which its runs share."""
+def clock_of(inputs: Numbers, attention: str) -> Clock:
+    """Step times of a deployment, which its runs share.
+
+    Args:
+        inputs: input symbols with their values.
+        attention: ``mla`` or ``gqa``.
+    """
     return Clock(dict(inputs), attention, drafting=True)
 
 
 @functools.lru_cache(maxsize=4096)
-def _served(inputs: Numbers, attention: str, row: Numbers, **how: Any) -> Mapping[str, float]:
-    """Metrics of a run by :func:`serve_all`, computed once for deployments with equal inputs."""
-    return MappingProxyType(serve_all(_clock(inputs, attention), dict(row), **how))
+def served(inputs: Numbers, attention: str, row: Numbers, **how: Any) -> Mapping[str, float]:
+    """Metrics of a run by :func:`serve_all`, computed once for deployments with equal inputs.
 
-
-def _latencies(attention: str, metric: str, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Quantities of a step or of a wave."""
-    return latencies(attention, Inputs(dict(inputs)), (metric,))
+    Args:
+        inputs, attention: as for :func:`clock_of`.
+        row: the run.
+        how: options of ``serve_all``.
+    """
+    return MappingProxyType(serve_all(clock_of(inputs, attention), dict(row), **how))
 
 
 @dataclass(frozen=True)
@@ -172,14 +178,14 @@ class System:
             row: index.
         """
         lengths = "even" if row in self.even else "unknown" if row in self.unequal else "equal"
-        return _served(tuple(self.inputs.items()), self.scenario.model.attention,
-                       tuple((name, float(self.rows[name][row])) for name in SERVED),
-                       blocks=float(self._memory["kv_blocks"][row]
-                                    - self._memory["prompt_blocks"][row]),
-                       lengths=lengths, policy=self.scenario.file.scheduling,
-                       queued=row not in self.limited,
-                       coordination=self.scenario.file.prefill_coordination,
-                       medians=self.medians)
+        return served(tuple(self.inputs.items()), self.scenario.model.attention,
+                      tuple((name, float(self.rows[name][row])) for name in SERVED),
+                      blocks=float(self._memory["kv_blocks"][row]
+                                   - self._memory["prompt_blocks"][row]),
+                      lengths=lengths, policy=self.scenario.file.scheduling,
+                      queued=row not in self.limited,
+                      coordination=self.scenario.file.prefill_coordination,
+                      medians=self.medians)
 
     @functools.cached_property
     def fits(self) -> dict[tuple[str, tuple[str, ...], bytes], Any]:
@@ -217,7 +223,8 @@ class System:
         if key not in self._recorded:
             check_names(self.inputs | varied)
             self._recorded[key] = Repeating(
-                functools.partial(_latencies, self.scenario.model.attention, name),
+                lambda inputs: latencies(self.scenario.model.attention, Inputs(dict(inputs)),
+                                         (name,)),
                 {key: double(value) for key, value in self.inputs.items() if key not in varied})
         columns = np.broadcast_arrays(*varied.values())
         result = np.empty(columns[0].shape)

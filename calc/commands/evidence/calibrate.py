@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"name": chosen.id, **data, "ranges": ranges})
     else:
-        _print_fit(chosen, fitted, ranges)
+        print_fit(chosen, fitted, ranges)
         if args.write:
             print(spoken(common("stored-in", path=yamlfile.display_path(path))))
     return OK
@@ -146,7 +146,8 @@ def with_fitted(text: str, fitted: Fitted) -> str:
     return rest + "\n" * (not rest.endswith("\n")) + block
 
 
-def _print_fit(chosen: CalibrationFile, fitted: Fitted, ranges: dict[str, list[float]]) -> None:
+def print_fit(chosen: CalibrationFile, fitted: Fitted, ranges: dict[str, list[float]]) -> None:
+    """Print fitted values beside their ranges, and the errors."""
     units = symbols()
     screen = console()
     table = Table(title=spoken(say(

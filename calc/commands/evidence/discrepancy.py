@@ -35,7 +35,7 @@ HEADER = ("class", "quantity", "systems", "rows", "below", "above", "within", "i
           "high/low")  # deviations of logarithms; rows inside of what the other systems give
 DIGITS = 4
 TEXTS = 2  # of these columns are words, the others numbers
-MADE = re.compile(r"^classes:.*\Z", re.MULTILINE | re.DOTALL)  # what is written, to the end
+WRITTEN = re.compile(r"^classes:.*\Z", re.MULTILINE | re.DOTALL)  # what is written, to the end
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(stored(estimates))
         return OK
-    _print_classes(estimates.classes, estimates.width)
+    print_classes(estimates.classes, estimates.width)
     for load, of_load in estimates.growth.items():
         for metric, growth in of_load.items():
             print(spoken(say(
@@ -105,12 +105,12 @@ def with_estimates(text: str, estimates: Written | Discrepancy) -> str:
     data = stored(estimates)
     for part in ("left_out", "measured"):
         data[part] = {name: Flow(fields) for name, fields in data[part].items()}
-    rest = MADE.sub("", text)
+    rest = WRITTEN.sub("", text)
     return rest + "\n" * (not rest.endswith("\n")) + dump(rounded(data, DIGITS))
 
 
-def _print_classes(classes: Mapping[str, Mapping[str, OwnError]],
-                   width: Mapping[tuple[str, str], float]) -> None:
+def print_classes(classes: Mapping[str, Mapping[str, OwnError]],
+                  width: Mapping[tuple[str, str], float]) -> None:
     """A line per class and quantity, as wide as it is, however narrow the terminal."""
     rows = [tuple(spoken(say("column", name=name.replace("/", "-"), plain=name))
                   for name in HEADER)]

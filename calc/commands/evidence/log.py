@@ -52,11 +52,11 @@ def run(args: argparse.Namespace) -> int:
     path = Path(args.file)
     log = read_log(path)
     scenario = (load_scenario(args.scenario, overrides=args.settings) if args.scenario
-                else _made(log, path, args.settings))
+                else deployment_of(log, path, args.settings))
     terms = startup_terms(scenario, log.printed, log.length)
     wrong = wrong_term(terms)
     if args.write:
-        _store(Path(args.write), path, log, scenario)
+        store(Path(args.write), path, log, scenario)
     if args.json:
         print_json({
             "engine": log.engine, "release": log.release, "refused": log.refused,
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         return OK
     assumed = log.release is None and not args.scenario and not any(
         one.startswith("engine=") for one in args.settings)
-    _print(log, scenario, terms, wrong, assumed)
+    print_terms(log, scenario, terms, wrong, assumed)
     return OK
 
 
@@ -78,7 +78,7 @@ def _source(path: Path) -> str:
     return f"start-up log, {path.name}"
 
 
-def _made(log: StartupText, path: Path, settings: list[str]) -> Scenario:
+def deployment_of(log: StartupText, path: Path, settings: list[str]) -> Scenario:
     """The deployment that a log names, with the settings of the command line.
 
     Raises ParamsError naming what neither of them says.
@@ -96,8 +96,9 @@ def _made(log: StartupText, path: Path, settings: list[str]) -> Scenario:
                                       for name, value in given.items()})
 
 
-def _print(log: StartupText, scenario: Scenario, terms: list[Term], wrong: Term | None,
-           assumed: bool) -> None:
+def print_terms(log: StartupText, scenario: Scenario, terms: list[Term], wrong: Term | None,
+                assumed: bool) -> None:
+    """Print every term beside its prediction."""
     screen = console()
     tell(screen, spoken(say("read", engine=scenario.running.stated if scenario.running
                             else log.engine, model=scenario.model.id, device=scenario.device.id,
@@ -133,7 +134,7 @@ def _shown(name: str, low: float, high: float | None = None) -> str:
     return amount(low, unit) if high is None else interval(low, high, unit)
 
 
-def _store(target: Path, path: Path, log: StartupText, scenario: Scenario) -> None:
+def store(target: Path, path: Path, log: StartupText, scenario: Scenario) -> None:
     """Write the log as an entry of ``params/measurements/memory/``; never over a file.
 
     Raises ParamsError where it cannot be written.

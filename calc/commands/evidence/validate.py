@@ -52,27 +52,27 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a system that is not measured.
     """
     if args.energy:
-        return _energy(args)
+        return validate_energy(args)
     from calc.evidence import validation  # SciPy is loaded only where something is fitted
 
     gates = [name for name in gate_names() if args.system in (None, name)]
     if args.system is not None and not gates:
-        _check(args.system, [system.id for system in measured_systems()])
+        check_measured(args.system, [system.id for system in measured_systems()])
     chosen = ([] if args.system in gates or args.metric not in (None, *METRICS)
               else validation.results(args.system, args.metric))
     cells = [cell for name in gates for cell in gate_cells(name)
              if args.metric in (None, cell.metric)]
     if args.json:
-        print_json(validation.as_json(chosen) | _gate_json(cells))
+        print_json(validation.as_json(chosen) | gate_json(cells))
         return OK
     if chosen:
-        _print_results(chosen)
+        print_results(chosen)
     if cells:
-        _print_gate(cells)
+        print_gate(cells)
     return OK
 
 
-def _print_results(chosen: Sequence[Result]) -> None:
+def print_results(chosen: Sequence[Result]) -> None:
     """A line per system, metric and protocol."""
     rows = [tuple(spoken(say("column", name=name)) for name in HEADER)]
     for result in chosen:
@@ -92,14 +92,14 @@ def _errors(errors: Mapping[str, float], worst_row: int) -> tuple[str, ...]:
             "" if math.isnan(errors["coverage"]) else f"{errors['coverage']:.0%}")
 
 
-def _gate_json(cells: Sequence[GateCell]) -> dict[str, Any]:
+def gate_json(cells: Sequence[GateCell]) -> dict[str, Any]:
     """Summaries of the gates and the rows that are refused."""
     return {"gate": [summary.as_json() for summary in summarise(cells)],
             "refused": [{"system": cell.system, "row": cell.row, "metric": cell.metric,
                          "reason": cell.refused} for cell in cells if cell.refused]}
 
 
-def _print_gate(cells: Sequence[GateCell]) -> None:
+def print_gate(cells: Sequence[GateCell]) -> None:
     """A line per system and metric that is tested on, the worst mean error first."""
     rows = [tuple(spoken(say("column", name=name)) for name in GATE_HEADER)]
     for summary in sorted(summarise(cells), key=lambda one: -one.mean):
@@ -114,7 +114,7 @@ def _print_gate(cells: Sequence[GateCell]) -> None:
             f"{row} ({reason})" for row, reason in reasons.items()))))
 
 
-def _check(name: str, measured: list[str]) -> None:
+def check_measured(name: str, measured: list[str]) -> None:
     """Raises ParamsError for a deployment of which nothing, or not enough, was measured."""
     if name in measured:
         return
@@ -129,7 +129,7 @@ def _check(name: str, measured: list[str]) -> None:
         raise ParamsError(spoken(say("nothing-predicted", file=file, names=listing(METRICS))))
 
 
-def _energy(args: argparse.Namespace) -> int:
+def validate_energy(args: argparse.Namespace) -> int:
     """Print power, throughput and energy per token beside what was measured of them.
 
     Raises ParamsError for a choice of a system or a metric, which this has not.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 import pytest
 
@@ -78,18 +77,6 @@ def test_measured_system_gets_what_all_others_say():
     stored = discrepancy().left_out["s2-910b1-awq"].deviation["concurrent"]["tpot"]
     assert (own.of, own.sides) == ("concurrent/servers/Huawei", stored)
     assert moved.of == "concurrent/widened"
-
-
-def test_evidence_has_the_counts_of_each_class_once():
-    own = classes.errors_of("widened/AMD/sglang", "concurrent")
-    counts = {(each.of, each.inside, each.rows, each.systems)
-              for name, each in own.items() if name in classes.REPORTED}
-    assert len(counts) == 2  # TPOT and TTFT share theirs
-    for lang, words in enumerate(classes.evidence(own)):
-        for of, inside, rows, systems in counts:
-            assert words.count(classes.class_label(of)[lang]) == 1
-            numbers = [inside, rows, systems] if lang == 0 else [systems, rows, inside]
-            assert len(re.findall(r"\D+".join(f"{number}" for number in numbers), words)) == 1
 
 
 # --- cards of which nothing was measured ----------------------------------------------------------

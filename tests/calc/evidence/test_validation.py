@@ -27,11 +27,6 @@ def systems():
 
 
 @pytest.fixture(scope="module")
-def results(systems):
-    return list(validation.uncalibrated_results(systems.values()))
-
-
-@pytest.fixture(scope="module")
 def ttft():
     """Every protocol of the first token of one system, fitted once."""
     return validation.results(AWQ, "ttft")
@@ -68,24 +63,6 @@ def test_errors_of_a_prediction_by_hand(awq):
     size = np.abs(plain.predicted / awq.scenario.measured.column("tpot") - 1)
     assert plain.summary()["mean"] == pytest.approx(size.mean())
     assert plain.worst_row == size.argmax()
-
-
-def test_rows_inside_a_class_are_those_of_its_intervals(systems, results):
-    """Of classes whose systems are all waves, the stored counts are reproduced."""
-    counted = {case.id for case in discrepancy.non_blind_systems(systems.values())}
-    inside, rows = {}, {}
-    for result in results:
-        errors = result.predictions
-        covered = (errors.low <= errors.measured) & (errors.measured <= errors.high)
-        for of, one in zip(result.of, covered, strict=True):
-            for name in classes.ladder(of) if result.system in counted else ():
-                key = name, result.metric
-                inside[key], rows[key] = inside.get(key, 0) + int(one), rows.get(key, 0) + 1
-    stored = {(name, metric): own for name, of in classes.discrepancy().classes.items()
-              for metric, own in of.items()}
-    same = {key for key, count in rows.items() if stored[key].rows == count}
-    assert len(same) > 30
-    assert {key: inside[key] for key in same} == {key: stored[key].inside for key in same}
 
 
 def test_blind_prediction_is_read_and_not_computed():

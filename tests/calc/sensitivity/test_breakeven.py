@@ -21,7 +21,7 @@ from calc.sensitivity.break_even import (
     solve,
     utilisation,
 )
-from calc.sensitivity.paths import MOST_TOKENS, Path, path_of
+from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import Limit, against, better, plan_of
 from catalogue import ParamsError, load_prices
 from reference.plans import knob, law
@@ -96,12 +96,6 @@ def test_kinds_of_turns(difference, start, expected):
 def test_a_turn_between_tried_numbers_is_found_to_the_number(at):
     result = solve(lambda x: np.where(x < at, -2.0, 3.0), 1, 1000, integer=True, most=4)
     assert result.turns == (Turn(at, FIRST, SECOND, STEP, 3.0),)
-
-
-def test_every_number_of_tokens_of_the_usual_range_is_tried():
-    result = solve(lambda x: np.where(x == 77_777, 1.0, -1.0), 1, MOST_TOKENS, integer=True)
-    assert result.tried == MOST_TOKENS
-    assert [(turn.at, turn.after) for turn in result.turns] == [(77_777, SECOND), (77_778, FIRST)]
 
 
 PATH = Path("x", ("x",), "1", 1.0, 9.0, False)
