@@ -178,8 +178,8 @@ def distinct(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """
     code = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        place, count = _places(column)
-        code, _ = _places(code * count + place)
+        index, count = _places(column)
+        code, _ = _places(code * count + index)
     rows = np.empty(int(code.max(initial=-1)) + 1, np.int64)
     rows[code] = np.arange(len(code))
     return rows, code
@@ -190,8 +190,8 @@ def _places(column: np.ndarray) -> tuple[np.ndarray, int]:
     least = int(column.min(initial=0))
     span = int(column.max(initial=0)) - least + 1
     if span > max(DENSE, DENSE_PER_ROW * len(column)):
-        found, place = np.unique(column, return_inverse=True)
-        return place, len(found)
+        numbers, indices = np.unique(column, return_inverse=True)
+        return indices, len(numbers)
     there = np.zeros(span, bool)
     there[column - least] = True
     places = np.cumsum(there) - 1

@@ -102,7 +102,7 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
 
 @dataclass(frozen=True)
 class _Latencies:
-    """Computes latency of the deployments of a pass, some of whose steps are perhaps known."""
+    """Computes latency of the deployments of a pass, whose steps may be computed already."""
 
     attention: str
     names: tuple[str, ...]
