@@ -22,7 +22,7 @@ from catalogue.deployments.admission import (
     problems,
     subject_of,
 )
-from catalogue.deployments.cuts import Cut, Problem, Rule, Subject, Text
+from catalogue.deployments.cuts import Cut, Rule, Subject, Text
 from catalogue.engines.released import AT
 from catalogue.messages import by_language, messages
 from catalogue.reading.amounts import human
@@ -80,14 +80,13 @@ def reasons(scenario: Scenario, quantities: Mapping[str, Any]) -> tuple[Reason, 
 
 def not_loaded(scenario: Scenario) -> tuple[Reason, ...]:
     """Why nothing loads a deployment, whatever its memory."""
-    return tuple(_sentence(problem) for problem in problems(
-        subject_of(scenario), cut_of(scenario)))
-
-
-def _sentence(problem: Problem) -> Reason:
-    en, zh = problem.text["en"], problem.text["zh"]
-    begun = en if AT in en.split()[0] else en[0].upper() + en[1:]  # a release keeps its name
-    return Reason(problem.kind, dict(problem.numbers), {"en": f"{begun}.", "zh": f"{zh}。"})
+    reasons_of_rules = []
+    for problem in problems(subject_of(scenario), cut_of(scenario)):
+        en, zh = problem.text["en"], problem.text["zh"]
+        begun = en if AT in en.split()[0] else en[0].upper() + en[1:]  # a release keeps its name
+        reasons_of_rules.append(Reason(problem.kind, dict(problem.numbers),
+                                       {"en": f"{begun}.", "zh": f"{zh}。"}))
+    return tuple(reasons_of_rules)
 
 
 def _short(quantities: Mapping[str, Any]) -> Reason:

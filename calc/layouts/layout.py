@@ -495,7 +495,7 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
         workload["block_size"] = blocks[load_device(choice.device).type]
     if space.block_size is not None:
         workload["block_size"] = space.block_size
-    workload |= _arrivals(goal)
+    workload |= arrival_settings(goal)
     mechanisms = parts.pop("mechanisms", {})
     if choice.micro_batches > 1:
         mechanisms["micro_batches"] = choice.micro_batches
@@ -531,7 +531,7 @@ def as_asked(goal: Goal, choice: Choice) -> dict[str, Any]:
     return file
 
 
-def _arrivals(goal: Goal) -> dict[str, Any]:
+def arrival_settings(goal: Goal) -> dict[str, Any]:
     """How requests arrive, as a scenario says it."""
     demand = goal.demand
     if demand.arrival_rate is not None:

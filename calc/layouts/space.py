@@ -346,7 +346,7 @@ class Space:
             exchanged &= cells["expert"] > load_node(base.node).devices_per_node.value
         keep = (cells["micro_batches"] == 1) | exchanged
         keep &= ~self._undrafted(base, cells)
-        keep &= (cells["prefill_context"] == 0) | _deals_prompts(base, cells)
+        keep &= (cells["prefill_context"] == 0) | deals_prompts(base, cells)
         cells = {name: column[keep] for name, column in cells.items()}
         return cells if self.share is None else cells | {"utilization": self.share(cells)}
 
@@ -363,7 +363,7 @@ class Space:
             per_node = int(node.devices_per_node.value)
             rows, left = enumerate_layouts(card_counts(cards.fewest, key[1], per_node), Sizes(
                 space.tensor, space.pipeline, space.data, space.expert, self.slices(),
-                lambda ranks: _spares(self.goal, self.shapes, ranks, per_node),
+                lambda ranks: spare_counts(self.goal, self.shapes, ranks, per_node),
                 space.decode_context))
             if space.pipeline is None and joined_fast(node):
                 unsplit = (rows["pipeline"] == 1) | (np.maximum(
@@ -517,7 +517,7 @@ def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     return (*placement(node, cells), cells["spares"] > 0, drafter, cells["slices"] > 1)
 
 
-def _deals_prompts(base: Base, cells: Cells) -> np.ndarray:
+def deals_prompts(base: Base, cells: Cells) -> np.ndarray:
     """Which layouts an engine deals prompts in, of those that have a switch for it: over several
     ranks that do not deal the cache too, under SGLang in replicas of their own within a server."""
     deals: np.ndarray = (cells["tensor"] > 1) & (cells["context"] == 1)
@@ -551,7 +551,7 @@ def node_of(offer: Offer, device: Device) -> Node:
     return load_node(name)
 
 
-def _spares(goal: Goal, shapes: dict[str, Any], ranks: int, per_node: int) -> list[int]:
+def spare_counts(goal: Goal, shapes: dict[str, Any], ranks: int, per_node: int) -> list[int]:
     """Numbers of redundant experts that are tried with so many ranks, the fewest first [1]; unless
     the goal lists some, inside a server no more than experts need to be dealt out."""
     routed = int(shapes["n_routed_experts"])

@@ -141,7 +141,7 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
 
     Raises ValueError for arrays that are not of one length, or for a name that is not computed.
     """
-    fixed, arrays, count = _told_apart(inputs)
+    fixed, arrays, count = split_inputs(inputs)
     # of one block, since large ones come in large pages, which are there much sooner
     result = dict(zip(names, np.empty((len(names), count)), strict=True))
     # glibc hands small blocks back to the system and fetches them again, pass by pass, until a
@@ -167,7 +167,7 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
     return result
 
 
-def _told_apart(inputs: Columns) -> tuple[dict[str, Number], dict[str, np.ndarray], int]:
+def split_inputs(inputs: Columns) -> tuple[dict[str, Number], dict[str, np.ndarray], int]:
     """Inputs that are one number of all deployments, the others, and how many deployments.
 
     Raises ValueError for arrays that are not of one length.

@@ -86,12 +86,12 @@ def alternatives(scenario: Scenario) -> Alternatives:
     """
     if scenario.file.offload is not None:
         return Alternatives(None, None, None, None, 0)
-    goal = _goal(scenario)
+    goal = throughput_goal(scenario)
     space = Space(goal, resolve=lambda choice: changed(scenario, _settings(scenario, choice)),
                   share=default_share(scenario))
     space.model = scenario.model  # with what was changed in it
     selection = Selection(search(goal, space=space))
-    best, own, official = (_advice(scenario, row) for row in (
+    best, own, official = (advice_of(scenario, row) for row in (
         selection.central, selection.central_of(scenario.precision.id),
         selection.central_of(selection.official_precision)))
     if not reasons(scenario, evaluate(scenario.inputs(), scenario.model.attention)):
@@ -149,7 +149,7 @@ def default_share(scenario: Scenario) -> Callable[[Cells], np.ndarray] | None:
     return share
 
 
-def _goal(scenario: Scenario) -> Goal:
+def throughput_goal(scenario: Scenario) -> Goal:
     """The most throughput for the requests of a deployment, on its cards."""
     inputs, workload = scenario.inputs(), scenario.file.workload
     return goal_of(scenario, {
@@ -168,7 +168,7 @@ def _goal(scenario: Scenario) -> Goal:
 
 def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:
     """Settings of a choice that are not the deployment's own."""
-    own = _own(scenario)
+    own = own_settings(scenario)
     # none of them is searched
     plain = {key: value for key, value in PLAIN.items() if own.get(key) not in (None, value)}
     changed_settings = plain | {key: value for key, value in choice.settings().items()
@@ -178,7 +178,8 @@ def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:
     return changed_settings if chunk == choice.chunk else changed_settings | {CHUNK: choice.chunk}
 
 
-def _advice(scenario: Scenario, row: Row | None) -> Advice | None:
+def advice_of(scenario: Scenario, row: Row | None) -> Advice | None:
+    """Settings and quantities of a row beside a deployment; None of no row."""
     if row is None:
         return None
     settings = _settings(scenario, row.choice)
@@ -186,7 +187,7 @@ def _advice(scenario: Scenario, row: Row | None) -> Advice | None:
                   central_values(changed(scenario, settings), CHANGE_QUANTITIES))
 
 
-def _own(scenario: Scenario) -> Mapping[str, str | int]:
+def own_settings(scenario: Scenario) -> Mapping[str, str | int]:
     """What a deployment's settings are."""
     file = scenario.file
     own: dict[str, str | int] = {"precision": scenario.precision.id}

@@ -58,11 +58,11 @@ OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throu
 def draws_of(result: SearchResult, rows: Sequence[Row]) -> list[Drawn]:
     """Draws of all quantities of deployments by name, shape (DRAWS,) each; of two pools with the
     one that decodes, and the requests that the cache of either holds."""
-    pools = _pools(result, [choice for row in rows for choice in row.choices])
-    return [_of_row(result, row, [pools[choice] for choice in row.choices]) for row in rows]
+    pools = draws_of_pools(result, [choice for row in rows for choice in row.choices])
+    return [draws_of_row(result, row, [pools[choice] for choice in row.choices]) for row in rows]
 
 
-def _of_row(result: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
+def draws_of_row(result: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
     """Draws of one deployment, of those of its pools."""
     goal, wishes = result.wishes.goal, result.wishes
     if row.prefill is None:
@@ -85,13 +85,13 @@ def _of_row(result: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
         quantities = as_served(least(quantities, quantities["throughput"] > 0), goal.demand)
     of, own = class_of(deployed), own_errors(deployed)
     first_own = own if prefills is deployed else own_errors(prefills)
-    quantities |= _own_errors(of, own, first_own, quantities, row.prefill is None)
+    quantities |= own_error_draws(of, own, first_own, quantities, row.prefill is None)
     if row.prefill is None and of_load(goal.demand):
         quantities = as_asked(goal.demand, quantities)
-    return Drawn(_priced(wishes, row, quantities), deployed, capacity)
+    return Drawn(with_cost(wishes, row, quantities), deployed, capacity)
 
 
-def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
+def with_cost(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
             ) -> dict[str, np.ndarray]:
     """Draws with what follows from them, and what an hour of a card costs."""
     columns = {**quantities, "devices": np.full(DRAWS, row.devices)}
@@ -109,7 +109,7 @@ def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
     return columns
 
 
-def _pools(result: SearchResult, choices: Iterable[Choice]) -> dict[Choice, Drawn]:
+def draws_of_pools(result: SearchResult, choices: Iterable[Choice]) -> dict[Choice, Drawn]:
     """Draws of pools, or of deployments that are none, those of one base at once; a pool stands in
     many pairs."""
     drawn = dict[Choice, Drawn]()
@@ -122,12 +122,12 @@ def _pools(result: SearchResult, choices: Iterable[Choice]) -> dict[Choice, Draw
                               choice.pool), []).append(choice)
     for several in alike.values():
         for start in range(0, len(several), AT_ONCE):
-            drawn |= _drawn(result, several[start:start + AT_ONCE])
+            drawn |= draws_of_base(result, several[start:start + AT_ONCE])
     result.drawn_pools |= {choice: pool for choice, pool in drawn.items() if choice.pool}
     return drawn
 
 
-def _drawn(result: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn]:
+def draws_of_base(result: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn]:
     """Draws of pools of one base from the ranges of their inputs, without the formulas' own error.
     """
     demand, pool = result.wishes.goal.demand, choices[0].pool
@@ -137,8 +137,8 @@ def _drawn(result: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Draw
         ENOUGH: "steady_request_throughput" if demand.arrival_rate is not None else "steady_users"}
     scenarios = [scenario(result.wishes.goal, choice) for choice in choices]
     fixed = pool == "prefill" or not (pool or loaded)
-    inputs = [_inputs(deployed, fixed) for deployed in scenarios]
-    inputs = [_with_hits(demand, columns, deployed) if choice.hits is not None else columns
+    inputs = [input_draws(deployed, fixed) for deployed in scenarios]
+    inputs = [with_hits(demand, columns, deployed) if choice.hits is not None else columns
               for choice, columns, deployed in zip(choices, inputs, scenarios, strict=True)]
     wanted = [*(names.values() if pool is None else RATED[pool]), *loaded.values(), *powered]
     attention = scenarios[0].model.attention
@@ -202,7 +202,7 @@ def _cache_capacity(demand: Demand, choices: Sequence[Choice], deployed: Scenari
         [[choice.concurrency / choice.data] for choice in choices]))
 
 
-def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:
+def input_draws(deployed: Scenario, fixed: bool) -> dict[str, Any]:
     """Draws of the inputs of a pool, shape (k, DRAWS) for as many numbers of requests in flight, of
     what has a range or, where there are several, of all that has."""
     inputs: dict[str, Any] = dict(deployed.inputs())
@@ -218,7 +218,7 @@ def _inputs(deployed: Scenario, fixed: bool) -> dict[str, Any]:
                 "concurrency": np.broadcast_to(counts[:, np.newaxis], shape)}
 
 
-def _with_hits(demand: Demand, inputs: dict[str, Any], deployed: Scenario) -> dict[str, Any]:
+def with_hits(demand: Demand, inputs: dict[str, Any], deployed: Scenario) -> dict[str, Any]:
     """Draws of inputs with what the cache has in each of the prefixes of users who think."""
     quantities = evaluate(inputs, deployed.model.attention, decode=False)
     shares = hits_left(demand, inputs["data_parallel"], quantities["mean_requests"],
@@ -242,7 +242,7 @@ def _joined(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return joined
 
 
-def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
+def own_error_draws(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
                 quantities: Mapping[str, np.ndarray], inversely: bool) -> dict[str, np.ndarray]:
     """Draws with the formulas' own error: that which a class shares, and that of the distance from
     what was measured of it. A first token is as far from that as what prefills it, whose own error

@@ -273,7 +273,7 @@ def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     asks for money where no card has a price.
     """
     goal = goal or space.goal
-    _contradictions(space, goal)
+    check_contradictions(space, goal)
     hours, unpriced = {}, []
     for offer in space.offers:
         prices = prices_of(offer.device)
@@ -300,7 +300,7 @@ def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     return Wishes(goal, objectives, own, hours, tuple(unpriced), margins)
 
 
-def _contradictions(space: Space, goal: Goal) -> None:
+def check_contradictions(space: Space, goal: Goal) -> None:
     """Refuse a goal whose demand and limits say two things of one quantity."""
     demand, wanted = goal.demand, goal.limits.throughput
     if wanted is None:
@@ -317,10 +317,10 @@ def _contradictions(space: Space, goal: Goal) -> None:
         raise ParamsError(f"{goal.id}: {why} are {human(most, 'token/s')}, the goal asks for "
                           f"{human(wanted, 'token/s')}, expected at most what arrives.")
     if demand.users is not None and not demand.think_time and goal.space.pools == ["one"]:
-        _too_fast(space, goal, demand.users, wanted)
+        check_pace(space, goal, demand.users, wanted)
 
 
-def _too_fast(space: Space, goal: Goal, users: int, wanted: float) -> None:
+def check_pace(space: Space, goal: Goal, users: int, wanted: float) -> None:
     """Refuse a throughput for which so few users would need tokens faster than any card gives them.
 
     Only where users may wait longer by the goal's own TPOT: else the nearest miss says more. A
@@ -369,7 +369,7 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
     Raises ParamsError, one sentence, for what cannot be used.
     """
     overrides: dict[str, Override] = {}
-    for key, override in map(_setting, settings):
+    for key, override in map(parse_setting, settings):
         limit, _, at = key.rpartition(".")
         if key in LIMITED_TIMES:
             limit, at = key, MEAN
@@ -388,7 +388,8 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
     return goal
 
 
-def _setting(text: str) -> tuple[str, Override]:
+def parse_setting(text: str) -> tuple[str, Override]:
+    """Key and value of ``KEY=VALUE``. Raises ParamsError for anything else."""
     key, equals, raw = (part.strip() for part in text.partition("="))
     if not (key and equals and raw):
         plain = unicodedata.normalize("NFKC", text)
@@ -396,7 +397,7 @@ def _setting(text: str) -> tuple[str, Override]:
                           f"{plain if '=' in plain and plain != text else 'limits.tpot=50ms'}.")
     origin = f"--set {key}"
     if key in LIMITED_TIMES and raw.startswith("{"):
-        return key, Override(_percentiles(key, raw), origin)
+        return key, Override(parse_percentiles(key, raw), origin)
     listed = (key in LISTS or key.startswith(LISTS_OF)) and key not in SINGLE and raw != ANY
     if listed and raw.startswith("[") and raw.endswith("]"):
         raw = raw[1:-1]
@@ -408,7 +409,7 @@ def _setting(text: str) -> tuple[str, Override]:
     return key, Override(value, origin)
 
 
-def _percentiles(key: str, raw: str) -> dict[str, str]:
+def parse_percentiles(key: str, raw: str) -> dict[str, str]:
     """Times by percentile, written as a goal's file has them: ``{p90: 2 s, p99: 5 s}``."""
     parts = [part.partition(":") for part in raw.strip("{} ").split(",")]
     times = {name.strip(): time.strip() for name, _, time in parts}

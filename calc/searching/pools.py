@@ -177,11 +177,11 @@ def pools(space: Space, criteria: Wishes, keep: Callable[[Base, Cells], np.ndarr
                 cells = at(cells, np.flatnonzero(keep(base, cells)))
             if not len(cells["data"]):
                 continue
-            counts[pool], parts = (_prefilling(tried, cells) if pool == "prefill"
-                                   else _decoding(tried, criteria, cells))
+            counts[pool], parts = (prefill_candidates(tried, cells) if pool == "prefill"
+                                   else decode_candidates(tried, criteria, cells))
             for part in parts:
-                if len(part["data"]) and (able := _able(
-                        _columns(pool, tried, criteria, part, deployed), criteria)):
+                if len(part["data"]) and (able := feasible_pools(
+                        pool_columns(pool, tried, criteria, part, deployed), criteria)):
                     best.add(able | {"base": np.full(len(able["devices"]), number)})
         yield Pools(base, pool_space.most(base), fronts["prefill"].rows, fronts["decode"].rows,
                     (counts["prefill"], counts["decode"]))
@@ -217,7 +217,8 @@ def pairs(space: Space, criteria: Wishes, before: Sequence[Pools] | None = None,
                 continue
             own = one.base.precision
             own_front = alone.setdefault(own, Front(criteria.objectives, ties=False))
-            for joined in _joined(*_worth_pairing(one, decode, criteria, own_front, few), criteria):
+            sides = pairing_candidates(one, decode, criteria, own_front, few)
+            for joined in joined_pairs(*sides, criteria):
                 same = np.array([base.precision == own for base in bases])[joined["decode base"]]
                 own_front.add(at(joined, np.flatnonzero(same)))
                 front.add(at(joined, np.flatnonzero(~same)))
@@ -232,8 +233,8 @@ def pairs(space: Space, criteria: Wishes, before: Sequence[Pools] | None = None,
     return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every, is_complete)
 
 
-def _worth_pairing(one: Pools, others: list[Pools], criteria: Wishes, front: Front, few: int | None
-                   ) -> tuple[Cells, Cells]:
+def pairing_candidates(one: Pools, others: list[Pools], criteria: Wishes, front: Front,
+                       few: int | None) -> tuple[Cells, Cells]:
     """Prefill pools of a base and decode pools of others that may be in a pair that is within the
     limits and on a front, were the other pool the best in everything; or so many of them.
 
@@ -252,7 +253,7 @@ def _worth_pairing(one: Pools, others: list[Pools], criteria: Wishes, front: Fro
         best = {name: float(column.max() if SIGNS[name] > 0 else column.min())
                 for name, column in other.items() if name in SIGNS}
         first, then = (own, best) if own is prefill else (best, own)
-        bounds = _at_best(first, then, criteria)
+        bounds = pairs_at_best(first, then, criteria)
         keep = np.ones(len(own["devices"]), bool)
         for excess in criteria.excess(bounds).values():
             keep &= excess <= 0
@@ -272,7 +273,7 @@ def _priced(pools: Cells, hour: float, most: int) -> Cells:
     return {**pools, "hour": ones * hour, "most": ones * most}
 
 
-def _at_best(first: Mapping[str, Any], then: Mapping[str, Any], criteria: Wishes
+def pairs_at_best(first: Mapping[str, Any], then: Mapping[str, Any], criteria: Wishes
              ) -> dict[str, np.ndarray]:
     """What pairs of pools come to at best: nothing waits, and both are busy all the time."""
     demand = criteria.goal.demand
@@ -300,7 +301,7 @@ def _mated(base: Base, criteria: Wishes) -> tuple[str | None, ...]:
     return base.engine, base.precision, load_device(base.device).software, card
 
 
-def _able(pools: Cells, criteria: Wishes) -> Cells:
+def feasible_pools(pools: Cells, criteria: Wishes) -> Cells:
     """Pools that may be in a pair within the limits, whatever the other one is. Nothing where there
     is none."""
     limits = criteria.limits
@@ -332,7 +333,7 @@ def _needed(criteria: Wishes, tpot: Number) -> Number:
     return np.maximum(rate, demand.users / (stay + (demand.think_time or 0.0)))
 
 
-def _prefilling(tried: CandidateCells, cells: Cells) -> tuple[int, Iterable[Cells]]:
+def prefill_candidates(tried: CandidateCells, cells: Cells) -> tuple[int, Iterable[Cells]]:
     """How many prefill pools hold their requests, and those."""
     new = tried.demand.input_tokens * (1 - tried.demand.prefill_hit_share)
     requests = np.clip(np.ceil(CHUNKS * cells["chunk"] / max(new, 1.0)), *PROMPTS).astype(int)
@@ -341,7 +342,8 @@ def _prefilling(tried: CandidateCells, cells: Cells) -> tuple[int, Iterable[Cell
     return len(fit["data"]), [fit]
 
 
-def _decoding(tried: CandidateCells, criteria: Wishes, cells: Cells) -> tuple[int, Iterable[Cells]]:
+def decode_candidates(tried: CandidateCells, criteria: Wishes, cells: Cells
+                      ) -> tuple[int, Iterable[Cells]]:
     """How many decode pools there are, each with every number of requests that it holds, of those
     that are asked for; and those that may finish what a pair needs, some at a time.
 
@@ -356,7 +358,7 @@ def _decoding(tried: CandidateCells, criteria: Wishes, cells: Cells) -> tuple[in
     return int(batch_counts(cells, most, listed).sum()), filled(cells, most, listed, fewest=fewest)
 
 
-def _columns(pool: str, tried: CandidateCells, criteria: Wishes, part: Cells,
+def pool_columns(pool: str, tried: CandidateCells, criteria: Wishes, part: Cells,
              deployed: Scenario) -> Cells:
     """Settings, rates and times of pools, shape (n,) each, and what they draw when busy [W]."""
     inputs, demand = tried.columns(part), criteria.goal.demand
@@ -447,13 +449,13 @@ def as_served(pairs: Mapping[str, np.ndarray], demand: Demand) -> dict[str, np.n
                         for name, value in served.items()}}
 
 
-def _joined(first: Cells, then: Cells, criteria: Wishes) -> Iterator[Cells]:
+def joined_pairs(first: Cells, then: Cells, criteria: Wishes) -> Iterator[Cells]:
     """Pairs that the cards allow and that are within all limits, some at a time."""
     count, left = len(then["devices"]), []
     step = max(1, BLOCK // max(1, count))
     for start in range(0, len(first["devices"]) if count else 0, step):
         some = at(first, np.arange(start, min(start + step, len(first["devices"]))))
-        left.append(_paired(some, then, criteria))
+        left.append(pairs_of(some, then, criteria))
         if sum(len(part["devices"]) for part in left) >= BLOCK:
             yield _stacked(left)
             left = []
@@ -466,7 +468,7 @@ def _stacked(parts: list[Cells]) -> Cells:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _paired(first: Cells, then: Cells, criteria: Wishes) -> Cells:
+def pairs_of(first: Cells, then: Cells, criteria: Wishes) -> Cells:
     """Each pool with each, if the cards allow them and they are within all limits."""
     cards, goal = first["devices"][:, None] + then["devices"], criteria.goal
     one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= then["most"]))

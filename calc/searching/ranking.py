@@ -101,7 +101,8 @@ class SampledRow:
             value = float(self.row.quantities[name])
             amounts[name] = Amount(value, min(low, value), max(high, value), unit, name=name)
         if self.row.prefill is None and self.deployed is not None:
-            amounts |= (estimated := _estimated(self.goal, self.row, self.deployed, self.seen))
+            estimated = estimated_amounts(self.goal, self.row, self.deployed, self.seen)
+            amounts |= estimated
             slower = self.row.quantities["throughput"] / estimated["throughput"].value
             amounts |= {name: amounts[name].scaled(slower) for name in PER_TOKEN if name in amounts}
         return amounts
@@ -128,7 +129,7 @@ class SampledRow:
         symbols = seen_by_users(self.goal.demand)
         estimated = predicted(self.deployed, symbols.values())
         return self.quantities | {
-            name: _stretched(self.quantities[name], estimated[symbol]) for name, symbol in
+            name: stretched(self.quantities[name], estimated[symbol]) for name, symbol in
             symbols.items() if name in self.quantities}
 
 
@@ -263,7 +264,7 @@ def sample_rows(result: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
     return [result.draws[row.choices] for row in rows]
 
 
-def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
+def stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
     """Draws whose 10% and 90% points are moved to the ends of an interval, in logarithms."""
     low, high = np.quantile(draws, (LOW, HIGH), method=OBSERVED)
     if not 0 < low < high < math.inf or amount.low <= 0:
@@ -273,7 +274,7 @@ def _stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:
     return moved
 
 
-def _estimated(goal: Goal, row: Row, deployed: Scenario, simulated_row: Simulated | None
+def estimated_amounts(goal: Goal, row: Row, deployed: Scenario, simulated_row: Simulated | None
                ) -> dict[str, Amount]:
     """Times and rates of a deployment as an estimate of its file tells them."""
     names = seen_by_users(goal.demand)
@@ -403,11 +404,11 @@ def least_share(shares: Iterable[float]) -> float:
 def extras(result: SearchResult, row: Row) -> int:
     """How many things a deployment does that a plain one does not [1]; a format of which no score
     is published is one, and so are weights that are converted besides."""
-    return row.extras + sum(_unscored(result.space.model, name) for name in {
+    return row.extras + sum(unscored_parts(result.space.model, name) for name in {
         choice.precision for choice in row.choices})
 
 
-def _unscored(model: Model, name: str) -> int:
+def unscored_parts(model: Model, name: str) -> int:
     """What of a format is not known to keep the quality: the whole, and weights other than the
     published [1]."""
     scores = quality(model, name)

@@ -694,12 +694,12 @@ def inside(selection: Selection) -> Row | None:
                 base.precision not in covered["precision"] or 1 not in covered["pools"]):
             continue
         fewest, most = covered["requests"]
-        for narrowed in _within(goal, base, covered):
+        for narrowed in goals_within(goal, base, covered):
             again = search(narrowed, paired=False)
             rows += [row for row in again.rows(again.front)
                      if fewest <= row.choice.concurrency / row.devices <= most]
     if not result.wishes.limits:
-        rows = _smallest(rows, result.wishes.objectives)
+        rows = smallest_replicas(rows, result.wishes.objectives)
     for _ in range(MOST_SIMULATED):
         best = selection.best_of(rows)
         if best is None or not selection.offers(best):
@@ -711,7 +711,7 @@ def inside(selection: Selection) -> Row | None:
     return None
 
 
-def _smallest(rows: Iterable[Row], objectives: Mapping[str, int]) -> list[Row]:
+def smallest_replicas(rows: Iterable[Row], objectives: Mapping[str, int]) -> list[Row]:
     """Of deployments that differ in how many replicas they have, and not in what is best by more
     than is worth telling, the smallest."""
     smallest: dict[Any, Row] = {}
@@ -724,7 +724,7 @@ def _smallest(rows: Iterable[Row], objectives: Mapping[str, int]) -> list[Row]:
     return list(smallest.values())
 
 
-def _within(goal: Goal, base: Base, covered: Mapping[str, tuple[Any, ...]]) -> Iterator[Goal]:
+def goals_within(goal: Goal, base: Base, covered: Mapping[str, tuple[Any, ...]]) -> Iterator[Goal]:
     """A goal on one base within what was measured; for each cut of a replica of its own, where
     nobody says how many users there are and the requests of a rank are tried."""
     space, users = goal.space, goal.demand.users

@@ -58,12 +58,8 @@ def row_label(row: Row) -> str:
 def short_label(row: Row) -> str:
     """The format and the layout of a deployment, of two pools each."""
     formats = " + ".join(dict.fromkeys(choice.precision for choice in row.choices))
-    return f"{formats} {' + '.join(_layout(choice) for choice in row.choices)}"
-
-
-def _layout(choice: Choice) -> str:
-    """A layout with what it drafts."""
-    return translated(choice.layouts) + spoken(steps_of(choice))
+    layouts = (translated(choice.layouts) + spoken(steps_of(choice)) for choice in row.choices)
+    return f"{formats} {' + '.join(layouts)}"
 
 
 def interval(row: ReportRow, name: str) -> str:
