@@ -14,7 +14,7 @@ from catalogue.models.huggingface import import_config
 from tools.engine import lines, model, prometheus, served
 from tools.engine.__main__ import RESULTS
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN
-from tools.engine.server import Plan
+from tools.engine.running_server import Plan
 
 RULES = {"groups": [{"name": "serve", "rules": [
     {"alert": "Slow", "expr": "rate(vllm:a_sum[5m]) > 1 and on() rate(vllm:a_sum[1h]) > 1",

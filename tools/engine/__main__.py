@@ -24,7 +24,7 @@ from tools.engine import lines, processor, served
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, ready
 from tools.engine.prometheus import FASTER
 from tools.engine.rows import Row
-from tools.engine.server import STATED
+from tools.engine.running_server import STATED
 
 ROOT = catalogue.ROOT.parent
 RESULTS = ROOT / "notebooks/pages/deciding/engine.json"

@@ -20,10 +20,10 @@ from typing import Any
 
 import catalogue
 from calc.launching.bench import Bench, of_closed_loop
-from tools.engine import model, server
+from tools.engine import model, running_server
 from tools.engine.environment import WRITTEN, Environment
 from tools.engine.rows import Row
-from tools.engine.server import HOST, Plan, calc
+from tools.engine.running_server import HOST, Plan, calc
 
 FILE = catalogue.ROOT / "templates" / "example-processor-plan.yml"
 # a quarter as wide as DeepSeek-V3, an eighth as deep; latent widths are its own
@@ -91,8 +91,8 @@ def rows(environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
               {f"{metric}_{users}": amount.value for users, (_, run) in runs.items()
                for metric, amount in run.predicted.items()})
     first = runs[max(LOADS)][0]
-    with server.serve(environment, first, folder / "own.log") as started:
-        if server.startup_time(started, f"{first.address}/health") is None:
+    with running_server.serve(environment, first, folder / "own.log") as started:
+        if running_server.startup_time(started, f"{first.address}/health") is None:
             yield Row("started", "the server", "does not start", "answers", False)
             return
         for users, (plan, run) in runs.items():
@@ -101,9 +101,9 @@ def rows(environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
     traces.mkdir(exist_ok=True)
     profiler = {"profiler": "torch", "torch_profiler_dir": str(traces.absolute()),
                 "torch_profiler_with_stack": False}
-    with server.serve(environment, first, folder / "profiled.log",
+    with running_server.serve(environment, first, folder / "profiled.log",
                       "--profiler-config", json.dumps(profiler)) as started:
-        if server.startup_time(started, f"{first.address}/health") is not None:
+        if running_server.startup_time(started, f"{first.address}/health") is not None:
             for name in PROFILED:
                 times = profiled(first, name, traces)
                 yield Row(f"step-{name}", f"a step of {name}",
@@ -113,7 +113,8 @@ def rows(environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
 
 def measured(environment: Environment, plan: Plan, run: Bench, users: int, folder: Path) -> Row:
     """One run of the bench beside its prediction [s]."""
-    result = server.bench(environment, plan, folder / f"own-{users}.log", run.name)[run.name]
+    results = running_server.bench(environment, plan, folder / f"own-{users}.log", run.name)
+    result = results[run.name]
     numbers: dict[str, Any] = {"users": users, "requests": result["completed"]}
     for metric, name in METRICS.items():
         amount = run.predicted[metric]
@@ -136,11 +137,11 @@ def profiled(plan: Plan, name: str, traces: Path) -> dict[str, float]:
     Raises RuntimeError if it wrote no step.
     """
     users, answer = PROFILED[name]
-    with server.load(plan, users, int(plan.runs[0]["asked"]["input_tokens"]), answer):
+    with running_server.load(plan, users, int(plan.runs[0]["asked"]["input_tokens"]), answer):
         time.sleep(SETTLES)
-        server.ask(f"{plan.address}/start_profile", {})
+        running_server.ask(f"{plan.address}/start_profile", {})
         time.sleep(WATCHED)
-        server.ask(f"{plan.address}/stop_profile", {})
+        running_server.ask(f"{plan.address}/stop_profile", {})
     newest_first = sorted(traces.glob("**/*.json*"), key=lambda path: -path.stat().st_mtime)
     for path in newest_first:
         body = path.read_bytes()

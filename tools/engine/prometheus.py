@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from tools.engine.server import ask, process, startup_time, within
+from tools.engine.running_server import ask, process, startup_time, within
 
 FASTER = 15  # a scrape each second instead of every 15; 5 minutes become 20 seconds
 ADDRESS = "127.0.0.1:9187"

@@ -9,10 +9,10 @@ from typing import Any
 
 import yaml
 
-from tools.engine import model, prometheus, server
+from tools.engine import model, prometheus, running_server
 from tools.engine.environment import WRITTEN, Environment
 from tools.engine.rows import Row
-from tools.engine.server import HOST, Plan, calc
+from tools.engine.running_server import HOST, Plan, calc
 
 SCENARIO = Path(__file__).with_name(f"{model.NAME}.yml")
 HEALTHY, FULL = 0.5, 4  # users, of those that are planned
@@ -50,13 +50,13 @@ def rows(environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
         folder: for files and logs.
     """
     plan = deployed(python, folder)
-    with server.serve(environment, plan, folder / "serve.log") as started:
-        seconds = server.startup_time(started, f"{plan.address}/health")
+    with running_server.serve(environment, plan, folder / "serve.log") as started:
+        seconds = running_server.startup_time(started, f"{plan.address}/health")
         words = ERRORS if seconds is None else CHANGES
         log = (folder / "serve.log").read_text(encoding="utf-8", errors="replace")
         notes = [line.rpartition("] ")[2].strip()[:200] for line in log.splitlines()
                  if any(word in line for word in words)]
-        yield Row("start", "nodes/serve-0.sh, as written, and " + server.STATED,
+        yield Row("start", "nodes/serve-0.sh, as written, and " + running_server.STATED,
                   "does not start" if seconds is None else f"answers after {seconds:.0f} s",
                   "answers", seconds is not None,
                   None if seconds is None else {"seconds": round(seconds)},
@@ -67,7 +67,7 @@ def rows(environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
         yield from benchmarked(environment, python, plan, folder)
         with prometheus.prometheus(plan.folder / "monitoring", folder / "prometheus"):
             yield from watched(plan)
-            server.stop(started)
+            running_server.stop(started)
             yield alerts("stopped", "the server is stopped",
                          prometheus.watch(RAISED, {STOPPED}), {STOPPED})
 
@@ -80,12 +80,12 @@ def planned_load(plan: Plan) -> dict[str, int]:
 def requested(plan: Plan) -> Iterator[Row]:
     """A completion, and the metrics of the rules."""
     run = planned_load(plan)
-    tokens = server.completion(plan, run["input_tokens"], run["output_tokens"])
+    tokens = running_server.completion(plan, run["input_tokens"], run["output_tokens"])
     yield Row("completion", f"a completion of {run['output_tokens']} tokens", f"{tokens} tokens",
               f"{run['output_tokens']} tokens", tokens == run["output_tokens"])
     rules = (plan.folder / "monitoring" / "alerts.yml").read_text(encoding="utf-8")
     named = prometheus.metrics(yaml.safe_load(rules))
-    exported = named & prometheus.exported(server.ask(f"{plan.address}/metrics"))
+    exported = named & prometheus.exported(running_server.ask(f"{plan.address}/metrics"))
     yield Row("metrics", "series in the rules of the alerts", f"{len(exported)} exported",
               f"{len(named)}", bool(named) and named == exported,
               {"named": len(named), "exported": len(exported)}, sorted(named - exported))
@@ -93,7 +93,7 @@ def requested(plan: Plan) -> Iterator[Row]:
 
 def benchmarked(environment: Environment, python: Path, plan: Plan, folder: Path) -> Iterator[Row]:
     """The bench as written, and the calibration from its results."""
-    results = server.bench(environment, plan, folder / "bench.log")
+    results = running_server.bench(environment, plan, folder / "bench.log")
     expected = {run["name"]: run["asked"]["requests"] for run in plan.runs}
     completed = {name: int(result["completed"]) for name, result in results.items()}
     saw, planned = (", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
@@ -114,17 +114,17 @@ def watched(plan: Plan) -> Iterator[Row]:
     """Alerts of a healthy server, of one with a full queue, and after the load."""
     run = planned_load(plan)
     users, lengths = run["concurrency"], (run["input_tokens"], run["output_tokens"])
-    with server.load(plan, int(HEALTHY * users), *lengths) as done:
+    with running_server.load(plan, int(HEALTHY * users), *lengths) as done:
         seen = prometheus.watch(SETTLED)
         failing = prometheus.failing_rules()
     yield Row("rules", "rules that Prometheus evaluates", f"{len(failing)} fail", "0 fail",
               not failing, None, [f"{name}: {reason}" for name, reason in failing.items()])
     yield alerts("healthy", f"{int(HEALTHY * users)} users, {len(done)} answers", seen, set())
     expected = {QUEUE, *OF_A_CARD}
-    with server.load(plan, FULL * users, *lengths):
+    with running_server.load(plan, FULL * users, *lengths):
         seen = prometheus.watch(RAISED, expected)
     yield alerts("full", f"{FULL * users} users where {users} are planned", seen, expected)
-    silent = server.within(OVER, lambda: not prometheus.firing())
+    silent = running_server.within(OVER, lambda: not prometheus.firing())
     yield Row("over", "all users gone", "silent" if silent else "alerts fire", "silent", silent)
 
 
