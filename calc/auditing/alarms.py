@@ -38,8 +38,8 @@ from catalogue.reading.words import revealed
 ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
                                        "never-fires")
 STATES = (ALWAYS, PERHAPS, SOUND, LATE, NEVER)
-UNEXPORTED, HELD, CAPPED, LONELY, IDLE, RUN = ("unexported", "held", "capped", "lonely", "idle",
-                                               "run")
+UNEXPORTED, CONSTANT, CAPPED, LONELY, IDLE, RUN = (
+    "unexported", "held", "capped", "lonely", "idle", "run")
 FAR = max(failure.severity for failure in FAILURES.values())
 """Times as long that requests take, from where an alert comes too late to tell anything: as much as
 the worst that may well happen."""
@@ -75,7 +75,7 @@ class Alarm:
         nearest: where no failure makes it fire, the one that comes nearest to it; None where
             none brings it nearer.
         failures: how many metrics it was run on, the healthy ones apart.
-        reason: why it never fires: ``UNEXPORTED``, ``HELD``, ``CAPPED``; that it may fire in a
+        reason: why it never fires: ``UNEXPORTED``, ``CONSTANT``, ``CAPPED``; that it may fire in a
             quiet hour, as ``nearest`` has it: ``LONELY``, or without any request: ``IDLE``; else
             that it was run: ``RUN``.
         cap: what the engine runs at most; of a capped metric.
@@ -123,7 +123,7 @@ def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | Non
     """
     state = in_health(printed, ours, alert.fires)
     if alert.held in ("constant", "at_start") or simulated is None or metric is None:
-        return Alarm(state or NEVER, ours, reason=HELD)
+        return Alarm(state or NEVER, ours, reason=CONSTANT)
     seen = _points(ours, simulated, metric, 1.0 if _is_share(alert) else math.inf)
     points = [point for point in seen if point.failure in FAILURES]
     lone = next((point for point in seen if point.failure == LONE[0]), None)

@@ -97,7 +97,7 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
             case = cases.of(claim)
             judged[claim.claim.id] = Audited(claim.claim.id, case, judge(case))
         except (ParamsError, ValueError, OverflowError) as error:
-            unjudged.append(f"{claim.place}: {claim.claim.id}: {str(error).rstrip('.')}.")
+            unjudged.append(f"{claim.where}: {claim.claim.id}: {str(error).rstrip('.')}.")
     stated = files if files is not None else entries(unjudged) if claims is None else []
     pairs = contradictions(judged.values(), stated)
     clashes = against(pairs)

@@ -167,7 +167,7 @@ class Case:
     letters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def said(self) -> str:
+    def printed_text(self) -> str:
         """What the document has, in its unit or its words; empty where it has neither."""
         return self.words or (self.printed.text if self.printed is not None else "")
 

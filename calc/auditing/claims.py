@@ -29,13 +29,13 @@ class Listed:
     Attributes:
         claim: the claim.
         document: s0 to s3.
-        place: file and line of its entry, ``params/claims/s0-preface.yml:12``.
+        where: file and line of its entry, ``params/claims/s0-preface.yml:12``.
         letters: of its file, by name of an input.
     """
 
     claim: Claim
     document: str
-    place: str
+    where: str
     letters: dict[str, Any]
 
 
@@ -74,7 +74,7 @@ def listed_in(paths: list[Path]) -> tuple[list[Listed], list[str]]:
                 at = file.where((KEY, number, "id"))
                 if claim.id in claims:
                     problems.append(f"{at}: '{claim.id}' stands in "
-                                    f"{claims[claim.id].place} already.")
+                                    f"{claims[claim.id].where} already.")
                     continue
                 claims[claim.id] = Listed(claim, entry.document, at, entry.letters)
     return sorted(claims.values(), key=lambda row: (row.document, row.claim.id)), problems

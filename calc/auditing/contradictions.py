@@ -136,7 +136,8 @@ def _contradiction(rows: Rows, claims: Iterable[str], kind: str, name: Text, sub
                    ) -> Contradiction:
     ordered = sorted(dict.fromkeys(claims))
     return Contradiction(
-        tuple(ordered), kind, name, subject, tuple(rows[claim].case.said for claim in ordered),
+        tuple(ordered), kind, name, subject,
+        tuple(rows[claim].case.printed_text for claim in ordered),
         tuple(claim for claim in ordered if rows[claim].judgement.standing == HOLDS))
 
 

@@ -11,7 +11,7 @@ from calc.auditing import judging
 from calc.auditing.alarms import (
     ALWAYS,
     CAPPED,
-    HELD,
+    CONSTANT,
     IDLE,
     LATE,
     LONELY,
@@ -159,7 +159,7 @@ def sentence(case: Case, alarm: Alarm, ours: Pair) -> Pair:
     rule = {"above": lambda: say("fires-above", limit=limit),
             "below": lambda: say("fires-below", limit=limit),
             "outside": lambda: say("fires-outside", limit=limit)}[alert.fires]()
-    if alarm.reason == HELD:
+    if alarm.reason == CONSTANT:
         end = _end(alarm)
         if alert.held != "at_start":
             return say("never-changes", rule=rule, value=ours, end=end)

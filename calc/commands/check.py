@@ -149,7 +149,7 @@ def _check_claims(file: str | None = None) -> None:
     path = None if file is None else locate("claims", file)
     claims, problems = listed() if path is None else listed_beside(path)
     own = None if path is None else {judged.claim.id for judged in claims
-                                     if judged.place.startswith(f"{yamlfile.display_path(path)}:")}
+                                     if judged.where.startswith(f"{yamlfile.display_path(path)}:")}
     if failures := audit((claims, problems), own).problems:
         raise ExceptionGroup("claims", [ParamsError(judged) for judged in failures])
 

@@ -61,7 +61,7 @@ def group(row: Audited) -> str:
 
 def printed(row: Audited) -> Pair:
     """What the document has, in its unit or its words; Chinese ones are quoted, and translated."""
-    said, english = row.case.said or "–", row.case.english
+    said, english = row.case.printed_text or "–", row.case.english
     return (f"“{english}”", f"“{said}”") if english else (said, said)
 
 

@@ -12,7 +12,7 @@ from calc.answer.estimate import estimate
 from calc.auditing.alarms import (
     ALWAYS,
     CAPPED,
-    HELD,
+    CONSTANT,
     IDLE,
     LATE,
     LONELY,
@@ -100,7 +100,7 @@ def test_metric_that_is_capped_or_constant():
     for limit, state in (("10 ms", ALWAYS), ("70 ms", PERHAPS), ("100 ms", NEVER)):
         for held in ("constant", "at_start"):
             found = fired(limit, held=held)
-            assert (found.state, found.reason, found.fires) == (state, HELD, ())
+            assert (found.state, found.reason, found.fires) == (state, CONSTANT, ())
 
 
 @given(LIMITS, LIMITS, st.sampled_from(["above", "below"]))
@@ -140,7 +140,7 @@ def test_alert_watches_its_formula_on_its_deployment(alerts):
         " inputs: {mean: 1024, block: 128}",
         "printed: 3000 s, alert: {fires: above}, right: [multiply, 2, answer], sourced: {answer: "
         "'s2-910b1-awq:steady_e2e'}")
-    assert (constant.reason, constant.state, constant.healthy.value) == (HELD, NEVER, 0.125)
+    assert (constant.reason, constant.state, constant.healthy.value) == (CONSTANT, NEVER, 0.125)
     latency = estimate(catalogue.load_scenario("s2-910b1-awq")).quantities["steady_e2e"].value
     assert moved.healthy.value == pytest.approx(2 * latency)
     assert moved.failures > 10
