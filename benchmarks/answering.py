@@ -21,7 +21,7 @@ from calc.searching.goal import load_goal
 from calc.searching.report import ReportRow
 from calc.searching.selection import Selection
 from catalogue import ParamsError
-from catalogue.planning.goals import Goal
+from catalogue.planning import Goal
 from catalogue.reading.files import write_whole
 
 STORED = catalogue.ROOT.parent / "notebooks/pages/deciding/answers.json"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from calc.physics.inputs import Number
+from calc.physics.arrays import Number
 
 Columns = Mapping[str, np.ndarray]
 Compute = Callable[[dict[str, Any]], Mapping[str, Number]]

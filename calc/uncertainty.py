@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import SCALAR, double
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import SCALAR, Inputs, double
 from calc.serving.evaluate import (
     MEMORY_NAMES,
     SERVED_NAMES,
@@ -35,7 +34,7 @@ from calc.serving.evaluate import (
 )
 from catalogue import symbols
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob, moved
-from catalogue.reading import amounts, units
+from catalogue.reading import units
 from catalogue.reading.values import Value
 
 EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", "upper_bound"
@@ -132,8 +131,8 @@ class Amount:
 
     def text_in(self, lang: str) -> str:
         """The value for people, in a language."""
-        digits = amounts.EXACT_DIGITS if self.kind == EXACT else None
-        return amounts.human(self.value, self.unit, lang, digits)
+        digits = units.EXACT_DIGITS if self.kind == EXACT else None
+        return units.human(self.value, self.unit, lang, digits)
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -147,7 +146,7 @@ class Amount:
 
     def reach_in(self, lang: str) -> str:
         """The interval for people in a language, in the unit of the value; empty where exact."""
-        return "" if self.exact else amounts.span(
+        return "" if self.exact else units.span(
             self.low, self.high, self.unit, lang, of=self.value)
 
     def formatted(self, lang: str) -> str:

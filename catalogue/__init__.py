@@ -15,14 +15,12 @@ from catalogue.deployments.loading import (
     variants,
 )
 from catalogue.deployments.scenario import Scenario, device_inputs, model_inputs, precision_inputs
-from catalogue.entries import trees
+from catalogue.entries import formulas
 from catalogue.entries.formulas import symbols
 from catalogue.library import load, names
 from catalogue.reading import units
-from catalogue.reading.errors import LayoutError, ParamsError
-from catalogue.reading.files import ROOT
-from catalogue.reading.shared import glossary, sources
-from catalogue.reading.values import Value
+from catalogue.reading.files import ROOT, LayoutError, ParamsError
+from catalogue.reading.values import Value, glossary, sources
 
 load_model = partial(load, "models")
 load_device = partial(load, "devices")
@@ -41,6 +39,7 @@ __all__ = [
     "Value",
     "deployment_names",
     "device_inputs",
+    "formulas",
     "glossary",
     "load",
     "load_deployment",
@@ -61,7 +60,6 @@ __all__ = [
     "precision_inputs",
     "sources",
     "symbols",
-    "trees",
     "units",
     "variants",
 ]

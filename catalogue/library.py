@@ -13,25 +13,19 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
+from catalogue import ledger, planning
 from catalogue.entries import (
-    calibrations,
     deployments,
-    families,
     formulas,
     hardware,
     kernels,
     measurements,
-    mechanisms,
     models,
     profiles,
 )
 from catalogue.entries.entry import Entry
-from catalogue.ledger import claims, documents
-from catalogue.planning import goals, prices
 from catalogue.reading import yamlfile
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT
-from catalogue.reading.shared import sources
+from catalogue.reading.files import ROOT, ParamsError
 from catalogue.reading.values import (
     Provenance,
     Ref,
@@ -39,6 +33,7 @@ from catalogue.reading.values import (
     Value,
     annotated,
     is_path,
+    sources,
 )
 from catalogue.reading.yamlfile import YamlFile
 
@@ -184,13 +179,13 @@ NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 KINDS: dict[str, type[Entry]] = {
     "models": models.Model,
-    "families": families.Family,
+    "families": models.Family,
     "acceptances": models.Acceptance,
     "devices": hardware.Device,
     "links": hardware.Link,
     "nodes": hardware.Node,
     "microbenchmarks": hardware.Microbenchmarks,
-    "mechanisms": mechanisms.Mechanisms,
+    "mechanisms": hardware.Mechanisms,
     "formats": deployments.Format,
     "precisions": deployments.Precision,
     "profiles": profiles.Profile,
@@ -205,20 +200,20 @@ KINDS: dict[str, type[Entry]] = {
     "consumptions": measurements.Measurements,
     "formulas": formulas.DocumentFormulas,
     "calculators": formulas.Calculator,
-    "claims": claims.Claims,
-    "quantities": claims.Quantities,
-    "advice": documents.AdviceOf,
-    "documents": documents.Document,
-    "calibrations": calibrations.CalibrationFile,
-    "discrepancies": calibrations.Discrepancy,
+    "claims": ledger.Claims,
+    "quantities": ledger.Quantities,
+    "advice": ledger.AdviceOf,
+    "documents": ledger.Document,
+    "calibrations": measurements.CalibrationFile,
+    "discrepancies": measurements.Discrepancy,
     "accuracies": measurements.Accuracy,
-    "settings": documents.Settings,
-    "goals": goals.Goal,
-    "questions": goals.Question,
-    "loads": goals.Load,
-    "failures": goals.Failures,
-    "prices": prices.Prices,
-    "powers": prices.Powers,
+    "settings": ledger.Settings,
+    "goals": planning.Goal,
+    "questions": planning.Question,
+    "loads": planning.Load,
+    "failures": planning.Failures,
+    "prices": planning.Prices,
+    "powers": planning.Powers,
 }
 
 
@@ -304,7 +299,7 @@ def _check_device(device: hardware.Device, file: YamlFile) -> None:
             raise ParamsError(f"{file.where(('die',))}: die: '{device.die}' is itself a package, "
                               "expected one of its devices.")
     if device.mechanisms is not None:
-        priors: mechanisms.Mechanisms = load("mechanisms", device.mechanisms, beside=file.path)
+        priors: hardware.Mechanisms = load("mechanisms", device.mechanisms, beside=file.path)
         if priors.is_host != (device.type == "host"):
             of, expected = (("host processors", "an accelerator") if priors.is_host
                             else ("accelerators", "host processors"))

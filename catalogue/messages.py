@@ -20,8 +20,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT, read_small
+from catalogue.reading.files import ROOT, ParamsError, read_small
 from catalogue.reading.yamlfile import display_path, note
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from catalogue.entries.models import Model
 from catalogue.library import KINDS, NESTED, file_of, names
 from catalogue.messages import Pair, messages
 from catalogue.reading import yamlfile
-from catalogue.reading.shared import sources, stands_on
-from catalogue.reading.values import Value
+from catalogue.reading.values import Value, sources, stands_on
 from catalogue.reading.yamlfile import KeyPath
 
 say = messages("catalogue/shipped")

@@ -20,8 +20,7 @@ from catalogue.entries.hardware import WIDE
 from catalogue.entries.models import Model
 from catalogue.kernels import published_precision
 from catalogue.reading import yamlfile
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT, read_small
+from catalogue.reading.files import ROOT, ParamsError, read_small
 from catalogue.reading.units import factor
 
 LARGEST = 32 << 20  # bytes that are read

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from catalogue import library
 from catalogue.reading import units, yamlfile
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT, is_file, is_folder
+from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,13 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import ceil_div
-from calc.physics.attention import MLA
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs, ceil_div
 from calc.physics.kv_cache import cache as cached
 from calc.physics.kv_cache import multiplied_positions, selection_bytes
 from calc.physics.operators import core_time, index_time, matmul_time, matmuls, whole_tiles
-from calc.physics.parameters import count_parameters
+from calc.physics.parameters import MLA, count_parameters
 from calc.physics.work import Composition, Core, attention_work, core_work, index_work
 from catalogue import library
 from catalogue.deployments.physics_inputs import SPARSE

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
+from calc.physics.arrays import Inputs
 from calc.physics.communication import all_reduce, exchange, group
-from calc.physics.inputs import Inputs
 from catalogue import library
 from catalogue.deployments.physics_inputs import USUAL_NETWORK, inside_inputs, network_bandwidth
-from catalogue.entries.hardware import Device
-from catalogue.entries.mechanisms import Mechanisms
+from catalogue.entries.hardware import Device, Mechanisms
 from catalogue.tables import Table
 from kernels.expert_kernels import LEAST_CHOSEN, LEAST_EXPERTS, LEAST_HIDDEN, LIKE_V3
 from kernels.fitting import (

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.physics.operators import Matmuls, matmul_time, whole_tiles
 from calc.physics.work import Work
 from kernels.fitting import Bounds, Column, Columns, Law, fit, halves

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from catalogue.entries.hardware import Device
-from catalogue.entries.mechanisms import Mechanisms
+from catalogue.entries.hardware import Device, Mechanisms
 from catalogue.tables import LATENT, ROTATED, WIDTHS, Shelf, Table, sound
 from kernels.fitting import Column
 

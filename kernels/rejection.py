@@ -20,12 +20,11 @@ import numpy as np
 from calc.serving.evaluate import evaluate
 from catalogue import library
 from catalogue.deployments.measured import deployment_of
-from catalogue.engines.released import AT
-from catalogue.entries.hardware import Device
+from catalogue.engines.engine import AT
+from catalogue.entries.hardware import Device, Mechanisms
 from catalogue.entries.measurements import MeasuredStep
-from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import Rejected, in_order
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from catalogue.tables import LATENT, ROTATED
 from kernels.expert_kernels import expert_bytes
 from kernels.fitting import Column

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from catalogue import library
-from catalogue.entries.hardware import Device
-from catalogue.entries.mechanisms import Mechanisms
+from catalogue.entries.hardware import Device, Mechanisms
 from catalogue.entries.profiles import in_order
 from catalogue.tables import Shelf
 from kernels.attention_kernels import fitted_blocks, fitted_cores

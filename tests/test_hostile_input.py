@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from catalogue import ROOT, names
 from catalogue.library import KINDS, file_of
-from catalogue.reading.errors import LONGEST_SENTENCE
+from catalogue.reading.files import LONGEST_SENTENCE
 from tools.answers.asking import CONFIG, HERE, run
 
 ANSWERED, REFUSED, UNMET = 0, 2, 3  # exit codes; UNMET: no deployment meets the goal of a search

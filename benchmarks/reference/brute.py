@@ -18,7 +18,7 @@ from calc.searching.goal import load_goal
 from calc.searching.search import search
 from calc.serving.evaluate import evaluate
 from catalogue import LayoutError
-from catalogue.planning.goals import OBJECTIVES, Goal
+from catalogue.planning import OBJECTIVES, Goal
 
 PER_NODE, HEADS, LAYERS, ROUTED = 8, 128, 61, 256  # of a server; of DeepSeek-V3
 BLOCK, DENSE, EXPERT = 128, 18432, 2048  # of FP8; widths of its layers

@@ -14,7 +14,7 @@ from operator import ge, gt
 from typing import Any
 
 from calc.layouts.layout import Choice
-from catalogue.planning.goals import Goal
+from catalogue.planning import Goal
 
 PROMPTS = 8, 32  # of a rank of a pool that prefills, at least and at most
 MOST_BUSY = 0.99  # of such a pool

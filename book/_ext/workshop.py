@@ -172,7 +172,7 @@ def firsts() -> Iterator[Callable[[], object]]:
         load = loading.load_family if kind == "scenarios" else partial(library.load, kind)
         yield from (partial(load, name) for name in library.names(kind))
     yield from (partial(engine.load_engine, name) for name in engine.engine_names())
-    yield importlib.import_module("catalogue.reading.shared").glossary
+    yield importlib.import_module("catalogue.reading.values").glossary
     yield importlib.import_module("catalogue.kernels").tables
     module = sys.modules["catalogue.messages"]
     yield from (module.messages(str(path.relative_to(module.FOLDER).with_suffix(""))).compile

@@ -22,8 +22,8 @@ from calc.answer.steady_state import (
 )
 from calc.evidence.classes import Own, own_errors
 from calc.layouts.feasible import HEADROOM, MEMORY, Reason, reasons
-from calc.physics.breakdown import bottleneck, token_parts
-from calc.physics.breakdown import parts as step_parts
+from calc.physics.step import bottleneck, token_parts
+from calc.physics.step import parts as step_parts
 from calc.serving.evaluate import doubt_words, evaluate
 from calc.uncertainty import (
     ESTIMATE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.physics.kv_cache import cache
 from calc.physics.parameters import Parameters, count_parameters
 from catalogue import library

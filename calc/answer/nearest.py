@@ -43,12 +43,11 @@ from catalogue.deployments.admission import (
     too_long,
 )
 from catalogue.deployments.cuts import Cut, written
-from catalogue.deployments.layout import DEGREES
-from catalogue.deployments.layout import SHARED_CACHE as SHARED
-from catalogue.deployments.physics_inputs import scale_up_domain
+from catalogue.deployments.physics_inputs import DEGREES, scale_up_domain
+from catalogue.deployments.physics_inputs import SHARED_CACHE as SHARED
 from catalogue.entries.deployments import Precision
 from catalogue.messages import by_language, join, messages
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 
 common = messages("common")
 say = messages("calc/answer/nearest")

@@ -12,7 +12,7 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load
 from catalogue.deployments.admission import positions
 from catalogue.messages import Pair, messages
-from catalogue.reading.amounts import plain
+from catalogue.reading.units import plain
 
 say = messages("calc/answer/request-lengths")
 

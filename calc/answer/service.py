@@ -24,15 +24,15 @@ from calc.evidence.classes import (
 )
 from calc.evidence.nearness import both
 from calc.layouts.layout import changed
+from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
-from calc.physics.inputs import Inputs
 from calc.serving.burst import first_held, front_ends_rate
 from calc.serving.evaluate import evaluate
 from calc.serving.steady import pool_queue
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from catalogue.reading.values import Text
 
 say = messages("calc/answer/service")

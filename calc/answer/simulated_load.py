@@ -16,7 +16,7 @@ from typing import Any
 
 from calc.answer.request_lengths import Lengths, lengths_of
 from calc.layouts.feasible import MEMORY, Reason, reasons
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.serving.burst import front_ends_rate
 from calc.serving.evaluate import evaluate
 from calc.serving.metrics import (
@@ -44,7 +44,7 @@ from calc.serving.requests import (
 from calc.serving.simulation import Pool, simulate
 from calc.serving.step_times import Clock, ranks_in_step
 from catalogue import ParamsError, Scenario
-from catalogue.deployments.layout import DELAY_STEPS
+from catalogue.deployments.physics_inputs import DELAY_STEPS
 
 SATURATION_TOKENS = 2_000_000  # of the run that finds the saturation
 TOKENS_OF_RANKS = 4_000_000  # of each run that finds that of ranks that step together

@@ -17,8 +17,7 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission import longest_request, positions, too_long
 from catalogue.messages import Pair, messages
-from catalogue.reading.amounts import human
-from catalogue.reading.units import factor
+from catalogue.reading.units import factor, human
 
 say = messages("calc/answer/startup-line")
 

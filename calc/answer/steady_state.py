@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.physics.arrays import double
+from calc.physics.arrays import Inputs, double
 from calc.physics.experts import ranks_in_step
-from calc.physics.inputs import Inputs
 from calc.physics.memory import found_shares
 from calc.serving.burst import pool_replicas
 from calc.serving.evaluate import doubts, evaluate

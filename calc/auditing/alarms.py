@@ -30,9 +30,9 @@ from calc.auditing.truths import Truths, deployment
 from calc.uncertainty import Amount
 from catalogue import ParamsError
 from catalogue.engines.engine import load_engine
-from catalogue.entries import trees
-from catalogue.ledger.claims import Alert, Claim
-from catalogue.reading.printed import Printed
+from catalogue.entries import formulas
+from catalogue.ledger import Alert, Claim
+from catalogue.reading.values import Printed
 from catalogue.reading.words import revealed
 
 ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
@@ -222,9 +222,9 @@ def _metric(claim: Claim, name: str, simulated: Simulated) -> np.ndarray | None:
         return _read(_references(claim)[0], name, simulated)
     free = {letter: _read(where, name, simulated) for letter, where in claim.sourced.items()}
     fixed = {letter: value.value for letter, value in claim.inputs.items() if letter not in free}
-    if not trees.symbols_of(tree) & free.keys():
+    if not formulas.symbols_of(tree) & free.keys():
         return None
-    return np.array([float(trees.evaluate(tree, {**fixed, **{
+    return np.array([float(formulas.evaluate(tree, {**fixed, **{
         letter: float(values[at]) for letter, values in free.items()}}))
         for at in range(len(simulated.points))])
 

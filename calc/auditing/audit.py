@@ -13,7 +13,7 @@ from calc.auditing.contradictions import Contradiction, against, contradictions
 from calc.auditing.judging import CONTRADICTS, FAILS, VERDICTS, Judgement, judge
 from calc.auditing.reasons import why
 from catalogue import ParamsError
-from catalogue.ledger.claims import Quantities
+from catalogue.ledger import Quantities
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from calc.auditing.settings import Ruling, ruling
 from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
 from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import ParamsError
-from catalogue.entries import trees
+from catalogue.entries import formulas
 from catalogue.entries.deployments import Claim as ScenarioClaim
 from catalogue.entries.deployments import Documented
 from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example, Letter
-from catalogue.ledger.claims import Alert, Claim, Comparison, EngineSetting, of_tree, of_unit, text
+from catalogue.ledger import Alert, Claim, Comparison, EngineSetting, of_tree, of_unit, text
 from catalogue.reading import units
-from catalogue.reading.printed import Printed, of_value
+from catalogue.reading.values import Printed, of_value
 
 SAME = 1e-6  # relative difference below which an input is the same
 Bound = Literal["at_most", "at_least"]
@@ -81,20 +81,20 @@ def same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -
 def computed(tree: Any, amounts: Mapping[str, Amount], unit: str, where: str,
              scenario: str | None) -> Truth:
     """What the right formula gives, with its interval. Raises ValueError for a letter it lacks."""
-    names = trees.symbols_of(tree)
+    names = formulas.symbols_of(tree)
     used = {name: three for name, three in amounts.items() if name in names}
     if lost := sorted(names - used.keys()):
         raise ValueError(f"'{lost[0]}' has no value")
-    three = propagate_uncertainty(lambda values: {"": float(trees.evaluate(tree, values))},
+    three = propagate_uncertainty(lambda values: {"": float(formulas.evaluate(tree, values))},
                                   used)[""]
     return Truth(three, unit, where, scenario)
 
 
 def tried(tree: Any, amounts: Mapping[str, Amount]) -> float | None:
     """The value of a formula; None where there is none, or a letter has no value."""
-    if tree is None or trees.symbols_of(tree) - amounts.keys():
+    if tree is None or formulas.symbols_of(tree) - amounts.keys():
         return None
-    return float(trees.evaluate(tree, {name: three.value for name, three in amounts.items()}))
+    return float(formulas.evaluate(tree, {name: three.value for name, three in amounts.items()}))
 
 
 def moved(given: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
@@ -280,7 +280,7 @@ class Cases:
         truth = None if claim.truth is None else self.truths.of(claim.truth)
         righted = None
         if right is not None:
-            names = trees.symbols_of(right)
+            names = formulas.symbols_of(right)
             free = {name: three for name in names if (three := lent(name)) is not None} | sourced
             own = {name: Amount.exactly(value) for name, value in given.items()}
             truth = truth or replace(
@@ -316,8 +316,8 @@ class Cases:
         given_units = {letter: value.unit for letter, value in inputs.items()}
         ours = given | {letter: self.truths.of(where).three.value
                         for letter, where in row.sourced.items()}
-        own = trees.evaluate(tree, given) if step else documented.recomputed(claim)
-        used = trees.symbols_of(tree) if tree is not None else set()
+        own = formulas.evaluate(tree, given) if step else documented.recomputed(claim)
+        used = formulas.symbols_of(tree) if tree is not None else set()
         return Case(listed, row.what or claim.label, row.section or claim.value.section or "",
                     of_value(claim.value), None if own is None else float(own), False,
                     tried(tree, {n: Amount.exactly(v) for n, v in ours.items()})
@@ -357,10 +357,10 @@ class Cases:
         ours = given | {name: three.value for name, three in free.items() if name in given}
         formula = claim.formula
         itself = truth is not None and claim.comparison is None and made_of(claim, ITSELF)
-        computed_value = (trees.evaluate(formula, given) if formula is not None
+        computed_value = (formulas.evaluate(formula, given) if formula is not None
                  else truth.three.value if truth and itself else None)
         tests = (claim.right is not None  # else it is ours whatever the document puts in
-                 and trees.symbols_of(claim.right) & own.keys() - free.keys())
+                 and formulas.symbols_of(claim.right) & own.keys() - free.keys())
         return Case(listed, claim.what or {}, claim.section or "", stated,
                     None if computed_value is None else float(computed_value), itself,
                     tried(formula, own | free) if sourced else None,

@@ -15,7 +15,7 @@ from typing import Any
 
 import catalogue
 from catalogue import ParamsError
-from catalogue.ledger.claims import Claim, Claims, Quantities
+from catalogue.ledger import Claim, Claims, Quantities
 from catalogue.library import load, locate, names, read
 from catalogue.reading.yamlfile import YamlFile, display_path
 

@@ -15,8 +15,8 @@ from calc.auditing.claims import KIND
 from calc.auditing.judging import ABOUT, HOLDS, Judgement
 from catalogue import ParamsError
 from catalogue.engines.engine import bare
-from catalogue.entries import trees
-from catalogue.ledger.claims import NamedQuantity, NumericLaw, Quantities
+from catalogue.entries import formulas
+from catalogue.ledger import NamedQuantity, NumericLaw, Quantities
 from catalogue.reading import words
 
 VALUES, NUMBERS, SETTING = "values", "numbers", "setting"
@@ -190,7 +190,7 @@ def excluded(law: NumericLaw, reaches: Mapping[str, tuple[float, float]]) -> boo
     letters, apart = list(reaches), []
     for corner in itertools.product(*map(_finite, reaches.values())):
         values = dict(zip(letters, corner, strict=True))
-        left, right = (float(trees.evaluate(tree, values)) for tree in (law.left, law.right))
+        left, right = (float(formulas.evaluate(tree, values)) for tree in (law.left, law.right))
         slack = SLACK * max(abs(left), abs(right))
         apart.append(0.0 if abs(left - right) <= slack else left - right)
     above, below = min(apart) > 0, max(apart) < 0

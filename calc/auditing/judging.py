@@ -15,7 +15,7 @@ from calc.auditing.settings import DEPENDS, ELSEWHERE
 from calc.auditing.truths import Truth
 from calc.uncertainty import Amount
 from catalogue.engines.engine import STOPS
-from catalogue.reading.printed import Printed
+from catalogue.reading.values import Printed
 
 REPRODUCED, MET, COMPATIBLE, SPECIFICATION = "reproduced", "met", "compatible", "specification"
 ARITHMETIC, INPUT, FORMULA, BOTH, NUMBER = ("arithmetic-error", "wrong-input", "wrong-formula",

@@ -30,9 +30,8 @@ from calc.layouts.feasible import MEMORY
 from catalogue.deployments.admission import cut_of
 from catalogue.deployments.cuts import written
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
-from catalogue.reading.amounts import human, plain
-from catalogue.reading.shared import sources
-from catalogue.reading.units import COUNTING, factor
+from catalogue.reading.units import COUNTING, factor, human, plain
+from catalogue.reading.values import sources
 from catalogue.reading.words import revealed
 
 common = messages("common")

@@ -8,10 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import catalogue
-from catalogue.engines.engine import STOPS, Block, Engine, bare, launch_blocks, load_engine
-from catalogue.engines.released import releases
-from catalogue.ledger.claims import EngineSetting
-from catalogue.ledger.documents import Stated
+from catalogue.engines.engine import (
+    STOPS,
+    Block,
+    Engine,
+    bare,
+    launch_blocks,
+    load_engine,
+    releases,
+)
+from catalogue.ledger import EngineSetting, Stated
 from catalogue.library import stands
 from catalogue.reading.words import revealed
 
@@ -26,7 +32,7 @@ class Ruling:
     """What becomes of a setting.
 
     Attributes:
-        state: of ``ORDER``, or of ``catalogue.ledger.documents.State`` where a person has read what
+        state: of ``ORDER``, or of ``catalogue.ledger.State`` where a person has read what
             the program makes of it; ``no-catalogue`` of a program whose settings are not held.
         since, until: first and last of the releases that take it, or that were asked.
         beside: other settings of its command that stop every release.

@@ -16,9 +16,8 @@ from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.reading import units
-from catalogue.reading.printed import Printed
 from catalogue.reading.units import YEAR
-from catalogue.reading.values import Value
+from catalogue.reading.values import Printed, Value
 
 LISTED = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices")
 CHANGED = "@"  # behind the name of a deployment, before how it is changed

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from catalogue import load, names
-from catalogue.planning.goals import Failures
+from catalogue.planning import Failures
 from catalogue.reading.values import Value
 
 USUAL = "any-card"  # what is taken of a card that no file of failures names

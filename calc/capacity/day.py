@@ -25,9 +25,8 @@ from calc.serving.requests import Request, Shape
 from calc.serving.simulation import simulate
 from calc.serving.step_times import ranks_in_step
 from catalogue import ParamsError, Scenario
-from catalogue.planning.goals import Load
-from catalogue.reading.amounts import human
-from catalogue.reading.units import DAY, HOUR
+from catalogue.planning import Load
+from catalogue.reading.units import DAY, HOUR, human
 
 POINTS = 240  # numbers of requests in flight of the closed form
 BUSY = np.array([0.03, 0.08, 0.15, 0.27, 0.42, 0.6, 0.8])  # simulated shares of saturation

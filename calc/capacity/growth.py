@@ -36,8 +36,8 @@ from calc.layouts.layout import (
 )
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.sweeps import sweep
-from calc.physics.breakdown import bottleneck
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
+from calc.physics.step import bottleneck
 from calc.searching.alternatives import default_share, goal_of
 from calc.searching.goal import wishes
 from calc.searching.pools import FIRST, THEN, Pools, pools
@@ -47,8 +47,8 @@ from catalogue import Scenario, load_node
 from catalogue.deployments.admission import CONTEXT, OF_PRECISION, cut_of, subject_of
 from catalogue.deployments.cuts import Cut as Laid
 from catalogue.deployments.cuts import written
-from catalogue.deployments.layout import DEGREES
-from catalogue.planning.goals import CardRange
+from catalogue.deployments.physics_inputs import DEGREES
+from catalogue.planning import CardRange
 
 REQUESTS = 48  # numbers of requests that are tried of each layout
 Cut = tuple[int, int, int, int]  # tensor, pipeline, data and expert parallel size

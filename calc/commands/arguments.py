@@ -19,9 +19,8 @@ from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission import length_words, positions, too_long
 from catalogue.entries.models import Model
 from catalogue.messages import LANGUAGES, Pair, messages
-from catalogue.reading.amounts import plain
 from catalogue.reading.files import is_file, read_small
-from catalogue.reading.units import parse
+from catalogue.reading.units import parse, plain
 
 common = messages("common")
 say = messages("calc/commands/arguments")

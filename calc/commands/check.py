@@ -13,26 +13,27 @@ from calc.commands.arguments import refuse_too_long
 from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ROOT, ParamsError, load, load_family, load_model, names, sources, symbols
 from catalogue.deployments.admission import longest_request
-from catalogue.deployments.physics_inputs import USUAL
-from catalogue.deployments.precisions import lacking
+from catalogue.deployments.physics_inputs import USUAL, lacking
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.engines.assertions import asserting, assertions, unread
 from catalogue.engines.engine import (
+    TOOLS,
     engine_names,
     engine_of,
     launch_blocks,
     load_engine,
+    successors,
+    successors_of,
     thresholds,
     thresholds_of,
 )
-from catalogue.engines.released import TOOLS, successors, successors_of
-from catalogue.entries.mechanisms import OF_EVERY
+from catalogue.entries.hardware import OF_EVERY
 from catalogue.library import KINDS, folder_of, locate
 from catalogue.messages import messages
 from catalogue.models.fields import configurations
 from catalogue.reading import yamlfile
-from catalogue.reading.errors import sentence
-from catalogue.reading.shared import causes, glossary, symptoms
+from catalogue.reading.files import sentence
+from catalogue.reading.values import causes, glossary, symptoms
 from catalogue.shipped import shortcomings
 
 say = messages("calc/commands/check")

@@ -49,10 +49,10 @@ from calc.commands.printing import (
 )
 from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import set_line
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.serving.evaluate import bench_count, doubt_words
 from catalogue import ParamsError, Scenario, load_deployment, symbols
-from catalogue.engines.released import fitting
+from catalogue.engines.engine import fitting
 from catalogue.messages import join, messages
 
 if TYPE_CHECKING:

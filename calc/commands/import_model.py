@@ -13,8 +13,7 @@ from calc.commands.printing import OK, listing, print_json, spoken
 from catalogue import ROOT
 from catalogue.messages import messages
 from catalogue.models.huggingface import Imported, import_config
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import write_whole
+from catalogue.reading.files import ParamsError, write_whole
 from catalogue.reading.jsonfile import json_excerpt
 from catalogue.reading.yamlfile import display_path
 from catalogue.shipped import first_line

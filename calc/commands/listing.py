@@ -22,7 +22,7 @@ from calc.commands.printing import (
 )
 from catalogue import Value, deployment_names, load, load_deployment, load_scenario, names, sources
 from catalogue.messages import messages
-from catalogue.reading.amounts import NONE
+from catalogue.reading.units import NONE
 
 common = messages("common")
 say = messages("calc/commands/listing")

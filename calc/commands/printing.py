@@ -22,11 +22,9 @@ from catalogue.deployments.admission import cut_of
 from catalogue.deployments.cuts import written
 from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading import yamlfile
-from catalogue.reading.amounts import NONE, human, span
-from catalogue.reading.amounts import plain as plain_number
-from catalogue.reading.errors import sentence
-from catalogue.reading.files import write_whole
-from catalogue.reading.units import DAY, HOUR, MINUTE
+from catalogue.reading.files import sentence, write_whole
+from catalogue.reading.units import DAY, HOUR, MINUTE, NONE, human, span
+from catalogue.reading.units import plain as plain_number
 
 common = messages("common")
 say = messages("calc/commands/printing")

@@ -15,30 +15,27 @@ import numpy as np
 
 from calc.costing.ownership import (
     Bill,
+    around,
     bill,
     card_hour,
+    cards_power,
     converted,
+    full_power,
     net_present_value,
+    own_cards,
     payback,
+    powers_of,
     prices_of,
     return_on,
     server_price,
-)
-from calc.costing.power import (
-    around,
-    cards_power,
-    full_power,
-    own_cards,
-    powers_of,
     servers_of,
     shares_of,
     site_power,
 )
-from calc.physics.arrays import select
-from calc.physics.inputs import Number
+from calc.physics.arrays import Number, select
 from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import Scenario
-from catalogue.planning.prices import Prices, Sold
+from catalogue.planning import Prices, Sold
 from catalogue.reading.units import DAY, HOUR, YEAR
 
 MILLION = 10**6

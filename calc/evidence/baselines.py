@@ -26,9 +26,8 @@ from calc.evidence import validation
 from calc.evidence.classes import UNCALIBRATED
 from calc.evidence.systems import METRICS, System, measured_systems
 from calc.evidence.validation import PROTOCOLS, Predictions, Result, calibrations, seeds_of
-from calc.physics.arrays import select
-from calc.physics.breakdown import CLASSES
-from calc.physics.inputs import Number
+from calc.physics.arrays import Number, select
+from calc.physics.step import CLASSES
 from calc.serving.evaluate import evaluate
 from catalogue.entries.formulas import neutral
 

@@ -20,9 +20,8 @@ from calc.evidence.systems import VARIED, measured_system
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount, normal_interval
 from catalogue import ParamsError, Scenario, library
-from catalogue.deployments.layout import DEGREES
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
-from catalogue.entries.calibrations import MOST, CalibrationFile
+from catalogue.deployments.physics_inputs import DEGREES, NORMAL_90, Knob
+from catalogue.entries.measurements import MOST, CalibrationFile
 
 STEP = 1e-4  # of z, for derivatives
 LEAST_NOISE = 0.01  # documents print three digits; measurements scatter more

@@ -20,8 +20,8 @@ from calc.evidence.nearness import Nearness, distance, nearness, position, widen
 from calc.uncertainty import Sides
 from catalogue import Scenario, library
 from catalogue.deployments.physics_inputs import USUAL, priors_of
-from catalogue.deployments.precisions import widened as widened_weights
-from catalogue.entries.calibrations import (
+from catalogue.deployments.physics_inputs import widened as widened_weights
+from catalogue.entries.measurements import (
     ALONE,
     CONCURRENT,
     QUEUED,
@@ -33,7 +33,7 @@ from catalogue.entries.calibrations import (
     Metric,
 )
 from catalogue.messages import Pair, join, messages
-from catalogue.reading.amounts import plain
+from catalogue.reading.units import plain
 
 say = messages("calc/evidence/classes")
 

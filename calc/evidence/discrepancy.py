@@ -51,7 +51,7 @@ from calc.evidence.systems import METRICS, System
 from calc.evidence.validation import uncalibrated
 from calc.uncertainty import TAIL, Sides
 from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.calibrations import Covered, Growth, LeftOut, Load, Metric, OwnError
+from catalogue.entries.measurements import Covered, Growth, LeftOut, Load, Metric, OwnError
 
 DIGITS = 4
 FREEDOM = 4  # degrees of freedom; with 2 or 8 left-out systems are predicted no better
@@ -372,7 +372,7 @@ def growth(measured: Mapping[str, Sequence[Residuals]]) -> dict[str, Growth]:
 
 @dataclass(frozen=True)
 class Written:
-    """Contents of ``params/discrepancies/``, see ``catalogue.entries.calibrations``.
+    """Contents of ``params/discrepancies/``, see ``catalogue.entries.measurements``.
 
     ``width`` is not stored: the median of high over low of a class's rows, by class and quantity
     [1].

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.costing.power import cards_power, full_power, powers_of, shares_of
+from calc.costing.ownership import cards_power, full_power, powers_of, shares_of
 from calc.evidence.classes import own_errors
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount, interval, propagate_uncertainty

@@ -20,7 +20,7 @@ import numpy as np
 
 from calc.uncertainty import Sides
 from catalogue import Scenario
-from catalogue.entries.calibrations import Covered
+from catalogue.entries.measurements import Covered
 
 AXES = ("requests", "tensor", "pipeline", "expert", "drafts")
 NAMES = ("precision", "device", "pools")

@@ -16,17 +16,15 @@ from typing import Any, Self, get_args
 import numpy as np
 
 from calc.evidence.classes import load_of
-from calc.physics.arrays import double
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs, double
 from calc.recording import Repeating
 from calc.serving.evaluate import check_names, evaluate, latencies
 from calc.serving.metrics import serve_all
 from calc.serving.step_times import Clock
 from catalogue import Scenario, library, load_scenario
 from catalogue.deployments import loading
-from catalogue.deployments.layout import mechanism_problems
-from catalogue.deployments.physics_inputs import Knob
-from catalogue.entries.calibrations import QUEUED, VARYING, Metric
+from catalogue.deployments.physics_inputs import Knob, mechanism_problems
+from catalogue.entries.measurements import QUEUED, VARYING, Metric
 from catalogue.reading.values import Value
 
 METRICS: tuple[str, ...] = get_args(Metric)

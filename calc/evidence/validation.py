@@ -19,7 +19,7 @@ from calc.evidence.classes import UNCALIBRATED, class_of, deviations, discrepanc
 from calc.evidence.systems import METRICS, VARIED, System, measured_system, measured_systems
 from calc.uncertainty import Parts, interval, interval_score, normal_interval, width
 from catalogue import library
-from catalogue.entries.calibrations import CalibrationFile
+from catalogue.entries.measurements import CalibrationFile
 from catalogue.reading import units
 
 HALVES = 200

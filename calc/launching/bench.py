@@ -16,11 +16,11 @@ from calc.evidence.validation import uncalibrated
 from calc.launching.monitoring import Predicted, predicted
 from calc.launching.pools import Pool
 from calc.launching.server import ASCEND, Release, Setting, Variable, nearest_releases
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.serving.evaluate import FEWEST, WAVES, bench_count
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.engines.released import catalogue_of
+from catalogue.engines.engine import catalogue_of
 
 SPREAD = 0.5  # of lengths about their mean, uniform; half of a prompt that is shared
 MOST_PROMPT_STEPS = 5000  # of a replica in a run of a few waves; each is simulated

@@ -38,8 +38,8 @@ from calc.yamltext import PlainDumper
 from catalogue import Scenario, load_deployment
 from catalogue.caveats import unsourced
 from catalogue.entries.models import DSPARK
-from catalogue.reading.amounts import human, plain
 from catalogue.reading.jsonfile import data_text
+from catalogue.reading.units import human, plain
 
 HEADER = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
 SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})

@@ -22,8 +22,7 @@ from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.entries.entry import MEAN, PERCENTILES, ServiceLimits
 from catalogue.entries.profiles import in_order
-from catalogue.reading.amounts import human, plain
-from catalogue.reading.units import DAY, HOUR, MINUTE
+from catalogue.reading.units import DAY, HOUR, MINUTE, human, plain
 
 RAREST = 1e-3  # share of the steps; the tail of the occupancy is known to a seventh of it
 FARTHEST = 64.0  # times the planned length that are tried

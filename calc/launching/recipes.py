@@ -13,7 +13,7 @@ from catalogue import library, load_device, load_precision
 from catalogue.entries.deployments import Condition, Recipe, Recipes, Unset
 from catalogue.entries.profiles import in_order
 from catalogue.messages import Pair, messages
-from catalogue.reading.shared import sources
+from catalogue.reading.values import sources
 
 say = messages("calc/launching/recipes")
 

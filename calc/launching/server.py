@@ -14,10 +14,9 @@ from typing import Any
 from calc.answer.request_lengths import Longest
 from catalogue import ParamsError, Scenario, library
 from catalogue.deployments.admission import cut_of, server_problem, subject_of
-from catalogue.deployments.layout import expert_slices
+from catalogue.deployments.physics_inputs import expert_slices
 from catalogue.engines.assertions import UNKNOWN, Server, pair_problems, problems
-from catalogue.engines.engine import Engine
-from catalogue.engines.released import catalogue_of, refusal
+from catalogue.engines.engine import Engine, catalogue_of, refusal
 from catalogue.entries.profiles import in_order
 from catalogue.kernels import published_weights
 from catalogue.reading.words import revealed

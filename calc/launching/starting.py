@@ -13,11 +13,10 @@ from calc.searching.report import SearchReport
 from calc.searching.search import Stopped
 from calc.searching.selection import Selection, started_pools
 from catalogue import ParamsError, load_device, load_model, load_precision
-from catalogue.engines.engine import load_engine
-from catalogue.engines.released import AT, CANDIDATE
+from catalogue.engines.engine import AT, CANDIDATE, load_engine
 from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import checkpoint_for, checkpoint_words, kernels_of, tables
-from catalogue.planning.goals import Goal
+from catalogue.planning import Goal
 
 
 def start(goal: Goal, row: Row) -> Start:

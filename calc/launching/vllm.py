@@ -38,8 +38,8 @@ from calc.launching.server import (
     settings_of,
     several,
 )
+from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
-from calc.physics.inputs import Inputs
 from catalogue import ParamsError, Scenario
 from catalogue.kernels import published_weights
 from catalogue.reading.units import factor

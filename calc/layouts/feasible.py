@@ -23,9 +23,9 @@ from catalogue.deployments.admission import (
     subject_of,
 )
 from catalogue.deployments.cuts import Cut, Rule, Subject, Text
-from catalogue.engines.released import AT
+from catalogue.engines.engine import AT
 from catalogue.messages import by_language, messages
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 
 say = messages("calc/layouts/feasible")
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from calc.physics.inputs import Number
+from calc.physics.arrays import Number
 from catalogue import (
     Scenario,
     library,
@@ -26,15 +26,14 @@ from catalogue import (
 from catalogue.caveats import announced
 from catalogue.deployments.admission import ENGINE, KERNEL, cut_of, problems, subject_of
 from catalogue.deployments.cuts import Cut, written
-from catalogue.deployments.layout import leaves_replica
-from catalogue.deployments.physics_inputs import scale_up_domain
+from catalogue.deployments.physics_inputs import leaves_replica, scale_up_domain
 from catalogue.entries.deployments import DERIVED
 from catalogue.entries.entry import watched
 from catalogue.entries.hardware import Node
 from catalogue.entries.models import CSA, DRAFTERS, EAGLE3, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.messages import Pair, by_language, messages
-from catalogue.planning.goals import Goal
+from catalogue.planning import Goal
 
 LAYOUT_AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "context")
 """Columns of a layout, named as ``catalogue.deployments.cuts.Cut`` has them."""

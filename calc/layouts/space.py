@@ -26,8 +26,7 @@ from calc.layouts.layout import (
     placement,
     scenario,
 )
-from calc.physics.arrays import maximum
-from calc.physics.inputs import Number
+from calc.physics.arrays import Number, maximum
 from catalogue import (
     ParamsError,
     Scenario,
@@ -47,10 +46,13 @@ from catalogue.deployments.admission import (
     problems,
 )
 from catalogue.deployments.cuts import Cut, Subject
-from catalogue.deployments.layout import joined_replicas, leaves_replica
-from catalogue.deployments.physics_inputs import priors_of, scale_up_domain
-from catalogue.engines.engine import load_engine
-from catalogue.engines.released import AT, engine_meant, fitting, profile_of, release_of
+from catalogue.deployments.physics_inputs import (
+    joined_replicas,
+    leaves_replica,
+    priors_of,
+    scale_up_domain,
+)
+from catalogue.engines.engine import AT, engine_meant, fitting, load_engine, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
 from catalogue.kernels import (
@@ -61,7 +63,7 @@ from catalogue.kernels import (
     quality,
     shown,
 )
-from catalogue.planning.goals import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
+from catalogue.planning import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
 from catalogue.reading.units import factor
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried

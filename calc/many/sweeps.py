@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import double
-from calc.physics.inputs import Inputs, Number
+from calc.physics.arrays import Inputs, Number, double
 from calc.recording import Repeating, one_if_same, repeating
 from calc.serving.evaluate import (
     FAST,

@@ -15,6 +15,8 @@ import numpy as np
 
 from calc.physics.arrays import (
     SCALAR,
+    Inputs,
+    Number,
     anywhere,
     ceil_div,
     either,
@@ -27,10 +29,9 @@ from calc.physics.arrays import (
     select,
     whole_power,
 )
-from calc.physics.attention import CSA, GQA, MLA, Heads, attention_layers, over_kinds
 from calc.physics.experts import copies_sent, expert_group, expert_slices
-from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import Cache, index_parts
+from calc.physics.parameters import CSA, GQA, MLA, Heads, attention_layers, over_kinds
 from calc.physics.work import Composition
 
 SLOWEST_LINK = 1  # [B/s]; where there is no link nothing is sent, at any rate

@@ -9,6 +9,8 @@ import numpy as np
 
 from calc.physics.arrays import (
     SCALAR,
+    Inputs,
+    Number,
     anywhere,
     either,
     maximum,
@@ -18,7 +20,6 @@ from calc.physics.arrays import (
     power,
     select,
 )
-from calc.physics.inputs import Inputs, Number
 
 LEAST = np.finfo(float).tiny  # of what has a root or a power, which has a slope then
 TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile

@@ -15,6 +15,8 @@ from functools import partial
 from typing import Any
 
 from calc.physics.arrays import (
+    Inputs,
+    Number,
     anywhere,
     ceil_div,
     either,
@@ -24,7 +26,7 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
-from calc.physics.attention import (
+from calc.physics.parameters import (
     CSA,
     KEY_AND_GATE,
     MLA,
@@ -37,7 +39,6 @@ from calc.physics.attention import (
     window_heads,
     window_layers,
 )
-from calc.physics.inputs import Inputs, Number
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from calc.physics.arrays import (
+    Inputs,
+    Number,
     ceil_div,
     clip,
     either,
@@ -21,21 +23,6 @@ from calc.physics.arrays import (
     plus,
     select,
 )
-from calc.physics.attention import (
-    CSA,
-    GQA,
-    MLA,
-    Heads,
-    attention_layers,
-    context_weights,
-    full_heads,
-    held_divided,
-    kv_share,
-    mamba_width,
-    prompt_ranks,
-    window_heads,
-    window_layers,
-)
 from calc.physics.experts import (
     exchange_buffers,
     expert_shards,
@@ -45,7 +32,6 @@ from calc.physics.experts import (
     routed_ranks,
     shared_apart,
 )
-from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import (
     Cache,
     Pages,
@@ -55,7 +41,23 @@ from calc.physics.kv_cache import (
     pages,
     windowless,
 )
-from calc.physics.parameters import Parameters, up_projections
+from calc.physics.parameters import (
+    CSA,
+    GQA,
+    MLA,
+    Heads,
+    Parameters,
+    attention_layers,
+    context_weights,
+    full_heads,
+    held_divided,
+    kv_share,
+    mamba_width,
+    prompt_ranks,
+    up_projections,
+    window_heads,
+    window_layers,
+)
 
 
 def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,

@@ -12,6 +12,8 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from calc.physics.arrays import (
+    Inputs,
+    Number,
     anywhere,
     either,
     is_absent,
@@ -21,23 +23,6 @@ from calc.physics.arrays import (
     plus,
     scaled,
     select,
-)
-from calc.physics.attention import (
-    CSA,
-    GQA,
-    MLA,
-    attention_layers,
-    core_width,
-    kv_share,
-    layer_halves,
-    linear_bytes,
-    linear_flops,
-    linear_widths,
-    projections_width,
-    prompt_ranks,
-    residual_widths,
-    window_heads,
-    window_layers,
 )
 from calc.physics.experts import (
     distinct_experts,
@@ -50,7 +35,6 @@ from calc.physics.experts import (
     shared_apart,
     streaming,
 )
-from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import (
     Cache,
     head_rows,
@@ -62,7 +46,27 @@ from calc.physics.kv_cache import (
     sparse_prompts,
 )
 from calc.physics.memory import Weights, after_layers
-from calc.physics.parameters import Parameters, latent_projections, latent_share, up_projections
+from calc.physics.parameters import (
+    CSA,
+    GQA,
+    MLA,
+    Parameters,
+    attention_layers,
+    core_width,
+    kv_share,
+    latent_projections,
+    latent_share,
+    layer_halves,
+    linear_bytes,
+    linear_flops,
+    linear_widths,
+    projections_width,
+    prompt_ranks,
+    residual_widths,
+    up_projections,
+    window_heads,
+    window_layers,
+)
 
 
 @dataclass(frozen=True)

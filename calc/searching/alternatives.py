@@ -23,8 +23,8 @@ from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.entries.models import OWN_LAYER
-from catalogue.planning.goals import CardRange, Demand, Goal, Offer
-from catalogue.planning.goals import Space as Axes
+from catalogue.planning import CardRange, Demand, Goal, Offer
+from catalogue.planning import Space as Axes
 
 CHUNK = "workload.max_num_batched_tokens"
 CHANGED = ("precision", "parallelism.", CHUNK)

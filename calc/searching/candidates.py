@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
-from calc.costing.ownership import prices_of
-from calc.costing.power import (
+from calc.costing.ownership import (
     around,
     cards_power,
     full_power,
     own_cards,
     powers_of,
+    prices_of,
     shares_of,
     site_power,
 )
@@ -26,13 +26,12 @@ from calc.layouts.layout import PER_MILLE, at
 from calc.layouts.space import AXES, GIGA, HITS, HOST, LOADED, Base, Cells, HostCaches, Space
 from calc.many import sweeps
 from calc.many.sweeps import DECODED, PREFILLED, decode_sweep, sweep
-from calc.physics.arrays import ceil_div
-from calc.physics.inputs import Inputs, Number
+from calc.physics.arrays import Inputs, Number, ceil_div
 from calc.physics.memory import found_shares
 from calc.physics.step import STEP_NAMES
 from calc.serving.burst import first_held, prompts
 from catalogue import ParamsError, Scenario
-from catalogue.planning.goals import Demand
+from catalogue.planning import Demand
 
 SLAB = 1 << 18  # deployments that are in memory at once
 PERCENT = 100

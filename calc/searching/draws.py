@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from calc.answer.request_lengths import longest_served
-from calc.costing.power import powers_of, shares_of
+from calc.costing.ownership import powers_of, shares_of
 from calc.evidence.classes import Own, class_of, own_errors
 from calc.layouts.layout import Choice, Row, scenario
 from calc.many.sweeps import decode_sweep, sweep
@@ -28,7 +28,7 @@ from calc.searching.search import SearchResult
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob, moved
-from catalogue.planning.goals import Demand
+from catalogue.planning import Demand
 
 SEED = 20_260_101
 AT_ONCE = 20  # pools of one base: the numbers of a pass stay in the cache

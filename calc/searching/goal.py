@@ -17,16 +17,16 @@ from calc.costing.ownership import card_hour, converted, prices_of
 from calc.layouts.feasible import MEMORY, has_room
 from calc.layouts.layout import Choice, Row, scenario
 from calc.layouts.space import Space, choice_at
-from calc.physics.breakdown import bottleneck
-from calc.physics.inputs import Number
+from calc.physics.arrays import Number
+from calc.physics.step import bottleneck
 from calc.searching.candidates import at, candidate_cells
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load
 from catalogue.library import Override
-from catalogue.planning.goals import ANY, MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
+from catalogue.planning import ANY, MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
 from catalogue.reading import yamlfile
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 
 BOUNDING = 0.75  # percentiles that the mean of a deployment which keeps them is taken to keep
 COLUMNS = {"context": "longest_context"}  # of objectives that are not called as their quantity

@@ -27,7 +27,7 @@ from calc.layouts.layout import CUT, Choice, Row
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
 from calc.many.processes import OnProgress, silent
-from calc.physics.inputs import Inputs, Number
+from calc.physics.arrays import Inputs, Number
 from calc.physics.kv_cache import cache
 from calc.searching.candidates import (
     CandidateCells,
@@ -47,7 +47,7 @@ from calc.serving.burst import (
 )
 from calc.serving.evaluate import PACE
 from catalogue import Scenario, load_device, load_node
-from catalogue.planning.goals import Demand
+from catalogue.planning import Demand
 
 PROMPTS = (8, 32)  # of a rank of the prefill pool, at least and at most
 CHUNKS = 4  # of those prompts: enough for full ones without pause

@@ -31,7 +31,7 @@ from catalogue import Scenario, load_precision
 from catalogue.deployments.loading import made_scenario
 from catalogue.entries.models import Model
 from catalogue.kernels import quality
-from catalogue.planning.goals import MEAN, OBJECTIVES, UNITS, Goal, percentile
+from catalogue.planning import MEAN, OBJECTIVES, UNITS, Goal, percentile
 from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:

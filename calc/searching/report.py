@@ -18,7 +18,7 @@ from calc.evidence.classes import stand_ins
 from calc.evidence.nearness import Nearness
 from calc.layouts.layout import Row, Start, scenario, unrun
 from calc.layouts.space import UNPUBLISHED
-from calc.physics.breakdown import bound_by
+from calc.physics.step import bound_by
 from calc.searching.goal import SHORT
 from calc.searching.pools import Pairs, pairs
 from calc.searching.ranking import NEARLY, SURE, SampledRow, Simulated, extras, sample_rows
@@ -30,10 +30,10 @@ from catalogue import load_device, load_node
 from catalogue.caveats import announced, borrowed, underived
 from catalogue.deployments.admission import length_words, positions, too_long
 from catalogue.deployments.cuts import Cut, written
-from catalogue.engines.released import stated_release
+from catalogue.engines.engine import stated_release
 from catalogue.kernels import Kernel, Quality, quality
 from catalogue.messages import Pair, messages
-from catalogue.planning.goals import OBJECTIVES, UNNAMED, CardRange, Goal
+from catalogue.planning import OBJECTIVES, UNNAMED, CardRange, Goal
 
 common = messages("common")
 say = messages("calc/searching/report")

@@ -43,7 +43,7 @@ from calc.searching.pools import Pairs, pairs
 from catalogue import Scenario
 from catalogue.deployments.admission import KINDS, kind_words, positions
 from catalogue.messages import Pair, messages
-from catalogue.planning.goals import Goal
+from catalogue.planning import Goal
 from catalogue.reading.values import LARGEST_COUNT
 
 SEEN = (*TIMES, "throughput")

@@ -65,7 +65,7 @@ from calc.searching.search import MISS, SearchResult, farther, search
 from catalogue import ParamsError, Scenario, made_scenario
 from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.kernels import published_precision
-from catalogue.planning.goals import UNNAMED, Goal
+from catalogue.planning import UNNAMED, Goal
 
 MOST_TOLD = 4  # groups of deployments that are told
 MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first

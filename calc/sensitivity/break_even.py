@@ -22,7 +22,7 @@ from calc.sensitivity.sobol import priors, scores_of
 from calc.uncertainty import TAIL, Amount
 from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import Knob
-from catalogue.planning.prices import Prices
+from catalogue.planning import Prices
 from catalogue.reading.values import Value
 
 PIECES = 4096

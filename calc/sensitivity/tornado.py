@@ -27,7 +27,7 @@ from calc.uncertainty import Sides
 from catalogue import ParamsError, symbols
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.formulas import input_symbols
-from catalogue.entries.mechanisms import OF_EVERY
+from catalogue.entries.hardware import OF_EVERY
 from catalogue.reading import units
 from catalogue.reading.units import DIMENSIONLESS
 

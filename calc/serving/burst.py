@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from calc.physics.arrays import (
+    Inputs,
+    Number,
     anywhere,
     ceil_div,
     either,
@@ -25,9 +27,7 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
-from calc.physics.decode_floor import Decode, biased, mean_attended, mean_context, tokens_per_step
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile, ranks_in_step
-from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import (
     Cache,
     few_cached,
@@ -38,6 +38,7 @@ from calc.physics.kv_cache import (
     unfused,
 )
 from calc.physics.memory import Memory, Weights
+from calc.physics.operators import Decode, biased, mean_attended, mean_context, tokens_per_step
 from calc.physics.parameters import Parameters
 from calc.physics.step import Step
 from calc.physics.work import Composition

@@ -17,13 +17,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from calc.physics.arrays import ceil_div, double, maximum, minimum, normal_tail, plus, select
-from calc.physics.attention import context_weights
-from calc.physics.breakdown import BUSY
+from calc.physics.arrays import (
+    Inputs,
+    Number,
+    ceil_div,
+    double,
+    maximum,
+    minimum,
+    normal_tail,
+    plus,
+    select,
+)
 from calc.physics.communication import group, token_fanout
-from calc.physics.decode_floor import Decode, decode_contexts, decode_floor
 from calc.physics.experts import ranks_in_step
-from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import Cache, cache
 from calc.physics.memory import (
     Activations,
@@ -37,9 +43,15 @@ from calc.physics.memory import (
     layer_weights,
     weights,
 )
-from calc.physics.operators import expert_fixed_time, slowest_clock
-from calc.physics.parameters import Parameters, count_parameters
-from calc.physics.step import STEP_NAMES, Step, step
+from calc.physics.operators import (
+    Decode,
+    decode_contexts,
+    decode_floor,
+    expert_fixed_time,
+    slowest_clock,
+)
+from calc.physics.parameters import Parameters, context_weights, count_parameters
+from calc.physics.step import BUSY, STEP_NAMES, Step, step
 from calc.physics.work import distances
 from calc.serving.burst import (
     Loads,
@@ -60,7 +72,7 @@ from calc.serving.burst import (
 )
 from calc.serving.interference import LEAST
 from calc.serving.steady import Steady, steady, steady_pace
-from catalogue.deployments.layout import DEGREES
+from catalogue.deployments.physics_inputs import DEGREES
 from catalogue.entries.formulas import input_symbols
 from catalogue.messages import Pair, messages
 

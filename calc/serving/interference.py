@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from calc.physics.arrays import (
+    Inputs,
+    Number,
     anywhere,
     ceil_div,
     clip,
@@ -28,13 +30,10 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
-from calc.physics.breakdown import Busy, added_time, cores_in, removed_time
-from calc.physics.decode_floor import tokens_per_step
 from calc.physics.experts import normal_quantile, ranks_in_step
-from calc.physics.inputs import Inputs, Number
 from calc.physics.kv_cache import most_picked
-from calc.physics.operators import dense_bandwidth, expert_fixed_time
-from calc.physics.step import Step
+from calc.physics.operators import dense_bandwidth, expert_fixed_time, tokens_per_step
+from calc.physics.step import Busy, Step, added_time, cores_in, removed_time
 from calc.serving.burst import Prompts
 
 LEAST = 8.0**-9  # of a rate or of a share, where it divides

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calc.physics.inputs import Number
+from calc.physics.arrays import Number
 
 Block = tuple[Hashable, int]
 

@@ -49,7 +49,7 @@ from calc.serving.requests import (
     StepTime,
 )
 from calc.serving.scheduler import Engine, duration
-from catalogue.deployments.layout import DELAY_STEPS
+from catalogue.deployments.physics_inputs import DELAY_STEPS
 
 Routing = Literal["round-robin", "least-loaded"]
 Coordination = Literal["eager", "delay", "balance"]

@@ -20,6 +20,8 @@ from functools import cached_property
 import numpy as np
 
 from calc.physics.arrays import (
+    Inputs,
+    Number,
     anywhere,
     ceil_div,
     clip,
@@ -35,11 +37,9 @@ from calc.physics.arrays import (
     scaled,
     select,
 )
-from calc.physics.breakdown import Busy, removed_time
 from calc.physics.experts import ranks_in_step
-from calc.physics.inputs import Inputs, Number
 from calc.physics.operators import expert_fixed_time
-from calc.physics.step import Step
+from calc.physics.step import Busy, Step, removed_time
 from calc.serving.burst import (
     Loads,
     Prompts,

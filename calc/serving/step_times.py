@@ -11,10 +11,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics import experts
-from calc.physics.arrays import ceil_div, is_absent, maximum, select
-from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time, hides
-from calc.physics.decode_floor import mean_attended, mean_context, tokens_per_step
-from calc.physics.inputs import Inputs, Number
+from calc.physics.arrays import Inputs, Number, ceil_div, is_absent, maximum, select
 from calc.physics.kv_cache import (
     Pages,
     cache,
@@ -26,8 +23,9 @@ from calc.physics.kv_cache import (
     prefill_positions,
 )
 from calc.physics.memory import candidate_stages, weights
+from calc.physics.operators import mean_attended, mean_context, tokens_per_step
 from calc.physics.parameters import count_parameters
-from calc.physics.step import step
+from calc.physics.step import Busy, busy_in, cores_in, drafted, hidden_time, hides, step
 from calc.physics.work import Composition
 from calc.recording import Repeating
 from calc.serving.requests import Contexts, Step

@@ -35,12 +35,12 @@ from catalogue.deployments.admission import (
     problems,
     subject_of,
 )
-from catalogue.deployments.layout import mechanism_units, rule_of
+from catalogue.deployments.physics_inputs import mechanism_units, rule_of
 from catalogue.entries.deployments import Workload
 from catalogue.entries.formulas import input_symbols
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from catalogue.reading.values import Unit, si_number
 
 LARGEST_FIRST = ("context_tokens", "memory_utilization")  # whose largest value is the easiest

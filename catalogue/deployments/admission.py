@@ -21,12 +21,19 @@ from catalogue.deployments.cuts import (
     cut_problem,
     problem_of,
 )
-from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES, joined_replicas
-from catalogue.deployments.physics_inputs import mechanisms_name
-from catalogue.deployments.precisions import missing_dtypes, nearest, on_card
+from catalogue.deployments.physics_inputs import (
+    SHARED_CACHE,
+    SHARED_RANKS,
+    SLICES,
+    joined_replicas,
+    mechanisms_name,
+    missing_dtypes,
+    nearest,
+    on_card,
+)
 from catalogue.deployments.profiles import Starts
 from catalogue.deployments.scenario import Scenario, model_inputs
-from catalogue.engines.released import engine_meant, fitting, has_profile
+from catalogue.engines.engine import engine_meant, fitting, has_profile
 from catalogue.entries.deployments import Precision
 from catalogue.entries.models import DRAFTERS, Model
 from catalogue.entries.profiles import in_order
@@ -444,7 +451,7 @@ def precisions(subject: Subject, wanted: Precision | None = None) -> list[Precis
 
     Args:
         subject: the model on its cards, in whatever precision.
-        wanted: as ``catalogue.deployments.precisions.nearest`` has it.
+        wanted: as ``catalogue.deployments.physics_inputs.nearest`` has it.
     """
     loaded = nearest(subject.device, wanted, _on_card(subject), engine=subject.engine,
                      model=subject.model, any_engine=not subject.engines_own)

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.layout import (
+from catalogue.deployments.physics_inputs import (
     SHARED_CACHE,
     SHARED_RANKS,
     SLICES,
@@ -22,7 +22,7 @@ from catalogue.deployments.layout import (
     joined_replicas,
 )
 from catalogue.deployments.profiles import Starts, drafts_in_stages, starting
-from catalogue.engines.released import fitting
+from catalogue.engines.engine import fitting
 from catalogue.entries.deployments import Format, Offload, Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model

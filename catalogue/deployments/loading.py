@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments import layout
+from catalogue.deployments import physics_inputs
 from catalogue.deployments.admission import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.physics_inputs import drafter_problem, peak_problem
 from catalogue.deployments.profiles import launched, refuse_host, running_engine, underlaid
@@ -25,7 +25,7 @@ from catalogue.entries.deployments import Documented, ScenarioFile
 from catalogue.entries.hardware import Device
 from catalogue.library import Override
 from catalogue.reading import yamlfile
-from catalogue.reading.errors import LayoutError, ParamsError
+from catalogue.reading.files import LayoutError, ParamsError
 from catalogue.reading.values import Text, both_languages, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
@@ -408,7 +408,7 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
 @cache
 def _sections() -> dict[str, Collection[str]]:
     """The keys of each section."""
-    return {"mechanisms": layout.mechanism_units(), **{
+    return {"mechanisms": physics_inputs.mechanism_units(), **{
         root: library.fields_at(ScenarioFile, (root,))
         for root in ("limits", "cluster", "parallelism", "workload")}}
 
@@ -450,13 +450,13 @@ def _check_host_cache(scenario: Scenario, where: Callable[..., str]) -> None:
 def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse links that do not reach, peaks that are missing, and mechanisms that are misused."""
     inside = library.load("links", scenario.node.device_link)
-    if problem := layout.link_problem(scenario.node, inside):
+    if problem := physics_inputs.link_problem(scenario.node, inside):
         raise LayoutError(f"{where('cluster', 'node')}: {problem}.")
     if unknown := drafter_problem(scenario):
         raise ParamsError(f"{where('workload', 'draft_method')}: {unknown}.")
     if missing := peak_problem(scenario):
         raise LayoutError(f"{where(missing[0])}: {missing[1]}.")
-    for name, problem in layout.mechanism_problems(scenario.file.mechanisms):
+    for name, problem in physics_inputs.mechanism_problems(scenario.file.mechanisms):
         raise ParamsError(f"{where('mechanisms', name)}: {problem}.")
     _check_host_cache(scenario, where)
     stated, its = scenario.file.mechanisms.get(DEALT_PROMPTS), scenario.model

@@ -15,7 +15,7 @@ from catalogue.entries.hardware import Device
 from catalogue.entries.measurements import PREFILL, Gate, MeasuredStep, StartupLog
 from catalogue.library import Override
 from catalogue.reading import yamlfile
-from catalogue.reading.errors import LayoutError, ParamsError
+from catalogue.reading.files import LayoutError, ParamsError
 from catalogue.reading.words import revealed
 from catalogue.reading.yamlfile import YamlFile
 

@@ -6,32 +6,237 @@ together. What the entries do not say is neutral in ``params/symbols.yml``.
 
 from __future__ import annotations
 
+import difflib
+import functools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from catalogue import library
-from catalogue.deployments.precisions import (
-    HOST_DTYPES,
-    efficiency,
-    host_peaks,
-    latency,
-    on_vectors,
-    widened,
-    widened_experts,
+from catalogue.entries.deployments import Offload, Precision
+from catalogue.entries.entry import Entry
+from catalogue.entries.formulas import inputs_of, neutral, symbols
+from catalogue.entries.hardware import (
+    IF_KNOWN,
+    OF_EVERY,
+    WIDE,
+    BytesByDtype,
+    Device,
+    Levels,
+    Link,
+    Mechanisms,
+    Node,
+    ShareByDtype,
+    TimeByDtype,
 )
-from catalogue.entries.formulas import inputs_of, neutral
-from catalogue.entries.hardware import WIDE, Device, Link, Node
-from catalogue.entries.mechanisms import IF_KNOWN, OF_EVERY, Levels
-from catalogue.entries.models import CSA
-from catalogue.reading.values import Value
+from catalogue.entries.models import CSA, Acceptance, Model
+from catalogue.kernels import expert_bytes, kernel_of, known_to_engines, multiplied
+from catalogue.messages import by_language, messages
+from catalogue.reading import units
+from catalogue.reading.values import Unit, Value, annotated, si_number
 
 if TYPE_CHECKING:
     from catalogue.deployments.scenario import Scenario
     from catalogue.entries.deployments import Offload
-    from catalogue.entries.hardware import Device
+    from catalogue.entries.hardware import Device, Link, Node
     from catalogue.entries.models import Model
+
+
+say = messages("catalogue/deployments/physics-inputs")
+
+HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
+VECTOR = "fp32"  # engines leave FP32 products (a router) to the vector unit, which every device has
+
+
+def on_card(precision: Precision, offload: Offload | None) -> list[str] | None:
+    """Classes of tensors that a card multiplies where a host may compute experts; None for all.
+
+    Args:
+        precision: an entry of ``params/precisions/``.
+        offload: what a host holds, if anything.
+    """
+    if offload is None or offload.fetched or offload.routed_experts.value < 1:
+        return None
+    return [name for name in precision.multiply.dtypes if name != "routed_expert"]
+
+
+def on_vectors(stored: str) -> bool:
+    """Whether kernels of a processor multiply a format on its vector unit, whatever else it has.
+
+    Args:
+        stored: name of the format.
+    """
+    return bool(library.load("formats", stored).host_unit == "vector")
+
+
+def host_peaks(host: Device, stored: str) -> list[float]:
+    """What a processor computes experts of a format with, as far as it is stated [FLOP/s].
+
+    Args:
+        host: the processor.
+        stored: name of the format.
+    """
+    vectors = host.vector_peak if on_vectors(stored) else None
+    peaks = [getattr(vectors, dtype, None) if vectors else host.peak(dtype)
+             for dtype in HOST_DTYPES]
+    return [peak.value for peak in peaks if peak]
+
+
+def widened(precision: Precision, dtypes: Mapping[str, str]) -> dict[str, bool]:
+    """Class of tensors -> whether its weights are widened before they are multiplied.
+
+    That is so where weights of less than 16 bits meet a product in 16 bits or more. Narrower
+    products (INT8 of INT4 weights, FP4) take the stored integers or floats as they are.
+
+    Args:
+        precision: an entry of ``params/precisions/``.
+        dtypes: what is multiplied, by class; a card may lack what the precision asks for.
+    """
+    wide = ("bf16", "fp16", "tf32", "fp32")
+    weights = {name: stored for name, stored in precision.weights if stored is not None}
+    narrow = {stored: library.load("formats", stored).bits.value < 16
+              for stored in dict.fromkeys(weights.values())}
+    return {name: dtype in wide and narrow[weights[name]]
+            for name, dtype in dtypes.items() if name in weights}
+
+
+def missing_dtypes(precision: Precision, device: Device,
+                   classes: Collection[str] | None = None) -> list[tuple[str, str]]:
+    """What a precision multiplies that the device's matrix unit lacks: (class, dtype) pairs.
+
+    A dtype is lacking where the device states no dense peak for it: FP8 on an Ascend 910B is an
+    answer, not an error. A host processor without a matrix unit multiplies on its vector unit. A
+    kernel of some engine must exist besides: ``catalogue.kernels.kernel_of``.
+
+    Args:
+        precision: an entry of ``params/precisions/``.
+        device: where the classes are multiplied.
+        classes: classes of tensors that are asked for, names of ``precision.multiply``; all of
+            them where it is None. Routed experts that a host computes are left out this way.
+    """
+    dtypes = precision.multiply.dtypes
+    return [(name, dtype) for name, dtype in dtypes.items()
+            if (classes is None or name in classes)
+            and dtype != VECTOR and device.peak(dtype) is None]
+
+
+def nearest(device: Device, precision: Precision | None = None,
+            classes: Collection[str] | None = None, *, engine: str | None = None,
+            model: Model | None = None, any_engine: bool = False) -> list[Precision]:
+    """The precisions of the catalogue that a release runs on a device.
+
+    On a device that no engine is known for, those that it multiplies. Of two that are stored and
+    there multiplied alike, the one that asks for just that.
+
+    Ordered by the bytes of the routed experts; where a precision is given, by how far those bytes
+    are from its own, so that the first one replaces it best. That precision itself is among them
+    if it runs there. A host processor is asked for its units alone.
+
+    Args:
+        device: where the classes are multiplied.
+        precision: what is wanted, if anything.
+        classes: as :func:`missing_dtypes` has it.
+        engine: whose kernels are asked for, with its release if one is meant; absent, any engine's.
+        model: whose classes of tensors and whose attention are asked for; all without one.
+        any_engine: also what no release is known to run.
+    """
+    wanted = 0.0 if precision is None else expert_bytes(precision)
+    tabled = not any_engine and device.type != "host" and known_to_engines(device)
+    possible = [library.load("precisions", name) for name in library.names("precisions")]
+    candidates = [entry for entry in possible if (
+        kernel_of(entry, device, engine, model=model, classes=classes) if tabled
+        else not missing_dtypes(entry, device, classes))]
+    alike: dict[tuple[object, ...], Precision] = {}
+    for entry in candidates:
+        dtypes = entry.multiply.dtypes
+        has = (multiplied(entry, device, engine, model, classes) if tabled else
+               {name: device.multiplied(dtype) for name, dtype in dtypes.items()})
+        stored = (tuple(entry.weights), entry.kv_cache, entry.kv_rope, entry.kv_index,
+                  tuple(has[name] for name in dtypes))
+        if stored not in alike or all(has[name] == dtype for name, dtype in dtypes.items()):
+            alike[stored] = entry
+    order = [(abs(expert_bytes(entry) - wanted), expert_bytes(entry), entry.id, entry)
+             for entry in alike.values()]
+    return [entry for *_, entry in sorted(order, key=lambda ranked: ranked[:3])]
+
+
+BITS = {"fp4": 4, "fp8": 8, "int8": 8, "fp16": 16, "bf16": 16, "tf32": 32, "fp32": 32}
+DIGITS = 3
+
+
+FEW_BITS = 8  # from which on weights are read at the usual share
+NARROW = {"expert_streaming_efficiency": "narrow_streaming_efficiency",
+          "sliced_streaming_efficiency": "sliced_narrow_streaming_efficiency",
+          "routed_expert_latency": "narrow_expert_latency",
+          "sliced_expert_latency": "narrow_expert_latency"}
+
+
+def widened_experts(priors: Mechanisms, precision: Precision, dtypes: Mapping[str, str]
+                    ) -> dict[str, Value]:
+    """What kernels reach that widen experts of few bits while they read them, where it is known.
+
+    Args:
+        priors: of the class of cards.
+        precision: whose experts they are.
+        dtypes: what is multiplied, by class.
+    """
+    bits = library.load("formats", precision.weights.routed_expert).bits.value
+    if bits >= FEW_BITS or not widened(precision, dtypes)["routed_expert"]:
+        return {}
+    values = {key: getattr(priors, name) for key, name in NARROW.items()}
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def efficiency(table: ShareByDtype, dtype: str, device: Device) -> Value:
+    """Share of the dense peak that matmuls of a dtype reach [1]: the prior, or what stands in.
+
+    Args:
+        table: the class's priors by dtype, at least one.
+        dtype: what is multiplied.
+        device: the card, which states a peak of the dtype.
+    """
+    prior: Value | None = getattr(table, dtype, None)
+    if prior is not None:
+        return prior
+    name = nearest_known(table, dtype)
+    near: Value = getattr(table, name)
+    peak, reference = device.peak(dtype), device.peak(name)
+    faster = peak.value / reference.value if peak and reference else BITS[name] / BITS[dtype]
+    least, share = near.low / max(1.0, faster), near.value / math.sqrt(max(1.0, faster))
+    value = float(f"{share:.{DIGITS}g}")
+    return Value(value, "1", f"{value:g}", "arithmetic", "assumed", min(least, value),
+                 max(near.high, value), note=by_language(
+                     say("no-prior-of-at-best", dtype=dtype.upper(), name=name.upper())))
+
+
+def latency(table: TimeByDtype, dtype: str) -> Value:
+    """What a matmul of a dtype takes with few rows [s]: the prior, or that of the nearest dtype.
+
+    Args:
+        table: the class's priors by dtype, at least one.
+        dtype: what is multiplied.
+    """
+    value: Value = getattr(table, dtype, None) or getattr(table, nearest_known(table, dtype))
+    return value
+
+
+def nearest_known(table: ShareByDtype | TimeByDtype, dtype: str) -> str:
+    """The dtype with a prior that is nearest in width; of two as near, the wider."""
+    names = [name for name in BITS if getattr(table, name, None) is not None]
+    return min(names, key=lambda name: (abs(math.log2(BITS[name] / BITS[dtype])), -BITS[name]))
+
+
+def lacking(device: Device, priors: Mechanisms) -> Iterator[tuple[str, str]]:
+    """Dtypes of which a card states a matrix peak and its priors say nothing: (dtype, nearest)."""
+    table = priors.gemm_efficiency
+    if table is None:
+        return
+    for dtype in ShareByDtype.model_fields:
+        if dtype in BITS and device.peak(dtype) and getattr(table, dtype, None) is None:
+            yield dtype, nearest_known(table, dtype)
+
 
 USUAL_NETWORK = "infiniband-400g"  # what a network adds to an exchange, unless its file says it
 NETWORK_ALPHA = "exchange_network_alpha"
@@ -512,3 +717,120 @@ def _host(scenario: Scenario) -> dict[str, float]:
         "host_memory_bandwidth": offload.hosts.value * host.memory_bandwidth.value,
         "host_group_tokens": offload.group_tokens.value if offload.group_tokens else 0,
     }
+
+
+OVERRIDABLE = ("prior", "switch")  # kinds of inputs that a scenario's mechanisms may state
+BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency", "sliced_gemm_efficiency")
+SHARED_RANKS, SLICES = "shared_expert_ranks", "expert_tensor_parallel"
+SHARED_CACHE = "decode_context_parallel"
+DEGREES = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel")
+
+# of the layer that drafts, what its table is asked for, where no text is stated
+ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}
+DELAY_STEPS = 30  # SGLang's prefill_delayer_max_delay_passes
+GATHERED = "exchange_gathered"  # the mechanism that says that ranks gather all tokens
+NORMAL = "exchange_normal"  # the mechanism that says that a token goes once to each node
+USUAL_DRAFTS = "next-token-layer"  # of a model that names none
+
+
+def leaves_replica(tensor: Any, expert: Any, slices: Any) -> Any:
+    """Whether more ranks share experts than a replica has: its tokens go beyond it.
+
+    Args:
+        tensor, expert: parallel sizes, numbers or arrays [1].
+        slices: of each routed expert; 0 is what tensor parallelism leaves.
+    """
+    return expert * (slices + (slices == 0)) > tensor
+
+
+def joined_replicas(tensor: Any, expert: Any, slices: Any) -> Any:
+    """Replicas of attention that share experts, and are one server [1].
+
+    >>> joined_replicas(8, 32, 0), joined_replicas(8, 4, 0), joined_replicas(8, 4, 8)
+    (4, 1, 4)
+
+    Args:
+        tensor, expert, slices: as of :func:`leaves_replica`.
+    """
+    replicas = expert * (slices + (slices == 0)) // tensor
+    return replicas + (replicas < 1)
+
+
+def expert_slices(numbers: Mapping[str, float], tensor: int, expert: int) -> int:
+    """Slices of each routed expert [1]: those asked for, or what tensor parallelism leaves.
+
+    >>> expert_slices({}, 8, 2), expert_slices({"expert_tensor_parallel": 8}, 1, 1)
+    (4, 8)
+
+    Args:
+        numbers: input symbols, ``expert_tensor_parallel`` is 0 or absent where nothing is asked.
+        tensor, expert: parallel sizes.
+    """
+    return int(numbers.get(SLICES, 0)) or max(1, tensor // expert)
+
+
+def link_problem(node: Node, link: Link) -> str | None:
+    """Why the devices of a node cannot all reach each other over their links; None if they can.
+
+    In a full mesh, and with links from point to point, a device reaches as many others as it has
+    links; a switch reaches all.
+
+    Args:
+        node: an entry of ``params/nodes/``.
+        link: the one that it names as ``device_link``.
+    """
+    if link.topology == "switch":
+        return None
+    links = link.links_per_device.value if link.links_per_device else 1
+    devices = node.devices_per_node.value
+    if devices <= links + 1:
+        return None
+    return (f"'{node.id}' has {devices} devices, but with {links} "
+            f"link{'s' if links > 1 else ''} of '{link.id}' ({link.topology}) a device reaches "
+            f"only {links} other{'s' if links > 1 else ''}")
+
+
+@functools.cache
+def mechanism_units() -> dict[str, Unit]:
+    """Every name that a scenario's ``mechanisms`` may have, and what its value may be."""
+    rules = {name: rule_of(Acceptance, field) for name, field in ACCEPTED.items()}
+    for tables, kind in ((BY_DTYPE, ShareByDtype), (LATENCIES, TimeByDtype),
+                         (TRAFFIC, BytesByDtype)):
+        rules |= {f"{table}.{dtype}": rule_of(kind, dtype)
+                  for table in tables for dtype in kind.model_fields}
+    # of exchanges, a host, an engine: what files of mechanisms have in groups or leave out
+    rules |= {name: symbol.rule for name, symbol in symbols().items()
+              if symbol.kind in OVERRIDABLE and name not in rules}
+    rules["host_vector_efficiency"] = rule_of(Mechanisms, "host_vector_efficiency")
+    return {name: rule for name, rule in rules.items() if rule is not None}
+
+
+def rule_of(cls: type[Entry], name: str) -> Unit | None:
+    """The annotation of an entry's field that says which quantities it takes; None of others."""
+    field = cls.model_fields.get(name)
+    return None if field is None else annotated(field, Unit)
+
+
+def mechanism_problems(stated: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
+    """What is wrong with a scenario's ``mechanisms``, with the key at fault.
+
+    Args:
+        stated: values by name.
+    """
+    rules = mechanism_units()
+    for name, value in stated.items():
+        rule = rules.get(name)
+        if rule is None:
+            near = difflib.get_close_matches(name, rules, n=1)
+            hint = f"did you mean '{near[0]}'" if near else "expected a name of params/mechanisms/"
+            yield name, f"there is no mechanism '{name[:60]}', {hint}"
+        elif units.dimensions(value.unit) != units.dimensions(rule.unit):
+            wanted = "a plain number" if rule.unit == "1" else f"a quantity in {rule.unit}"
+            yield name, f"'{value.written}' has the wrong unit for '{name}', expected {wanted}"
+        else:
+            try:
+                si_number(value.written, rule)
+                for end in (value.low, value.high):
+                    si_number(end, replace(rule, unit="1", integer=False, plausible=None))
+            except ValueError as error:
+                yield name, f"{name}: {error}"

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.layout import joined_replicas, mechanism_problems
-from catalogue.deployments.physics_inputs import mechanisms_name
-from catalogue.engines.engine import load_engine
-from catalogue.engines.released import AT, fitting, release_of
+from catalogue.deployments.physics_inputs import (
+    joined_replicas,
+    mechanism_problems,
+    mechanisms_name,
+)
+from catalogue.engines.engine import AT, fitting, load_engine, release_of
 from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import STACK_OF, Device
 from catalogue.entries.models import Model
@@ -38,7 +40,7 @@ from catalogue.kernels import multiplied
 from catalogue.library import Override
 from catalogue.messages import by_language, messages
 from catalogue.reading import yamlfile
-from catalogue.reading.errors import LayoutError, ParamsError
+from catalogue.reading.files import LayoutError, ParamsError
 from catalogue.reading.values import Value, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 

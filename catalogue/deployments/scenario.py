@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.layout import (
+from catalogue.deployments.physics_inputs import (
     ACCEPTED,
     DELAY_STEPS,
     GATHERED,
     NORMAL,
     USUAL_DRAFTS,
+    Knob,
     leaves_replica,
+    on_card,
+    physics_inputs,
 )
-from catalogue.deployments.physics_inputs import Knob, physics_inputs
 from catalogue.deployments.physics_inputs import knobs as mechanisms
-from catalogue.deployments.precisions import on_card
 from catalogue.deployments.profiles import Running, following, running
 from catalogue.entries.deployments import Documented, Precision, ScenarioFile
 from catalogue.entries.formulas import inputs_of, symbols

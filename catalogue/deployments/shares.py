@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from catalogue.deployments.layout import joined_replicas
+from catalogue.deployments.physics_inputs import joined_replicas
 from catalogue.entries.profiles import CardReserve, Reserve, Way
 from catalogue.reading.values import Value
 

@@ -21,8 +21,7 @@ from catalogue.engines.engine import Both, Engine, bare, load_engine
 from catalogue.entries.entry import Entry
 from catalogue.library import names, parsed
 from catalogue.reading import yamlfile
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT
+from catalogue.reading.files import ROOT, ParamsError
 from catalogue.reading.values import SourceKey
 
 LONGEST = 400

@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from catalogue.entries import trees
+from catalogue.entries import formulas
 from catalogue.entries.entry import (
     Called,
     CatalogueEntry,
@@ -36,9 +36,8 @@ from catalogue.entries.entry import (
     Titled,
     together,
 )
-from catalogue.entries.formulas import Inputs, Tree, symbols
-from catalogue.entries.hardware import Dtype
-from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
+from catalogue.entries.formulas import Inputs, WrittenTree, symbols
+from catalogue.entries.hardware import Dtype, Number, RequestRate, ShareOrZero, TimeOrZero
 from catalogue.entries.models import Checkpoint, DraftMethod, TextKind
 from catalogue.reading import units
 from catalogue.reading.values import (
@@ -542,7 +541,7 @@ class Claim(Entry):
     of: Literal["deployment", "replica", "device", "layer"] = "deployment"
     bound: Literal["at_most", "at_least"] | None = None
     comparable: Flag = True
-    formula: Tree | None = None
+    formula: WrittenTree | None = None
     note: Text | None = None
 
 
@@ -574,7 +573,7 @@ class Documented(Inputs):
 
         Raises ValueError if an input is missing or the arithmetic has no result.
         """
-        return None if claim.formula is None else trees.evaluate(claim.formula, self.given())
+        return None if claim.formula is None else formulas.evaluate(claim.formula, self.given())
 
 
 class ScenarioFile(Titled):

@@ -11,11 +11,10 @@ from typing import Any, NoReturn
 
 from catalogue import library
 from catalogue.entries.entry import Entry, PrecisionName
-from catalogue.entries.families import Family
+from catalogue.entries.models import Family
 from catalogue.messages import messages
 from catalogue.reading import yamlfile
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT
+from catalogue.reading.files import ROOT, ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
 
 say = messages("catalogue/models/fields")

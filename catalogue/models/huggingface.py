@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 import yaml
 
 from catalogue import library
-from catalogue.entries.families import Family
 from catalogue.entries.models import (
     CSA,
     GROUPS,
     LINEAR,
     RECURRENT,
     WINDOW_HEADS,
+    Family,
     Model,
 )
 from catalogue.models.fields import (
@@ -38,9 +38,9 @@ from catalogue.models.fields import (
 )
 from catalogue.models.layers import EXPERTS, WINDOW, Layer, resolve, written
 from catalogue.reading import jsonfile
-from catalogue.reading.errors import ParamsError
+from catalogue.reading.files import ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
-from catalogue.reading.shared import sources
+from catalogue.reading.values import sources
 from catalogue.reading.yamlfile import YamlFile
 
 QUANTIZED = ("quantization_config", "quantize")

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from catalogue.entries.families import LayerField
-from catalogue.entries.models import NETWORK_KINDS, layer_counts
+from catalogue.entries.models import NETWORK_KINDS, LayerField, layer_counts
 from catalogue.models.fields import Fields, largest
 
 NONE, DENSE, EXPERTS, WINDOW = "none", "dense", "experts", "window"

@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import is_folder, read_small
+from catalogue.reading.files import ParamsError, is_folder, read_small
 from catalogue.reading.yamlfile import MAX_DIGITS, display_path
 
 _KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:\s*')  # of an object, what comes before its value

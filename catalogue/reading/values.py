@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import date as Day
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -17,15 +19,16 @@ from pydantic import (
     ConfigDict,
     Field,
     Strict,
+    TypeAdapter,
+    ValidationError,
     WithJsonSchema,
 )
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import with_info_plain_validator_function
 
-from catalogue.reading import units, words
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT
+from catalogue.reading import units, words, yamlfile
+from catalogue.reading.files import ROOT, ParamsError
 
 Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -341,3 +344,266 @@ Watts = Annotated[Value, Unit("W", plausible=("1 W", "1 MW"))]
 PriceInDollars = Annotated[Value, Unit("USD", plausible=("10 USD", "100000000 USD"))]
 PriceInYuan = Annotated[Value, Unit("CNY", plausible=("100 CNY", "1000000000 CNY"))]
 Rent = Annotated[Value, Unit("USD/s", plausible=("0.01 USD/h", "10000 USD/h"))]
+
+
+PERCENT = "%"
+COUNTED = 2  # digits of a whole number that count, be they zeros
+MOST = 5  # digits that are shown of a computed number
+UNGROUPED = 10_000  # from where on the thousands of a count stand apart; years lie below
+ROUNDED = 0.01  # of itself, the most by which an end of a range is taken to be rounded
+PER_CENT = 0.01  # the digit to which both ends of a share are printed, however they are written
+SLACK = 1e-6  # of half a digit, lost in the arithmetic of floating point
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A printed number, or the two ends of a printed range, in SI.
+
+    Attributes:
+        low, high: ends, equal where one number is printed.
+        unit: SI unit, ``1`` of plain numbers and of percentages.
+        written: both ends as written, one where they are equal.
+        last: value of the last digit that counts, of either end.
+    """
+
+    low: float
+    high: float
+    unit: str
+    written: tuple[str, ...]
+    last: tuple[float, ...]
+
+    @property
+    def value(self) -> float:
+        """The number; of a range the middle of its ends."""
+        return self.low if self.low == self.high else (self.low + self.high) / 2
+
+    @property
+    def text(self) -> str:
+        """As written: ``30–50 %``, ``2–5 µs``."""
+        parts = [text.partition(" ") for text in self.written]
+        digits = [_written(part[0], part[2]) for part in parts]
+        unit = "" if parts[-1][2] in units.COUNTING else parts[-1][2]
+        return f"{'–'.join(digits)} {units.SIGNS.get(unit, unit)}".rstrip()
+
+    def like(self, number: float) -> str:
+        """Another number (SI) in the unit of this one, with three digits or as many."""
+        text = self.written[-1].strip()
+        if text.endswith(PERCENT):
+            return f"{units.plain(number * 100)} {PERCENT}"
+        mantissa, unit = units.split(text)
+        sign = units.SIGNS.get(unit, unit)
+        integer, dot, decimals = mantissa.lower().partition("e")[0].strip("+-").partition(".")
+        counted = len((integer + decimals if dot else integer.rstrip("0")).lstrip("0"))
+        if "e" in mantissa.lower() and unit not in units.MONEY:
+            shown = units.power_of_ten(number / units.factor(unit))
+            return shown if unit == units.DIMENSIONLESS else f"{shown} {sign}"
+        amount = number / units.factor(unit)
+        exact = float(amount).is_integer() and abs(amount) < units.LARGEST
+        if counted > units.DIGITS and exact:
+            shown = f"{amount:.0f}" if abs(amount) < UNGROUPED else f"{amount:,.0f}"  # a count
+        else:
+            shown = units.plain(amount, max(units.DIGITS, min(counted, MOST)))
+        return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {sign}"
+
+    def holds(self, number: float) -> bool:
+        """Whether a number (SI) rounds to what is printed, or lies in the printed range, whose
+        ends are rounded by no more than a hundredth of themselves: 0.8–0.9 is 80–90 %."""
+        first, final = (digit / 2 * (1 + SLACK) for digit in (self.last[0], self.last[-1]))
+        if self.low != self.high:
+            share = PER_CENT if self.unit == units.DIMENSIONLESS and self.high <= 1 else math.inf
+            first = min(first, share / 2, ROUNDED * abs(self.low))
+            final = min(final, share / 2, ROUNDED * abs(self.high))
+        return bool(self.low - first <= number <= self.high + final)
+
+
+def read(raw: Any) -> Printed:
+    """What a file has of a printed number: a quantity, a percentage, or a pair of them.
+
+    >>> read(["30 %", "50 %"]).text, read("58000 token/s").last
+    ('30–50 %', (1000.0,))
+
+    The zeros that end a whole number do not count as digits beyond the second: 58,000 stands for
+    57,500 to 58,500, and 400 for 395 to 405.
+
+    Raises ValueError for what is none, for a pair in two units or out of order.
+    """
+    ends = raw if isinstance(raw, list) else [raw]
+    if not 1 <= len(ends) <= 2 or any(isinstance(end, (list, dict, bool)) for end in ends):
+        raise ValueError("expected a number with its unit, or a pair of them")
+    parts = [_parsed(end) for end in ends]
+    if len({unit for _, unit, _ in parts}) > 1:
+        raise ValueError(f"'{ends[0]}' and '{ends[-1]}' are in two units")
+    if parts[0][0] > parts[-1][0]:
+        raise ValueError(f"'{ends[0]}' is above '{ends[-1]}', expected the lower end first")
+    return Printed(parts[0][0], parts[-1][0], parts[0][1], tuple(str(end) for end in ends),
+                   tuple(last for _, _, last in parts))
+
+
+def _written(mantissa: str, unit: str) -> str:
+    """Digits as they stand; money in full, else a power of ten where there is an exponent."""
+    if unit in units.MONEY and float(mantissa).is_integer():
+        return f"{float(mantissa):,.0f}"
+    return units.power_of_ten(float(mantissa)) if "e" in mantissa.lower() else mantissa
+
+
+def of_value(value: Value, percent: bool = False) -> Printed:
+    """A value of a file as a printed number; ``percent`` of a share that is printed as one."""
+    if percent:
+        ends = [value.written] if value.low == value.high else [value.low, value.high]
+        return read([f"{Decimal(share) * 100:.{max(0, len(share.partition('.')[2]) - 2)}f} "
+                     f"{PERCENT}" for share in map(str, ends)])
+    unit = units.split(value.written)[1]
+    if value.low == value.high:
+        return Printed(float(value.low), float(value.high), value.unit, (value.written,),
+                       (_last(value.written, 1.0),))
+    written = tuple(f"{end / units.factor(unit):.6g} {unit}".removesuffix(" 1")
+                    for end in (value.low, value.high))
+    return Printed(float(value.low), float(value.high), value.unit, written, (0.0, 0.0))
+
+
+def _parsed(raw: Any) -> tuple[float, str, float]:
+    """Number (SI), unit and value of the last digit."""
+    text = str(raw).strip()
+    if text.endswith(PERCENT):
+        share = text.removesuffix(PERCENT).strip()
+        return float(_number(share)) / 100, units.DIMENSIONLESS, _last(share, 0.01)
+    negative = text.startswith("-")
+    number = _number(text.lstrip("+-"))
+    return (-number if negative else number), units.unit_of(raw), _last(text.lstrip("+-"), 1.0)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(units.parse_any(text))
+    except ValueError as error:
+        raise ValueError(f"{error}, expected a number with its unit such as '5.7 ms'") from None
+
+
+def _last(text: str, scale: float) -> float:
+    """What one step of the last digit that counts comes to in SI."""
+    digits, unit = units.split(text)
+    mantissa, _, power = digits.lower().partition("e")
+    integer, _, decimals = mantissa.lstrip("+-").partition(".")
+    zeros = len(integer) - max(len(integer.rstrip("0")), min(COUNTED, len(integer)))
+    step = -len(decimals) if decimals or not integer.strip("0") else zeros
+    return float(10.0 ** (step + int(power or 0)) * units.factor(unit) * scale)
+
+
+PrintedNumber = Annotated[
+    Any, BeforeValidator(lambda raw: raw if isinstance(raw, Printed) else read(raw)),
+    WithJsonSchema({"type": ["number", "string", "array"],
+                    "description": "a number with its unit, a percentage, or a pair of them"})]
+
+
+Consequence = Literal["stops", "decision", "number"]
+CONSEQUENCES: tuple[str, ...] = get_args(Consequence)  # of a cause, the gravest first
+_FOLDER = ROOT / "sources"
+
+
+class Source(BaseModel):
+    """What is cited. ``date`` is that of what it states; where it prints none, ``read`` is the day
+    by which it was read, on which it stood so."""
+
+    model_config = ConfigDict(extra="forbid")
+    title: str
+    url: str = ""
+    date: Date = ""
+    read: Date = ""
+    note: Text | None = None
+
+
+class Term(BaseModel):
+    """A term of the book in both languages, and what else its file says of it."""
+
+    en: Any
+    zh: Any
+
+
+class Cause(BaseModel):
+    """What went wrong in the documents."""
+
+    title: Text
+    what: Text
+    consequence: Consequence
+
+
+class Symptom(BaseModel):
+    """Variants of a symptom in either language, and the labels of what answers it."""
+
+    model_config = ConfigDict(extra="forbid")
+    en: list[str]
+    zh: list[str]
+    at: list[str]
+
+
+class Symptoms(BaseModel):
+    """What readers type who look for help.
+
+    ``ignored``: kind -> words that tell nothing; ``same``: name -> words that mean the same;
+    ``faults``: names of those that say what went wrong.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    ignored: dict[str, list[str]]
+    same: dict[str, list[str]]
+    faults: list[str]
+    symptoms: dict[str, Symptom]
+
+
+def _checked(path: Path, kind: Any) -> dict[str, dict[str, Any]]:
+    """The contents of a file, of a kind that pydantic knows. Raises ParamsError for others."""
+    def checked() -> dict[str, dict[str, Any]]:
+        file = yamlfile.read(path)
+        try:
+            TypeAdapter(kind).validate_python(file.data)
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]
+            raise ParamsError(f"{file.where(problem['loc'])}: "
+                              f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}.") from None
+        return file.data
+
+    return yamlfile.remembered("checked", path, checked)
+
+
+def sources() -> dict[str, dict[str, str]]:
+    """Key -> entry of :class:`Source` of all that is cited, from ``params/sources/``."""
+    return yamlfile.remembered("sources", _FOLDER, _sources)
+
+
+def _sources() -> dict[str, dict[str, str]]:
+    yamlfile.note(_FOLDER)
+    result: dict[str, dict[str, str]] = {}
+    for name in yamlfile.names_in(_FOLDER):
+        path = _FOLDER / f"{name}.yml"
+        entries = _checked(path, dict[str, Source])
+        for key in result.keys() & entries:
+            raise ParamsError(f"{yamlfile.read(path).where((key,))}: the source '{key}' is listed "
+                              "twice.")
+        result |= entries
+    return result
+
+
+def stands_on(key: str) -> str | None:
+    """The day, month or year of which a source speaks, else the day on which it was read.
+
+    >>> stands_on("hf-deepseek-v3"), stands_on("s0"), stands_on("arithmetic")
+    ('2024-12', '2026-11-20', None)
+    """
+    entry = sources().get(key, {})
+    stated = entry.get("date", entry.get("read"))
+    return None if stated is None else str(stated)
+
+
+def glossary() -> dict[str, dict[str, Any]]:
+    """Every term of the book by identifier, from ``params/glossary.yml``."""
+    return _checked(ROOT / "glossary.yml", dict[str, Term])
+
+
+def symptoms() -> dict[str, dict[str, Any]]:
+    """What readers type who look for help, from ``params/symptoms.yml``; see :class:`Symptoms`."""
+    return _checked(ROOT / "symptoms.yml", Symptoms)
+
+
+def causes() -> dict[str, dict[str, Any]]:
+    """What went wrong, by the name of the cause, from ``params/causes.yml``."""
+    return _checked(ROOT / "causes.yml", dict[str, Cause])

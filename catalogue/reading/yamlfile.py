@@ -14,8 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import yaml
 
 from catalogue.reading import words
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import ROOT, is_file, read_small
+from catalogue.reading.files import ROOT, ParamsError, is_file, read_small
 
 MAX_DEPTH = 40
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from calc.capacity import availability, day, tiers
-from calc.costing import cost, ownership, power
+from calc.costing import cost, ownership
 from calc.serving.evaluate import evaluate
-from catalogue.entries.trees import evaluate as evaluate_tree
+from catalogue.entries.formulas import evaluate as evaluate_tree
 from notebooks.derive.formulas.exported import (
     COST,
     DECIDING,
@@ -229,17 +229,17 @@ def _costs(q: Mapping[str, Any]) -> dict[str, Any]:
              "attention": "attention", "links": "link"}
     shares = {"awake": q["awake_share"], **{name: q[f"{of}_share"] for name, of in kinds.items()}}
     times = {name: q[f"{of}_busy"] for name, of in kinds.items()}
-    around = power.Around(q["own_cards"] / q["servers"], q["host_watts"], q["network_watts"],
+    around = ownership.Around(q["own_cards"] / q["servers"], q["host_watts"], q["network_watts"],
                           q["fan_watts"], q["cooling_load"], (0.0, 1.0),
                           (q["supply_efficiency"],) * 2, 1e12, q["site_effectiveness"])
-    drawn = power.average_power(q["own_cards"], q["tensor_parallel"], q["full_power"],
+    drawn = ownership.average_power(q["own_cards"], q["tensor_parallel"], q["full_power"],
                                 q["awake_share"],
                                 q["used_throughput"] / (q["decode_batch"] * q["tokens_per_step"])
                                 * (1 + q["draft_time"] / q["decode_step_time"]),
                                 q["answer_step_energy"],
                                 q["used_throughput"] / q["output_tokens"] * q["prompt_chunks"],
                                 q["prompt_chunk_energy"])
-    heat, fans = power.heat_of_server(drawn, q["servers"], around)
+    heat, fans = ownership.heat_of_server(drawn, q["servers"], around)
     annuity = ownership.annuity(q["discount_rate"], q["owned_years"])
     present = ownership.present_cost(q["cost_capital"], q["cost_yearly"], q["price_residual"],
                                   q["discount_rate"], q["owned_years"])
@@ -247,9 +247,9 @@ def _costs(q: Mapping[str, Any]) -> dict[str, Any]:
         q["paid_cards"], q["price_card"], q["utilisation"], q["request_throughput"],
         q["prompt_card_time"], q["answer_card_time"], q["input_tokens"], q["output_tokens"])
     return {
-        "kernel_energy": power.step_energy(shares, q["full_power"], times),
+        "kernel_energy": ownership.step_energy(shares, q["full_power"], times),
         "cards_power": drawn, "server_heat": heat, "fans_drawn": fans,
-        "site_power": power.site_power(drawn, q["own_cards"], around),
+        "site_power": ownership.site_power(drawn, q["own_cards"], around),
         "energy_per_output_token": cost.energy_per_token(
             drawn, q["loaded_power"], q["utilisation"], q["output_throughput"]),
         "prompt_cost_share": share, "cost_request": request,

@@ -1,6 +1,6 @@
 """``python -m notebooks.derive.lock``: derive every formula again and rewrite ``formulas.json``.
 
-The fields of ``calc.physics.inputs.Inputs`` are written first, one for each input symbol.
+The fields of ``calc.physics.arrays.Inputs`` are written first, one for each input symbol.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from notebooks.derive.formulas.derivation import LOCK
 from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
-INPUTS = NOTEBOOKS.parent / "calc" / "physics" / "inputs.py"
+INPUTS = NOTEBOOKS.parent / "calc" / "physics" / "arrays.py"
 _HEADING_OR_NAME = re.compile(r"^(?:# --- (?P<heading>.+?) -+|(?P<name>\w+):)", re.M)
 _FIELDS = re.compile(r"    # model\n(?:    [#\w].*\n)+")
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")

@@ -125,9 +125,9 @@ def sliders(name: str, values: Mapping[str, Any], attention: str = "mla") -> Non
     small = {letter: value / REACH for letter, value in known.items()}
     # where the other letters stand, or where they are at their smallest
     moving = {letter for letter, value in known.items() for others in (known, small)
-              if catalogue.trees.evaluate(formula.tree, {**others, letter: value * REACH})
-              != catalogue.trees.evaluate(formula.tree, {**others, letter: value})}
-    result = catalogue.trees.evaluate(formula.tree, known)
+              if catalogue.formulas.evaluate(formula.tree, {**others, letter: value * REACH})
+              != catalogue.formulas.evaluate(formula.tree, {**others, letter: value})}
+    result = catalogue.formulas.evaluate(formula.tree, known)
 
     def shown(lang: str) -> HTML:
         rows = "".join(_letter(letter, values[letter], lang, letter in moving)

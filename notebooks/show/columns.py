@@ -7,7 +7,7 @@ from typing import Any
 
 import catalogue
 from catalogue.messages import LANGUAGES
-from catalogue.reading.amounts import NONE
+from catalogue.reading.units import NONE
 from notebooks.show.drawing import Text
 from notebooks.show.numbers import fmt_int, fmt_quantity, fmt_sig
 

@@ -17,9 +17,10 @@ from catalogue.entries.formulas import (
     DocumentFormulas,
     Example,
     Letter,
+    Number,
+    evaluate,
     within_digits,
 )
-from catalogue.entries.trees import Number, evaluate
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.exported import (

@@ -1,5 +1,5 @@
 """How pages ask for numbers: by digits, by unit, or like a document's. All is written by
-``catalogue.reading.amounts``. GB is 10^9 bytes, GiB is 2^30, and each is named."""
+``catalogue.reading.units``. GB is 10^9 bytes, GiB is 2^30, and each is named."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 
 from catalogue import units
-from catalogue.reading.amounts import NONE, fixed, human, plain, power_of_ten
+from catalogue.reading.units import NONE, fixed, human, plain, power_of_ten
 
 BIG = (12, 9)  # powers of ten that counts are multiples of
 

@@ -12,7 +12,7 @@ from py_mini_racer import MiniRacer
 
 from _ext.finding import pages, symptoms, terms
 from _ext.finding import search_documents as documents
-from catalogue.reading import shared
+from catalogue.reading import values
 
 KATEX = (r'<span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>η</mi></mrow>'
          r'<annotation encoding="application/x-tex">\eta_{\mathrm{kv}}</annotation></semantics>'
@@ -53,7 +53,7 @@ def test_terms_are_marked_as_whole_words_and_once(text, marks):
     assert "".join(word for word, _ in parts) == text
 
 
-SAID = shared.symptoms()
+SAID = values.symptoms()
 DEVICES = dict(sorted((path.stem, plain(path.read_text(encoding="utf-8")))
                       for path in (ROOT / "params" / "devices").glob("*.yml")))
 LABEL = re.compile(r"^\(([a-z0-9-]+)\)=\s*\n#", re.MULTILINE)

@@ -7,7 +7,7 @@ import pytest
 from _project import ROOT
 from py_mini_racer import MiniRacer
 
-from catalogue.reading import amounts
+from catalogue.reading import units
 
 UNITS = ("1", "s", "B", "B/s", "B/token", "FLOP/s", "token/s", "request", "USD", "CNY/h", "W", "J")
 EDGES = (0.0, 1.0, 999.5, 999.4999, 1000.0, 9999.5, 12345.0, 0.5, 2.675, 120.5, 1e-4, 9.99e-5,
@@ -36,7 +36,7 @@ def asked(script, call, cases):
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_numbers_and_intervals_have_the_same_text(script, lang):
     ones = asked(script, f"([value, unit]) => willItFit.human(value, unit, '{lang}')", ONES)
-    assert ones == [amounts.human(value, unit, lang) for value, unit in ONES]
+    assert ones == [units.human(value, unit, lang) for value, unit in ONES]
     call = f"([low, high, unit, of]) => willItFit.span(low, high, unit, '{lang}', of)"
-    assert asked(script, call, SPANS) == [amounts.span(low, high, unit, lang, of=of)
+    assert asked(script, call, SPANS) == [units.span(low, high, unit, lang, of=of)
                                           for low, high, unit, of in SPANS]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import calc
 import catalogue
 from calc.evidence.systems import measured_names, system
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.physics.memory import candidate_stages, weights
 from calc.physics.parameters import count_parameters
 

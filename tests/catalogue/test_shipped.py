@@ -17,7 +17,7 @@ from _plain import plain
 import catalogue
 from catalogue import library, shipped
 from catalogue.library import KINDS
-from catalogue.reading import shared
+from catalogue.reading.values import stands_on
 from catalogue.schemas import exported
 from catalogue.shipped import first_line, shortcomings
 
@@ -113,7 +113,7 @@ def test_every_source_has_an_address_a_date_and_is_cited():
     assert {key for key, entry in entries.items() if "url" not in entry} == UNSOURCED
     assert not [key for key, entry in entries.items() if "url" in entry
                 and not re.fullmatch(r"https://[^\s<>]+", entry["url"])]
-    assert {key for key in entries if shared.stands_on(key) is None} == {"arithmetic"}
+    assert {key for key in entries if stands_on(key) is None} == {"arithmetic"}
     text = "\n".join(path.read_text("utf-8") for path in ROOT.glob("*/**/*.yml"))
     assert set(entries) - set(re.findall(r"source: ([\w.-]+)", text)) <= UNSOURCED
 

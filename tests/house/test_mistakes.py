@@ -5,8 +5,8 @@ import pytest
 from _fleet import ATTENTIONS, run
 from _fleet import alike as sampled
 
-from calc.physics.breakdown import CLASSES
 from calc.physics.communication import group
+from calc.physics.step import CLASSES
 from calc.serving.evaluate import PHASES
 from catalogue.entries.formulas import input_symbols
 from reference.steps import inputs_of

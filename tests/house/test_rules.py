@@ -26,7 +26,7 @@ EXCEPTIONS = {  # what a card multiplies, or an engine does, as the subject of a
     "notebooks/pages/calculators/offers.py": {"missing_dtypes"},
     "notebooks/pages/engineering/operating/settings.py": {"missing_dtypes"},
     "notebooks/pages/engineering/operating/around.py": {"drafts_in_stages"},
-    "catalogue/deployments/precisions.py": {"missing_dtypes"},
+    "catalogue/deployments/physics_inputs.py": {"missing_dtypes"},
     "catalogue/deployments/profiles.py": {"drafts_in_stages"},
     "calc/launching/server.py": {"server_problem"}}  # of a layout that it lays on nodes
 

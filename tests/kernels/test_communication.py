@@ -7,8 +7,8 @@ import pytest
 from _tables import synthetic
 
 import catalogue
+from calc.physics.arrays import Inputs
 from calc.physics.communication import all_reduce, exchange, group
-from calc.physics.inputs import Inputs
 from catalogue.tables import joined
 from kernels.collectives import (
     ACROSS,

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from calc.layouts.feasible import has_room
 from calc.layouts.layout import at
 from calc.layouts.space import Base, Cells, Space
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.searching.candidates import CandidateCells
 from calc.searching.goal import load_goal
 from calc.serving.evaluate import evaluate
 from calc.serving.metrics import MOST_SEQUENCES
 from catalogue import ParamsError, deployment_names, load_device, load_scenario, names
-from catalogue.engines.released import fitting
+from catalogue.engines.engine import fitting
 
 ENGINES = ("vllm", "vllm-ascend", "sglang", "tensorrt-llm")
 CARDS = (1, 2, 4, 8, 8, 16, 32, 64)

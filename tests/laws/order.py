@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from _fleet import ALPHAS, EFFICIENCIES, PREFILL, RATES
 
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.physics.kv_cache import few_cached
 from calc.serving.burst import pool_replicas
 from calc.serving.evaluate import NEAR

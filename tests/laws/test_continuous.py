@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
-from calc.physics.inputs import Inputs
 from calc.serving.burst import front_ends_rate
 from laws.holding import but, law
 from laws.order import excepted

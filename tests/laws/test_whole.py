@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calc.costing.cost import token_costs
-from calc.costing.power import own_cards
+from calc.costing.ownership import own_cards
 from calc.layouts.feasible import has_room
 from calc.physics.experts import ranks_in_step
 from catalogue.entries.formulas import symbols

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.inputs import Number
+from calc.physics.arrays import Number
 from calc.physics.kv_cache import Cache, head_rows
 from calc.physics.work import Composition
 from reference.rows import MATRIX, VECTOR, Row, Sizes, index_rows, norm_row

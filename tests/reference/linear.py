@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.physics.inputs import Number
+from calc.physics.arrays import Number
 from reference.rows import MATRIX, NORM_FLOPS, VECTOR, Row, Sizes
 
 if TYPE_CHECKING:

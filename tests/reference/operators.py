@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import ceil_div
-from calc.physics.attention import CSA, MLA
+from calc.physics.arrays import Number, ceil_div
 from calc.physics.experts import (
     distinct_experts,
     expert_group,
@@ -26,8 +25,8 @@ from calc.physics.experts import (
     routed_ranks,
     sliced,
 )
-from calc.physics.inputs import Number
 from calc.physics.kv_cache import Cache, head_rows, unfused
+from calc.physics.parameters import CSA, MLA
 from calc.physics.work import Composition
 from reference.compressed import compressed, streams
 from reference.linear import linear_rows

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calc.physics.inputs import Number
+from calc.physics.arrays import Number
 from calc.physics.kv_cache import Cache
 from calc.physics.work import Composition
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import sympy
 
-from catalogue.entries.trees import Number, Tree, evaluate
+from catalogue.entries.formulas import Number, Tree, evaluate
 from notebooks.derive.formulas.exported import Formula, evaluate_all, order
 from notebooks.derive.formulas.symbols import symbol
 from notebooks.derive.formulas.trees import from_tree, to_tree

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.physics.kv_cache import cache
 from calc.physics.memory import candidate_stages, weights
 from calc.physics.parameters import count_parameters

@@ -10,7 +10,7 @@ from calc.answer.service import measured_evidence
 from calc.answer.steady_state import STEADY
 from calc.costing.cost import token_costs
 from calc.evidence.classes import REPORTED, near, own_errors
-from calc.physics.breakdown import token_parts
+from calc.physics.step import token_parts
 from calc.uncertainty import interval
 from catalogue import deployment_names, load_scenario
 from notebooks.derive.crosscheck import DIFFERENCES

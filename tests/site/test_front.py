@@ -5,8 +5,8 @@ import json
 import pytest
 
 import calc
-from catalogue.deployments.layout import DEGREES
-from catalogue.reading.amounts import human, span
+from catalogue.deployments.physics_inputs import DEGREES
+from catalogue.reading.units import human, span
 from notebooks.pages.calculators import offers
 from notebooks.pages.calculators.scripts import fields, start
 from notebooks.pages.deciding.front.standard import R1, served, served_by

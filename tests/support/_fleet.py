@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import ceil_div
-from calc.physics.decode_floor import decode_contexts
 from calc.physics.kv_cache import Cache, cache
+from calc.physics.operators import decode_contexts
 from calc.physics.work import Composition
 from calc.serving.burst import chunk, decode_step, prompts
 from calc.serving.evaluate import PHASES, evaluate

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import ceil_div
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs, ceil_div
 from calc.physics.step import STEP_NAMES, Step
 from calc.serving.burst import Loads, Serving, pool_ratio, prompts, serving
 from calc.serving.steady import Steady, steady

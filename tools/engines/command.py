@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import write_whole
+from catalogue.reading.files import ParamsError, write_whole
 from tools.engines.source import ExtractError, Fetch
 
 Text = Callable[[str, Path | None, Fetch], str]

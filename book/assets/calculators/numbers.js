@@ -1,4 +1,4 @@
-/* How a number is written for people; as catalogue/reading/amounts.py, which says why. A test holds both
+/* How a number is written for people; as catalogue/reading/units.py, which says why. A test holds both
    to the same text. */
 "use strict";
 (() => {

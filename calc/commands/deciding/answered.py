@@ -14,14 +14,14 @@ from catalogue import load_scenario
 from catalogue.caveats import marked
 from catalogue.entries.models import OWN_LAYER
 from catalogue.messages import Pair, messages
-from catalogue.planning.goals import UNITS
+from catalogue.planning import UNITS
 from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
     from calc.evidence.nearness import Nearness
     from calc.layouts.layout import Choice, Row, Start
     from calc.searching.report import RankedRow, ReportRow, SearchReport
-    from catalogue.planning.goals import Goal
+    from catalogue.planning import Goal
 
 common = messages("common")
 say = messages("calc/commands/deciding/answered")

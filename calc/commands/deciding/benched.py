@@ -28,7 +28,7 @@ from calc.evidence.systems import measured_system
 from calc.launching.directory import write
 from catalogue import ParamsError, load_scenario, symbols
 from catalogue.deployments import loading
-from catalogue.entries.calibrations import Fitted
+from catalogue.entries.measurements import Fitted
 from catalogue.library import over
 from catalogue.messages import Pair, by_language, messages
 from catalogue.reading import yamlfile

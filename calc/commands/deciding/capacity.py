@@ -30,7 +30,7 @@ from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.deployments.cuts import Cut, written
 from catalogue.messages import messages
-from catalogue.reading.amounts import NONE, plain
+from catalogue.reading.units import NONE, plain
 
 common = messages("common")
 say = messages("calc/commands/deciding/capacity")

@@ -30,9 +30,8 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, load, load_deployment, load_prices
 from catalogue.deployments.admission import longest_request
 from catalogue.messages import Pair, messages
-from catalogue.planning.prices import OWNERSHIPS, Prices, Sold
-from catalogue.reading.amounts import NONE, plain
-from catalogue.reading.units import HOUR
+from catalogue.planning import OWNERSHIPS, Prices, Sold
+from catalogue.reading.units import HOUR, NONE, plain
 
 common = messages("common")
 say = messages("calc/commands/deciding/cost")

@@ -46,7 +46,7 @@ from catalogue import ParamsError, load_prices, symbols
 from catalogue.deployments.admission import longest_request
 from catalogue.messages import Pair, messages
 from catalogue.reading import units
-from catalogue.reading.amounts import plain
+from catalogue.reading.units import plain
 
 common = messages("common")
 say = messages("calc/commands/deciding/decide")

@@ -27,7 +27,7 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError
 from catalogue.caveats import unsourced
 from catalogue.messages import messages
-from catalogue.reading.amounts import plain
+from catalogue.reading.units import plain
 
 say = messages("calc/commands/deciding/deploy")
 

@@ -49,7 +49,7 @@ from calc.layouts.layout import set_line
 from catalogue import ParamsError
 from catalogue.deployments.cuts import written
 from catalogue.messages import messages
-from catalogue.planning.goals import MEAN
+from catalogue.planning import MEAN
 from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from calc.commands.check import first_problems
 from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ParamsError
 from catalogue.messages import Pair, messages
-from catalogue.reading.shared import causes
+from catalogue.reading.values import causes
 
 say = messages("calc/commands/evidence/audit")
 

@@ -29,10 +29,10 @@ from calc.yamltext import Flow, dump, rounded, significant
 from catalogue import ParamsError, library, symbols
 from catalogue.deployments.measured import refuse_fitting
 from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.calibrations import CalibrationFile, Fitted
+from catalogue.entries.measurements import CalibrationFile, Fitted
 from catalogue.messages import messages
 from catalogue.reading import yamlfile
-from catalogue.reading.amounts import fixed, plain
+from catalogue.reading.units import fixed, plain
 
 common = messages("common")
 say = messages("calc/commands/evidence/calibrate")
@@ -122,7 +122,7 @@ def _six(number: float) -> float:
 def with_fitted(text: str, fitted: Fitted) -> str:
     """A calibration's file with what was fitted at its end; all else as it stands.
 
-    >>> from catalogue.entries.calibrations import Fitted
+    >>> from catalogue.entries.measurements import Fitted
     >>> one = Fitted(values={"host_sync": 2e-5}, coordinates=[0.5], covariance=[[1.0]], noise=0.01,
     ...              rows=3, extent={"concurrency": (1, 4)})
     >>> print(with_fitted("metric: tpot  # kept\\n", one), end="")

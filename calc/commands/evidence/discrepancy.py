@@ -21,7 +21,7 @@ from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_l
 from calc.evidence.systems import measured_systems
 from calc.yamltext import Flow, dump, rounded
 from catalogue import ParamsError, library
-from catalogue.entries.calibrations import Discrepancy, OwnError
+from catalogue.entries.measurements import Discrepancy, OwnError
 from catalogue.messages import messages
 from catalogue.reading import yamlfile
 
@@ -83,7 +83,7 @@ def stored(estimates: Written | Discrepancy) -> dict[str, Any]:
 def with_estimates(text: str, estimates: Written | Discrepancy) -> str:
     """The file with what was estimated at its end; all before it as it stands.
 
-    >>> from catalogue.entries.calibrations import Discrepancy, LeftOut
+    >>> from catalogue.entries.measurements import Discrepancy, LeftOut
     >>> own = OwnError(down=0.1, up=0.3, within=0.1, systems=2, rows=9, inside=7)
     >>> made = Discrepancy.model_construct(classes={"all": {"tpot": own}}, left_out={
     ...     "mine": LeftOut(of="all", deviation={"queued": {"tpot": (0.2, 0.4)}})},

@@ -13,8 +13,7 @@ from calc.commands.printing import OK, console, print_json, spoken
 from catalogue import library, names
 from catalogue.deployments.measured import refuse_fitting
 from catalogue.messages import Pair, messages
-from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import write_whole
+from catalogue.reading.files import ParamsError, write_whole
 from catalogue.tables import Shelf, shelf
 
 common = messages("common")

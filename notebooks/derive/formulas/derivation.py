@@ -10,8 +10,8 @@ from typing import Any
 import sympy
 
 import catalogue
-from catalogue.entries.trees import Number, symbols_of
-from catalogue.ledger.claims import of_tree, of_unit, text
+from catalogue.entries.formulas import Number, symbols_of
+from catalogue.ledger import of_tree, of_unit, text
 from notebooks.derive.formulas.exported import (
     FORMULAS,
     VARIANTS,

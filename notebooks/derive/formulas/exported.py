@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from catalogue.entries.trees import Cache, Number, evaluate, shared, symbols_of
+from catalogue.entries.formulas import Cache, Number, evaluate, shared, symbols_of
 from catalogue.reading.files import write_whole
 
 FORMULAS = Path(__file__).with_name("formulas.json")
@@ -36,7 +36,7 @@ class Formula:
     Attributes:
         name: quantity of ``params/symbols.yml``.
         variant: attention that it holds for; None for every one.
-        tree: nested lists over the operators of ``catalogue.entries.trees``.
+        tree: nested lists over the operators of ``catalogue.entries.formulas``.
         unit: SI unit of the quantity.
         latex: the right-hand side as the page prints it.
         notebook, anchor: where it is derived, and the label there.

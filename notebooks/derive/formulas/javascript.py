@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from catalogue.entries.trees import symbols_of
+from catalogue.entries.formulas import symbols_of
 
 _PRODUCTS = ("multiply", "divide", "rational", "power")
 _FUNCTIONS = {"min": "Math.min", "max": "Math.max", "ceil": "Math.ceil", "floor": "Math.floor",
@@ -137,7 +137,7 @@ def function(tree: Any, slot: Callable[[str], str]) -> str:
     '(v) => Math.ceil((7 * v.tokens / 100))'
 
     Args:
-        tree: nested lists over the operators of ``catalogue.entries.trees``.
+        tree: nested lists over the operators of ``catalogue.entries.formulas``.
         slot: returns where the value of a symbol is found, as JavaScript.
     """
     body = _Function(slot)

@@ -22,7 +22,7 @@ def tree_latex(tree: Tree, letters: Mapping[str, str]) -> str:
     """LaTeX of a valid tree.
 
     Args:
-        tree: nested lists over the operators of ``catalogue.entries.trees``.
+        tree: nested lists over the operators of ``catalogue.entries.formulas``.
         letters: LaTeX of every symbol, by name.
 
     Raises KeyError for a symbol without a letter.

@@ -1,6 +1,6 @@
 """Formulas as data: SymPy to nested lists over a closed set of operators, and back.
 
-The operators are those of ``catalogue.entries.trees``. What comes out of ``to_tree`` uses only
+The operators are those of ``catalogue.entries.formulas``. What comes out of ``to_tree`` uses only
 ``add multiply power min max ceil floor log exp piecewise rational max_over min_over sum_over``;
 ``from_tree`` also reads ``subtract`` and ``divide``. Everything else is refused, and nothing is
 ever parsed from text.
@@ -121,7 +121,7 @@ def _piecewise(expr: sympy.Piecewise) -> Tree:
 def from_tree(tree: Tree) -> sympy.Expr:
     """The expression of a tree. Raises DerivationError when the tree is not a valid one."""
     try:
-        catalogue.trees.validate(tree)
+        catalogue.formulas.validate(tree)
     except ValueError as error:
         raise DerivationError(f"not a formula: {error}.") from None
     return _expression(tree)

@@ -11,7 +11,7 @@ from calc.auditing.audit import Audited
 from calc.auditing.cases import OF_RUNNING
 from calc.auditing.truths import CHANGED
 from catalogue.messages import Pair, messages
-from catalogue.reading.shared import CONSEQUENCES, causes
+from catalogue.reading.values import CONSEQUENCES, causes
 from notebooks.pages.catalogue.tables.deployments import page_of
 
 say = messages("pages/audit/consequences")

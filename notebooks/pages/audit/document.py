@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 import catalogue
 from calc.auditing.audit import Audited, of_document
-from catalogue.ledger.documents import Document
+from catalogue.ledger import Document
 from catalogue.messages import Pair, messages
-from catalogue.reading.amounts import plain, power_of_ten
-from catalogue.reading.shared import causes
+from catalogue.reading.units import plain, power_of_ten
+from catalogue.reading.values import causes
 from notebooks.pages.audit import pictures
 from notebooks.pages.audit.consequences import WORDS, off_by, weights
 from notebooks.pages.audit.words import (

@@ -20,7 +20,7 @@ from catalogue import Scenario
 from catalogue.deployments.admission import cut_of
 from catalogue.deployments.cuts import written
 from catalogue.deployments.loading import Family
-from catalogue.ledger.documents import Document, Recommended
+from catalogue.ledger import Document, Recommended
 from catalogue.messages import Pair, join, messages, pair
 from notebooks.pages.deciding.cost_documents import hybrid
 from notebooks.pages.deployments.alternatives import in_words

@@ -9,7 +9,7 @@ from calc.auditing.cases import Case
 from calc.auditing.reasons import planned
 from calc.auditing.truths import CHANGED
 from catalogue.messages import Pair, join, messages
-from catalogue.reading.shared import causes
+from catalogue.reading.values import causes
 from notebooks.pages.audit import findings
 from notebooks.pages.audit.consequences import DECISION, NUMBER, STOPS, weights
 from notebooks.pages.audit.document import Page

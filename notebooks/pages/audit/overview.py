@@ -9,8 +9,7 @@ import catalogue
 from calc.auditing.audit import Audited
 from calc.auditing.contradictions import NUMBERS, SETTING, VALUES, Contradiction
 from catalogue.messages import Pair, join, messages
-from catalogue.reading.printed import PERCENT
-from catalogue.reading.shared import causes
+from catalogue.reading.values import PERCENT, causes
 from notebooks.pages.audit import pictures
 from notebooks.pages.audit.document import weights
 from notebooks.pages.audit.words import (

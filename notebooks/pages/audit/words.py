@@ -13,7 +13,7 @@ from calc.auditing.judging import HOLDS, OPEN
 from calc.auditing.settings import ELSEWHERE, RAN
 from calc.uncertainty import Amount
 from catalogue.messages import Pair, join, messages
-from catalogue.reading.printed import Printed
+from catalogue.reading.values import Printed
 from notebooks.pages.catalogue.tables.deployments import page_of
 
 common = messages("common")

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalogue import symbols
-from catalogue.deployments.layout import mechanism_units, rule_of
 from catalogue.deployments.physics_inputs import (
     COMPUTING,
     ELSE,
     FETCHING,
     OF_VECTORS,
     STATED,
+    mechanism_units,
+    rule_of,
 )
 from catalogue.entries.deployments import Parallelism
 from catalogue.entries.formulas import inputs_of

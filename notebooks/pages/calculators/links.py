@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
-from calc.physics.inputs import Inputs
 from catalogue import ParamsError, Scenario
-from catalogue.deployments.precisions import nearest
+from catalogue.deployments.physics_inputs import nearest
 from catalogue.entries.formulas import inputs_of
 from catalogue.kernels import runs_experts
 from catalogue.messages import Pair, messages

@@ -20,11 +20,14 @@ from catalogue import (
 )
 from catalogue.deployments.admission import precisions as loaded_precisions
 from catalogue.deployments.cuts import Subject
-from catalogue.deployments.layout import GATHERED, SHARED_CACHE
-from catalogue.deployments.physics_inputs import scale_up_domain
-from catalogue.deployments.precisions import missing_dtypes
+from catalogue.deployments.physics_inputs import (
+    GATHERED,
+    SHARED_CACHE,
+    missing_dtypes,
+    scale_up_domain,
+)
 from catalogue.deployments.profiles import running
-from catalogue.engines.released import fitting
+from catalogue.engines.engine import fitting
 from catalogue.entries.hardware import WIDE, Device, Node
 from catalogue.entries.models import CSA, Model
 from catalogue.kernels import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import calc
 from calc.answer.estimate import Estimate
-from catalogue import Scenario, load, load_scenario, symbols, trees
+from catalogue import Scenario, formulas, load, load_scenario, symbols
 from catalogue.entries.formulas import Calculator
 from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.treelatex import tree_latex
@@ -87,7 +87,8 @@ def compared() -> None:
     rows, memory = [], dict[str, float]()
     for name, step in _steps().items():
         other: Calculator = load("calculators", name)
-        said, ours = float(trees.evaluate(other.formula, inputs_and_quantities())), _ours(other.of)
+        said = float(formulas.evaluate(other.formula, inputs_and_quantities()))
+        ours = _ours(other.of)
         fmt = functools.partial(fmt_bytes, digits=0) if other.of == MEMORY else fmt_time
         memory |= {name: said} if other.of == MEMORY else {}
         rows.append({"formula": f"{cited(other.source)}:<br>${tree_latex(other.formula, letters)}$",

@@ -8,8 +8,8 @@ from typing import Any
 from catalogue import load_model
 from catalogue.deployments.admission import LAID_OUT, positions, problems
 from catalogue.deployments.cuts import Cut
-from catalogue.deployments.layout import GATHERED, NORMAL
 from catalogue.deployments.loading import DEALT_PROMPTS
+from catalogue.deployments.physics_inputs import GATHERED, NORMAL
 from notebooks.pages.calculators.extras import (
     APART,
     CONTEXT_ONLY,

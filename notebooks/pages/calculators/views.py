@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from calc.answer.steady_state import STEADY
-from calc.physics.breakdown import CLASSES, DEVICE
-from catalogue.entries.trees import symbols_of
+from calc.physics.step import CLASSES, DEVICE
+from catalogue.entries.formulas import symbols_of
 from notebooks.derive.formulas.exported import COST, load_formulas, of_notebook, select
 from notebooks.show.arithmetic import OFFERED
 
@@ -45,7 +45,7 @@ def memory_parts() -> dict[str, Any]:
 
 
 def step_parts() -> dict[str, Any]:
-    """What the time per output token is made of [s], as ``calc.physics.breakdown`` has it."""
+    """What the time per output token is made of [s], as ``calc.physics.step`` has it."""
     def each(part: Any) -> Any:
         return ["divide", part, "tokens_per_step"]
 

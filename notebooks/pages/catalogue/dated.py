@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from catalogue.messages import messages
-from catalogue.reading.shared import sources
+from catalogue.reading.values import sources
 from catalogue.shipped import values_of
 from notebooks.show.display import show
 

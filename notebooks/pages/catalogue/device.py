@@ -9,7 +9,7 @@ import catalogue
 from catalogue.caveats import announced
 from catalogue.entries.hardware import Device
 from catalogue.messages import Pair, messages, pair
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.catalogue.runs import formats_table

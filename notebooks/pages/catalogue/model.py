@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import catalogue
 from catalogue.caveats import underived
+from catalogue.entries.formulas import Number
 from catalogue.entries.models import Model
-from catalogue.entries.trees import Number
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.exported import DerivationError

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import catalogue
 from catalogue.engines.engine import engine_names, load_engine
-from catalogue.ledger.documents import Settings, Stated
+from catalogue.ledger import Settings, Stated
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.words import revealed
 from notebooks.show.display import cited, section, show, table

@@ -24,8 +24,8 @@ from calc.searching.selection import Selection
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario
 from catalogue.messages import Pair, join, messages
-from catalogue.planning.goals import OBJECTIVES
-from catalogue.reading.amounts import human
+from catalogue.planning import OBJECTIVES
+from catalogue.reading.units import human
 from notebooks.pages.deciding.goals import Page, cards, cell, goal_of, miss, plan
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.columns import Column

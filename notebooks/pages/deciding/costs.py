@@ -11,20 +11,21 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.costing.cost import MILLION, crossovers
-from calc.costing.ownership import card_hour, prices_of
-from calc.costing.power import (
+from calc.costing.ownership import (
     BUSY,
     around,
     busy_times,
+    card_hour,
     heat_of_server,
     own_cards,
     powers_of,
+    prices_of,
     site_power,
 )
 from calc.evidence import energy
 from calc.uncertainty import Amount
 from catalogue.messages import LANGUAGES, Pair, messages, pair
-from catalogue.planning.prices import OWNERSHIPS, Prices
+from catalogue.planning import OWNERSHIPS, Prices
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.deciding.front.r1 import NOTHING, OWNED, WHOLE, million

@@ -23,7 +23,7 @@ from calc.sensitivity.sobol import Index, Sensitivity, sensitivities
 from calc.sensitivity.tornado import OWN, Bar, Elasticity, Tornado, answers_of, tornado
 from catalogue import ParamsError
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from notebooks.pages.catalogue.tables.mechanisms import labelled
 from notebooks.show import figures
 from notebooks.show.columns import Column

@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator
 import catalogue
 from calc.costing.cost import MILLION
 from calc.layouts.layout import Choice, Row
-from calc.physics.breakdown import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
+from calc.physics.step import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
 from calc.searching.ranking import SampledRow, ranked, sample_rows
 from calc.searching.selection import Selection
 from catalogue.messages import LANGUAGES, Pair, join, messages

@@ -17,18 +17,18 @@ from calc.launching import starting
 from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import UTILIZATION, Choice, Row, scenario
 from calc.many.sweeps import latency
-from calc.physics.breakdown import bottleneck
+from calc.physics.step import bottleneck
 from calc.searching.ranking import HOLDS, SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.search import search
 from calc.searching.selection import Selection, inside
 from calc.serving.evaluate import DECODE_NAMES
 from catalogue.caveats import announced, marked
-from catalogue.engines.released import AT
+from catalogue.engines.engine import AT
 from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import kernel_of, quality
 from catalogue.messages import Pair, join, messages, pair
-from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
-from catalogue.reading.amounts import human
+from catalogue.planning import OBJECTIVES, UNITS, Goal
+from catalogue.reading.units import human
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.catalogue.tables.hardware import dies_of
 from notebooks.show.columns import Column

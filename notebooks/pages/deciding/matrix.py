@@ -19,7 +19,7 @@ from calc.searching.ranking import SampledRow, sample_rows
 from calc.searching.search import search
 from calc.searching.selection import Selection
 from catalogue.messages import LANGUAGES, Pair, join, messages
-from catalogue.planning.goals import CardRange, Goal
+from catalogue.planning import CardRange, Goal
 from notebooks.pages.deciding.goals import cards, device_label, plan, so_many
 from notebooks.show import figures
 from notebooks.show.columns import Column

@@ -16,10 +16,17 @@ from calc.launching.directory import MANIFEST
 from calc.launching.launch import Launch, deployment
 from calc.launching.monitoring import BUSY, Predicted, Watched
 from calc.uncertainty import Amount
-from catalogue.engines.engine import Engine, Threshold, bare, launch_blocks, thresholds
-from catalogue.engines.released import instead, successors
+from catalogue.engines.engine import (
+    Engine,
+    Threshold,
+    bare,
+    instead,
+    launch_blocks,
+    successors,
+    thresholds,
+)
 from catalogue.messages import Pair, messages, pair
-from catalogue.reading.amounts import NONE
+from catalogue.reading.units import NONE
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import draw, number, numbers, section, show, table

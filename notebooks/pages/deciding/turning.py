@@ -24,7 +24,7 @@ from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import Limit, Plan, against, plan_of
 from calc.sensitivity.tornado import OWN
 from catalogue.messages import Pair, join, messages, pair
-from catalogue.reading.amounts import NONE, human
+from catalogue.reading.units import NONE, human
 from notebooks.pages.deciding.costs import HOURS, per_million
 from notebooks.pages.deciding.deciding import label, with_note
 from notebooks.pages.deciding.front.standard import question

@@ -20,7 +20,7 @@ from calc.evidence.systems import METRICS, System, system
 from calc.evidence.validation import Predictions, own_parts, uncalibrated
 from calc.layouts.feasible import has_room
 from calc.layouts.layout import changed
-from calc.physics.breakdown import bound_by, parts, token_parts
+from calc.physics.step import bound_by, parts, token_parts
 from calc.searching.alternatives import Alternatives, alternatives
 from calc.uncertainty import Amount, Sides, interval
 from catalogue.deployments.admission import CONTEXT, cut_of, problems, subject_of
@@ -39,7 +39,7 @@ class Step:
         phase: ``decode`` or ``prefill``.
         inputs: what it is computed from.
         found: quantities of ``calc.evaluate``.
-        parts: of ``calc.physics.breakdown`` [s].
+        parts: of ``calc.physics.step`` [s].
         bound: time by the resource that binds it [s].
     """
 

@@ -16,8 +16,8 @@ from calc.costing.ownership import prices_of, way_of
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
-from catalogue.reading.amounts import human
 from catalogue.reading.files import ROOT
+from catalogue.reading.units import human
 from notebooks.pages.calculators.links import link
 from notebooks.pages.catalogue.tables.deployments import quantity_label as quantity_named
 from notebooks.pages.deployments.alternatives import in_words

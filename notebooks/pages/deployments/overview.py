@@ -17,7 +17,7 @@ from calc.uncertainty import Amount
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
 from catalogue.messages import Pair, messages
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.deployments import families, findings, summary
 from notebooks.pages.deployments.answers import Deployed

@@ -12,7 +12,7 @@ import calc
 import catalogue
 from calc.uncertainty import interval
 from catalogue.messages import Pair, messages
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from catalogue.reading.values import Value
 from catalogue.reading.yamlfile import display_path
 from notebooks.pages.catalogue.tables import hardware, mechanisms

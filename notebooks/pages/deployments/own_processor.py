@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 import catalogue
 from calc.launching.bench import Bench, of_closed_loop
+from calc.physics.arrays import Inputs
 from calc.physics.experts import distinct_experts
-from calc.physics.inputs import Inputs
 from calc.physics.operators import (
     Matmuls,
     expert_latency,

@@ -25,7 +25,7 @@ from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Claim
 from catalogue.messages import LANGUAGES, Pair, messages
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.families import cut, one_replica, stored

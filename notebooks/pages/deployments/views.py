@@ -18,10 +18,9 @@ from calc.uncertainty import Amount
 from catalogue import Scenario, units
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim, Documented
-from catalogue.entries.formulas import DocumentFormula, Letter
-from catalogue.entries.trees import symbols_of
+from catalogue.entries.formulas import DocumentFormula, Letter, symbols_of
 from catalogue.messages import LANGUAGES, Pair, join, messages
-from catalogue.reading.amounts import span
+from catalogue.reading.units import span
 from notebooks.derive.formulas.exported import formula_of
 from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.pages.catalogue.tables.deployments import interval_label, quantity_label

@@ -10,8 +10,8 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.entries.formulas import Number
 from catalogue.entries.models import Model, PublishedTotals
-from catalogue.entries.trees import Number
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation

@@ -15,9 +15,8 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.entries.formulas import neutral
+from catalogue.entries.formulas import evaluate, neutral
 from catalogue.entries.hardware import Device
-from catalogue.entries.trees import evaluate
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation

@@ -10,7 +10,7 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.deployments.layout import DEGREES
+from catalogue.deployments.physics_inputs import DEGREES
 from catalogue.entries.formulas import neutral
 from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation

@@ -14,9 +14,8 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.entries.formulas import neutral
+from catalogue.entries.formulas import Number, neutral
 from catalogue.entries.hardware import Device
-from catalogue.entries.trees import Number
 from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import sym

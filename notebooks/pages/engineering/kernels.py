@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.deployments.precisions import efficiency, latency
+from catalogue.deployments.physics_inputs import efficiency, latency
 from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.tables import Shelf

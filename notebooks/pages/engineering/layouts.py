@@ -13,9 +13,9 @@ from calc.searching.goal import load_goal
 from calc.sensitivity.plans import Limit, Plan
 from catalogue import Scenario
 from catalogue.deployments.admission import cut_of, problems, subject_of
-from catalogue.engines.released import fitting
+from catalogue.engines.engine import fitting
 from catalogue.messages import Pair, messages
-from catalogue.planning.goals import Goal
+from catalogue.planning import Goal
 from notebooks.pages.deciding.goals import device_label
 from notebooks.show.numbers import fmt_int
 

@@ -18,7 +18,7 @@ from calc.sensitivity.plans import Plan
 from calc.serving.evaluate import evaluate
 from catalogue.entries.hardware import Node
 from catalogue.messages import LANGUAGES, Pair, messages, pair
-from catalogue.planning.goals import Failures
+from catalogue.planning import Failures
 from catalogue.reading.units import DAY, HOUR, MINUTE, YEAR
 from notebooks.pages.deciding.capacity.failing import SERVERS
 from notebooks.pages.deciding.goals import device_label

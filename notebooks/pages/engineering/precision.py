@@ -15,12 +15,12 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.answer.estimate import predicted
-from calc.physics.breakdown import token_parts
+from calc.physics.step import token_parts
 from calc.sensitivity.break_even import breakeven
 from calc.sensitivity.paths import path_of
 from calc.sensitivity.plans import Plan
 from calc.serving.evaluate import evaluate
-from catalogue.deployments.precisions import nearest
+from catalogue.deployments.physics_inputs import nearest
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from notebooks.pages import proportions
 from notebooks.pages.catalogue.runs import formats_table, qualities_table

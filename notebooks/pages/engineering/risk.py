@@ -27,10 +27,10 @@ from calc.sensitivity.plans import Plan, plan_of
 from calc.sensitivity.sobol import priors, scores_of
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.ledger.documents import Risk
+from catalogue.ledger import Risk
 from catalogue.messages import LANGUAGES, Pair, join, messages
-from catalogue.reading.amounts import NONE
-from catalogue.reading.printed import Printed
+from catalogue.reading.units import NONE
+from catalogue.reading.values import Printed
 from notebooks.pages.deciding.capacity.failing import fleet as fleet_of
 from notebooks.pages.deciding.capacity.rated import RANKS
 from notebooks.pages.deciding.deciding import label

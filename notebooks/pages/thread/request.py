@@ -9,13 +9,20 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
-from calc.costing.ownership import card_hour, prices_of
-from calc.costing.power import busy_times, full_power, powers_of, shares_of, step_energy
-from calc.physics.breakdown import CLASSES, parts
+from calc.costing.ownership import (
+    busy_times,
+    card_hour,
+    full_power,
+    powers_of,
+    prices_of,
+    shares_of,
+    step_energy,
+)
+from calc.physics.step import CLASSES, parts
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.planning.goals import Question
+from catalogue.planning import Question
 
 QUESTION, STANDARD = "one-request", "serve"
 CENTS = 100
@@ -160,7 +167,7 @@ def message() -> float:
 
 
 def step_parts(phase: str = "decode") -> dict[str, float]:
-    """What a step of a phase is made of, by name of ``calc.physics.breakdown`` [s]."""
+    """What a step of a phase is made of, by name of ``calc.physics.step`` [s]."""
     found = parts(scenario().inputs(), told().everything, phase)
     return {name: float(part) for name, part in found.items() if part}
 

@@ -7,7 +7,7 @@ import html
 from IPython.display import HTML, display
 
 from catalogue.messages import Pair, messages
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from notebooks.pages.calculators.links import link
 from notebooks.pages.derivations.diagrams.chapters import NAMES
 from notebooks.pages.thread import request

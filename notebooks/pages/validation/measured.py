@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from catalogue.messages import Pair, messages
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from notebooks.pages.validation.error_tables import METRICS, Errors
 from notebooks.show import figures
 from notebooks.show.numbers import fmt_int, fmt_percent

@@ -20,7 +20,7 @@ from calc.searching.search import search
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
-from catalogue.planning.goals import Goal
+from catalogue.planning import Goal
 from notebooks.pages.calculators.offers import MOST_CARDS
 from notebooks.pages.catalogue.tables.deployments import HELD
 from notebooks.pages.deciding.front.r1 import WHOLE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calc.physics.breakdown import BANDWIDTH
+from calc.physics.step import BANDWIDTH
 from catalogue.messages import messages
 from notebooks.pages.thread import request
 from notebooks.show.display import figure, number, numbers

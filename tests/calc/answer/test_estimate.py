@@ -19,7 +19,7 @@ from calc.evidence.validation import (
 )
 from calc.uncertainty import EXACT, UPPER_BOUND, interval
 from catalogue import library
-from catalogue.reading.shared import sources
+from catalogue.reading.values import sources
 
 GB = 10**9
 AWQ, PLAN, FITTED = "s2-910b1-awq", "s0-scenario-1", "s2-910b1-awq-tpot"

@@ -30,8 +30,8 @@ from calc.auditing.audit import audit
 from calc.auditing.claims import listed_in
 from calc.auditing.failures import HEALTHY, LONE, Simulated
 from calc.uncertainty import Amount
-from catalogue.ledger.claims import Alert
-from catalogue.reading.printed import read
+from catalogue.ledger import Alert
+from catalogue.reading.values import read
 
 OURS = Amount(0.06, 0.05, 0.08)
 POINTS = (HEALTHY, ("memory", 2.0), ("memory", 64.0), ("host", 4.0))

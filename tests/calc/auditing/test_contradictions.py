@@ -11,7 +11,7 @@ from calc.auditing.audit import audit
 from calc.auditing.claims import listed_in, load_quantities
 from calc.auditing.contradictions import NUMBERS, SETTING, VALUES, excluded
 from catalogue import ParamsError
-from catalogue.ledger.claims import NumericLaw
+from catalogue.ledger import NumericLaw
 
 HEAD = "title: {en: t, zh: t}\ndocument: s1\ndefaults: {source: s1, kind: documented}\nclaims:\n"
 WHAT = "what: {en: w, zh: w}, section: '1', line: 1"

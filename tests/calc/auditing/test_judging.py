@@ -35,7 +35,7 @@ from calc.auditing.judging import (
     reaches,
 )
 from calc.uncertainty import Amount
-from catalogue.reading.printed import read
+from catalogue.reading.values import read
 
 HEAD = """title: {en: t, zh: t}
 document: s1

@@ -6,7 +6,7 @@ import pytest
 
 from calc.auditing.settings import ASCEND, ruling
 from catalogue.engines.engine import load_engine
-from catalogue.ledger.claims import EngineSetting
+from catalogue.ledger import EngineSetting
 
 
 def ruled(name, value=None, engine="vllm", claim="S1-000", section="0", **given):

@@ -14,7 +14,7 @@ from _options import finite
 import calc
 import catalogue
 from calc.commands.main import COMMANDS, main
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 
 PROJECT = Path(__file__).resolve().parents[3]
 SCHEMAS = {path.stem: json.loads(path.read_text("utf-8"))

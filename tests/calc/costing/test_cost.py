@@ -27,8 +27,7 @@ from calc.costing.cost import (
     utilisation,
     ways,
 )
-from calc.costing.ownership import prices_of
-from calc.costing.power import own_cards
+from calc.costing.ownership import own_cards, prices_of
 from catalogue.reading.units import HOUR, YEAR
 
 USED, DAILY, CARDS = 0.45, 20.0, 16

@@ -13,6 +13,7 @@ import catalogue
 from calc.costing.ownership import (
     YEAR,
     annuity,
+    around_of,
     bill,
     card_hour,
     cards_within,
@@ -21,13 +22,13 @@ from calc.costing.ownership import (
     payback,
     prices_of,
     server_price,
+    site_power,
     stated,
     way_of,
 )
-from calc.costing.power import around_of, site_power
 from calc.uncertainty import Amount
 from catalogue import ParamsError
-from catalogue.planning.prices import OWNERSHIPS
+from catalogue.planning import OWNERSHIPS
 from catalogue.reading.values import Value
 
 ONE = {"servers": 2.0, "cards": 16.0, "server": 1e5, "network": 1e3, "racks": 500.0, "storage": 7e3,

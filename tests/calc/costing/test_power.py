@@ -10,22 +10,22 @@ import pytest
 
 import catalogue
 from calc import evaluate
-from calc.costing import power
-from calc.costing.ownership import prices_of
-from calc.costing.power import Around
+from calc.costing import ownership
+from calc.costing.ownership import Around, prices_of
 
 DEPLOYMENTS = ["s2-910b1-awq", "h200-r1-vllm-tp8", "wide-lmsys-decode", "h20-qwen3-8b"]
 TIMES = ("vector", "dequantisation", "all_reduce", "exchange", "pipeline", "context_exchange",
          "routed_expert", "core", "index")
 # 50 B/s and 250 operations a second of every kind, in two micro-batches
 CARD = {"micro_batches": 2, "memory_bandwidth": 100.0, "hbm_efficiency": 0.5} | {
-    f"{name}_peak": 1000.0 for name in power.MATMULS} | {
-    f"{name}_gemm_efficiency": 0.25 for name in power.MATMULS}
+    f"{name}_peak": 1000.0 for name in ownership.MATMULS} | {
+    f"{name}_gemm_efficiency": 0.25 for name in ownership.MATMULS}
 
 
 def step(phase, **times):
     """Quantities of a step that is nothing but what is given."""
-    names = [*(f"{name}_{kind}" for name in power.MATMULS for kind in ("bytes", "flops", "time")),
+    names = [*(f"{name}_{kind}" for name in ownership.MATMULS
+               for kind in ("bytes", "flops", "time")),
              *(f"{name}_time" for name in TIMES)]
     return {f"{phase}_{name}": times.get(name, 0.0) for name in names}
 
@@ -37,7 +37,7 @@ def test_power_of_steps_and_chunks(separate, rate, drawn):
     """24 cards of 100 W in pairs: 6 tokens a second are 1.5 steps of 4 tokens, half as much again
     for drafts, each of 1 s of streaming; and half a request, of 3 chunks of 1 s of multiplying.
     """
-    shares = {"awake": 0.2, "loaded": 0.1} | dict.fromkeys(power.BUSY, 0.2) | {
+    shares = {"awake": 0.2, "loaded": 0.1} | dict.fromkeys(ownership.BUSY, 0.2) | {
         "memory": 0.5, "matmul": 0.9}
     inputs = CARD | {"micro_batches": 1, "tensor_parallel": 2, "pipeline_parallel": 3,
                      "data_parallel": 4, "separate_pools": separate, "output_tokens": 12.0}
@@ -45,8 +45,9 @@ def test_power_of_steps_and_chunks(separate, rate, drawn):
         "prefill", head_flops=250.0, head_time=1.0) | {
         "draft_time": 0.2, "decode_step_time": 0.4, "decode_batch": 2.0, "tokens_per_step": 2.0,
         "prompt_chunks": 3.0}
-    assert power.own_cards(inputs) == 24
-    assert float(power.cards_power(inputs, quantities, rate, shares, 100.0)) == pytest.approx(drawn)
+    assert ownership.own_cards(inputs) == 24
+    assert float(ownership.cards_power(
+        inputs, quantities, rate, shares, 100.0)) == pytest.approx(drawn)
 
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)
@@ -59,10 +60,10 @@ class TestDeployments:
 
     def test_power_is_monotone_between_idle_and_limit(self, deployment):
         scenario, inputs, quantities = deployment
-        full, count = power.full_power(scenario.device.id).value, power.own_cards(inputs)
-        shares = {kind: share.value for kind, share in power.shares_of(
-            power.powers_of(scenario.device.id)).items()}
-        drawn = [power.cards_power(inputs, quantities, part * quantities["output_throughput"],
+        full, count = ownership.full_power(scenario.device.id).value, ownership.own_cards(inputs)
+        shares = {kind: share.value for kind, share in ownership.shares_of(
+            ownership.powers_of(scenario.device.id)).items()}
+        drawn = [ownership.cards_power(inputs, quantities, part * quantities["output_throughput"],
                                    shares, full) for part in (0.0, 0.3, 1.0)]
         assert np.allclose(drawn[0], shares["awake"] * full * count)
         for less, more in pairwise(drawn):
@@ -77,16 +78,17 @@ def test_power_at_the_meter():
     """600 W of cards make 1000 W of heat, and 10 W of fans at half speed; 1010 W are more than the
     last point of the supplies, 96%. Of 160 W, 560 W of heat, between two points, 89.9%.
     """
-    assert power.heat_of_server(1200.0, 2.0, REST) == (1000.0, 10.0)
-    assert power.heat_of_server(1600.0, 0.5, REST) == (3600.0, 80.0)
-    assert float(power.site_power(600.0, 8, REST)) == pytest.approx(1010 / 0.96 * 1.25)
+    assert ownership.heat_of_server(1200.0, 2.0, REST) == (1000.0, 10.0)
+    assert ownership.heat_of_server(1600.0, 0.5, REST) == (3600.0, 80.0)
+    assert float(ownership.site_power(600.0, 8, REST)) == pytest.approx(1010 / 0.96 * 1.25)
     taken = 560 + 80 * 0.28**3
     efficiency = 0.8 + 0.16 * (taken / 1000 - 0.25) / 0.5
-    assert float(power.site_power(320.0, 16, REST)) == pytest.approx(2 * taken / efficiency * 1.25)
-    assert float(power.site_power(160.0 / 8, 1, REST)) == pytest.approx(
+    assert float(ownership.site_power(320.0, 16, REST)) == pytest.approx(
+        2 * taken / efficiency * 1.25)
+    assert float(ownership.site_power(160.0 / 8, 1, REST)) == pytest.approx(
         taken / efficiency * 1.25 / 8)
-    assert power.site_power(600.0, 8, replace(REST, loads=())) == pytest.approx(1010 * 1.25)
-    assert power.servers_of(np.array([1, 4, 8, 9, 16]), 8).tolist() == [0.125, 0.5, 1, 2, 2]
+    assert ownership.site_power(600.0, 8, replace(REST, loads=())) == pytest.approx(1010 * 1.25)
+    assert ownership.servers_of(np.array([1, 4, 8, 9, 16]), 8).tolist() == [0.125, 0.5, 1, 2, 2]
 
 
 class TestAround:
@@ -98,8 +100,8 @@ class TestAround:
         """Of the site's 1.73 kW a card the PUE leaves 1,330.8 W, of which the card draws 700."""
         given = self.PRICES.around.model_copy(update={missing: None})
         prices = self.PRICES.model_copy(update={"around": given})
-        whole = power.around_of(self.CARD, self.NODE, prices)
+        whole = ownership.around_of(self.CARD, self.NODE, prices)
         assert whole == Around(8, pytest.approx(8 * (1730 / 1.3 - 700)), 0.0, 0.0, 1.0, (), (),
                                1.0, 1.3)
         unsupplied = self.PRICES.model_copy(update={"supply": None})
-        assert power.around_of(self.CARD, self.NODE, unsupplied) == whole
+        assert ownership.around_of(self.CARD, self.NODE, unsupplied) == whole

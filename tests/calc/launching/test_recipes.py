@@ -9,7 +9,7 @@ from catalogue import ParamsError, library
 from catalogue.engines.engine import load_engine
 from catalogue.entries.deployments import Condition
 from catalogue.kernels import checkpoints
-from catalogue.reading.shared import sources
+from catalogue.reading.values import sources
 
 FILES = {name: library.load("recipes", name) for name in library.names("recipes")}
 RECIPES = {f"{name} {key}": (file, recipe) for name, file in FILES.items()

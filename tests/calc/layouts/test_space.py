@@ -13,7 +13,7 @@ from calc.layouts.space import AXES, CHUNKS, DRAFTS, Base, Space, choice_at, nod
 from calc.searching.candidates import CandidateCells
 from calc.searching.goal import load_goal
 from catalogue import ParamsError, load_device
-from catalogue.planning.goals import MOST_CARDS, Offer
+from catalogue.planning import MOST_CARDS, Offer
 
 VLLM, SGLANG = "vllm@0.33.0", "sglang@0.5.23"  # the newest
 H20 = Base("nvidia-h20", "hgx-h20", VLLM, "fp8-block")

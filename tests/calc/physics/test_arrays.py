@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calc.physics.arrays import ceil_div, once
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs, ceil_div, once
 
 
 @pytest.mark.parametrize(("whole", "part", "count"), [

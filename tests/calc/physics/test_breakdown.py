@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from _fleet import ATTENTIONS, alike, compositions, fleet_alike, one, tables
 
-from calc.physics.breakdown import (
+from calc.physics.arrays import Inputs
+from calc.physics.step import (
     CLASSES,
     DEVICE,
     Busy,
     bound_by,
     hidden_time,
 )
-from calc.physics.inputs import Inputs
 from calc.serving.evaluate import evaluate
 from catalogue.deployments.physics_inputs import DENSE
 from reference.layers import CARD, LINKS, Experts, Layers, Piece, layers

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calc.physics.arrays import Inputs
 from calc.physics.communication import (
     all_gather,
     all_reduce,
@@ -18,7 +19,6 @@ from calc.physics.communication import (
     tree,
     two_shot,
 )
-from calc.physics.inputs import Inputs
 
 ROUNDING = 1e-9  # relative
 # eight cards a node, linked pair by pair; two hundred gigabits a second between nodes

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.physics.decode_floor import (
+from calc.physics.arrays import Inputs
+from calc.physics.operators import (
     biased,
     context_deviation,
     mean_attended,
     mean_context,
     tokens_per_step,
 )
-from calc.physics.inputs import Inputs
 from calc.serving.requests import shapes_of
 from catalogue.deployments.physics_inputs import DENSE
 

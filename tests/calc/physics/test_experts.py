@@ -7,11 +7,11 @@ from _fleet import alike as sampled
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calc.physics.arrays import Inputs
 from calc.physics.experts import (
     distinct_experts,
     fullest,
 )
-from calc.physics.inputs import Inputs
 
 ROUNDING = 1e-9  # relative
 both = pytest.mark.parametrize("attention", ATTENTIONS)

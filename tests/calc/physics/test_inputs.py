@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from catalogue.entries.formulas import symbols
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.physics.breakdown import CLASSES, DEVICE, bound_by, parts
 from calc.physics.operators import operator_time
+from calc.physics.step import CLASSES, DEVICE, bound_by, parts
 from calc.serving.evaluate import PHASES, evaluate
 
 ROUNDING = 1e-9  # relative: sums of a dozen numbers in floating point

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import calc
 import catalogue
-from calc.physics.breakdown import CLASSES
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.physics.operators import operator_time
+from calc.physics.step import CLASSES
 from calc.serving.evaluate import PHASES, evaluate
 from catalogue.deployments.physics_inputs import DENSE
 

@@ -7,7 +7,7 @@ import catalogue
 from calc.layouts.layout import changed
 from calc.layouts.space import Space, choice_at
 from calc.searching.alternatives import alternatives, default_share, goal_of
-from catalogue.planning.goals import CardRange
+from catalogue.planning import CardRange
 
 CUT = ("parallelism.", "workload.max_num_batched_tokens")
 

@@ -12,7 +12,7 @@ from calc.searching.candidates import (
     best_of_runs,
     filled,
 )
-from catalogue.planning.goals import Demand
+from catalogue.planning import Demand
 
 
 def demand(**asked):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.physics.breakdown import CLASSES, token_parts
+from calc.physics.step import CLASSES, token_parts
 from calc.serving.burst import (
     chunk,
     front_ends_rate,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import catalogue
 from calc.answer.simulated_load import system_of
-from calc.physics.inputs import Inputs
+from calc.physics.arrays import Inputs
 from calc.serving.evaluate import (
     DECODE_NAMES,
     FAST,
@@ -29,7 +29,7 @@ from calc.serving.evaluate import (
 )
 from calc.serving.requests import ClosedLoop, shapes_of
 from calc.serving.simulation import simulate
-from catalogue.deployments.layout import DEGREES
+from catalogue.deployments.physics_inputs import DEGREES
 from catalogue.entries.formulas import input_symbols
 from reference.steps import inputs_of
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import catalogue
-from catalogue.deployments.layout import link_problem
 from catalogue.deployments.physics_inputs import (
     NORMAL_90,
     USUAL_NETWORK,
     Knob,
     inside_inputs,
     knobs,
+    link_problem,
     network_bandwidth,
     physics_inputs,
     scale_up_domain,

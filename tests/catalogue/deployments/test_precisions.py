@@ -6,14 +6,13 @@ import pytest
 
 import calc
 import catalogue
-from catalogue.deployments.precisions import (
+from catalogue.deployments.physics_inputs import (
     BITS,
     efficiency,
     latency,
     nearest_known,
 )
-from catalogue.entries.hardware import Peaks
-from catalogue.entries.mechanisms import ShareByDtype, TimeByDtype
+from catalogue.entries.hardware import Peaks, ShareByDtype, TimeByDtype
 from catalogue.reading.values import Value
 
 CARD = """name: {{en: Mine, zh: 我的卡}}

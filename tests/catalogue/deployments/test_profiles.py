@@ -10,8 +10,7 @@ from catalogue.deployments.profiles import (
     load_profile,
     running,
 )
-from catalogue.engines.engine import load_engine
-from catalogue.engines.released import AT, releases
+from catalogue.engines.engine import AT, load_engine, releases
 from catalogue.entries.formulas import inputs_of
 from catalogue.entries.profiles import in_order
 

@@ -5,7 +5,7 @@ import pytest
 import catalogue
 from calc.serving.evaluate import evaluate
 from catalogue.deployments.profiles import running
-from catalogue.reading.errors import ParamsError
+from catalogue.reading.files import ParamsError
 
 H200, V3 = catalogue.load_device("nvidia-h200-sxm"), catalogue.load_model("deepseek-v3")
 PROFILE = """name: {en: Mine, zh: 我的}

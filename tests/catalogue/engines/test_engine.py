@@ -10,8 +10,9 @@ from catalogue.engines.engine import (
     engine_of,
     launch_blocks,
     load_engine,
+    refusal,
+    successors,
 )
-from catalogue.engines.released import refusal, successors
 from catalogue.reading import files, yamlfile
 from catalogue.reading.files import ROOT
 from tools.engines import extract

@@ -3,8 +3,8 @@
 import pytest
 
 import catalogue
-from catalogue import trees
-from catalogue.ledger.claims import of_tree, text
+from catalogue import formulas
+from catalogue.ledger import of_tree, text
 
 FORMULAS = [formula for name in catalogue.names("formulas")
             for formula in catalogue.load("formulas", name).formulas]
@@ -19,9 +19,9 @@ GIVEN = {"size": "GB", "time": "ms", "rate": "GB/s", "share": "1", "pace": "s/to
     (["piecewise", [["eq", "n", 0], 0], ["divide", 1, "n"]], {"n": 0}, 0),
     (["piecewise", [["eq", "n", 0], 0], ["divide", 1, "n"]], {"n": 4}, 0.25)])
 def test_evaluation(tree, values, expected):
-    trees.validate(tree)
-    assert trees.evaluate(tree, values) == expected
-    assert trees.symbols_of(["sum_over", "s", "n", SQUARES]) == {"n"}
+    formulas.validate(tree)
+    assert formulas.evaluate(tree, values) == expected
+    assert formulas.symbols_of(["sum_over", "s", "n", SQUARES]) == {"n"}
 
 
 @pytest.mark.parametrize("tree", [
@@ -29,7 +29,7 @@ def test_evaluation(tree, values, expected):
     ["piecewise"], ["piecewise", [["is", 1, 1], 2], 3], "a b", ["max_over", 1, 2, 3], {"add": 1}])
 def test_what_is_no_tree(tree):
     with pytest.raises(ValueError, match=r"^[^\n]+$"):
-        trees.validate(tree)
+        formulas.validate(tree)
 
 
 @pytest.mark.parametrize("tree", [
@@ -38,9 +38,9 @@ def test_what_is_no_tree(tree):
     ["divide", 1, 0], ["power", 10.5, 1000], ["power", -1, 0.5], ["power", 0, -1],
     ["multiply", ["power", 10, 200], ["power", 10, 200]], ["add", "x", 1]])
 def test_absurd_arithmetic_ends_at_once(tree):
-    trees.validate(tree)
+    formulas.validate(tree)
     with pytest.raises(ValueError, match=r"^[^\n]+$"):
-        trees.evaluate(tree, {})
+        formulas.evaluate(tree, {})
 
 
 @pytest.mark.parametrize(("tree", "unit"), [

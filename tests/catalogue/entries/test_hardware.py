@@ -6,7 +6,7 @@ import pytest
 from _door import values
 
 import catalogue
-from calc.physics.breakdown import CLASSES
+from calc.physics.step import CLASSES
 
 DEVICES = catalogue.names("devices")
 CARD = "name: {en: c, zh: c}\nvendor: x\ntype: gpu\n"

@@ -8,9 +8,8 @@ from _door import values
 
 import catalogue
 from calc.physics.operators import operator_time
-from catalogue.deployments.layout import rule_of
-from catalogue.deployments.precisions import latency
-from catalogue.entries.mechanisms import HOST, OPTIONAL, Mechanisms
+from catalogue.deployments.physics_inputs import latency, rule_of
+from catalogue.entries.hardware import HOST, OPTIONAL, Mechanisms
 
 NAMES, MICRO = catalogue.names("mechanisms"), catalogue.names("microbenchmarks")
 WEIGHT_BYTES = {"bf16": 2.0, "int8": 1.0, "fp8": 1 + 4 / 128**2, "fp4": 0.5 + 1 / 16}

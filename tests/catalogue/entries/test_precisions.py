@@ -7,7 +7,7 @@ import pytest
 
 import calc
 import catalogue
-from catalogue.deployments.precisions import missing_dtypes, nearest
+from catalogue.deployments.physics_inputs import missing_dtypes, nearest
 from catalogue.kernels import expert_bytes, kernel_of
 
 GB, GIB = 10**9, 2**30

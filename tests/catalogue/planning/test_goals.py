@@ -5,8 +5,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from calc.searching.goal import load_goal
-from catalogue.planning import goals
-from catalogue.planning.goals import MOST_CARDS, CardRange, Demand, Limits
+from catalogue import planning
+from catalogue.planning import MOST_CARDS, CardRange, Demand, Limits
 
 NAME = "r1-80-users-h20"
 LENGTHS = {"input_tokens": 3000, "output_tokens": 200}
@@ -14,7 +14,7 @@ RATE = "2 request/s"
 
 
 def take(kind, raw):
-    return TypeAdapter(getattr(goals, kind)).validate_python(raw)
+    return TypeAdapter(getattr(planning, kind)).validate_python(raw)
 
 
 @pytest.mark.parametrize(("setting", "value"), [
@@ -32,8 +32,9 @@ def test_settings_of_a_goal(setting, value):
 
 
 @pytest.mark.parametrize(("kind", "taken", "refused"), [
-    ("Seconds", "0.5 s", "0 s"), ("SecondsOrZero", "0 s", "-0.5 s"), ("Watts", "0.5 W", "0 W"),
-    ("TokenRate", "0.5 token/s", "0 token/s"), ("Money", 0, -0.5), ("Money", 1e12, 1.01e12),
+    ("Seconds", "0.5 s", "0 s"), ("SecondsOrZero", "0 s", "-0.5 s"), ("WattsLimit", "0.5 W", "0 W"),
+    ("TokenRate", "0.5 token/s", "0 token/s"), ("MoneyLimit", 0, -0.5),
+    ("MoneyLimit", 1e12, 1.01e12),
     ("Part", 1, 1.001), ("Tokens", 1, 0), ("Cards", 1, 0), ("Cards", 16384, 16385),
     ("DegreeOrZero", 0, -1)])
 def test_least_and_largest_amounts(kind, taken, refused):

@@ -7,8 +7,7 @@ from _door import sentence
 from pydantic import TypeAdapter, ValidationError
 
 import catalogue
-from catalogue.planning.goals import LARGEST
-from catalogue.planning.prices import Curve
+from catalogue.planning import LARGEST, Curve
 
 SAID = "source: An offer of a dealer, kind: assumed"
 SOLD = """\

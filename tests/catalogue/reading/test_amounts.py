@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue.reading.amounts import MONEY, SCALES, WORDS, human, plain, rounded, span
+from catalogue.reading.units import MONEY, SCALES, WORDS, human, plain, rounded, span
 
 UNITS = [*SCALES, *MONEY, "token/s", "request/s", "1"]
 SIZES = st.floats(1e-3, 1e12)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue.reading.printed import read
+from catalogue.reading.values import read
 
 NUMBERS = st.floats(1e-3, 1e6)
 REWRITTEN = [

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from catalogue.entries.trees import symbols_of
+from catalogue.entries.formulas import symbols_of
 from notebooks.derive.formulas.derivation import check_dimensions
 from notebooks.derive.formulas.exported import (
     DerivationError,
@@ -62,7 +62,7 @@ expressions = st.recursive(leaves, deeper, max_leaves=8).filter(lambda e: not e.
 @given(expressions)
 def test_tree_round_trip(expr):
     tree = json.loads(json.dumps(to_tree(expr)))
-    catalogue.trees.validate(tree)
+    catalogue.formulas.validate(tree)
     assert from_tree(tree) == expr
     assert to_tree(from_tree(tree)) == tree
 
@@ -76,7 +76,7 @@ def test_tree_has_the_value_of_its_expression(expr):
         point = {name: draw.choice((1, 2, 3, 4, 8, 12)) for name in sorted(
             symbols_of(tree) | {"stage"})}
         try:
-            value = catalogue.trees.evaluate(tree, point)
+            value = catalogue.formulas.evaluate(tree, point)
         except (ValueError, OverflowError):
             continue
         exact = expr.subs({getattr(sym, name): sympy.Rational(n) for name, n in point.items()})
@@ -90,7 +90,7 @@ def test_ceil_and_floor_are_exact_at_edges(quotient, divisor):
                        (-1, sympy.floor(sym.hidden_size / t))):
         for off in (0, step):
             names = {"hidden_size": quotient * divisor + off, "tensor_parallel": divisor}
-            assert catalogue.trees.evaluate(to_tree(expr), names) == quotient + off
+            assert catalogue.formulas.evaluate(to_tree(expr), names) == quotient + off
 
 
 @pytest.mark.parametrize(("expr", "says"), [

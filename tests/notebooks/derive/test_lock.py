@@ -94,6 +94,6 @@ def test_stage_index_is_expanded_in_stored_trees(tmp_path):
                                                     sym.stage_weights))
     tree = derivation.formulas["weights_per_device"].tree
     values = {"num_hidden_layers": 7, "pipeline_parallel": 3, "moe_layer_weights": 10}
-    assert catalogue.trees.evaluate(tree, values) == 30
-    assert catalogue.trees.evaluate(derivation.formulas["stage_weights"].tree,
+    assert catalogue.formulas.evaluate(tree, values) == 30
+    assert catalogue.formulas.evaluate(derivation.formulas["stage_weights"].tree,
                                     {**values, "stage_layers": 2}) == 20

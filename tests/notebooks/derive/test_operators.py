@@ -13,7 +13,7 @@ import sympy
 import calc
 from calc.physics import work
 from calc.physics.kv_cache import cache
-from catalogue.entries.trees import evaluate
+from catalogue.entries.formulas import evaluate
 from notebooks.derive.formulas.exported import (
     computable,
     evaluate_all,

@@ -8,7 +8,7 @@ import calc
 import catalogue
 from calc.answer import model_sizes
 from catalogue.engines.engine import load_engine
-from catalogue.reading.shared import sources
+from catalogue.reading.values import sources
 from catalogue.shipped import values_of
 from notebooks.pages.catalogue import dated, engines
 from notebooks.pages.catalogue import model as page

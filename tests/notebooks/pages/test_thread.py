@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calc.physics.breakdown import token_parts
+from calc.physics.step import token_parts
 from notebooks.pages.thread import request, timeline
 
 

@@ -10,7 +10,7 @@ import catalogue
 from catalogue.deployments.scenario import Scenario, unasked
 from catalogue.entries.formulas import inputs_of
 from catalogue.messages import Pair, messages
-from catalogue.reading import amounts
+from catalogue.reading import units
 from catalogue.reading.values import Value
 from notebooks.show.display import DOCUMENTS
 from notebooks.show.drawing import Drawing, Stack, stacked_bars
@@ -21,7 +21,7 @@ common = messages("common")
 say = messages("pages/catalogue/tables/deployments")
 
 Inputs = dict[str, int | float]
-# parts of ``calc.physics.breakdown`` by what a reader calls them, in the order of a bar
+# parts of ``calc.physics.step`` by what a reader calls them, in the order of a bar
 PARTS: dict[Pair, tuple[str, ...]] = {
     say("experts-reading-arithmetic"): ("routed_expert", "shared_expert"),
     common("dequantisation"): ("dequantisation",),
@@ -84,7 +84,7 @@ def asked_rows(deployment: Scenario) -> list[int]:
 
 def interval_label(low: float, high: float, unit: str) -> Pair:
     """An interval in both languages: ``−21.3 to −17 GB``."""
-    return amounts.span(low, high, unit), amounts.span(low, high, unit, "zh")
+    return units.span(low, high, unit), units.span(low, high, unit, "zh")
 
 
 def quantity_label(name: str) -> Pair:
@@ -114,7 +114,7 @@ def bars(rows: Sequence[tuple[Pair, Pair, Mapping[str, float]]]) -> Callable[[st
     """Stacked bars of the parts of one step each, per language.
 
     Args:
-        rows: name, short name and parts [s] of ``calc.physics.breakdown``; what is hidden of them
+        rows: name, short name and parts [s] of ``calc.physics.step``; what is hidden of them
             is a strip below.
     """
     stacks = [Stack(name, fmt_quantity(sum(parts.values()), "s"), grouped(parts),
@@ -130,7 +130,7 @@ def binding(rows: Iterable[tuple[Pair, Mapping[str, float]]]) -> list[dict[str, 
     """Time by the resource that binds it as rows of a table, one column per step.
 
     Args:
-        rows: heading and what ``calc.physics.breakdown.bound_by`` gives [s].
+        rows: heading and what ``calc.physics.step.bound_by`` gives [s].
     """
     rows = list(rows)
     shares = []
@@ -149,7 +149,7 @@ def apart(rows: Iterable[tuple[Pair, Mapping[str, float]]]) -> list[dict[str, An
     """The parts of steps as rows of a table, a pair of columns per step; hidden time is negative.
 
     Args:
-        rows: heading and parts of ``calc.physics.breakdown`` [s].
+        rows: heading and parts of ``calc.physics.step`` [s].
     """
     steps = [(grouped(parts), sum(float(parts.get(name, 0.0)) for name in HIDDEN),
               sum(map(float, parts.values()))) for _, parts in rows]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import catalogue
-from catalogue.deployments.precisions import missing_dtypes, widened
+from catalogue.deployments.physics_inputs import missing_dtypes, widened
 from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.mechanisms import of_device
 from notebooks.show.display import folded, short_table, show, table

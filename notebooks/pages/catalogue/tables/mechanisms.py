@@ -10,8 +10,7 @@ from pydantic import BaseModel
 import catalogue
 from catalogue.deployments.physics_inputs import USUAL
 from catalogue.deployments.scenario import Scenario
-from catalogue.entries.hardware import Device
-from catalogue.entries.mechanisms import Mechanisms, ShareByDtype
+from catalogue.entries.hardware import Device, Mechanisms, ShareByDtype
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.symbols import symbol

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Mapping
 
 import catalogue
+from catalogue.entries.formulas import Number
 from catalogue.entries.models import Model
-from catalogue.entries.trees import Number
 from notebooks.derive.formulas.exported import (
     Formula,
     computable,

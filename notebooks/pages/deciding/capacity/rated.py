@@ -8,7 +8,7 @@ from typing import Any
 
 import catalogue
 from calc.capacity.availability import Fleet, failures_of, spares_for
-from catalogue.ledger.documents import Measure, Rank, Rated
+from catalogue.ledger import Measure, Rank, Rated
 from catalogue.messages import Pair, messages
 from catalogue.reading.units import DAY, HOUR, YEAR
 from notebooks.pages.deciding import service

@@ -16,7 +16,7 @@ import catalogue
 from calc.layouts.layout import Choice, Row
 from calc.uncertainty import Amount
 from catalogue.messages import Pair, join, messages
-from catalogue.reading import amounts
+from catalogue.reading import units
 from notebooks.pages.deciding.goals import cards_of, plan_of
 from notebooks.show.columns import Column
 from notebooks.show.display import numbers, table
@@ -85,8 +85,8 @@ def _now(name: str) -> Pair:
             told.append((f"{en} {of.formatted('en')}", f"{zh} {of.formatted('zh')}"))
         elif key in row.quantities:
             value = row.quantities[key]
-            told.append((f"{en} {amounts.human(value, unit)}",
-                         f"{zh} {amounts.human(value, unit, 'zh')}"))
+            told.append((f"{en} {units.human(value, unit)}",
+                         f"{zh} {units.human(value, unit, 'zh')}"))
     if one := found.get("one_pool"):
         rate = Amount(**one["throughput_per_card"])
         times = Amount(**seen["throughput_per_card"]).value / rate.value

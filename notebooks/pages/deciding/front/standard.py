@@ -16,7 +16,7 @@ from calc.searching.goal import load_goal
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
-from catalogue.planning.goals import Question
+from catalogue.planning import Question
 from notebooks.pages.deciding.matrix import GOAL, Cell, cells_of
 from notebooks.show.numbers import fmt_int
 

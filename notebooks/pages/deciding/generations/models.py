@@ -21,7 +21,7 @@ from calc.layouts.layout import UTILIZATION, Choice, scenario
 from calc.searching.goal import load_goal
 from calc.sensitivity.plans import BATCHES, Plan
 from calc.serving.evaluate import evaluate
-from catalogue.deployments.precisions import nearest
+from catalogue.deployments.physics_inputs import nearest
 
 V3, V32, GLM, FLASH, PRO = MODELS = (
     "deepseek-v3", "deepseek-v3.2", "glm-5.2", "deepseek-v4-flash", "deepseek-v4-pro")

@@ -9,7 +9,7 @@ import catalogue
 from calc.answer.estimate import estimate
 from calc.costing.cost import MILLION, CostOptions, cost
 from calc.costing.ownership import card_hour, prices_of
-from catalogue.deployments.precisions import nearest
+from catalogue.deployments.physics_inputs import nearest
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.front.standard import question, serve

@@ -26,7 +26,7 @@ from calc.sensitivity.sobol import priors, scores_of
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.deployments.precisions import nearest
+from catalogue.deployments.physics_inputs import nearest
 from catalogue.kernels import expert_bytes
 from notebooks.pages.deciding.generations.models import (
     CHUNK,

@@ -11,7 +11,7 @@ import catalogue
 from calc.evidence.systems import System
 from catalogue.entries.measurements import Measurements, PeerPrediction
 from catalogue.messages import messages
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.sections.page import Page

@@ -17,7 +17,7 @@ from calc.uncertainty import Amount, interval
 from catalogue import Scenario
 from catalogue.entries.deployments import Documented
 from catalogue.messages import Pair, messages
-from catalogue.reading.amounts import human
+from catalogue.reading.units import human
 from notebooks.pages.catalogue.tables.deployments import origin
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed

@@ -13,7 +13,7 @@ from calc.evidence.systems import System
 from calc.evidence.validation import Predictions, uncalibrated
 from calc.uncertainty import Amount
 from catalogue.messages import messages
-from catalogue.reading.amounts import human, rounded, span
+from catalogue.reading.units import human, rounded, span
 from notebooks.pages.deployments.supplements.hybrid import (
     EIGHT_MEASURED,
     NOTHING,

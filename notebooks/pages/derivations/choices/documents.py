@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import catalogue
-from catalogue.ledger.documents import Advice, DocumentReference, Mention
+from catalogue.ledger import Advice, DocumentReference, Mention
 from catalogue.messages import Pair, join, messages
 from notebooks.show.display import section, show, table
 from notebooks.show.documents import link

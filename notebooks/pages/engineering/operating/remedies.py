@@ -14,7 +14,7 @@ from typing import Any
 import catalogue
 from calc.auditing.costs import LENGTHS
 from calc.serving.evaluate import evaluate
-from catalogue.ledger.documents import DocumentReference, Symptom
+from catalogue.ledger import DocumentReference, Symptom
 from catalogue.messages import Pair, join, messages, pair
 from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.derivations.choices.documents import place

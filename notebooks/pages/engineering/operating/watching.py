@@ -12,7 +12,7 @@ from calc.capacity.availability import failures_of
 from calc.launching.monitoring import BUSY, DOWN, HOLD, WINDOW, Predicted, seconds
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
-from catalogue.ledger.documents import Hold, Probe
+from catalogue.ledger import Hold, Probe
 from catalogue.messages import Pair, messages
 from catalogue.reading.units import MINUTE
 from notebooks.pages.deciding.service import RUNS

@@ -16,13 +16,31 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from catalogue.entries import trees
-from catalogue.entries.entry import Entry, Problem, Titled, given, just_one, repeated
-from catalogue.entries.formulas import Inputs, Letter, Tree
+from catalogue.entries import formulas
+from catalogue.entries.entry import (
+    CatalogueEntry,
+    Entry,
+    Problem,
+    ScenarioName,
+    Titled,
+    given,
+    just_one,
+    repeated,
+)
+from catalogue.entries.formulas import Inputs, Letter, WrittenTree
 from catalogue.reading import units
-from catalogue.reading.printed import PrintedNumber
-from catalogue.reading.shared import causes
-from catalogue.reading.values import AnyQuantity, Flag, Identifier, Positive, Text, Words
+from catalogue.reading.values import (
+    AnyQuantity,
+    Flag,
+    Identifier,
+    Positive,
+    PrintedNumber,
+    SourceKey,
+    Text,
+    Time,
+    Words,
+    causes,
+)
 
 Dimensions = dict[str, Fraction]
 _SAME = ("add", "subtract", "min", "max")
@@ -52,7 +70,7 @@ def of_tree(tree: Any, given: Mapping[str, str]) -> Dimensions:
     """Dimensions of a valid tree.
 
     Args:
-        tree: as ``catalogue.entries.trees`` has them.
+        tree: as ``catalogue.entries.formulas`` has them.
         given: unit by the name of a symbol; an index of ``*_over`` is a plain number.
 
     Raises ValueError where two units are added or compared, or one is an exponent.
@@ -132,14 +150,14 @@ class NumericLaw(Entry):
     """
 
     words: Text
-    left: Tree
+    left: WrittenTree
     holds: Literal["equal", "at_most"]
-    right: Tree
+    right: WrittenTree
     of: Annotated[list[dict[str, ClaimEnd]], Field(min_length=1)]
 
     def violations(self) -> Iterator[Problem]:
         """Every letter is a claim."""
-        letters = trees.symbols_of(self.left) | trees.symbols_of(self.right)
+        letters = formulas.symbols_of(self.left) | formulas.symbols_of(self.right)
         for number, claims in enumerate(self.of):
             if claims.keys() != letters:
                 yield (f"expected the letters {', '.join(sorted(letters))}, found "
@@ -228,7 +246,7 @@ class Comparison(Entry):
         above, below: the limit; one of them.
     """
 
-    of: Tree
+    of: WrittenTree
     above: AnyQuantity | None = None
     below: AnyQuantity | None = None
 
@@ -279,11 +297,11 @@ class Claim(Inputs):
     example: ExamplePlace | None = None
     claim: ClaimPlace | None = None
     like: ClaimId | None = None
-    formula: Tree | None = None
+    formula: WrittenTree | None = None
     reconstructed: Flag = False
     sourced: dict[str, Reference] = {}
-    right: Tree | None = None
-    most: Tree | None = None
+    right: WrittenTree | None = None
+    most: WrittenTree | None = None
     truth: Reference | None = None
     known: AnyQuantity | None = None
     setting: EngineSetting | None = None
@@ -310,7 +328,7 @@ class Claim(Inputs):
                     "comparison": self.comparison and self.comparison.of}
         for key, tree in trees_of.items():
             defined = {*self.inputs, *(() if key == "formula" else self.sourced)}
-            if lost := sorted(trees.symbols_of(tree) - defined):
+            if lost := sorted(formulas.symbols_of(tree) - defined):
                 yield f"'{lost[0]}' is neither among inputs nor sourced", key
         if self.cause is not None and self.cause not in causes():
             yield f"'{self.cause[:60]}' is not in params/causes.yml", "cause"
@@ -350,3 +368,208 @@ class Claims(Titled):
                 yield f"expected a claim of {self.document.upper()}", "claims", number, "id"
         for number, name in repeated(claim.id for claim in self.claims):
             yield f"'{name}' is listed twice", "claims", number, "id"
+
+
+State = Literal["works", "usual", "unread", "stops", "worse", "misses", "wrong", "open"]
+
+
+class Stated(Entry):
+    """One setting, or one thing to run, as a document has it.
+
+    Attributes:
+        what: in a few words; ``name`` where it has a name in code.
+        value: that it is given; None where there is none.
+        program: that is to read it.
+        document, section, line: where it stands; of several sections the line is in the first.
+        claim: its number in the audit, if it is a claim.
+        entries: of the engine's catalogue that stand for it today.
+        state: ``works`` as said; ``usual``, as without it; ``unread``, used by nothing; ``stops``
+            the program; ``worse`` than without it; ``misses`` what it is for;
+            ``wrong``, not so; ``open``, it depends.
+        source: what it was held against; None where reading it is enough.
+        note: what comes of it, in a clause or two.
+    """
+
+    what: Text | None = None
+    name: Words | None = None
+    value: int | Words | None = None
+    program: Words
+    document: Literal["s0", "s1", "s2", "s3"]
+    section: Words
+    line: Positive
+    claim: Identifier | None = None
+    entries: list[Words] = []
+    state: State
+    source: SourceKey | None = None
+    note: Text
+
+    def violations(self) -> Iterator[Problem]:
+        """It is said in words, or has a name in code."""
+        yield from just_one(self, "what", "name")
+
+
+class Settings(CatalogueEntry):
+    """What documents say on one subject, in their order."""
+
+    settings: list[Stated]
+
+
+MOST_PLACES = 4
+
+
+class Mention(Entry):
+    """Where something stands: lines of the document, the first and the last, in a section."""
+
+    section: Words
+    lines: Annotated[list[Positive], Field(min_length=1, max_length=2)]
+
+
+class Advice(Entry):
+    """One recommendation, or one reason for it.
+
+    Attributes:
+        says: the statement, in our words.
+        places: where it stands.
+        claims: of the same document on the same subject; their verdicts are on its page.
+    """
+
+    says: Text
+    places: Annotated[list[Mention], Field(min_length=1, max_length=MOST_PLACES)]
+    claims: list[ClaimId] = []
+
+
+class AdviceOf(Titled):
+    """Advice of one document by name, in its order."""
+
+    document: Literal["s0", "s1", "s2", "s3"]
+    advice: dict[Identifier, Advice]
+
+
+Rank = Literal["low", "medium", "high"]
+
+
+class DocumentReference(Entry):
+    """Where a document says something.
+
+    Attributes:
+        section: as the document numbers or names it.
+        line: of the document.
+        claims: those of ``params/claims/`` on the same thing.
+    """
+
+    section: Words
+    line: Positive
+    claims: list[ClaimId] = []
+
+
+class Risk(DocumentReference):
+    """A row of a matrix of risks.
+
+    Attributes:
+        name: of the risk.
+        likely, grave: its likelihood and its impact.
+    """
+
+    name: Text
+    likely: Rank
+    grave: Rank
+
+
+class Symptom(DocumentReference):
+    """What is said to tell a cause, and what is said to help.
+
+    Attributes:
+        symptom: what is seen.
+        cause: what is inferred; None where the document names none.
+        remedies: by a name that is unique among all documents; where there are as many claims,
+            these are on one each, in their order.
+    """
+
+    symptom: Text
+    cause: Text | None = None
+    remedies: dict[Identifier, Text]
+
+
+class Recommended(DocumentReference):
+    """A deployment that the document recommends, or measures; ``claims`` are what it promises.
+
+    Attributes:
+        scenario: the deployment, or the file of its pools.
+        measured: the document reports what it measured of it.
+    """
+
+    scenario: ScenarioName
+    measured: Flag = False
+
+
+class Rated(DocumentReference):
+    """How well a deployment is said to stand failures.
+
+    Attributes:
+        scenario: the deployment.
+        rank: as the document words it.
+    """
+
+    scenario: ScenarioName
+    rank: Rank
+
+
+class Hold(DocumentReference):
+    """How long an alert is to hold before it is told.
+
+    Attributes:
+        name: of the rule, as the document spells it.
+        time: of its ``for`` [s].
+    """
+
+    name: Words
+    time: Time
+
+
+class Probe(DocumentReference):
+    """A check of whether a server answers.
+
+    Attributes:
+        what: who asks, and for what.
+        interval, timeout: claims that print them.
+    """
+
+    what: Text
+    interval: ClaimId
+    timeout: ClaimId
+
+
+class Measure(DocumentReference):
+    """What is to be done about servers that fail; ``name`` unique in the document."""
+
+    name: Identifier
+    what: Text
+
+
+class Document(CatalogueEntry):
+    """A document.
+
+    Attributes:
+        name: its title here.
+        written: its own title, as it stands there.
+        subject: what it is about and for whom, in a sentence.
+        ledger: what its claims begin with, ``S0``.
+        recommended: its recommendations, in its order.
+        supposed: files of deployments that it does not put forward but supposes, to see what an
+            optimisation gives.
+        contents: what is in each section that a claim stands in, in the document's order.
+        risks, symptoms, rated, holds, probes, measures: what it says of operation, in its order.
+    """
+
+    written: Words
+    subject: Text
+    ledger: Words
+    recommended: list[Recommended] = []
+    supposed: list[ScenarioName] = []
+    contents: dict[Words, Text] = {}
+    risks: list[Risk] = []
+    symptoms: list[Symptom] = []
+    rated: list[Rated] = []
+    holds: list[Hold] = []
+    probes: list[Probe] = []
+    measures: list[Measure] = []

@@ -1,1 +1,0 @@
-"""Goals, prices and loads: what a decision starts from; no formula."""
