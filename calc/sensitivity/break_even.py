@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from calc.costing.cost import price_of_request
 from calc.sensitivity.paths import Path
 from calc.sensitivity.plans import LESS, Limit, Plan, better, signed
 from calc.sensitivity.sobol import priors, scores_of
@@ -275,6 +274,8 @@ def utilisation(plan: Plan, hour: Amount, service: Prices) -> tuple[BreakEven, D
     Raises ParamsError for a deployment without prompts, a service that sells no tokens, and prices
     in two currencies.
     """
+    from calc.costing.cost import price_of_request  # no other break-even needs costs
+
     if plan.scenario.file.workload.output_tokens is None:
         raise ParamsError(f"--breakeven utilisation: '{plan.scenario.id}' states no length of "
                           "prompts, which a service is paid for.")
