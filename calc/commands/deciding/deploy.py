@@ -118,7 +118,7 @@ def report_lines(launch: Launch, directory: Path, count: int) -> list[str]:
         quantities = {"both": [ttft, tpot, rate], "prefill": [ttft, requests],
                       "decode": [tpot, rate]}[role]
         lines.append(spoken(say("pool", name=pool.pool.name,
-                                told=spoken(("; ", "；")).join(quantities))))
+                                quantities=spoken(("; ", "；")).join(quantities))))
         lines += [spoken(words) for words in engine_words(
             pool.pool.scenario, "none" if role == "both" else role)]
         lines += alert_lines(pool)

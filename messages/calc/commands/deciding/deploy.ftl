@@ -61,13 +61,13 @@ files =
     .zh = { $directory }：{ $count } 个文件，{ $nodes } 个节点，{ $release }。
 
 pool =
-    .en = { $name }: { $told }.
+    .en = { $name }: { $quantities }.
     .zh = { $name ->
         [serve] 服务
         [prefill] 预填充
         [decode] 解码
        *[other] { $name }
-    }：{ $told }。
+    }：{ $quantities }。
 
 # number: the intervals of all answers
 with-interval =
