@@ -1,4 +1,4 @@
-"""Prices: a card's hour, the parts of a server, money over time, power of a kind of work.
+"""Goals, loads and prices: a search's limits and axes, costs of cards and servers, power.
 
 A price names its currency in its unit, and currencies never mix. What nobody prints is left out:
 then a reader's own file (``like`` one of these) gives it, or there is no answer in money.

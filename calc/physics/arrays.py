@@ -1,4 +1,4 @@
-"""What the formulas need of NumPy, for scalars and arrays alike."""
+"""Inputs of every formula, and arithmetic on them for scalars and arrays alike."""
 
 from __future__ import annotations
 

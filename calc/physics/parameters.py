@@ -1,4 +1,4 @@
-"""Parameters counted from shapes: what a model holds, tensor class by tensor class.
+"""Attention shapes and parameters of a model, counted from shapes by class of tensors.
 
 Every argument is a count [1] and may be a scalar or an array; arrays broadcast. What a model may
 have or not (biases, norms of queries and keys, sinks) is switched by 0 or 1. Source of the shapes:

@@ -1,4 +1,4 @@
-"""Reading a small file without trusting it, and writing one whole or not at all."""
+"""Small files, read defensively and written atomically; errors in them, as one sentence."""
 
 from __future__ import annotations
 

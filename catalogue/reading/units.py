@@ -1,4 +1,4 @@
-"""Units at the door: text such as ``1.6 TB/s`` becomes an SI number, once, here.
+"""Units: text such as ``1.6 TB/s`` as an SI number, and numbers as text with a unit.
 
 The table holds only what the parameter files may use. Bytes, operations, tokens, requests,
 blocks and currencies are dimensions of their own, so ``400 GB`` where a rate belongs is refused.

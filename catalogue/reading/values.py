@@ -1,4 +1,4 @@
-"""A value and where it comes from: the type of every number in the parameter files."""
+"""Values with their sources, the type of every number in the parameter files; shared files."""
 
 from __future__ import annotations
 
