@@ -125,7 +125,8 @@ def make(folder: Path) -> Path:
         "notebooks/derive/formulas/formulas.json": "{}\n",
         "notebooks/__init__.py": "", "notebooks/derive/__init__.py": "",
         "notebooks/derive/words.py": "from notebooks.derive import deep\n",
-        "notebooks/derive/deep.py": "def said():\n    from .late import TEXT\n    return TEXT\n",
+        "notebooks/derive/deep.py":
+            "def formatted():\n    from .late import TEXT\n    return TEXT\n",
         "notebooks/derive/late.py": "TEXT = 1\n", "notebooks/derive/other.py": "",
         "notebooks/derivation.md": notebook(
             "derivation", "Derivation", "推导", "from notebooks.derive import words",
