@@ -20,7 +20,7 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from catalogue import library
-from catalogue.engines.engine import (
+from catalogue.engine import (
     AT,
     asked_release,
     has_profile,

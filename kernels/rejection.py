@@ -20,7 +20,7 @@ import numpy as np
 from calc.serving.evaluate import evaluate
 from catalogue import library
 from catalogue.deployments.measured import deployment_of
-from catalogue.engines.engine import AT
+from catalogue.engine import AT
 from catalogue.entries.hardware import Device, Mechanisms
 from catalogue.entries.measurements import MeasuredStep
 from catalogue.entries.profiles import Rejected, in_order

@@ -166,7 +166,7 @@ def prepare(pages: int, modules: Iterable[str]) -> None:
 def firsts() -> Iterator[Callable[[], object]]:
     """Entries and formulas whose first use in a process is slow."""
     library = sys.modules["catalogue.library"]
-    engine = importlib.import_module("catalogue.engines.engine")
+    engine = importlib.import_module("catalogue.engine")
     loading = importlib.import_module("catalogue.deployments.loading")
     for kind in library.KINDS:
         load = loading.load_family if kind == "scenarios" else partial(library.load, kind)

@@ -17,13 +17,12 @@ from calc.answer.startup_line import engine_words
 from calc.evidence.classes import (
     REPORTED,
     axis_label,
+    both,
     inside_words,
     near,
     outside_words,
     stand_ins,
 )
-from calc.evidence.nearness import both
-from calc.layouts.layout import changed
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from calc.serving.burst import first_held, front_ends_rate
@@ -381,6 +380,8 @@ def service_level_of_pools(prefill: Scenario, decode: Scenario, pair: Pools | No
 
 def unloaded(prefill: Scenario) -> Scenario:
     """A pool that prefills with one prompt on each replica, none of which waits."""
+    from calc.layouts.layout import changed  # two pools alone need it
+
     return changed(prefill, {"workload.concurrency": prefill.replicas})
 
 

@@ -29,7 +29,7 @@ from calc.auditing.settings import ASCEND, HOST, PLUGIN
 from calc.auditing.truths import Truths, deployment
 from calc.uncertainty import Amount
 from catalogue import ParamsError
-from catalogue.engines.engine import load_engine
+from catalogue.engine import load_engine
 from catalogue.entries import formulas
 from catalogue.ledger import Alert, Claim
 from catalogue.reading.values import Printed

@@ -14,7 +14,7 @@ from calc.auditing.cases import Case
 from calc.auditing.claims import KIND
 from calc.auditing.judging import ABOUT, HOLDS, Judgement
 from catalogue import ParamsError
-from catalogue.engines.engine import bare
+from catalogue.engine import bare
 from catalogue.entries import formulas
 from catalogue.ledger import NamedQuantity, NumericLaw, Quantities
 from catalogue.reading import words

@@ -14,7 +14,7 @@ from calc.auditing.cases import Case
 from calc.auditing.settings import DEPENDS, ELSEWHERE
 from calc.auditing.truths import Truth
 from calc.uncertainty import Amount
-from catalogue.engines.engine import STOPS
+from catalogue.engine import STOPS
 from catalogue.reading.values import Printed
 
 REPRODUCED, MET, COMPATIBLE, SPECIFICATION = "reproduced", "met", "compatible", "specification"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import catalogue
-from catalogue.engines.engine import (
+from catalogue.engine import (
     STOPS,
     Block,
     Engine,

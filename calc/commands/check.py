@@ -12,11 +12,11 @@ from typing import Any
 from calc.commands.arguments import refuse_too_long
 from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ROOT, ParamsError, load, load_family, load_model, names, sources, symbols
+from catalogue.assertions import asserting, assertions, unread
 from catalogue.deployments.admission import longest_request
 from catalogue.deployments.physics_inputs import USUAL, lacking
 from catalogue.deployments.profiles import load_fits, load_profile
-from catalogue.engines.assertions import asserting, assertions, unread
-from catalogue.engines.engine import (
+from catalogue.engine import (
     TOOLS,
     engine_names,
     engine_of,

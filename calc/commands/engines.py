@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from calc.commands.printing import OK, console, listing, print_entries, spoken
-from catalogue.engines.engine import KINDS, Engine, Entry, engine_names, load_engine, plain
+from catalogue.engine import KINDS, Engine, Entry, engine_names, load_engine, plain
 from catalogue.messages import messages
 
 common = messages("common")

@@ -48,11 +48,10 @@ from calc.commands.printing import (
     translated,
 )
 from calc.layouts.feasible import MEMORY
-from calc.layouts.layout import set_line
 from calc.physics.arrays import Inputs
 from calc.serving.evaluate import bench_count, doubt_words
 from catalogue import ParamsError, Scenario, load_deployment, symbols
-from catalogue.engines.engine import fitting
+from catalogue.engine import fitting
 from catalogue.messages import join, messages
 
 if TYPE_CHECKING:
@@ -171,6 +170,8 @@ def searched_lines(result: Alternatives, scenario: Scenario) -> list[str]:
     if not result.tried:
         return []
     lines = [spoken(say("on-the-same-cards", tried=f"{result.tried:,}"))]
+    from calc.layouts.layout import set_line  # few answers need it
+
     for which, advice in (("own", result.own), ("any", result.best), ("official", result.official)):
         best = say("which-best", which=which)
         if advice is None:
@@ -354,6 +355,8 @@ def _cache(result: Estimate) -> list[str]:
 def _explained(result: Estimate) -> list[str]:
     """Why it does not run and what does; what was calibrated; sentences."""
     lines = [translated(reason.text) for reason in result.reasons]
+    if result.changes:
+        from calc.layouts.layout import set_line  # few answers need it
     for number, change in enumerate(result.changes):
         lines += [spoken(say("nearest", first=number == 0, change=translated(change.text))),
                   f"    {set_line(change.settings)}"]

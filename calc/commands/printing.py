@@ -17,8 +17,7 @@ from rich.console import Console, RenderableType
 import calc
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, Value, sources, symbols
-from catalogue.caveats import announced, underived, unsourced
-from catalogue.deployments.admission import cut_of
+from catalogue.deployments.admission import announced, cut_of, underived, unsourced
 from catalogue.deployments.cuts import written
 from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading import yamlfile
@@ -239,7 +238,7 @@ def plain(value: Any) -> Any:
 
 
 def resting_on(*scenarios: Scenario) -> list[str]:
-    """The notes of ``catalogue.caveats`` on an answer, a line each, in its language."""
+    """The notes of the catalogue on an answer, a line each, in its language."""
     return [spoken(note) for note in _caveats(*scenarios).values()]
 
 

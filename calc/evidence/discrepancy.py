@@ -39,14 +39,15 @@ from calc.evidence.classes import (
     STAND_IN,
     applied_error,
     class_of,
+    covered,
     estimated_from,
     grown_without,
     growth_under,
     ladder,
     near,
     under,
+    widened,
 )
-from calc.evidence.nearness import covered, widened
 from calc.evidence.systems import METRICS, System
 from calc.evidence.validation import uncalibrated
 from calc.uncertainty import TAIL, Sides

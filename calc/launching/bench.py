@@ -20,7 +20,7 @@ from calc.physics.arrays import Inputs
 from calc.serving.evaluate import FEWEST, WAVES, bench_count
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.engines.engine import catalogue_of
+from catalogue.engine import catalogue_of
 
 SPREAD = 0.5  # of lengths about their mean, uniform; half of a prompt that is shared
 MOST_PROMPT_STEPS = 5000  # of a replica in a run of a few waves; each is simulated

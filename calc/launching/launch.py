@@ -36,7 +36,7 @@ from calc.launching.server import plain as plain_value
 from calc.physics.kv_cache import beside_tokens
 from calc.yamltext import PlainDumper
 from catalogue import Scenario, load_deployment
-from catalogue.caveats import unsourced
+from catalogue.deployments.admission import unsourced
 from catalogue.entries.models import DSPARK
 from catalogue.reading.jsonfile import data_text
 from catalogue.reading.units import human, plain

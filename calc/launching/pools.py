@@ -37,7 +37,7 @@ from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission import cut_of, layout_problem, subject_of
 from catalogue.deployments.scenario import unasked
-from catalogue.engines.engine import catalogue_of, fitting
+from catalogue.engine import catalogue_of, fitting
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Checkpoint
 from catalogue.entries.profiles import in_order
 from catalogue.kernels import checkpoint_for, checkpoint_words

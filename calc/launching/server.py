@@ -13,10 +13,10 @@ from typing import Any
 
 from calc.answer.request_lengths import Longest
 from catalogue import ParamsError, Scenario, library
+from catalogue.assertions import UNKNOWN, Server, pair_problems, problems
 from catalogue.deployments.admission import cut_of, server_problem, subject_of
 from catalogue.deployments.physics_inputs import expert_slices
-from catalogue.engines.assertions import UNKNOWN, Server, pair_problems, problems
-from catalogue.engines.engine import Engine, catalogue_of, refusal
+from catalogue.engine import Engine, catalogue_of, refusal
 from catalogue.entries.profiles import in_order
 from catalogue.kernels import published_weights
 from catalogue.reading.words import revealed

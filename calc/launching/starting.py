@@ -13,7 +13,7 @@ from calc.searching.report import SearchReport
 from calc.searching.search import Stopped
 from calc.searching.selection import Selection, started_pools
 from catalogue import ParamsError, load_device, load_model, load_precision
-from catalogue.engines.engine import AT, CANDIDATE, load_engine
+from catalogue.engine import AT, CANDIDATE, load_engine
 from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import checkpoint_for, checkpoint_words, kernels_of, tables
 from catalogue.planning import Goal

@@ -23,7 +23,7 @@ from catalogue.deployments.admission import (
     subject_of,
 )
 from catalogue.deployments.cuts import Cut, Rule, Subject, Text
-from catalogue.engines.engine import AT
+from catalogue.engine import AT
 from catalogue.messages import by_language, messages
 from catalogue.reading.units import human
 

@@ -23,8 +23,7 @@ from catalogue import (
     load_precision,
     made_scenario,
 )
-from catalogue.caveats import announced
-from catalogue.deployments.admission import ENGINE, KERNEL, cut_of, problems, subject_of
+from catalogue.deployments.admission import ENGINE, KERNEL, announced, cut_of, problems, subject_of
 from catalogue.deployments.cuts import Cut, written
 from catalogue.deployments.physics_inputs import leaves_replica, scale_up_domain
 from catalogue.entries.deployments import DERIVED

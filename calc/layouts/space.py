@@ -52,7 +52,7 @@ from catalogue.deployments.physics_inputs import (
     priors_of,
     scale_up_domain,
 )
-from catalogue.engines.engine import AT, engine_meant, fitting, load_engine, profile_of, release_of
+from catalogue.engine import AT, engine_meant, fitting, load_engine, profile_of, release_of
 from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
 from catalogue.kernels import (

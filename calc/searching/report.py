@@ -14,8 +14,7 @@ import numpy as np
 from calc.answer.request_lengths import longer_words
 from calc.answer.service import Pools
 from calc.answer.startup_line import engine_words, startup_lines
-from calc.evidence.classes import stand_ins
-from calc.evidence.nearness import Nearness
+from calc.evidence.classes import Nearness, stand_ins
 from calc.layouts.layout import Row, Start, scenario, unrun
 from calc.layouts.space import UNPUBLISHED
 from calc.physics.step import bound_by
@@ -27,10 +26,16 @@ from calc.searching.selection import Selection, inside, started_pools
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import load_device, load_node
-from catalogue.caveats import announced, borrowed, underived
-from catalogue.deployments.admission import length_words, positions, too_long
+from catalogue.deployments.admission import (
+    announced,
+    borrowed,
+    length_words,
+    positions,
+    too_long,
+    underived,
+)
 from catalogue.deployments.cuts import Cut, written
-from catalogue.engines.engine import stated_release
+from catalogue.engine import stated_release
 from catalogue.kernels import Kernel, Quality, quality
 from catalogue.messages import Pair, messages
 from catalogue.planning import OBJECTIVES, UNNAMED, CardRange, Goal

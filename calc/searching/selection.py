@@ -20,8 +20,7 @@ import numpy as np
 
 from calc.answer.service import Pools, combine_pools
 from calc.answer.startup_line import POOLS
-from calc.evidence.classes import near
-from calc.evidence.nearness import Nearness, both
+from calc.evidence.classes import Nearness, both, near
 from calc.layouts.layout import (
     CUT,
     MOST_STAGES,

@@ -22,7 +22,7 @@ from catalogue.deployments.physics_inputs import (
     joined_replicas,
 )
 from catalogue.deployments.profiles import Starts, drafts_in_stages, starting
-from catalogue.engines.engine import fitting
+from catalogue.engine import fitting
 from catalogue.entries.deployments import Format, Offload, Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model

@@ -19,7 +19,7 @@ from catalogue.deployments.physics_inputs import (
     mechanism_problems,
     mechanisms_name,
 )
-from catalogue.engines.engine import AT, fitting, load_engine, release_of
+from catalogue.engine import AT, fitting, load_engine, release_of
 from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import STACK_OF, Device
 from catalogue.entries.models import Model

@@ -7,7 +7,7 @@ from _door import spoilt
 
 import catalogue
 from calc.layouts.feasible import not_loaded
-from catalogue.caveats import announced, marked, underived, unsourced
+from catalogue.deployments.admission import announced, marked, underived, unsourced
 
 PLAN = "h200-r1-vllm-tp8"
 GOAL = ("precisions=fp8-block", "space.tensor=16", "cards.fewest=16", "cards.most=16",

@@ -9,7 +9,7 @@ import catalogue
 from calc.layouts.space import Space
 from calc.searching.goal import load_goal
 from catalogue import library
-from catalogue.engines.engine import releases
+from catalogue.engine import releases
 from catalogue.entries.hardware import Architecture
 from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import (

@@ -25,7 +25,7 @@ from calc.searching.goal import load_goal
 from calc.serving.evaluate import evaluate
 from calc.serving.metrics import MOST_SEQUENCES
 from catalogue import ParamsError, deployment_names, load_device, load_scenario, names
-from catalogue.engines.engine import fitting
+from catalogue.engine import fitting
 
 ENGINES = ("vllm", "vllm-ascend", "sglang", "tensorrt-llm")
 CARDS = (1, 2, 4, 8, 8, 16, 32, 64)

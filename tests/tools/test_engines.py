@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from catalogue.engines.assertions import assertions
-from catalogue.engines.engine import engine_of
+from catalogue.assertions import assertions
+from catalogue.engine import engine_of
 from catalogue.reading import yamlfile
 from tools.engines import extract
 from tools.engines.checks import CONFIGURATION, checks, location, plainly

@@ -24,7 +24,7 @@ import catalogue
 from calc.launching.directory import write
 from calc.launching.launch import named_pools, scripts, started_pools
 from catalogue import ParamsError
-from catalogue.engines.engine import fitting
+from catalogue.engine import fitting
 from catalogue.entries.hardware import Device
 from tools.engine import model
 from tools.engine.environment import PACKAGE, WRITTEN, Environment, renamed

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import yaml
 
-from catalogue.engines.assertions import Assertion, asserting, assertions
+from catalogue.assertions import Assertion, asserting, assertions
 from tools.engines.command import run
 from tools.engines.extract import ENGINES
 from tools.engines.source import ExtractError, Fetch, fetch, find, load

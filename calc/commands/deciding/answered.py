@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
 from calc.commands.printing import formatted, listing, spoken, text_of, translated
-from calc.evidence.classes import axis_label
-from calc.evidence.nearness import NAMES
+from calc.evidence.classes import NAMES, axis_label
 from catalogue import load_scenario
-from catalogue.caveats import marked
+from catalogue.deployments.admission import marked
 from catalogue.entries.models import OWN_LAYER
 from catalogue.messages import Pair, messages
 from catalogue.planning import UNITS
 from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
-    from calc.evidence.nearness import Nearness
+    from calc.evidence.classes import Nearness
     from calc.layouts.layout import Choice, Row, Start
     from calc.searching.report import RankedRow, ReportRow, SearchReport
     from catalogue.planning import Goal

@@ -25,7 +25,7 @@ from calc.launching.launch import Launch, deployment
 from calc.launching.monitoring import Watched
 from calc.uncertainty import Amount
 from catalogue import ParamsError
-from catalogue.caveats import unsourced
+from catalogue.deployments.admission import unsourced
 from catalogue.messages import messages
 from catalogue.reading.units import plain
 

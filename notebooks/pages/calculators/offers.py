@@ -27,7 +27,7 @@ from catalogue.deployments.physics_inputs import (
     scale_up_domain,
 )
 from catalogue.deployments.profiles import running
-from catalogue.engines.engine import fitting
+from catalogue.engine import fitting
 from catalogue.entries.hardware import WIDE, Device, Node
 from catalogue.entries.models import CSA, Model
 from catalogue.kernels import (

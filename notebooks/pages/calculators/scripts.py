@@ -20,8 +20,9 @@ from calc.evidence.classes import (
     inside_words,
     ladder,
     of_maker,
+    ranges,
+    within,
 )
-from calc.evidence.nearness import ranges, within
 from calc.layouts.layout import MOST_STAGES
 from catalogue import (
     load,
@@ -30,8 +31,7 @@ from catalogue import (
     model_inputs,
     sources,
 )
-from catalogue.caveats import marked
-from catalogue.deployments.admission import class_words, padded_vocabulary, positions
+from catalogue.deployments.admission import class_words, marked, padded_vocabulary, positions
 from catalogue.deployments.cuts import Subject
 from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.deployments.scenario import unasked

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.caveats import marked
+from catalogue.deployments.admission import marked
 from catalogue.entries.hardware import Device
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value

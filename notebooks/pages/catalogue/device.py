@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import catalogue
-from catalogue.caveats import announced
+from catalogue.deployments.admission import announced
 from catalogue.entries.hardware import Device
 from catalogue.messages import Pair, messages, pair
 from catalogue.reading.units import human

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catalogue.engines.engine import (
+from catalogue.engine import (
     STOPS,
     Block,
     Engine,

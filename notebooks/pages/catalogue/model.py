@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import catalogue
-from catalogue.caveats import underived
+from catalogue.deployments.admission import underived
 from catalogue.entries.formulas import Number
 from catalogue.entries.models import Model
 from catalogue.messages import Pair, join, messages

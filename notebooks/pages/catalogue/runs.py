@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import catalogue
-from catalogue.engines.engine import fitting
+from catalogue.engine import fitting
 from catalogue.entries.hardware import Device
 from catalogue.entries.kernels import Cache, Cell, Product
 from catalogue.entries.models import Model

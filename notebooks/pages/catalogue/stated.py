@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import catalogue
-from catalogue.engines.engine import engine_names, load_engine
+from catalogue.engine import engine_names, load_engine
 from catalogue.ledger import Settings, Stated
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.words import revealed

@@ -22,8 +22,8 @@ from calc.searching.ranking import HOLDS, SURE, SampledRow, keeps, sample_rows, 
 from calc.searching.search import search
 from calc.searching.selection import Selection, inside
 from calc.serving.evaluate import DECODE_NAMES
-from catalogue.caveats import announced, marked
-from catalogue.engines.engine import AT
+from catalogue.deployments.admission import announced, marked
+from catalogue.engine import AT
 from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import kernel_of, quality
 from catalogue.messages import Pair, join, messages, pair

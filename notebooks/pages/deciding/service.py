@@ -16,7 +16,7 @@ from calc.launching.directory import MANIFEST
 from calc.launching.launch import Launch, deployment
 from calc.launching.monitoring import BUSY, Predicted, Watched
 from calc.uncertainty import Amount
-from catalogue.engines.engine import (
+from catalogue.engine import (
     Engine,
     Threshold,
     bare,

@@ -10,8 +10,7 @@ import numpy as np
 from calc.answer.estimate import unit_count
 from calc.evidence.classes import stand_ins
 from calc.uncertainty import Amount
-from catalogue.caveats import announced, underived, unsourced
-from catalogue.deployments.admission import KERNEL
+from catalogue.deployments.admission import KERNEL, announced, underived, unsourced
 from catalogue.entries.deployments import Claim
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label

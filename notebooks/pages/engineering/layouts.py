@@ -13,7 +13,7 @@ from calc.searching.goal import load_goal
 from calc.sensitivity.plans import Limit, Plan
 from catalogue import Scenario
 from catalogue.deployments.admission import cut_of, problems, subject_of
-from catalogue.engines.engine import fitting
+from catalogue.engine import fitting
 from catalogue.messages import Pair, messages
 from catalogue.planning import Goal
 from notebooks.pages.deciding.goals import device_label

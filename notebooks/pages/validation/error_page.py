@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from catalogue import shipped
-from catalogue.engines.engine import engine_names, load_releases
+from catalogue.engine import engine_names, load_releases
 from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import page_of
 from notebooks.pages.validation import error_tables

@@ -8,7 +8,7 @@ from calc.answer.estimate import estimate
 from calc.answer.steady_state import SEEN_STEADILY
 from calc.launching.launch import Launch, deployed
 from catalogue import Scenario
-from catalogue.engines.engine import load_engine
+from catalogue.engine import load_engine
 from notebooks.pages.deciding.front.standard import R1, Served, question, serve
 from notebooks.pages.deciding.front.under_engines import released, under
 from notebooks.pages.deciding.matrix import GOAL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from calc.auditing.settings import ASCEND, ruling
-from catalogue.engines.engine import load_engine
+from catalogue.engine import load_engine
 from catalogue.ledger import EngineSetting
 
 

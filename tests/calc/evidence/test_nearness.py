@@ -7,8 +7,8 @@ import pytest
 
 import catalogue
 from calc.evidence import classes, discrepancy
+from calc.evidence.classes import AXES, NAMES, Nearness, nearness, position, widened
 from calc.evidence.discrepancy import Residuals, growth_per_doubling
-from calc.evidence.nearness import AXES, NAMES, Nearness, nearness, position, widened
 from catalogue.entries.measurements import Covered
 
 FAR = "h200-r1-vllm-tp8"

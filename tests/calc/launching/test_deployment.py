@@ -20,7 +20,7 @@ from calc.launching.launch import deployment
 from calc.launching.starting import select, start
 from calc.layouts.layout import Choice, Row, text
 from calc.searching.goal import load_goal
-from catalogue.engines.engine import catalogue_of
+from catalogue.engine import catalogue_of
 
 WRITTEN = ("vllm-0.8.5", "vllm-limits", "vllm-wide", "vllm-two-per-node",
            "ascend-between", "ascend-pools", "sglang-drafts", "sglang-pools-router", "vllm-pools")

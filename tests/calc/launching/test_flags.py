@@ -16,7 +16,7 @@ from calc.launching.pools import ENGINES, check_start, pool_of
 from calc.launching.server import check_settings, layout, layouts, release_of
 from catalogue import ROOT, ParamsError, library, load_pools, load_scenario
 from catalogue.deployments import loading
-from catalogue.engines.engine import fitting, load_engine
+from catalogue.engine import fitting, load_engine
 from catalogue.reading import yamlfile
 
 ANY = Longest(4096, "of the test", 0.0)

@@ -6,7 +6,7 @@ import catalogue
 from calc.launching.launch import deployment, named_pools, started_pools
 from calc.launching.recipes import CONDITIONS, compare, lines
 from catalogue import ParamsError, library
-from catalogue.engines.engine import load_engine
+from catalogue.engine import load_engine
 from catalogue.entries.deployments import Condition
 from catalogue.kernels import checkpoints
 from catalogue.reading.values import sources

@@ -20,10 +20,11 @@ from calc.launching.server import (
     nearest_releases,
     over,
     release_of,
+    words,
 )
 from calc.uncertainty import Amount
 from catalogue import load_scenario
-from catalogue.engines.engine import load_engine
+from catalogue.engine import load_engine
 
 VLLM, OLD = release_of("vllm", "0.33.0"), release_of("vllm", "0.8.5.post1")
 BETWEEN = release_of("vllm-ascend", "0.30.0rc2")
@@ -80,7 +81,7 @@ def test_what_is_no_flag_or_variable(flag, variable, message):
 
 @given(st.text(alphabet=st.characters(blacklist_characters="\0", blacklist_categories=("Cs",))))
 def test_text_is_one_word_or_one_comment_line(text):
-    assert shlex.split(" ".join(Setting("--flag", text, "").words)) == ["--flag", text]
+    assert shlex.split(" ".join(words(Setting("--flag", text, "")))) == ["--flag", text]
     line = comment(text)
     assert line.isprintable()
     assert len(line.splitlines()) <= 1

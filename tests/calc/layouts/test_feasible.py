@@ -125,7 +125,7 @@ def test_many_layouts_are_judged_as_each_is(subject, table, precision, first):
         assert kinds[row] == (-1 if problem is None else order.index(problem.kind))
     assert (admitted(subject, table) == (kinds < 0)).all()
     for kind in first:
-        alone = Judge().kinds(subject, table, asked=(kind,))
+        alone = Judge().kinds(subject, table, kinds=(kind,))
         assert set(alone.tolist()) <= {-1, order.index(kind)}
 
 
@@ -141,14 +141,14 @@ def test_remembered_judgements_depend_on_subject_and_table(subject, table):
 
 
 def test_sizes_that_are_absent_are_one(subject):
-    asked = ("kernel", "division", "dealt", "drafts")
-    none = Judge().kinds(subject, {"expert": np.array([], int)}, asked=asked)
+    kinds = ("kernel", "division", "dealt", "drafts")
+    none = Judge().kinds(subject, {"expert": np.array([], int)}, kinds=kinds)
     assert none.tolist() == []
-    assert Judge().kinds(subject, {"expert": np.array([1, 8, 48, 8])}, asked=asked).tolist() == [
+    assert Judge().kinds(subject, {"expert": np.array([1, 8, 48, 8])}, kinds=kinds).tolist() == [
         next((list(KINDS).index(problem.kind) for problem in problems(
-            subject, Cut(expert=size), asked)), -1) for size in (1, 8, 48, 8)]
+            subject, Cut(expert=size), kinds)), -1) for size in (1, 8, 48, 8)]
     other = replace(subject, device=catalogue.load_device("ascend-910b2"))
-    assert not admitted(other, {"expert": np.array([1, 8])}, asked).any()
+    assert not admitted(other, {"expert": np.array([1, 8])}, kinds).any()
 
 
 def test_rejection_counts():

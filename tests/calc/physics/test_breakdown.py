@@ -36,7 +36,8 @@ def test_resources_that_bind():
     found = {**{f"decode_{name}_time": time for name, time in TIMES.items()},
              **{f"decode_{name}_bytes": 11.0 for name in CLASSES},
              **{f"decode_{name}_flops": 88.0 if name in COMPUTING else 77.0 for name in CLASSES},
-             "decode_device_time": 400.0, "decode_host_time": 410.0}
+             "decode_device_time": 400.0, "decode_host_time": 410.0,
+             "decode_hidden_time": 17.0, "decode_saved_time": 0.5}
     computed = sum(TWICE[name] for name in COMPUTING)
     assert bound_by(INPUTS, found) == pytest.approx({
         "memory_bandwidth": sum(TWICE[name] for name in CLASSES) - computed + TWICE["vector"],

@@ -10,7 +10,7 @@ from catalogue.deployments.profiles import (
     load_profile,
     running,
 )
-from catalogue.engines.engine import AT, load_engine, releases
+from catalogue.engine import AT, load_engine, releases
 from catalogue.entries.formulas import inputs_of
 from catalogue.entries.profiles import in_order
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue.engines.assertions import (
+from catalogue.assertions import (
     UNKNOWN,
     Condition,
     asserting,
@@ -12,7 +12,7 @@ from catalogue.engines.assertions import (
     assertions,
     problems,
 )
-from catalogue.engines.engine import load_engine
+from catalogue.engine import load_engine
 
 TRUTHS = st.sampled_from([True, False, UNKNOWN])
 EPLB = {"--additional-config": {"eplb_config": {"dynamic_eplb": True}}}

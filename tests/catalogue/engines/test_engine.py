@@ -5,7 +5,7 @@ import re
 import pytest
 from _door import sentence
 
-from catalogue.engines.engine import (
+from catalogue.engine import (
     engine_names,
     engine_of,
     launch_blocks,

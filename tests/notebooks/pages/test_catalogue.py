@@ -7,7 +7,7 @@ import pytest
 import calc
 import catalogue
 from calc.answer import model_sizes
-from catalogue.engines.engine import load_engine
+from catalogue.engine import load_engine
 from catalogue.reading.values import sources
 from catalogue.shipped import values_of
 from notebooks.pages.catalogue import dated, engines

@@ -11,7 +11,7 @@ from calc.answer.estimate import Estimate, estimate
 from calc.layouts.layout import contents
 from calc.searching.goal import load_goal
 from catalogue import Scenario, made_scenario
-from catalogue.engines.engine import AT, CANDIDATE, load_engine
+from catalogue.engine import AT, CANDIDATE, load_engine
 from catalogue.messages import messages
 from notebooks.pages.deciding.front.standard import R1, Served, question, serve
 from notebooks.pages.deciding.goals import device_label, so_many

@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from calc.searching.ranking import SURE
 from calc.uncertainty import Amount
 from catalogue import load_device, load_model, load_precision
-from catalogue.caveats import underived
-from catalogue.deployments.admission import cut_of
+from catalogue.deployments.admission import cut_of, underived
 from catalogue.deployments.cuts import written
 from catalogue.kernels import kernels_of, quality
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 import catalogue
 from catalogue import Scenario
 from catalogue.deployments.profiles import load_profile
-from catalogue.engines.engine import fitting
+from catalogue.engine import fitting
 from catalogue.messages import messages
 from notebooks.pages.catalogue.tables import deployments, mechanisms
 from notebooks.pages.deployments.sections.page import Page

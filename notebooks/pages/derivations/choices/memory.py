@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import catalogue
-from catalogue.engines.engine import load_engine
+from catalogue.engine import load_engine
 from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.choices.layouts import A2, H20, Layout

@@ -11,7 +11,7 @@ from typing import Any
 import calc
 import catalogue
 from catalogue.deployments.profiles import drafts_in_stages, running
-from catalogue.engines.engine import load_engine
+from catalogue.engine import load_engine
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.stated import state_count, stated
 from notebooks.pages.engineering.operating.settings import (

@@ -25,7 +25,7 @@ from calc.launching.monitoring import BUSY, METRICS, Predicted, limits_of, predi
 from calc.sensitivity.break_even import solve
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
-from catalogue.engines.engine import load_engine
+from catalogue.engine import load_engine
 from catalogue.entries.entry import MEAN
 from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.audit.words import ALSO

@@ -17,7 +17,7 @@ from calc.searching.goal import load_goal
 from catalogue import LayoutError, Scenario
 from catalogue.deployments.physics_inputs import missing_dtypes
 from catalogue.deployments.profiles import running
-from catalogue.engines.engine import Engine, bare, launch_blocks, load_engine, successors
+from catalogue.engine import Engine, bare, launch_blocks, load_engine, successors
 from catalogue.messages import Pair, messages
 from notebooks.show.columns import Column
 from notebooks.show.display import table

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, model_validator
 
-from catalogue.engines.engine import Both, Engine, bare, load_engine
+from catalogue.engine import Both, Engine, bare, load_engine
 from catalogue.entries.entry import Entry
 from catalogue.library import names, parsed
 from catalogue.reading import yamlfile
