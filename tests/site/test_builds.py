@@ -87,6 +87,15 @@ def test_a_build_is_the_same_in_another_environment(project, tmp_path):
     assert _project.differing(project.with_name("fresh"), site) == []
 
 
+@pytest.mark.nightly
+def test_two_clean_builds_of_the_book_are_identical(tmp_path):
+    """What is committed, in two folders, time zones, languages, orders of hashes and umasks."""
+    trees = {place: tmp_path / place / "tree" for place in PLACES}
+    for tree in trees.values():
+        subprocess.run(["git", "clone", "--quiet", "--shared", _project.ROOT, tree], check=True)
+    assert _project.differing(*(built_in(*each) for each in trees.items())) == []
+
+
 def test_a_warning_fails_until_it_is_mended(project):
     """A second try does not forget a warning of the Chinese pass."""
     index = project / "book/index.md"
@@ -102,6 +111,20 @@ def test_a_failing_notebook_is_named_with_its_reason(project):
         errors = failed(project)
     assert "notebooks/derivation.md" in errors
     assert "ZeroDivisionError" in errors
+
+
+def test_titles_change_and_removed_scenarios_vanish_everywhere(project):
+    scenario, site = project / "params/scenarios/two.yml", project / "_build/html"
+    shown = ("chapters/scenarios.html", "_static/search-index.js")
+    with edited(scenario, "2222\n"):
+        built(project)
+        for name in ("chapters/scenarios/two.html", *shown):
+            assert all("2222" in page(project, f"{folder}{name}") for folder in ("", "zh/"))
+    with edited(scenario, None):
+        built(project)
+        for name in ("index.html", *shown):
+            assert not any("2222" in page(project, f"{folder}{name}") for folder in ("", "zh/"))
+        assert not list(site.rglob("two.*"))
 
 
 def test_two_builds_at_once_do_not_meet(project):

@@ -1,5 +1,6 @@
 """The calculators in a real browser: against the runtime, hostile links and hostile files."""
 
+import gzip
 import json
 
 import numpy as np
@@ -13,7 +14,9 @@ from calc.evidence.classes import REPORTED, near, own_errors
 from calc.physics.step import token_parts
 from calc.uncertainty import interval
 from catalogue import deployment_names, load_scenario
+from catalogue.entries.formulas import evaluate
 from notebooks.derive.crosscheck import DIFFERENCES
+from notebooks.derive.formulas.javascript import HELPERS, function
 from notebooks.pages.calculators.extras import CONTEXT_ONLY
 from notebooks.pages.calculators.links import link
 from notebooks.pages.calculators.offers import deployed
@@ -21,6 +24,7 @@ from notebooks.pages.calculators.samples import state
 from notebooks.pages.calculators.views import RANGED
 
 TOLERANCE, HOUR = 1e-9, 3600
+MOST_BYTES = 300_000  # gzipped, of all that the page has of its own
 MEMORY = ("headroom_per_device", "free_for_kv_per_device", "stage_free_for_kv")
 READY = "document.querySelector('.memory .answer')?.textContent.length > 0"
 ANSWERS = "[...document.querySelectorAll('.calculator .answer')].map((one) => one.textContent)"
@@ -134,6 +138,24 @@ def test_measured_runs_are_those_of_the_estimate_and_its_page(page):
             assert of_page.startswith(of_form), asked
 
 
+@pytest.mark.parametrize(("tree", "points"), [
+    (["ceil", ["multiply", ["rational", 7, 100], "x"]], range(0, 100_000, 50)),
+    (["floor", ["multiply", "x", ["power", 49, -1], 49]], range(1, 3000)),
+    (["ceil", ["multiply", ["log", "x"], ["power", ["log", 2], -1]]],
+     [2**power for power in range(60)]),
+    (["sum_over", "i", 5, ["multiply", ["add", "i", "x"], ["power", "x", -2]]], range(1, 50)),
+    (["max_over", "stage", "x", ["piecewise", [["eq", "stage", 3], 9], "stage"]], range(1, 20)),
+])
+def test_formulas_in_javascript_have_the_exact_values(page, tree, points):
+    """Steps of ceilings and floors lie where they should."""
+    points, formula = list(points), function(tree, "v.{}".format)
+    found = page.evaluate(f"(() => {{ {HELPERS} const formula = {formula};"
+                          f"return {json.dumps(points)}.map((x) => formula({{x}})); }})()")
+    is_log = tree[0] == "ceil" and tree[1][1][0] == "log"
+    wanted = [(x - 1).bit_length() if is_log else float(evaluate(tree, {"x": x})) for x in points]
+    assert found == (wanted if tree[0] in ("ceil", "floor") else pytest.approx(wanted, rel=1e-14))
+
+
 REFUSED_LINKS = [
     "card=no-such-card", "tp=7", "users=1e9", "users=1.5", "users=", "users=1&users=2", "card=%",
     "__proto__=1", "tp=8=8", "price=NaN", "<img src=x onerror=alert(1)>=1", "set.__proto__=1",
@@ -197,3 +219,9 @@ def test_a_deployment_opens_as_it_is_or_states_what_is_left_out(page, name):
     assert (answer["problem"], answer["kept"]) == (None, True)
     is_same = not any(far(answer[each], float(known[each])) for each in OF_LINKS)
     assert is_same == (not target.without)
+
+
+def test_the_page_is_light(site):
+    own = sorted((site / "_static" / "calculators").iterdir())
+    assert {"formulas.js", "table.js", "engine.js"} <= {path.name for path in own}
+    assert sum(len(gzip.compress(path.read_bytes())) for path in own) <= MOST_BYTES

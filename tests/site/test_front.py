@@ -1,10 +1,12 @@
 """The calculator of the front page and the full one, in a browser: as the runtime answers."""
 
 import json
+import shlex
 
 import pytest
 
 import calc
+from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.deployments.physics_inputs import DEGREES
 from catalogue.reading.units import human, span
 from notebooks.pages.calculators import offers
@@ -81,6 +83,14 @@ def test_first_answer_is_that_of_the_runtime(browser, site, name):
     assert json.loads(opened(browser, site, name).evaluate(NUMBERS)) == wanted
 
 
+def test_cards_without_a_price_have_no_cost_until_one_is_entered(browser, site):
+    opened(browser, site)
+    choose(browser, card="nvidia-h20-141gb")
+    assert "million" not in json.loads(browser.evaluate(NUMBERS))
+    choose(browser, price=2)
+    assert "million" in json.loads(browser.evaluate(NUMBERS))
+
+
 def test_deployments_that_do_not_fit_have_no_times_and_a_change_that_fits(browser, site):
     opened(browser, site, hash="#card=nvidia-h20&tp=8&ep=8")
     assert browser.evaluate("document.querySelector('.verdict').className").endswith("lacking")
@@ -127,6 +137,19 @@ def test_calculator_purchase_and_search_need_the_same_cards(within_limits, place
         assert not calc.search("r1-matrix", [*asked, f"cards.most={fewer}"]).met
 
 
+def test_command_of_the_front_page_prints_its_numbers(browser, site, cli):
+    opened(browser, site, "index.html")
+    choose(browser, card="ascend-910b2", count=16)
+    browser.wait_for("document.querySelector('.front .plan').textContent.includes('16 cards')"
+                     " && document.querySelector('.fitting') !== null")
+    shown = json.loads(browser.evaluate(NUMBERS))
+    command = browser.evaluate("document.querySelector('.front code').textContent")
+    code, out, err = cli(*shlex.split(command.replace("\\\n", ""))[3:])
+    assert code == 0, err
+    assert f"TPOT {shown['tpot'][0]}" in out
+    assert f"TTFT {shown['ttft'][0]}" in out
+
+
 @pytest.mark.parametrize("text", ["0", "1000000", "33.7", ""])
 def test_values_outside_the_range_of_a_field_are_refused(browser, site, text):
     opened(browser, site)
@@ -134,6 +157,48 @@ def test_values_outside_the_range_of_a_field_are_refused(browser, site, text):
     assert browser.evaluate("document.querySelector('[name=users]').value") == "64"
     assert "1 to 32768" in browser.evaluate(
         "document.querySelector('.field:has([name=users]) .refusal').textContent")
+
+
+STARTED = """JSON.stringify(STATES.map(([card, model, engine, count]) => {
+  const {data, formulas, Engine, best, precisions, unstarted} = willItFit, words = data.words.en;
+  globalThis.tested ??= new Engine(data, formulas);
+  const block = data.cards[card].blocks[engine] ?? data.cards[card].block, set = {};
+  const usual = {...data.usual, card, model, engine, set, users: 8,
+    block: data.models[model].attention === 'csa' ? block : data.cards[card].block};
+  const state = {...usual, precision: precisions(data, usual).at(-1)};
+  const found = best({data, engine: tested, words}, state, count);
+  return found && {...state, ...found.cut, why: unstarted(data, words, {...state, ...found.cut})};
+}))"""
+
+
+def test_layouts_that_are_offered_are_started_by_the_engine_that_is_named(browser, site):
+    cases = [(card, model, engine, count)
+             for card, engines in (("nvidia-h200-sxm", ("vllm", "sglang", "none")),
+                                   ("nvidia-h20", ("vllm", "sglang")),
+                                   ("ascend-910b2", ("vllm-ascend", "sglang", "none")),
+                                   ("nvidia-b200", ("vllm", "sglang")))
+             for engine in engines for model in (R1, "glm-5.2", "qwen3-235b-a22b")
+             for count in (8, 32) if (count, model) != (8, "glm-5.2")]
+    assert len(cases) >= 30
+    found = json.loads(opened(browser, site).evaluate(STARTED.replace("STATES", json.dumps(cases))))
+    tried = [state for state in found if state is not None]
+    assert len(tried) >= 30
+    for state in tried:
+        assert state.pop("why") is None
+        scenario = offers.deployed(state)
+        told = [each.text["en"] for each in problems(
+            subject_of(scenario), cut_of(scenario), ("servers", "engine", "drafts"))]
+        assert told == [], state
+
+
+def test_layouts_that_the_engine_does_not_start_are_told_in_the_form(browser, site):
+    """One of eight cards, experts on two of eight ranks: SGLang starts it, vLLM does not."""
+    for engine, told in (("vllm", "starts no such layout"), ("sglang", "")):
+        opened(browser, site, hash=f"#card=nvidia-h200-sxm&model={R1}&precision=fp8-block&tp=8"
+                                   f"&ep=2&engine={engine}")
+        refusal = browser.evaluate("document.querySelector('.summary .refusal').textContent")
+        assert told in refusal
+        assert bool(refusal) == bool(told)
 
 
 def test_fastest_layouts_are_those_of_the_search(browser, site):

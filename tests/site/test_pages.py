@@ -23,9 +23,12 @@ SEARCHES = yaml.safe_load((ROOT / "tests/site/searches.yml").read_text(encoding=
 FOLDERS = {"en": "", "zh": "zh/"}
 FIRST, RIGHT = 3, 149  # a right result among the first for so many queries of each language
 BOX = "document.querySelector('.bd-search-container .search-results')"
+CARD = "document.querySelector('#card.open')?.textContent"
 HITS = "document.querySelectorAll('#pst-search-dialog .search-hits a')"
 ENTER = ("((field, text) => { field.value = text; field.dispatchEvent("
          "new Event('input', {bubbles: true})); })(document.querySelector(%s), %s)")
+POINT = ("document.querySelector(%r).dispatchEvent("
+         "new PointerEvent('pointerover', {bubbles: true, pointerType: 'mouse'}))")
 PRESS = ("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', "
          "{key: %r, bubbles: true, cancelable: true}))")
 
@@ -99,3 +102,43 @@ def test_the_index_is_loaded_by_the_first_search(browser, site):
     browser.wait_for(f"{HITS}.length > 3")
     browser.evaluate(PRESS % "ArrowDown")
     assert browser.evaluate(f"document.activeElement === {HITS}[0]")
+
+
+def test_the_language_switcher_keeps_page_and_section(browser, site):
+    name = "chapters/architecture.html"
+    browser.open(f"{site.as_uri()}/{name}#architecture")
+    for folder, language in (("zh/", "zh-CN"), ("", "en")):
+        browser.click("a.language-switcher")
+        assert browser.evaluate("location.href") == f"{site.as_uri()}/{folder}{name}#architecture"
+        assert browser.evaluate("document.documentElement.lang") == language
+        assert browser.evaluate("document.querySelectorAll('.katex-html').length") > 10
+
+
+def test_terms_and_equations_explain_themselves(browser, site):
+    """On hover and on focus; Escape closes the card."""
+    browser.open(f"{site.as_uri()}/chapters/memory.html")
+    for selector in ("a.term[href$='#term-tpot']", "#equation-eq-kv-bytes-per-token"):
+        browser.evaluate(POINT % selector)
+        assert len(browser.wait_for(CARD)) > 10
+        browser.evaluate(PRESS % "Escape")
+        assert browser.evaluate(CARD) is None
+    browser.open(f"{site.as_uri()}/zh/chapters/scenarios/s1-plan-c.html")
+    browser.evaluate("document.querySelector(\"article a[href*='#equation-']\").focus()")
+    assert browser.wait_for("document.querySelector('#card.open math')?.textContent")
+
+
+def test_tables_of_the_catalogue_sort_and_filter(browser, site):
+    browser.open(f"{site.as_uri()}/chapters/devices.html")
+    browser.wait_for("document.querySelectorAll('.sortable .dt-search input').length")
+    table = "document.querySelector('.sortable table')"
+    column = f"[...{table}.tBodies[0].rows].map(row => parseFloat(row.cells[3].textContent))"
+    rates = browser.evaluate(column)
+    assert rates != sorted(rates)
+    for turned, order in ((False, "ascending"), (True, "descending")):
+        browser.evaluate(f"{table}.tHead.rows[0].cells[3].click()")
+        browser.wait_for(f"{table}.tHead.rows[0].cells[3].ariaSort === '{order}'")
+        assert browser.evaluate(column) == sorted(rates, reverse=turned)
+    for text, rows in (("910B4", 2), ("no such card", 1)):
+        enter(browser, ".sortable .dt-search input", text)
+        browser.wait_for(f"{table}.tBodies[0].rows.length === {rows}")
+    assert browser.errors == []

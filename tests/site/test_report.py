@@ -18,6 +18,7 @@ HAN = re.compile("[\u4e00-\u9fff]")
 LOADED = re.compile(r"""<(?:script|link|iframe|object|embed)\b|\bsrc=["'](?!data:)|@import|url\(""")
 BY_MYST = re.compile(r":::|\{(?:div|dropdown|ref|eq|glue:text)\}|@(?:id|title|variant)@"
                      r"|\$[\\A-Za-z]|\]\(")
+NUMBER = re.compile(r'<td class="text-right"><p>([\d.,–% ]+)')
 KNOWN = {"SCENARIO": "s0-scenario-1"}
 REFUSED = [({}, "usage: make report SCENARIO="), ({"SCENARIO": "nowhere.yml"}, "nowhere.yml"),
            (KNOWN | {"DEVICE": "kunpeng-920"}, "host processor"),
@@ -86,6 +87,23 @@ def test_a_report_is_whole_and_in_its_language(examples, lang):
     assert VERDICT[lang] in words(page)
     assert lang == "zh" or not HAN.search(words(page))
     assert not BY_MYST.search(words(page))
+
+
+def test_reports_have_the_same_numbers_in_both_languages(examples):
+    english, chinese = (NUMBER.findall(page.read_text("utf-8")) for page in examples.values())
+    assert english == chinese
+    assert len(english) > 50
+
+
+@pytest.mark.parametrize("lang", VERDICT)
+def test_links_of_a_report_lead_to_sections_and_chapters(examples, lang):
+    page = examples[lang].read_text("utf-8")
+    links = re.findall(r'href="([^"]+)"', page)
+    inside = [link for link in links if link.startswith("#")]
+    assert inside
+    assert all(f'id="{link.removeprefix("#")}"' in page for link in inside)
+    assert all(link.startswith("https://") for link in {*links} - {*inside})
+    assert any(link.startswith(f"{BOOK}/chapters/") for link in links) == (lang == "en")
 
 
 @pytest.mark.parametrize(("variables", "reason"), REFUSED)

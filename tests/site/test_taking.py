@@ -18,6 +18,17 @@ ESTIMATE = ("import will_it_fit as wif, sys\n"
             f"assert not {{*{bundle.ROOMS!r}}} & {{*sys.modules}}\nimport calc")
 NOT_THERE = "ModuleNotFoundError: No module named 'calc'"
 CARD = "example-card.yml"  # 256 GB hold what 64 GiB did not
+GOAL = """
+title: {en: Twenty users, zh: 二十个用户}
+model: deepseek-v3
+devices: [nvidia-h200-sxm]
+cards: {fewest: 8, most: 16}
+precisions: [fp8-block]
+demand: {input_tokens: 4000 token, output_tokens: 1000 token, users: 20}
+limits: {tpot: 30 ms}
+objectives: [cards, tpot]
+space: {chunks: [8192], drafts: [0, 1]}
+"""
 VERDICTS = {"It fits", "装得下"}
 WRONG = "there is no parameter 'scenaro', expected scenario or"
 
@@ -93,6 +104,15 @@ def test_a_documented_scenario_on_a_card_of_the_readers_own(tmp_path):
     assert languages(outputs) == {"en", "zh"}
     assert (tmp_path / CARD).read_text("utf-8") == card
     assert {path.name for path in tmp_path.iterdir()} == {CARD, "out.ipynb"}
+
+
+def test_a_goal_of_the_readers_own_in_one_language(tmp_path):
+    (tmp_path / "mine.yml").write_text(GOAL, encoding="utf-8")
+    done, outputs, text = papermill(tmp_path, "search", "goal=mine.yml", "lang=en")
+    assert done.returncode == 0, done.stderr
+    assert "**Twenty users**" in text
+    assert "H200 SXM" in text
+    assert languages(outputs) == {"en"}
 
 
 def test_a_wrong_parameter_is_one_sentence_and_fails(tmp_path):

@@ -56,6 +56,10 @@ class Browser:
             self.page.locator(selector).first.evaluate("(link) => link.click()")
         self.page.evaluate(FONTS)
 
+    def resize(self, width: int, height: int) -> None:
+        """Make the window `width` by `height` CSS pixels."""
+        self.page.set_viewport_size({"width": width, "height": height})
+
     def evaluate(self, expression: str) -> Any:
         """Return the value of a JavaScript expression, promises awaited."""
         return self.page.evaluate(expression)
