@@ -199,8 +199,7 @@ def test_a_slider_moves_every_answer_and_the_link(page):
     page.wait_for(f"{ANSWERS}.every((text, at) => text !== {json.dumps(before)}[at])")
     after = page.evaluate(ANSWERS)
     page.wait_for("location.hash.includes('users=')")
-    page.evaluate("location.reload()")
-    page.loaded()
+    page.page.reload()
     page.wait_for(f"{ANSWERS}.length === 5")
     assert page.evaluate(ANSWERS) == after
     assert page.errors == []
