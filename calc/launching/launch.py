@@ -17,8 +17,7 @@ from calc.answer.service import estimate_service
 from calc.answer.startup_line import POOLS
 from calc.launching import bench, recipes, vllm
 from calc.launching.bench import Bench
-from calc.launching.monitoring import Watched, predicted_pools, rules, scrapes, watched
-from calc.launching.pools import (
+from calc.launching.deployed_pools import (
     ROUTER_PORT,
     Pool,
     check_runs,
@@ -30,6 +29,7 @@ from calc.launching.pools import (
     routed,
     router_of,
 )
+from calc.launching.monitoring import Watched, predicted_pools, rules, scrapes, watched
 from calc.launching.recipes import Comparison
 from calc.launching.server import Setting, comment, words
 from calc.launching.server import plain as plain_value

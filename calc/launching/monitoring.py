@@ -16,7 +16,7 @@ from calc.answer.service import Service, unloaded
 from calc.answer.simulated_load import simulate_load
 from calc.answer.startup_line import StartupLine, startup_line
 from calc.answer.steady_state import CACHE
-from calc.launching.pools import FASTER, Overloaded, Pool, check_runs
+from calc.launching.deployed_pools import FASTER, Overloaded, Pool, check_runs
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario

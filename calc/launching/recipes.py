@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calc.launching.pools import Pool, checkpoint_of
+from calc.launching.deployed_pools import Pool, checkpoint_of
 from calc.launching.server import Release, own_code, plain
 from catalogue import library, load_device, load_precision
 from catalogue.entries.deployments import Condition, Recipe, Recipes, Unset

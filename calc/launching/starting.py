@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from calc.launching.pools import ENGINES, Overloaded, check_start
+from calc.launching.deployed_pools import ENGINES, Overloaded, check_start
 from calc.layouts.layout import Row, Start
 from calc.many.processes import OnProgress, silent
 from calc.searching import selection

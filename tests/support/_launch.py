@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from calc.answer.request_lengths import Longest
-from calc.launching.pools import Pool
+from calc.launching.deployed_pools import Pool
 from calc.launching.server import Layout, Part, release_of
 
 INSTALL = "apt-get install --no-install-recommends haproxy nginx-light prometheus shellcheck"
