@@ -17,7 +17,7 @@ from catalogue.reading.units import plain
 say = messages("calc/answer/request-lengths")
 
 USUAL_LENGTHS = "azure-conversation"  # the service whose lengths stand for those of others
-NOTABLE = 0.01  # share of the requests from which on it is told that they are refused
+NOTABLE = 0.01  # least share of refused requests worth reporting
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Lengths:
                          longest)
 
     def __str__(self) -> str:
-        """Of prompts and answers, in words."""
+        """Describe how prompts and answers vary."""
         if self.distribution == "constant":
             return "all equal"
         origin = "as stated" if self.stated else f"as in {USUAL_LENGTHS}; nothing is stated"
@@ -114,7 +114,7 @@ class Longest:
 
     @property
     def words(self) -> Pair:
-        """What it follows from, one clause."""
+        """The reason of the limit, one clause."""
         return say("rule", rule=self.rule)
 
     @property
@@ -125,7 +125,7 @@ class Longest:
 
 def longest(scenario: Scenario, blocks: Amount, state: float = 0,
             size: float | None = None) -> Longest:
-    """What a server is told of the longest request.
+    """The longest request that a server is configured for.
 
     A limit costs nothing by itself; an engine only refuses to start where its cache does not hold
     one request of that length. So it is what the workload states; else the model's own positions or

@@ -36,7 +36,7 @@ from catalogue.reading.values import Text
 
 say = messages("calc/answer/service")
 
-ROUNDING = 1e-9  # relative: what is asked for is served
+ROUNDING = 1e-9  # relative tolerance when served and requested rates are compared
 HALVINGS = 60  # of the requests that decode, until the loop closes
 POINTS = 200  # numbers of requests for which a step is evaluated
 
