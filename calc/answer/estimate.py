@@ -259,7 +259,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: boo
     simulated = None if steady is None or why else simulate_steady_state(
         scenario, steady, applied.inputs if applied else None)
     quantities = with_simulation(quantities, steady, simulated)
-    burst = is_burst(scenario, steady)
+    burst, unanswered = is_burst(scenario, steady), unasked(inputs)
     nearest = _changes(scenario, everything) if why and changes else ()
     served, in_flight = float(everything["served_requests"]), float(inputs["concurrency"])
     return Estimate(
@@ -272,9 +272,9 @@ def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: boo
         suffices_steadily=_suffices_steadily(inputs, everything, why, steady),
         bottleneck={phase: MEMORY if short else bottleneck(inputs, everything, phase)
                     for phase in ("prefill", "decode")},
-        quantities=quantities, unasked=unasked(inputs),
+        quantities=quantities, unasked=unanswered,
         reported={name: amount for name, amount in quantities.items()
-                  if name not in unasked(inputs)},
+                  if name not in unanswered},
         parts={name: {part: float(time) for part, time in parts.items()} for name, parts in (
             ("tpot", token_parts(inputs, everything)),
             ("prefill_chunk", step_parts(inputs, everything, "prefill")))},
@@ -314,7 +314,7 @@ def _closed_form(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[
 
 def _suffices_steadily(inputs: Mapping[str, Any], everything: Mapping[str, Any],
                        why: Sequence[Reason], steady: SteadyState | None) -> bool:
-    """Whether a deployment only lacks room for all requests at their longest at once.
+    """Whether the cache suffices on average, though not for all requests at their longest at once.
 
     Requests must differ or come one by one, the longest must fit, and so must what all of them
     take on average; of users who think those in flight.

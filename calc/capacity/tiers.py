@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -359,13 +360,15 @@ def with_tiers(scenario: Scenario, population: Population, rate: float, limits: 
         most: replicas without any cache [1].
         host, storage: as for ``Population.tiers`` [B].
     """
-    replicas_of: dict[float, Replica] = {}  # by their hits
+    @cache
+    def replica(hits: float) -> Replica:
+        return Replica(scenario, {"prefix_hit_share": hits})
 
     def at(replicas: int, depth: int) -> tuple[bool, tuple[TierValue, ...]]:
         share, hits = rate / replicas, 0.0
         for _ in range(TURNS):
             hits = round(hits, 4)
-            now = replicas_of.setdefault(hits, Replica(scenario, {"prefix_hit_share": hits}))
+            now = replica(hits)
             flying = min(share, 0.99 * now.saturation)
             tiers = population.tiers(flying * now.stay(flying), host, storage)[:depth]
             values = tuple(population.tier_values(share / population.talk.turns, tiers))

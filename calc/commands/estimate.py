@@ -357,9 +357,10 @@ def _explained(result: Estimate) -> list[str]:
     lines = [translated(reason.text) for reason in result.reasons]
     if result.changes:
         from calc.layouts.layout import set_line  # few answers need it
-    for number, change in enumerate(result.changes):
-        lines += [spoken(say("nearest", first=number == 0, change=translated(change.text))),
-                  f"    {set_line(change.settings)}"]
+
+        for number, change in enumerate(result.changes):
+            lines += [spoken(say("nearest", first=number == 0, change=translated(change.text))),
+                      f"    {set_line(change.settings)}"]
     if result.reasons and not result.changes:
         lines.append(spoken(say("no-change")))
     applied = result.calibration

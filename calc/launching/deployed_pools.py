@@ -202,12 +202,11 @@ def release_named(scenario: Scenario) -> Release:
         return release_of(scenario.running.profile.id,
                           scenario.running.requested or scenario.running.release)
     hint = "no engine of the catalogue runs on it"
-    for name in (name for name in fitting(scenario.device) if name in ENGINES):
-        engine, _ = release_of(name, EXAMPLES.get(name, "0.11.0")).by[0]
+    if names := [name for name in fitting(scenario.device) if name in ENGINES]:
+        engine, _ = release_of(names[0], EXAMPLES.get(names[0], "0.11.0")).by[0]
         newest = [version for version in engine.versions if "rc" not in version][-1]
-        names = ", ".join(name for name in fitting(scenario.device) if name in ENGINES)
-        hint = f"expected --engine with one of {names} and a release, such as {name}@{newest}"
-        break
+        hint = (f"expected --engine with one of {', '.join(names)} and a release, such as "
+                f"{names[0]}@{newest}")
     if scenario.running is None:
         raise ParamsError(f"'{scenario.id}' names no engine, and on '{scenario.device.id}' "
                           f"{hint}.")

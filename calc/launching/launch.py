@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -214,7 +214,7 @@ def deployed(named: Mapping[str, Scenario], reference: tuple[str, tuple[str, ...
     launch = Launch(scenario, reference[1], str(pools[0].release), pools, of,
                     {pool.name: recipes.compare(pool) for pool in pools}, runs,
                     {name: answer.fits for name, answer in answers.items()}, {})
-    return Launch(**vars(launch) | {"files": files_of(launch)})
+    return replace(launch, files=files_of(launch))
 
 
 # --- files ----------------------------------------------------------------------------------------

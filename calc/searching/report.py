@@ -19,7 +19,6 @@ from calc.layouts.layout import Row, Start, scenario, unrun
 from calc.layouts.space import UNPUBLISHED
 from calc.physics.step import bound_by
 from calc.searching.goal import SHORT
-from calc.searching.pools import Pairs, pairs
 from calc.searching.ranking import NEARLY, SURE, SampledRow, Simulated, extras, sample_rows
 from calc.searching.search import Funnel, search
 from calc.searching.selection import Selection, inside, started_pools
@@ -38,7 +37,7 @@ from catalogue.deployments.cuts import Cut, written
 from catalogue.engine import stated_release
 from catalogue.kernels import Kernel, Quality, quality
 from catalogue.messages import Pair, messages
-from catalogue.planning import OBJECTIVES, UNNAMED, CardRange, Goal
+from catalogue.planning import UNNAMED, CardRange, Goal
 
 common = messages("common")
 say = messages("calc/searching/report")
@@ -48,7 +47,6 @@ MOST_REJECTED = 4  # formats
 MOST_USUAL = 3  # layouts
 NEAREST_FIRST = ("seldom", "unscored", "worse", "limit", "memory", "start")
 MOST_WIDER = 64  # cards of a goal that is searched again with one more server
-LIMITED = ("ttft", "tpot", "e2e", "throughput", "cost", "power")  # quantities that goals limit
 Later = Literal["seldom", "plainer", "alike"]
 Why = Literal["limit", "memory", "start", "worse", "seldom", "unscored", "unloaded", "slow",
               "beaten"]
@@ -447,12 +445,13 @@ def rows_beside(selection: Selection) -> Beside:
     """What is not simulated: the best in the published weights, of each format and card, and the
     best inside of what was measured."""
     best, covered = selection.front[0][0].row, inside(selection)
+    official = selection.official
 
     def of(rows: Iterable[Row]) -> tuple[ReportRow, ...]:
         return tuple(ReportRow.of(selection, row) for row in rows)
 
     return Beside(
-        next(iter(of([selection.official] if selection.official else [])), None),
+        ReportRow.of(selection, official) if official else None,
         of(selection.precisions), of(selection.devices),
         ReportRow.of(selection, covered) if covered else None, bool(selection.near(best).outside),
         (selection.near(covered).nearest or "") if covered else "")
@@ -475,7 +474,7 @@ def nearest_misses(selection: Selection) -> list[Row]:
     first."""
     one, two = selection.nearest_miss, None
     if not (selection.missed or selection.refused):
-        wishes, pairs_of = selection.result.wishes, _without_limits(selection)
+        wishes, pairs_of = selection.result.wishes, selection.pairs_without_limits
         rows = []
         for row in pairs_of.rows() if pairs_of else ():
             excess = wishes.excess({name: np.array(value)
@@ -487,27 +486,13 @@ def nearest_misses(selection: Selection) -> list[Row]:
         not row.over, max(row.over.values(), default=0.0)))
 
 
-def _without_limits(selection: Selection) -> Pairs | None:
-    """The front of the pairs in what a goal limits, as if it did not; None where it has no pairs.
-    """
-    wishes = selection.result.wishes
-    if selection.result.pairs is None:
-        return None
-    power = wishes.goal.limits.power and math.inf  # what has no limit is not computed
-    free = wishes.goal.limits.model_copy(update=dict.fromkeys(LIMITED) | {"power": power})
-    limited = {name: OBJECTIVES[name] for name in wishes.limits}
-    return pairs(selection.result.space, replace(
-        wishes, goal=wishes.goal.model_copy(update={"limits": free}),
-        objectives=limited | wishes.objectives))
-
-
 def why_none(selection: Selection) -> Pair:
     """Why nothing that the goal allows can be laid out."""
     goal, space = selection.goal, selection.result.space
     demand = goal.demand
     if too_long(demand.longest, positions(space.model)):
         return length_words(demand.longest, space.model)
-    paired = _without_limits(selection) if "one" not in goal.space.pools else None
+    paired = selection.pairs_without_limits if "one" not in goal.space.pools else None
     if paired is not None and any(paired.tried[:2]):
         if not all(paired.tried[:2]):
             return say("no-pool-holds", pool="decode" if paired.tried[0] else "prefill")

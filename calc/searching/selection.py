@@ -35,7 +35,7 @@ from calc.layouts.space import CHUNKS, Base, Space
 from calc.many.processes import OnProgress, silent
 from calc.searching.candidates import batches
 from calc.searching.goal import SHORT, UNBOUNDED, left_out, load_goal
-from calc.searching.pools import pairs
+from calc.searching.pools import Pairs, pairs
 from calc.searching.ranking import (
     HOLDS,
     LEAST,
@@ -64,7 +64,7 @@ from calc.searching.search import MISS, SearchResult, farther, search
 from catalogue import ParamsError, Scenario, made_scenario
 from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.kernels import published_precision
-from catalogue.planning import UNNAMED, Goal
+from catalogue.planning import OBJECTIVES, UNNAMED, Goal
 
 MOST_TOLD = 4  # groups of deployments that are told
 MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first
@@ -72,6 +72,7 @@ OF_EACH = 24  # of each precision or device
 OF_LAYOUTS = 12  # layouts of each, on each number of cards, likewise
 OF_BASE = 6  # of each offer, engine and precision besides
 OF_GROUP = 3  # kinds of deployments of a group that are tried, where its first is not to be told
+LIMITED = ("ttft", "tpot", "e2e", "throughput", "cost", "power")  # quantities that goals limit
 MOST_SIMULATED = 12  # deployments, before it is said that none was found
 
 Starts = Callable[[Goal, Row], Start]  # which release starts a deployment
@@ -568,6 +569,19 @@ class Selection:
             if of_base.front.rows:
                 tops.setdefault(base.device, []).extend(self.result.rows(of_base.front, OF_EACH))
         return self._sorted([row for rows in tops.values() if (row := self.best_of(rows))])
+
+    @cached_property
+    def pairs_without_limits(self) -> Pairs | None:
+        """The front of the pairs in what a goal limits, as if it did not; None without pairs."""
+        wishes = self.result.wishes
+        if self.result.pairs is None:
+            return None
+        power = wishes.goal.limits.power and math.inf  # what has no limit is not computed
+        free = wishes.goal.limits.model_copy(update=dict.fromkeys(LIMITED) | {"power": power})
+        limited = {name: OBJECTIVES[name] for name in wishes.limits}
+        return pairs(self.result.space, replace(
+            wishes, goal=wishes.goal.model_copy(update={"limits": free}),
+            objectives=limited | wishes.objectives))
 
     @property
     def official_precision(self) -> str | None:

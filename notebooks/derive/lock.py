@@ -15,6 +15,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from catalogue.entries.formulas import SYMBOLS, symbols
+from catalogue.reading.files import write_whole
 from notebooks.derive.formulas.derivation import LOCK
 from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
 
@@ -45,7 +46,7 @@ def write_inputs(path: Path = INPUTS) -> None:
             heading = f"    # {match['heading']}\n"
         elif symbols()[match["name"]].kind:
             lines, heading = f"{lines}{heading}    {match['name']}: Number\n", ""
-    path.write_text(_FIELDS.sub(lines, path.read_text("utf-8"), count=1), "utf-8")
+    write_whole(path, _FIELDS.sub(lines, path.read_text("utf-8"), count=1).encode())
 
 
 def main() -> None:

@@ -67,7 +67,7 @@ def visit(browser: Browser, site: Path, name: str, audit: bool = True) -> Visit:
     """
     seen = Visit(name)
     root = site.resolve().as_uri()
-    _resize(browser, WIDE)
+    browser.resize(WIDE, SCREEN)
     try:
         browser.open(f"{root}/{name}")
         browser.evaluate(CALM)
@@ -81,23 +81,18 @@ def visit(browser: Browser, site: Path, name: str, audit: bool = True) -> Visit:
             browser.evaluate(PAINT % theme)
             seen.axe += [(theme, *found) for found in browser.evaluate(JUDGE)]
         over = [_beyond(browser, WIDE)]
-        _resize(browser, MIDDLE)
+        browser.resize(MIDDLE, SCREEN)
         browser.evaluate(PAINT % THEMES[0])
         over.append(_beyond(browser, MIDDLE))
-        _resize(browser, NARROW)
+        browser.resize(NARROW, SCREEN)
         browser.open(f"{root}/{name}")  # what folds on a phone does so before the page is drawn
         browser.evaluate(CALM)
         seen.overflow = max(0, *over, _beyond(browser, NARROW))
         seen.tall = browser.evaluate("document.documentElement.scrollHeight")
     except PlaywrightError as error:
         seen.errors.append(str(error))
-    _resize(browser, WIDE)
+    browser.resize(WIDE, SCREEN)
     return seen
-
-
-def _resize(browser: Browser, width: int) -> None:
-    """Show pages in a window of this width [CSS pixels]."""
-    browser.page.set_viewport_size({"width": width, "height": SCREEN})
 
 
 def _beyond(browser: Browser, width: int) -> int:
