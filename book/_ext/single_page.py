@@ -35,7 +35,7 @@ def chapters(root: Path, lang: str) -> dict[str, tuple[str, str]]:
     at = languages.TAGS.index(lang)
     places = {label: (page, titles[min(at, len(titles) - 1)])
              for label, (page, titles) in labels.items()}
-    exported = root / "notebooks/derive/formulas/katex.json"
+    exported = root / "notebooks/derive/formulas/formulas.json"
     equations = json.loads(exported.read_text(encoding="utf-8"))
     return places | {formula["anchor"]: places[formula["notebook"]]
                     for formula in equations.values() if formula["notebook"] in places}
