@@ -4,9 +4,9 @@
     python -m tools.baseline compare [--site DIR]
 
 ``build`` checks the commit of ``tools/baseline.yml`` (or REV) out below ``.baseline/``, builds its
-book and stores its pages and numbers; ``--site`` takes a built ``_build/html`` of that commit
-instead. ``compare`` prints each difference by its identifier and exits with 1 if there is any that
-``dropped:`` of ``tools/baseline.yml`` does not accept.
+book and stores the numbers of its pages and of `tools.snapshot`; ``--site`` takes a built
+``_build/html`` of that commit instead. ``compare`` prints each difference by its path and exits
+with 1 if there is any that ``dropped:`` of ``tools/baseline.yml`` does not accept.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import fnmatch
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -24,8 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-
-from tools.compare_pages import pages
+from lxml import html
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = ROOT / "tools" / "baseline.yml"
@@ -33,25 +33,21 @@ FOLDER = ROOT / ".baseline"  # ignored by Git
 SOURCE, TOOLS, STORE = FOLDER / "source", FOLDER / "path", FOLDER / "baseline.json"
 SITE = Path("_build", "html")
 TOLERANCE = 1e-9  # relative, of numbers
-ZH = "zh/"
-SHOWN = 8  # numbers of a page, lines of a file
+SHOWN = 8  # differences of a page or file
 LONGEST = 200  # characters of a value
 MISSING = "(missing)"
+_CLASS = "[contains(concat(' ', @class, ' '), ' {} ')]"
+ARTICLE = "//article" + _CLASS.format("bd-article")
+HIDDEN = ".//script | .//style | .//*" + _CLASS.format("cell_input")  # code may be written anew
+NUMBER = re.compile(r"[-+−]?\d[\d,.]*(?:[eE][-+]?\d+)?")
 
 
 class Difference(NamedTuple):
-    """Two values that differ, and the path to them, such as ``tpot/unit``."""
+    """Two values that differ, and the path to them, such as ``quantities/s1-plan-c/tpot``."""
 
     path: str
     old: Any
     new: Any
-
-
-class Change(NamedTuple):
-    """A difference: the identifier that ``dropped:`` names, and what differs."""
-
-    name: str
-    text: str
 
 
 def differences(old: Any, new: Any, tolerance: float, path: str = "") -> Iterator[Difference]:
@@ -85,10 +81,10 @@ def build(rev: str, site: Path | None) -> None:
     if site is None:
         subprocess.run([Path(sys.executable).with_name("jupyter-book"), "build", "book/"],
                        cwd=SOURCE, check=True, env=os.environ | {"PYTHONPATH": str(SOURCE)})
-    stored = {"commit": git("rev-parse", rev), "numbers": numbers(site or SOURCE / SITE),
+    stored = {"commit": git("rev-parse", rev), "pages": page_numbers(site or SOURCE / SITE),
               **snapshot(SOURCE)}
     STORE.write_text(json.dumps(stored), "utf-8")
-    print(f"{STORE.relative_to(ROOT)}: {len(stored['numbers'])} pages, "
+    print(f"{STORE.relative_to(ROOT)}: {len(stored['pages'])} pages, "
           f"{len(stored['answers'])} answers, {len(stored['quantities'])} deployments")
 
 
@@ -100,73 +96,57 @@ def compare(settings: Mapping[str, Any], site: Path) -> int:
     old = json.loads(STORE.read_text("utf-8"))
     if old["commit"] != settings["commit"]:
         print(f"the baseline is of {old['commit'][:12]}; {SETTINGS.name} names another commit")
-    changes = [*value_changes(old, snapshot(ROOT))]
-    if site.is_dir():
-        changes += page_changes(old["numbers"], numbers(site), settings["pages"])
-    else:
-        changes.append(Change("pages", f"not compared: no pages in {site}, run make book"))
-    return report(changes, settings["dropped"])
+    if not (pages := page_numbers(site)):
+        print(f"pages: not compared: no pages in {site}, run make book")
+        old["pages"] = {}
+    return report(changes(old, snapshot(ROOT) | {"pages": pages}), settings["dropped"])
 
 
-def numbers(site: Path) -> dict[str, dict[str, int]]:
-    """How often each number occurs on each page of a built site."""
-    return {name: dict(Counter(page.numbers())) for name, page in pages(site).items()}
+def page_numbers(site: Path) -> dict[str, dict[str, int]]:
+    """How often each number occurs in the articles of a built site, by page."""
+    result = {}
+    for path in sorted(path for path in site.rglob("*.html") if "_static" not in path.parts):
+        root = html.document_fromstring(path.read_bytes(), html.HTMLParser(encoding="utf-8"))
+        for article in root.xpath(ARTICLE):  # a search form has none
+            for part in article.xpath(HIDDEN):
+                part.drop_tree()
+            text = " ".join(article.xpath(".//text()"))
+            result[path.relative_to(site).as_posix()] = dict(
+                Counter(number.rstrip(",.") for number in NUMBER.findall(text)))
+    return result
 
 
-def page_changes(old: Mapping[str, Mapping[str, int]], new: Mapping[str, Mapping[str, int]],
-                 moved: Mapping[str, str]) -> Iterator[Change]:
-    """Numbers that pages lost or gained; `moved` maps old pages to new ones in both languages."""
-    targets = {f"{zh}{page}": f"{zh}{target}" for page, target in moved.items() for zh in ("", ZH)}
-    expected: dict[str, Counter[str]] = {}
-    for page, count in old.items():
-        expected.setdefault(targets.get(page, page), Counter()).update(count)
-    for page in sorted(expected.keys() | new.keys()):
-        if page not in new or page not in expected:
-            yield Change(f"pages/{page}", "new page" if page in new else "missing page")
-            continue
-        count = Counter(new[page])
-        for sign, rest in (("lost", expected[page] - count), ("gained", count - expected[page])):
-            for number in rest:
-                yield Change(f"pages/{page}#{number}", f"{sign} {rest[number]}×")
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
+    """Differences of pages, answers, quantities, formulas and deploy directories.
 
-
-def value_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """Differences of answers, quantities, the cross-check, formulas and deploy directories.
-
-    Questions that one side lacks are left out.
+    Questions that one side lacks are left out; files are compared as sets of lines; every
+    cross-check has to agree.
     """
-    for kind in ("answers", "quantities", "crosscheck", "formulas", "deploy"):
-        before, after = old[kind], new[kind]
-        if kind == "answers":
-            before, after = ({question: answers[question] for question in before.keys() & after}
-                             for answers in (before, after))
-        for path, one, other in differences(before, after, TOLERANCE):
-            if kind == "deploy" and isinstance(one, str) and isinstance(other, str):
-                lines = Counter(other.splitlines())
-                lines.subtract(one.splitlines())
-                one, other = ([line.strip() for line, count in lines.items() if sign * count > 0]
-                              for sign in (-1, 1))
-            texts = (json.dumps(value, ensure_ascii=False)[:LONGEST] for value in (one, other))
-            yield Change(f"{kind}/{path}", " → ".join(texts))
-    for name, result in new["crosscheck"].items():
-        if result != "agrees" and old["crosscheck"].get(name) == result:
-            yield Change(f"crosscheck/{name}", result)
+    questions = old["answers"].keys() & new["answers"].keys()
+    sides = [{"pages": side["pages"],
+              "answers": {question: side["answers"][question] for question in questions},
+              "quantities": side["quantities"], "formulas": side["formulas"],
+              "crosscheck": side["crosscheck"] if side is new else
+              dict.fromkeys(new["crosscheck"], "agrees"),
+              "deploy": {name: {path: Counter(map(str.strip, text.splitlines()))
+                                for path, text in files.items()}
+                         for name, files in side["deploy"].items()}} for side in (old, new)]
+    yield from differences(sides[0], sides[1], TOLERANCE)
 
 
-def report(changes: Iterable[Change], dropped: Mapping[str, str]) -> int:
-    """Print differences by page and kind, and count the accepted ones. Returns 0 or 1."""
+def report(several: Iterable[Difference], dropped: Mapping[str, str]) -> int:
+    """Print differences by page, file or value, and count the accepted ones. Returns 0 or 1."""
     used: Counter[str] = Counter()
-    rejected: dict[str, list[Change]] = {}
-    for change in changes:
-        group = change.name.partition("#")[0]
-        accepted = [pattern for pattern in dropped if change.name == pattern
-                    or fnmatch.fnmatchcase(change.name, pattern)
-                    or fnmatch.fnmatchcase(group, pattern)]
+    rejected: dict[str, list[str]] = {}
+    for path, *values in several:
+        accepted = [pattern for pattern in dropped if fnmatch.fnmatchcase(path, pattern)
+                    or fnmatch.fnmatchcase(path, f"{pattern}/*")]
         used.update(accepted)
         if not accepted:
-            rejected.setdefault(group, []).append(change)
-    for group, several in rejected.items():
-        shown = [f"{change.name.partition('#')[2]} {change.text}".strip() for change in several]
+            group, _, last = path.rpartition("/")
+            texts = [json.dumps(value, ensure_ascii=False)[:LONGEST] for value in values]
+            rejected.setdefault(group, []).append(f"{last} {' → '.join(texts)}")
+    for group, shown in rejected.items():
         more = f", … ({len(shown)} in all)" if len(shown) > SHOWN else ""
         print(f"{group}: {', '.join(shown[:SHOWN])}{more}")
     print(f"{sum(map(len, rejected.values()))} differences, {used.total()} accepted")

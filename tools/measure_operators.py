@@ -11,8 +11,8 @@ rank, tokens sent to experts chosen uniformly; neither choosing nor moving rows 
 mla_decode: the absorbed core, one token of each request over a cache of `context` tokens.
 mla_prefill: the core of whole prompts.
 Weights and caches rotate, so that no cache on the chip holds them; on a card the calls are
-replayed as one graph. What an operator's share of the time is too short for follows in what others
-leave of theirs; what is left out then is said.
+replayed as one graph. What an operator leaves of its share of the time goes to the next one; shapes
+that there is no time for are counted.
 """
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ import itertools
 import math
 import statistics
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from types import SimpleNamespace as Shapes
@@ -190,49 +189,34 @@ OPERATORS: dict[str, Callable[[Any, Any, int], Iterator[Point]]] = {
 
 
 class Table:
-    """The rows of a table, and its text; of other operators and another engine if it is told so."""
-
-    operators, engine = OPERATORS, ""
+    """The rows of a table, and its text."""
 
     def __init__(self, measure: Callable[..., list[float]], options: Any,
                  say: Callable[..., None]) -> None:
-        """With measure_card's way to time a card, and what it was asked."""
+        """With measure_card's way to time a card, and its options."""
         self.timed, self.say, self.most = measure, say, options.table
         self.quick, self.card = options.quick, options.device
-        self.found = list[dict[str, Any]]()
+        self.rows = list[dict[str, Any]]()
 
     def measure(self, card: Any, plan: Any, report: Any) -> None:
-        """Operator after operator in its share of the time, then what that was too short for."""
+        """Operator after operator, each in its share of the time and what was left before."""
         of = TINY if self.quick else CARD if card.api else PROCESSOR
-        begun, waiting = time.monotonic(), list[tuple[str, Point]]()
-        for operator, points in self.operators.items():
-            ends = time.monotonic() + SHARES[operator] * self.most
-            for point in points(card, of, plan.cache):
+        ends = time.monotonic()
+        for operator, points in OPERATORS.items():
+            ends, done, left = ends + SHARES[operator] * self.most, len(self.rows), 0
+            for columns, make in points(card, of, plan.cache):
                 if time.monotonic() > ends:
-                    waiting.append((operator, point))
-                else:
-                    self.add(card, plan, report, operator, point)
-        left = Counter[str]()
-        for operator, point in waiting:
-            if time.monotonic() > begun + self.most:
-                left[operator] += 1
-            else:
-                self.add(card, plan, report, operator, point)
-        done = Counter(row["operator"] for row in self.found)
-        for operator in self.operators:
-            self.say(f"{operator}: {done[operator]} shapes"
-                     + f", {left[operator]} left out, no time" * bool(left[operator]))
+                    left += 1
+                    continue
+                shape = ", ".join(f"{name} {value}" for name, value in columns.items()
+                                  if isinstance(value, int))
+                with report.attempt(f"{operator} {columns['dtype']}", shape):
+                    self.rows.append({"operator": operator, **columns,
+                                      "time": self.seconds(card, make(), plan)})
+            self.say(f"{operator}: {len(self.rows) - done} shapes"
+                     + f", {left} left out, no time" * bool(left))
         if card.api and card.looped:
             self.say("some were timed without a graph: if short, they contain time of the host")
-
-    def add(self, card: Any, plan: Any, report: Any, operator: str, point: Point) -> None:
-        """A row, or a remark why there is none."""
-        columns, make = point
-        shape = ", ".join(f"{name} {value}" for name, value in columns.items()
-                          if isinstance(value, int))
-        with report.attempt(f"{operator} {columns['dtype']}", shape):
-            self.found.append({"operator": operator, **columns,
-                               "time": self.seconds(card, make(), plan)})
 
     def seconds(self, card: Any, calls: Sequence[Call], plan: Any) -> float:
         """Of one call, the median of some; a processor makes a few at a time, each takes long."""
@@ -253,12 +237,11 @@ class Table:
         writer = csv.DictWriter(out, COLUMNS, lineterminator="\n", restval="")
         writer.writeheader()
         import torch  # measure_card has it by now
-        engine = self.engine or f"pytorch@{torch.__version__.partition('+')[0]}"
-        own = {"card": self.card, "engine": engine}
+        own = {"card": self.card, "engine": f"pytorch@{torch.__version__.partition('+')[0]}"}
         collectives = [{"operator": operation.replace("-", "_"), "kernel": backend, "ranks": ranks,
                         "dtype": "fp32" if backend == "gloo" else "bf16", "bytes": size,
                         "time": statistics.median(times)}
                        for backend, ranks, operation, size, times in report.collected]
-        for row in self.found + collectives:
+        for row in self.rows + collectives:
             writer.writerow({**row, **own, "time": f"{row['time']:.4g}"})
         return out.getvalue()
