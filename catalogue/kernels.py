@@ -30,14 +30,25 @@ from catalogue.engine import (
 )
 from catalogue.entries.deployments import Format, Precision, WeightFormats
 from catalogue.entries.hardware import STACK_OF, STACKS, WIDE, Device
-from catalogue.entries.kernels import CLASSES, DENSE, AttentionKind, Cache, Cell, Kernels, Product
 from catalogue.entries.measurements import FormatScore
 from catalogue.entries.models import CSA, OWN_LAYER, Checkpoint, Model
-from catalogue.entries.profiles import in_order
+from catalogue.entries.profiles import (
+    DENSE,
+    AttentionKind,
+    Cache,
+    Cell,
+    Kernels,
+    Product,
+    in_order,
+)
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from catalogue.reading import yamlfile
 
 say = messages("catalogue/kernels")
+
+CLASSES = tuple(name for name in WeightFormats.model_fields
+                if name not in ("embedding", "norm", "compressor", "hyper"))
+"""Classes of tensors that are multiplied, as ``Multiply`` of a precision has them."""
 
 SEVERAL = " / "  # between the names of models that an entry is of
 

@@ -7,22 +7,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
-from catalogue import ledger, planning
-from catalogue.entries import (
-    deployments,
-    formulas,
-    hardware,
-    kernels,
-    measurements,
-    models,
-    profiles,
-)
+from catalogue.entries import hardware
 from catalogue.entries.entry import Entry
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError
@@ -177,44 +169,53 @@ OWN = ("defaults", "name", "note", "like")  # keys that likeness does not pass o
 SOLD = ("price",)  # nor these of a card: a price is of what was sold, not of what is like it
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
-KINDS: dict[str, type[Entry]] = {
-    "models": models.Model,
-    "families": models.Family,
-    "acceptances": models.Acceptance,
-    "devices": hardware.Device,
-    "links": hardware.Link,
-    "nodes": hardware.Node,
-    "microbenchmarks": hardware.Microbenchmarks,
-    "mechanisms": hardware.Mechanisms,
-    "formats": deployments.Format,
-    "precisions": deployments.Precision,
-    "profiles": profiles.Profile,
-    "fits": profiles.Fits,
-    "kernels": kernels.Kernels,
-    "recipes": deployments.Recipes,
-    "scenarios": deployments.ScenarioFile,
-    "measurements": measurements.Measurements,
-    "gates": measurements.Gate,
-    "startups": measurements.StartupLogs,
-    "bounds": measurements.StepBounds,
-    "consumptions": measurements.Measurements,
-    "formulas": formulas.DocumentFormulas,
-    "calculators": formulas.Calculator,
-    "claims": ledger.Claims,
-    "quantities": ledger.Quantities,
-    "advice": ledger.AdviceOf,
-    "documents": ledger.Document,
-    "calibrations": measurements.CalibrationFile,
-    "discrepancies": measurements.Discrepancy,
-    "accuracies": measurements.Accuracy,
-    "settings": ledger.Settings,
-    "goals": planning.Goal,
-    "questions": planning.Question,
-    "loads": planning.Load,
-    "failures": planning.Failures,
-    "prices": planning.Prices,
-    "powers": planning.Powers,
+KINDS = {
+    "models": "entries.models.Model",
+    "families": "entries.models.Family",
+    "acceptances": "entries.models.Acceptance",
+    "devices": "entries.hardware.Device",
+    "links": "entries.hardware.Link",
+    "nodes": "entries.hardware.Node",
+    "microbenchmarks": "entries.hardware.Microbenchmarks",
+    "mechanisms": "entries.hardware.Mechanisms",
+    "formats": "entries.deployments.Format",
+    "precisions": "entries.deployments.Precision",
+    "profiles": "entries.profiles.Profile",
+    "fits": "entries.profiles.Fits",
+    "kernels": "entries.profiles.Kernels",
+    "recipes": "entries.deployments.Recipes",
+    "scenarios": "entries.deployments.ScenarioFile",
+    "measurements": "entries.measurements.Measurements",
+    "gates": "entries.measurements.Gate",
+    "startups": "entries.measurements.StartupLogs",
+    "bounds": "entries.measurements.StepBounds",
+    "consumptions": "entries.measurements.Measurements",
+    "formulas": "entries.formulas.DocumentFormulas",
+    "calculators": "entries.formulas.Calculator",
+    "claims": "ledger.Claims",
+    "quantities": "ledger.Quantities",
+    "advice": "ledger.AdviceOf",
+    "documents": "ledger.Document",
+    "calibrations": "entries.measurements.CalibrationFile",
+    "discrepancies": "entries.measurements.Discrepancy",
+    "accuracies": "entries.measurements.Accuracy",
+    "settings": "ledger.Settings",
+    "goals": "planning.Goal",
+    "questions": "planning.Question",
+    "loads": "planning.Load",
+    "failures": "planning.Failures",
+    "prices": "planning.Prices",
+    "powers": "planning.Powers",
 }
+"""Kind of entries -> its class; a program reads few kinds, and loads the modules of these."""
+
+
+@cache
+def class_of(kind: str) -> type[Entry]:
+    """Class of the entries of a kind."""
+    module, _, name = KINDS[kind].rpartition(".")
+    entry_class: type[Entry] = getattr(import_module(f"catalogue.{module}"), name)
+    return entry_class
 
 
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
@@ -253,7 +254,7 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
 
 def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile) -> Any:
     """An entry made of its file, of those of what it is like, and of overrides."""
-    cls = KINDS[kind]
+    cls = class_of(kind)
     data = {"id": path.stem} | _with_base(kind, file)
     for dotted, override in given.items():
         _override(cls, data, dotted, override)
@@ -320,7 +321,7 @@ def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict
 
     A group (peaks, power) is merged key by key; ``null`` takes a value away.
     """
-    cls, reference = KINDS[kind], file.data.get("like")
+    cls, reference = class_of(kind), file.data.get("like")
     if "like" not in cls.model_fields or reference is None:
         return file.data
     where = file.where(("like",))
@@ -419,7 +420,7 @@ def refusal(cls: type[Entry], file: YamlFile, error: ValidationError,
 
 def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:
     """That a file is one of another kind, all keys of which it has, and none but its keys."""
-    kinds = {entry_class: kind for kind, entry_class in reversed(KINDS.items())}
+    kinds = {class_of(kind): kind for kind in reversed(KINDS)}
     of = [name for entry_class, name in kinds.items()
           if file.data.keys() <= entry_class.model_fields.keys()
           and all(key in file.data for key, field in entry_class.model_fields.items()

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from catalogue.library import KINDS, NESTED
+from catalogue.library import KINDS, NESTED, class_of
 from catalogue.reading.files import ROOT, write_whole
 
 FOLDER = ROOT / "schema"
@@ -30,7 +30,7 @@ class OptionalKeys(GenerateJsonSchema):
 
 def exported(kind: str) -> dict[str, Any]:
     """The schema of a kind's files; ``id`` is the file's name and not in it."""
-    schema = KINDS[kind].model_json_schema(mode="validation", schema_generator=OptionalKeys)
+    schema = class_of(kind).model_json_schema(mode="validation", schema_generator=OptionalKeys)
     schema["properties"].pop("id", None)
     return {"$schema": DIALECT, "title": f"params/{NESTED.get(kind, kind)}/NAME.yml"} | schema
 

@@ -1,10 +1,11 @@
-"""What an engine does to a deployment, release by release: the profile of an engine.
+"""What an engine does to a deployment, release by release: its profile, and the formats it loads.
 
 Which flags an engine takes stands in ``params/engines/``, which is extracted from its source. Here
 stands what it does where a deployment says nothing: how it schedules, what its kernels reach on a
 class of cards, the defaults of what it is driven by. What its kernels come to in tables of measured
 operators stands in ``params/fits/``, which ``python -m calc kernels fit --write`` writes; a profile
-takes those statements after its own.
+takes those statements after its own. ``params/kernels/`` has the formats of weights and caches that
+its releases load on a class of cards.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ from catalogue.entries.entry import (
     FormatName,
     MechanismsName,
     Problem,
+    ProfileName,
     Sourced,
     given,
 )
+from catalogue.entries.hardware import Architecture, Dtype
+from catalogue.messages import Pair, pair
 from catalogue.reading.values import (
     AnyQuantity,
     Bytes,
@@ -33,6 +37,7 @@ from catalogue.reading.values import (
     Date,
     Flag,
     Length,
+    NameOrText,
     Requests,
     Share,
     SourceKey,
@@ -494,3 +499,90 @@ class Fits(CatalogueEntry):
     card: MechanismsName
     table: Words
     statements: list[KernelFit]
+
+
+AttentionKind = Literal["mla", "gqa", "csa", "sparse", "block-sparse"]
+"""Of models: latent, grouped, compressed; latent or grouped over what an indexer picks."""
+DENSE = ("mla", "gqa")  # over everything that is cached
+Runs = Literal["native", "weight-only", "no"]
+
+
+class Cell(Released, Sourced):
+    """One cell of a table: on which cards, from which release on, and who says so.
+
+    Attributes:
+        cards: architectures of which it holds.
+        attention: of which models it holds; absent, of all, or of a cache those of ``DENSE``.
+        model_classes: of which models it holds, ``architectures`` of their configurations; absent,
+            of all.
+        runs: ``native``, the matrix unit multiplies what is stored or what activations are rounded
+            to; ``weight-only``, weights are widened to 16 bits first; ``no``, it is refused, or
+            runs as something else.
+        kernel: what runs it on these cards, as the engine's source names it; of what is refused
+            ``none``, or ``none: `` and what runs instead.
+        source, kind, date: where that is stated.
+    """
+
+    cards: Annotated[list[Architecture], Field(min_length=1)]
+    attention: list[AttentionKind] = []
+    model_classes: list[Words] = []
+    runs: Runs = "native"
+    kernel: NameOrText
+
+    @property
+    def instead(self) -> Pair | None:
+        """What runs in place of what is refused; None where nothing is said of it."""
+        en, zh = (text.partition(": ") for text in pair(self.kernel))
+        return (en[2], zh[2] or en[2]) if self.runs == "no" and en[2] else None
+
+
+class Product(Cell):
+    """Weights of a format, and what they are multiplied in.
+
+    Attributes:
+        weights: formats of ``params/formats/``.
+        multiply: dtypes of the product.
+        classes: of tensors; absent, all.
+    """
+
+    weights: Annotated[list[FormatName], Field(min_length=1)]
+    multiply: Annotated[list[Dtype], Field(min_length=1)]
+    classes: list[Literal["attention", "router", "dense_mlp", "shared_expert", "routed_expert",
+                          "head"]] = []
+
+
+class Cache(Cell):
+    """A format of the cache, and what the attention core multiplies over it: a backend.
+
+    Attributes:
+        formats: of keys and values, or of the latent.
+        multiply: dtypes of the core.
+    """
+
+    formats: Annotated[list[FormatName], Field(min_length=1)]
+    multiply: Annotated[list[Dtype], Field(min_length=1)]
+
+
+class Platforms(Sourced):
+    """Software of cards that an engine is written for (``Device.software``), and who says so."""
+
+    stacks: Annotated[list[Words], Field(min_length=1)]
+
+
+class Kernels(CatalogueEntry):
+    """What the releases of one engine run and refuse, by format and class of cards.
+
+    What no cell speaks of is not known. Of cells that speak of the same, the last one counts.
+
+    Attributes:
+        engine: of ``params/profiles/``; absent, an engine of which nothing else is known here, no
+            deployment can name it, and no release of it.
+        platforms: cards of other known software are refused.
+        products: of weights and activations.
+        caches: what is cached.
+    """
+
+    engine: ProfileName | None = None
+    platforms: Platforms | None = None
+    products: list[Product]
+    caches: list[Cache]

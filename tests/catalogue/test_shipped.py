@@ -16,7 +16,7 @@ from _plain import plain
 
 import catalogue
 from catalogue import library, shipped
-from catalogue.library import KINDS
+from catalogue.library import KINDS, class_of
 from catalogue.reading.values import stands_on
 from catalogue.schemas import exported
 from catalogue.shipped import first_line, shortcomings
@@ -75,7 +75,7 @@ def test_template_loads_and_lists_every_key(kind, name):
         catalogue.load(kind, path)
     editor(kind).validate(as_an_editor_reads(path))
     text = path.read_text("utf-8")
-    assert not [key for key in KINDS[kind].model_fields
+    assert not [key for key in class_of(kind).model_fields
                 if key != "id" and not re.search(rf"^(# )?{key}:", text, re.MULTILINE)]
 
 
@@ -130,7 +130,7 @@ def test_no_mechanism_and_no_profile_rests_on_an_end_to_end_result():
                 if (kind == "mechanisms" or ".mechanisms." in path) and value.source in results]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if "also" in KINDS[kind].model_fields])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "also" in class_of(kind).model_fields])
 def test_names_are_unique_and_found_in_any_case(kind):
     spelt = Counter(other for name in catalogue.names(kind)
                     for other in {name, *map(library.plain, library.also(kind, name))})

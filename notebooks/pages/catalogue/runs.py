@@ -10,8 +10,8 @@ from typing import Any
 import catalogue
 from catalogue.engine import fitting
 from catalogue.entries.hardware import Device
-from catalogue.entries.kernels import Cache, Cell, Product
 from catalogue.entries.models import Model
+from catalogue.entries.profiles import Cache, Cell, Product
 from catalogue.kernels import (
     Kernel,
     Support,
