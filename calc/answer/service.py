@@ -1,5 +1,8 @@
 """A deployment of one pool or of two as its users see it: whether it runs, latency and throughput;
-which of two pools binds, and their best ratio."""
+which of two pools binds, and their best ratio; what its engine prints of the cache when it starts.
+
+Source of the printed line: notebooks/memory.md, section What an engine allocates.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.estimate import Estimate, ServiceLevel, estimate, predicted
-from calc.answer.request_lengths import longer_words
-from calc.answer.startup_line import engine_words
+from calc.answer.estimate import Estimate, ServiceLevel, estimate, predicted, whole_counts
+from calc.answer.request_lengths import longest
 from calc.evidence.classes import (
     REPORTED,
     axis_label,
@@ -21,22 +23,23 @@ from calc.evidence.classes import (
     inside_words,
     near,
     outside_words,
-    stand_ins,
 )
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
+from calc.physics.kv_cache import beside_tokens
 from calc.serving.burst import first_held, front_ends_rate
 from calc.serving.evaluate import evaluate
 from calc.serving.steady import pool_queue
 from calc.uncertainty import Amount
-from catalogue import Scenario
+from catalogue import ParamsError, Scenario
+from catalogue.deployments.admission import longest_request, positions, too_long
 from catalogue.messages import Pair, join, messages
-from catalogue.reading.units import human
-from catalogue.reading.values import Text
+from catalogue.reading.units import factor
 
 say = messages("calc/answer/service")
 
 ROUNDING = 1e-9  # relative tolerance when served and requested rates are compared
+POOLS = ("prefill", "decode")  # in the order in which a request meets them
 HALVINGS = 60  # of the requests that decode, until the loop closes
 POINTS = 200  # numbers of requests for which a step is evaluated
 
@@ -323,16 +326,6 @@ class Service:
     seen: ServiceLevel | None
 
 
-def deployment_id(pools: Sequence[Scenario]) -> str:
-    """Identifier of a deployment: its file's, of two pools without their names."""
-    return pools[-1].id if len(pools) == 1 else pools[-1].path.stem
-
-
-def deployment_title(pools: Sequence[Scenario]) -> Text:
-    """Title of a deployment in both languages, of two pools that of both."""
-    return (pools[-1].family if len(pools) > 1 else None) or pools[-1].heading
-
-
 def estimate_service(pools: Sequence[Scenario], answers: Sequence[Estimate] | None = None
                      ) -> Service:
     """Estimate a deployment of one pool or two.
@@ -404,57 +397,107 @@ def measured_evidence(pools: Sequence[Scenario], answers: Sequence[Estimate]) ->
     return join((" ", ""), [inside_words(own), *axes]) if own else None
 
 
+GIB = factor("GiB")
+FORMS = {
+    "vllm": "GPU KV cache size: {tokens:,.0f} tokens, maximum concurrency for {length:,} tokens "
+            "per request: {requests:.2f}x",
+    "sglang": "max_total_num_tokens={tokens:.0f}, context_len={length}",
+    "tensorrt-llm": "Allocated {memory:.2f} GiB for max tokens in paged KV cache ({tokens:.0f})"}
+FORMS["vllm-ascend"] = FORMS["vllm"]
+"""Engine -> the line that it prints, of one replica."""
+OF_LINE = ("cache_tokens", "longest_requests", "free_for_kv_per_device")
+
+
 @dataclass(frozen=True)
-class Notes:
-    """Sentences on what an estimate rests on, in both languages.
+class StartupLine:
+    """The line of one replica.
 
     Attributes:
-        stand_ins: values that are borrowed from another card or engine.
-        refused_requests: which share of the requests is longer than the positions of the model.
-        worse: inputs that the deployment would be faster without.
-        measured: measured runs that say how sure TPOT, TTFT and throughput are.
-        startup: what the engine prints of its cache when it starts.
+        engine: that prints it, with its release.
+        text: as the engine prints it.
+        tokens: of the cache, with the 80% interval [token].
+        requests: of the longest length that it holds, not a whole number, likewise [request].
+        length: tokens of the longest request, as ``deploy`` tells the engine [token].
+        rule: what the length follows from, in words.
+        starts: whether the cache holds one request of that length; else the engine stops.
     """
 
-    stand_ins: Pair | None
-    refused_requests: Pair | None
-    worse: tuple[Pair, ...]
-    measured: Pair | None
-    startup: tuple[Pair, ...]
+    engine: str
+    text: str
+    tokens: Amount
+    requests: Amount
+    length: int
+    rule: Pair
+    starts: bool
+
+    def words(self, pool: str = "none") -> Pair:
+        """Return the line in a sentence.
+
+        Args:
+            pool: ``prefill`` or ``decode`` of two, ``none`` of one.
+        """
+        low, high = (f"{end:,.0f}" for end in self.tokens.ends)
+        if not self.starts:
+            return say("does-not-start", engine=self.engine, pool=pool, low=low, high=high,
+                       tokens=f"{self.tokens.value:,.0f}", length=f"{self.length:,}")
+        least, most = (f"{end:,.2f}" for end in self.requests.ends)
+        return say("engine-prints", engine=self.engine, pool=pool, line=self.text, low=low,
+                   high=high, least=least, most=most, rule=self.rule)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data, SI units."""
+        return {"engine": self.engine, "text": self.text if self.starts else None,
+                "tokens": self.tokens.as_json(), "requests": self.requests.as_json(),
+                "length": self.length, "rule": self.rule[0], "starts": self.starts}
 
 
-def notes_on(scenario: Scenario, answer: Estimate) -> Notes:
-    """Notes on the estimate of a deployment, or of one of two pools.
+def startup_line(scenario: Scenario) -> StartupLine | None:
+    """Return the line that a deployment's engine prints of a replica when it starts.
+
+    The longest request is that of ``--max-model-len`` and ``--context-length`` as ``deploy``
+    writes them.
+
+    >>> import catalogue
+    >>> startup_line(catalogue.load_scenario("h200-r1-vllm-tp8")).length
+    163840
 
     Args:
-        scenario: the deployment.
-        answer: its estimate.
+        scenario: the deployment, or one of two pools.
+
+    Returns None where the engine's words are not known, and where it takes no such requests.
     """
-    return Notes(stand_ins(scenario), longer_words(scenario), tuple(worsened(scenario)),
-                 measured_evidence((scenario,), (answer,)), tuple(engine_words(scenario)))
+    form = FORMS.get(scenario.running.profile.id) if scenario.running else None
+    longest_stated = longest_request(scenario)
+    if form is None or (longest_stated is not None
+                        and too_long(longest_stated, positions(scenario.model))):
+        return None
+    inputs, starts, rule = scenario.inputs(), True, ("", "")
+    everything = evaluate(inputs, scenario.model.attention, decode=False)
+    try:
+        most = longest(scenario, whole_counts(predicted(scenario, ["kv_blocks"])["kv_blocks"]),
+                       beside_tokens(everything), everything["block_tokens"])
+        length, rule = most.tokens, most.words
+    except ParamsError:  # the cache holds none
+        length, starts = int(inputs["context_tokens"]), False
+    of = predicted(scenario, OF_LINE, inputs=inputs | {"context_tokens": length})
+    tokens, requests, memory = whole_counts(of[OF_LINE[0]]), *(of[name] for name in OF_LINE[1:])
+    return StartupLine(scenario.running.stated if scenario.running else "", form.format(
+        tokens=tokens.value, requests=requests.value, length=length,
+        memory=memory.value / GIB), tokens, requests, length, rule, starts)
 
 
-IMPROVING = {"prefix_hit_share": ("ttft", 0.0), "draft_tokens": ("tpot", 0.0),
-             "micro_batches": ("tpot", 1.0)}
-"""Inputs that should improve a metric: the metric, and the value at which they do nothing."""
+def startup_lines(pools: Mapping[str, Scenario]) -> dict[str, Any]:
+    """Return the lines of pools by their names, plain data; without those not known."""
+    lines = {name: startup_line(pool) for name, pool in pools.items()}
+    return {name: line.as_json() for name, line in lines.items() if line}
 
 
-def worsened(scenario: Scenario) -> list[Pair]:
-    """Sentences on inputs that a deployment would be faster without, in both languages.
+def engine_words(scenario: Scenario, pool: str = "none") -> list[Pair]:
+    """Return the line that the engine prints of its cache, in a sentence; none where not known.
 
     Args:
-        scenario: the deployment.
+        scenario: the deployment, or one of two pools.
+        pool: ``prefill`` or ``decode`` of two, ``none`` of one.
     """
-    inputs, sentences = scenario.inputs(), []
-    for name, (metric, idle) in IMPROVING.items():
-        if inputs[name] == idle:
-            continue
-        changes: tuple[dict[str, float], ...] = ({}, {name: idle}, {"absorbed_prefix_tokens": 0.0})
-        ours, without, unabsorbed = (float(evaluate(inputs | change, scenario.model.attention)[
-            metric]) for change in changes)
-        # of cached prefixes only those that the engine computes in absorbed form are to blame
-        blamed = name != "prefix_hit_share" or unabsorbed <= without
-        if ours > without and blamed:
-            sentences.append(say("worse", input=name, metric=metric.upper(),
-                                 ours=human(ours, "s"), without=human(without, "s")))
-    return sentences
+    line = startup_line(scenario)
+    return [line.words(pool)] if line else []

@@ -12,16 +12,16 @@ from rich.table import Table
 
 import calc
 from calc.answer.estimate import LATENCIES, Comparison, Estimate, ServiceLevel
+from calc.answer.request_lengths import longer_words
 from calc.answer.service import (
-    Notes,
+    POOLS,
     Pools,
-    deployment_id,
-    deployment_title,
+    engine_words,
     estimate_service,
     measured_evidence,
-    notes_on,
+    startup_line,
+    startup_lines,
 )
-from calc.answer.startup_line import POOLS, engine_words, startup_line, startup_lines
 from calc.answer.steady_state import OF_BENCHES, STEADILY, SteadyState
 from calc.commands.arguments import (
     add_lengths,
@@ -37,6 +37,8 @@ from calc.commands.printing import (
     caveats_of,
     console,
     deployed_line,
+    deployment_id,
+    deployment_title,
     formatted,
     interval,
     named,
@@ -47,6 +49,7 @@ from calc.commands.printing import (
     text_of,
     translated,
 )
+from calc.evidence.classes import stand_ins
 from calc.layouts.feasible import MEMORY
 from calc.physics.arrays import Inputs
 from calc.serving.evaluate import bench_count, doubt_words
@@ -102,22 +105,22 @@ def run(args: argparse.Namespace) -> int:
         exact = {"cache_tokens": printed.tokens}
         result = replace(result, quantities=result.quantities | exact,
                          reported=result.reported | exact)
-    notes, searched = notes_on(scenario, result), None
+    searched = None
     if args.alternatives or not result.fits:
         from calc.searching.alternatives import alternatives  # loads the search
 
         searched = alternatives(scenario)
     if args.json:
         seen = None if result.unasked else result.seen
+        borrowed, longer = stand_ins(scenario), longer_words(scenario)
         optional = {"searched": searched and searched.as_json(),
                     "startup_line": printed and printed.as_json(),
-                    "stand_ins": notes.stand_ins and notes.stand_ins[0],
-                    "refused_requests": notes.refused_requests and notes.refused_requests[0],
-                    "worse": [en for en, _ in notes.worse]}
+                    "stand_ins": borrowed and borrowed[0],
+                    "refused_requests": longer and longer[0]}
         print_json(result.as_json() | {"seen": seen and seen.as_json()} | caveats_of(scenario)
                    | {name: part for name, part in optional.items() if part})
         return OK
-    print_estimate(scenario, result, notes)
+    print_estimate(scenario, result)
     for line in searched_lines(searched, scenario) if searched else ():
         print(line)
     return OK
@@ -146,13 +149,12 @@ def _of_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
     tell(screen, spoken(say("whole", title=translated(deployment_title(loaded)), fits=deployed.fits,
                             cards=deployed.devices)))
     measured = measured_evidence(loaded, deployed.answers)
-    of_pools = tuple(map(notes_on, loaded, deployed.answers))
     for line in (*_seen(seen), *pools(pair), *resting_on(*loaded), *lines_of_pools(loaded),
                  *map(spoken, filter(None, [measured]))):
         tell(screen, line)
-    for scenario, answer, notes in zip(loaded, deployed.answers, of_pools, strict=True):
+    for scenario, answer in zip(loaded, deployed.answers, strict=True):
         screen.print()
-        print_estimate(scenario, answer, notes, alone=False)
+        print_estimate(scenario, answer, alone=False)
     return OK
 
 
@@ -188,13 +190,11 @@ def searched_lines(result: Alternatives, scenario: Scenario) -> list[str]:
     return lines
 
 
-def print_estimate(scenario: Scenario, result: Estimate, notes: Notes, alone: bool = True
-                   ) -> None:
+def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> None:
     """Verdict and what would run; quantities with intervals; parts; the document beside ours.
 
     Args:
         scenario, result: the deployment and its estimate.
-        notes: on the estimate.
         alone: whether it is all of a deployment; of a pool beside another one, latency and
             throughput are those of both together and stand elsewhere.
     """
@@ -218,8 +218,8 @@ def print_estimate(scenario: Scenario, result: Estimate, notes: Notes, alone: bo
     deployed, engine = deployed_line(scenario), engine_line(scenario)
     tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
     for line in [*(resting_on(scenario) if alone else ()),
-                 *map(spoken, filter(None, (notes.stand_ins, notes.refused_requests))),
-                 *map(spoken, notes.worse), *_explained(result)]:
+                 *map(spoken, filter(None, (stand_ins(scenario), longer_words(scenario)))),
+                 *_explained(result)]:
         tell(screen, line)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))
@@ -234,13 +234,13 @@ def print_estimate(scenario: Scenario, result: Estimate, notes: Notes, alone: bo
     screen.print(table)
     if alone and loads:
         screen.print(_of_loads(result, loads))
-    for words in notes.startup if alone else ():
+    for words in engine_words(scenario) if alone else ():
         tell(screen, spoken(words))
     if alone and result.steady is not None:
         for line in [*arrivals(scenario, result.steady), *_doubted(result), *_cache(result)]:
             tell(screen, line)
-    if alone and notes.measured:
-        tell(screen, spoken(notes.measured))
+    if alone and (measured := measured_evidence((scenario,), (result,))):
+        tell(screen, spoken(measured))
     _print_parts(screen, result, bool(scenario.inputs()["separate_pools"]), bool(loads))
     if result.documented:
         _print_documented(screen, result.documented)

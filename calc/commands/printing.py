@@ -24,6 +24,7 @@ from catalogue.reading import yamlfile
 from catalogue.reading.files import sentence, write_whole
 from catalogue.reading.units import DAY, HOUR, MINUTE, NONE, human, span
 from catalogue.reading.units import plain as plain_number
+from catalogue.reading.values import Text
 
 common = messages("common")
 say = messages("calc/commands/printing")
@@ -274,3 +275,13 @@ def lasting(seconds: float | None) -> str:
         if seconds >= 2 * length:
             return spoken(say("in-unit", number=plain_number(seconds / length), unit=unit))
     return amount(seconds, "s")
+
+
+def deployment_id(pools: Sequence[Scenario]) -> str:
+    """Identifier of a deployment: its file's, of two pools without their names."""
+    return pools[-1].id if len(pools) == 1 else pools[-1].path.stem
+
+
+def deployment_title(pools: Sequence[Scenario]) -> Text:
+    """Title of a deployment in both languages, of two pools that of both."""
+    return (pools[-1].family if len(pools) > 1 else None) or pools[-1].heading

@@ -11,7 +11,6 @@ from typing import Any, get_args
 from rich.table import Table
 
 from calc.answer.request_lengths import Lengths
-from calc.answer.service import deployment_id, deployment_title
 from calc.answer.simulated_load import (
     SHARES,
     System,
@@ -38,6 +37,8 @@ from calc.commands.printing import (
     caveats_of,
     console,
     deployed_line,
+    deployment_id,
+    deployment_title,
     print_json,
     resting_on,
     spoken,

@@ -13,8 +13,7 @@ import yaml
 
 import calc
 from calc.answer.request_lengths import longest
-from calc.answer.service import estimate_service
-from calc.answer.startup_line import POOLS
+from calc.answer.service import POOLS, estimate_service
 from calc.launching import bench, recipes, vllm
 from calc.launching.bench import Bench
 from calc.launching.deployed_pools import (

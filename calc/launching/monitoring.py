@@ -12,9 +12,8 @@ import numpy as np
 
 import calc
 from calc.answer.estimate import Estimate
-from calc.answer.service import Service, unloaded
+from calc.answer.service import Service, StartupLine, startup_line, unloaded
 from calc.answer.simulated_load import simulate_load
-from calc.answer.startup_line import StartupLine, startup_line
 from calc.answer.steady_state import CACHE
 from calc.launching.deployed_pools import FASTER, Overloaded, Pool, check_runs
 from calc.serving.evaluate import evaluate

@@ -12,8 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from calc.answer.request_lengths import longer_words
-from calc.answer.service import Pools
-from calc.answer.startup_line import engine_words, startup_lines
+from calc.answer.service import Pools, engine_words, startup_lines
 from calc.evidence.classes import Nearness, stand_ins
 from calc.layouts.layout import Row, Start, scenario, unrun
 from calc.layouts.space import UNPUBLISHED

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.service import Pools, combine_pools
-from calc.answer.startup_line import POOLS
+from calc.answer.service import POOLS, Pools, combine_pools
 from calc.evidence.classes import Nearness, both, near
 from calc.layouts.layout import (
     CUT,

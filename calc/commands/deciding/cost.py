@@ -9,13 +9,14 @@ from typing import Any
 
 from rich.table import Table
 
-from calc.answer.service import deployment_id, deployment_title
 from calc.commands.arguments import add_scenario, add_settings, refuse_too_long
 from calc.commands.printing import (
     OK,
     amount,
     caveats_of,
     console,
+    deployment_id,
+    deployment_title,
     formatted,
     listing,
     print_json,

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from calc.answer.startup_line import engine_words
+from calc.answer.service import engine_words
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.printing import (
     OK,

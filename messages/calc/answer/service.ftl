@@ -1,11 +1,27 @@
-worse =
-    .en = { $input ->
-        [prefix_hit_share] Cached prefixes lengthen { $metric } to { $ours } from { $without } without them: below absorbed_prefix_tokens the engine computes the whole step with absorbed projections, which multiply every position in the wider latent space.
-        [draft_tokens] Drafts lengthen { $metric } to { $ours } from { $without } without them: checking them takes longer than the accepted ones save.
-       *[micro_batches] Two micro-batches lengthen { $metric } to { $ours } from { $without } with one: each reads the weights anew, which costs more than the overlap hides.
-    }
-    .zh = { $input ->
-        [prefix_hit_share] 前缀命中使 { $metric } 从不命中时的 { $without } 延长到 { $ours }：已缓存的 token 少于 absorbed_prefix_tokens 时，引擎整步采用吸收形式，每个位置都在更宽的潜空间中相乘。
-        [draft_tokens] 起草使 { $metric } 从不起草时的 { $without } 延长到 { $ours }：校验草稿所花的时间多于接受它们省下的时间。
-       *[micro_batches] 两个 micro-batch 使 { $metric } 从一个时的 { $without } 延长到 { $ours }：各自都要重新读取权重，代价高于重叠所掩盖的时间。
-    }
+### What an engine prints of its cache when it starts, as it is predicted.
+
+# number: the intervals of all answers
+engine-prints =
+    .en = { $engine } prints { $line }{ $pool ->
+        [prefill] { " " }in the prefill pool
+        [decode] { " " }in the decode pool
+       *[none] { "" }
+    } (on each DP rank; 80%: { $low } to { $high } tokens, { $least } to { $most } requests of that length, { $rule }).
+    .zh = { $engine } 启动时打印{ $pool ->
+        [prefill] （预填充池）
+        [decode] （解码池）
+       *[none] { "" }
+    } { $line }（每个 DP rank；80% 区间 { $low } 至 { $high } token，即 { $least } 至 { $most } 个该长度的请求；该长度为{ $rule }）。
+
+# number: the intervals of all answers
+does-not-start =
+    .en = { $engine } stops when it starts{ $pool ->
+        [prefill] { " " }in the prefill pool
+        [decode] { " " }in the decode pool
+       *[none] { "" }
+    }: the cache of a DP rank holds { $tokens } tokens (80% interval { $low } to { $high }), less than one request of { $length } tokens.
+    .zh = { $engine } 启动时会报错退出{ $pool ->
+        [prefill] （预填充池）
+        [decode] （解码池）
+       *[none] { "" }
+    }：每个 DP rank 的缓存只有 { $tokens } token（80% 区间 { $low } 至 { $high }），装不下一个 { $length } token 的请求。

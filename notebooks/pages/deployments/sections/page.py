@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import catalogue
-from calc.answer.startup_line import POOLS, engine_words
+from calc.answer.service import POOLS, engine_words
 from calc.uncertainty import Amount
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
