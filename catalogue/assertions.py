@@ -1,7 +1,7 @@
 """What a release asserts about its settings together, from ``params/engines/assertions/``.
 
 An assertion names the check in the released source that it stands for; in which releases that check
-exists is found by ``python -m tools.engines.checks``, which writes ``params/engines/checks/``.
+exists is found by ``python -m tools.engines checks``, which writes ``params/engines/checks/``.
 Conditions are in Python's words and decided without running them; an unknown value makes a
 condition neither true nor false, as in Kleene's logic: ``False and x`` is false whatever ``x`` is.
 """
@@ -299,7 +299,7 @@ def asserting() -> tuple[str, ...]:
 
 @functools.cache
 def assertion_coverage(engine: str) -> dict[str, Any]:
-    """What ``python -m tools.engines.checks`` found of an engine.
+    """What ``python -m tools.engines checks`` found of an engine.
 
     ``read``: release -> number of checks of its configuration; ``stands``: assertion -> release ->
     file and line of its check.

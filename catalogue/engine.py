@@ -1,6 +1,6 @@
 """The engine catalogue: arguments, environment variables and metrics of vLLM and its like.
 
-``params/engines/*.yml`` is made by ``python -m tools.engines.extract`` from released source. An
+``params/engines/*.yml`` is made by ``python -m tools.engines`` from released source. An
 entry states in which of the pinned releases it exists, and what it was there; between two pinned
 releases the catalogue says nothing. Documents' launch blocks and alert thresholds are in folders
 beside it.
@@ -330,7 +330,7 @@ def engine_of(file: YamlFile) -> Engine:
                       {name: tuple(of_name) for name, of_name in index.items()})
     except (AttributeError, KeyError, TypeError, ValueError):
         raise ParamsError(f"{file.where(at)}: {'.'.join(at)[:LONGEST] or 'it'} is not as python -m "
-                          "tools.engines.extract writes it.") from None
+                          "tools.engines writes it.") from None
 
 
 def _releases(file: YamlFile) -> tuple[Release, ...]:
@@ -338,7 +338,7 @@ def _releases(file: YamlFile) -> tuple[Release, ...]:
         return tuple(Release(version, **entry) for version, entry in file.data["releases"].items())
     except (AttributeError, KeyError, TypeError):
         raise ParamsError(f"{file.where(('releases',))}: 'releases' is missing or not as python -m "
-                          "tools.engines.extract writes it.") from None
+                          "tools.engines writes it.") from None
 
 
 def _entry(kind: Kind, name: str, raw: dict[str, Any], versions: list[str]) -> Entry:
@@ -547,7 +547,7 @@ def releases_with(engine: str) -> dict[str, str | None] | None:
         return None
 
     def read() -> dict[str, str | None]:
-        since = yamlfile.read(path).data["model_classes"]["since"]
+        since = yamlfile.read(path).data["since"]
         first = next(iter(since))
         return {name: None if release == first else release
                 for release, names in since.items() for name in names}

@@ -1,7 +1,6 @@
 """Kernels: which release of an engine runs a format on a class of cards."""
 
 import re
-from typing import get_args
 
 import pytest
 
@@ -10,7 +9,6 @@ from calc.layouts.space import Space
 from calc.searching.goal import load_goal
 from catalogue import library
 from catalogue.engine import releases
-from catalogue.entries.hardware import Architecture
 from catalogue.entries.models import OWN_LAYER
 from catalogue.kernels import (
     checkpoint_for,
@@ -25,8 +23,6 @@ from catalogue.kernels import (
     support,
     tables,
 )
-from catalogue.reading import yamlfile
-from catalogue.reading.files import ROOT
 from notebooks.pages.catalogue.runs import unknown_share
 
 
@@ -142,18 +138,6 @@ def test_public_reports_of_starts(model, precision, device, engine, answer, repo
 def test_most_starts_are_decided_by_a_source():
     """Models, cards and engines of the catalogue: of one in five at most nobody says anything."""
     assert unknown_share() <= 0.2
-
-
-def test_sparse_attention_has_a_backend_in_the_released_source():
-    """Of vLLM: the table runs it where a backend of the newest release says so, nowhere else."""
-    found = yamlfile.read(ROOT / "engines" / "models" / "vllm.yml").data["attention_backends"]
-    gone = {name for names in found["until"].values() for name in names}
-    has = {card for names in found["since"].values() for name in names if name not in gone
-           and "MLASparse" in name for card in name.partition(": ")[2].split()}
-    runs = {card for card in get_args(Architecture) if any(
-        cell.runs != "no" and card in cell.cards and "sparse" in cell.attention
-        and cell.includes("0.33.0") for cell in tables()["vllm"].caches)}
-    assert {card for card in runs if card.startswith("sm_")} == has
 
 
 MODELS = [name for name in catalogue.names("models") if not name.startswith("s0-")]

@@ -15,10 +15,11 @@ import yaml
 from catalogue.assertions import assertions
 from catalogue.engine import engine_of
 from catalogue.reading import yamlfile
-from tools.engines import extract
+from tools.engines.__main__ import main
 from tools.engines.checks import CONFIGURATION, checks, location, plainly
 from tools.engines.command_line import arguments
 from tools.engines.exported_metrics import metrics
+from tools.engines.extract import ENGINES
 from tools.engines.merge import merge, text
 from tools.engines.package import Package
 from tools.engines.source import ExtractError, Release, find, load
@@ -309,7 +310,7 @@ class Index:
 def every_release(engine: str, files: dict[str, str], package: str = "vllm") -> Index:
     """An index with the same files in each pinned release of an engine."""
     return Index({f"{package.replace('-', '_')}-{version}.tar.gz": archive(files)
-                  for version in extract.ENGINES[engine].releases}, package)
+                  for version in ENGINES[engine].releases}, package)
 
 
 @pytest.mark.parametrize(("name", "wheel"), [("vllm-1.0.tar.gz", False),
@@ -335,5 +336,5 @@ def test_wrong_file_is_refused(served: bytes) -> None:
 
 def test_catalogue_is_written_and_read(tmp_path: Path) -> None:
     index = every_release("vllm", {ARGS: DECLARED, "vllm/envs.py": "print 'Python 2'\n"})
-    assert extract.main(["--only", "vllm"], tmp_path, index) == 0
+    assert main(["arguments", "--only", "vllm"], tmp_path, index) == 0
     assert list(engine_of(yamlfile.read(tmp_path / "vllm.yml")).entries["arguments"]) == ["--port"]

@@ -1,11 +1,8 @@
 """Find in which releases the checks are that ``params/engines/assertions/`` names.
 
-    python -m tools.engines.checks [--only vllm] [--cache DIR]
-
 A check is a place where the configuration of a release raises an error, with the conditions under
-which it is reached. For each pinned release they are read from its source, which is parsed and
-never run, and counted; the check that an assertion names is looked up among them. Results go to
-``params/engines/checks/``. An assertion whose check no release has is refused: something moved.
+which it is reached. For each pinned release they are read and counted; the check that an assertion
+names is looked up among them. An assertion whose check no release has is refused: something moved.
 """
 
 from __future__ import annotations
@@ -13,19 +10,16 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from catalogue.assertions import Assertion, asserting, assertions
-from tools.engines.command import run
+from catalogue.assertions import Assertion, assertions
 from tools.engines.extract import ENGINES
-from tools.engines.source import ExtractError, Fetch, fetch, find, load
+from tools.engines.source import ExtractError, Fetch, find, load
 
-TARGET = Path(__file__).resolve().parents[2] / "params" / "engines" / "checks"
 CONFIGURATION = {
     "vllm": ("vllm/config/", "vllm/config.py", "vllm/engine/arg_utils.py"),
     "vllm-ascend": ("vllm_ascend/ascend_config.py", "vllm_ascend/platform.py",
@@ -33,8 +27,6 @@ CONFIGURATION = {
     "sglang": ("sglang/srt/server_args.py", "sglang/srt/arg_groups/")}
 """Engine -> where its releases check what they are started with."""
 _OWNER = re.compile(r"\b(?:[A-Za-z_]\w*(?:\([^()]*\))?\.)+(?=[A-Za-z_])")
-
-
 RAISED = ("ValueError", "AssertionError", "NotImplementedError", "RuntimeError", "TypeError")
 
 
@@ -135,16 +127,7 @@ def checks_text(name: str, cache: Path | None, get: Fetch) -> str:
     if lost := [assertion for assertion, lines in where.items() if not lines]:
         raise ExtractError(f"{name}: no release has the check of {', '.join(lost)}.")
     return (
-        "# Written by python -m tools.engines.checks: how many checks the configuration of a "
+        "# Written by python -m tools.engines checks: how many checks the configuration of a "
         "release has,\n# and where the check of an assertion stands.\n"
         + yaml.safe_dump({"read": read, "stands": where}, sort_keys=False, width=100))
 
-
-def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
-    """Write the files. Returns 0, or 1 after one sentence that says what stopped it."""
-    files = {name: target / f"{name}.yml" for name in asserting()}
-    return run("tools.engines.checks", __doc__, files, checks_text, argv, get)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

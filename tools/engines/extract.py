@@ -1,35 +1,20 @@
-"""Write the engine catalogue, ``params/engines/*.yml``, from released source.
-
-What measures an engine and what stands before it, its bench and its routers, goes to
-``params/engines/tools/``.
-
-    python -m tools.engines.extract [--only vllm] [--cache DIR]
-
-For each pinned release the source distribution (or the wheel) is read from the package index and
-checked against the index's SHA-256; arguments, environment variables, configuration keys and
-metrics are taken from its text, which is parsed and never run. A file is written whole or not at
-all. To add a release, add its version to ``tools/engines/engines.yml``, oldest first.
-"""
+"""Read arguments, environment variables, configuration keys and metrics of engines' releases."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from tools.engines.command import run
 from tools.engines.command_line import arguments
 from tools.engines.exported_metrics import metrics
 from tools.engines.hints import Kwargs
 from tools.engines.merge import Contents, merge, text
 from tools.engines.package import Package
-from tools.engines.source import ExtractError, Fetch, Source, fetch, find, load
+from tools.engines.source import ExtractError, Fetch, Source, find, load
 from tools.engines.variables import options, platform_values, requested_keys, variables
-
-TARGET = Path(__file__).resolve().parents[2] / "params" / "engines"
 
 
 @dataclass(frozen=True)
@@ -148,12 +133,3 @@ def engine_text(name: str, cache: Path | None, get: Fetch) -> str:
               + ", ".join(f"{len(entries)} {kind}" for kind, entries in contents[-1][1].items()))
     return text(name, engine.title, merge(contents))
 
-
-def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
-    """Write the catalogue. Returns 0, or 1 after one sentence that says what stopped it."""
-    files = {name: target / engine.folder / f"{name}.yml" for name, engine in ENGINES.items()}
-    return run("tools.engines.extract", __doc__, files, engine_text, argv, get)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

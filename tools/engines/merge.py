@@ -98,7 +98,7 @@ def entry_of(states: list[Kwargs | None], versions: list[str]) -> dict[str, Any]
 
 def text(name: str, title: str, merged: dict[str, Any]) -> str:
     """The catalogue's file: one line per entry, the same text for the same input."""
-    lines = [f"# Made by python -m tools.engines.extract --only {name}; not written by hand.",
+    lines = [f"# Made by python -m tools.engines arguments --only {name}; not written by hand.",
              f"title: {title}"]
     for kind in ("releases", *KINDS):
         if kind in merged:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 
 class Unresolved(Exception):
@@ -95,13 +95,6 @@ class Member:
 
     name: str
     value: Any
-
-
-class Capability(NamedTuple):
-    """Compute capability of a card."""
-
-    major: int
-    minor: int
 
 
 @dataclass(frozen=True)

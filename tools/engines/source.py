@@ -6,18 +6,16 @@ none, a wheel is read instead.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
 import re
 import tarfile
-import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +27,6 @@ from catalogue.reading.files import write_whole
 INDEX = "https://pypi.org/simple"
 ACCEPT = "application/vnd.pypi.simple.v1+json"
 TIMEOUT = 180
-LARGEST = 200 << 20
 
 Fetch = Callable[[str], bytes]
 
@@ -62,26 +59,19 @@ def fetch(url: str) -> bytes:
     request = urllib.request.Request(url, headers={"Accept": ACCEPT})
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            body: bytes = answer.read(LARGEST + 1)
-    except urllib.error.HTTPError as error:
-        raise ExtractError(f"{url}: the server answers {error.code} {error.reason}.") from None
+            body: bytes = answer.read()
+            return body
     except (OSError, ValueError) as error:
-        reason = str(getattr(error, "reason", error)) or type(error).__name__
-        raise ExtractError(f"{url}: cannot be reached ({reason}).") from None
-    if len(body) > LARGEST:
-        raise ExtractError(f"{url}: larger than {LARGEST >> 20} MiB.")
-    return body
+        raise ExtractError(f"{url}: cannot be read ({error}).") from None
 
 
-def find(package: str, versions: list[str], get: Fetch = fetch) -> list[Release]:
-    """The file to read of each release: its source distribution, else a wheel.
-
-    Raises ExtractError when the index does not answer or has no such file.
-    """
-    url = f"{INDEX}/{package}/"
-    with index_page(url):
-        files = json.loads(get(url))["files"]
-        return [choose(package, version, files, url) for version in versions]
+def index_page(package: str, get: Fetch) -> tuple[list[dict[str, Any]], list[str]]:
+    """Files and versions of a package on the index. Raises ExtractError without either."""
+    try:
+        page = json.loads(get(f"{INDEX}/{package}/"))
+        return page["files"], page.get("versions", [])
+    except (KeyError, TypeError, ValueError):
+        raise ExtractError(f"{INDEX}/{package}/: is not the page of a package index.") from None
 
 
 def published(package: str, get: Fetch = fetch) -> list[str]:
@@ -89,36 +79,33 @@ def published(package: str, get: Fetch = fetch) -> list[str]:
 
     Raises ExtractError when the index does not answer.
     """
-    url = f"{INDEX}/{package}/"
-    with index_page(url):
-        listed = sorted(json.loads(get(url))["versions"], key=Version)
-        return [version for version in listed if not Version(version).is_prerelease]
+    return [version for version in sorted(index_page(package, get)[1], key=Version)
+            if not Version(version).is_prerelease]
 
 
-@contextlib.contextmanager
-def index_page(url: str) -> Iterator[None]:
-    """Raise ExtractError where what is read is not the page of a package index."""
-    try:
-        yield
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise ExtractError(f"{url}: is not the page of a package index.") from None
+def find(package: str, versions: list[str], get: Fetch = fetch) -> list[Release]:
+    """The file to read of each release: its source distribution, else a wheel.
+
+    Raises ExtractError when the index does not answer or has no such file.
+    """
+    files, _ = index_page(package, get)
+    return [choose(package, version, files) for version in versions]
 
 
-def choose(package: str, version: str, files: list[dict[str, Any]], url: str) -> Release:
+def choose(package: str, version: str, files: list[dict[str, Any]]) -> Release:
     """The file to read of a release. Raises ExtractError if there is none."""
     starts = tuple(f"{spelt}-{version}{end}" for spelt in (package, package.replace("-", "_"))
                    for end in (".tar.gz", ".zip", "-"))
     listed = [file for file in files if file["filename"].startswith(starts)
               and file["filename"].endswith((".tar.gz", ".zip", ".whl"))]
+    if not listed:
+        raise ExtractError(f"{INDEX}/{package}/: lists no file of {version} that can be read.")
     # of several wheels the one for any platform, else the first by name: their Python is the same
-    listed.sort(key=lambda file: ((name := file["filename"]).endswith(".whl"),
-                                  "-none-any" not in name, name))
-    for file in listed:
-        sha256, date = file["hashes"].get("sha256"), file.get("upload-time")
-        if sha256 and date:
-            return Release(package, version, date[:10], urllib.parse.urljoin(url, file["url"]),
-                           sha256)
-    raise ExtractError(f"{url}: lists no file of {package} {version} that can be read.")
+    file = min(listed, key=lambda file: ((name := file["filename"]).endswith(".whl"),
+                                         "-none-any" not in name, name))
+    return Release(package, version, file["upload-time"][:10],
+                   urllib.parse.urljoin(f"{INDEX}/{package}/", file["url"]),
+                   file["hashes"]["sha256"])
 
 
 def load(release: Release, cache: Path | None = None, get: Fetch = fetch, root: str = "") -> Source:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.engines.package import Capability, Member, Module, Opaque, Unresolved
+from tools.engines.package import Member, Module, Opaque, Unresolved
 
 DEPTH = 60
 Node = ast.AST
@@ -275,8 +275,6 @@ class Scope:
             return {"value": owner.value, "name": owner.name}[node.attr]
         if isinstance(owner, Opaque):
             return Opaque(f"{owner.name}.{node.attr}")
-        if isinstance(owner, Capability):
-            return getattr(owner, node.attr)
         raise Unresolved
 
     def default(self, owner: Class, name: str) -> Any:

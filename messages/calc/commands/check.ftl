@@ -21,8 +21,8 @@ not-recognised =
     .zh = { $where }：无法识别，应为以下之一：{ $kinds }。
 
 checks-unread =
-    .en = { $where }: the checks of { $releases } are not read; run python -m tools.engines.checks --only { $engine }.
-    .zh = { $where }：尚未读取 { $releases } 的检查，请运行 python -m tools.engines.checks --only { $engine }。
+    .en = { $where }: the checks of { $releases } are not read; run python -m tools.engines checks --only { $engine }.
+    .zh = { $where }：尚未读取 { $releases } 的检查，请运行 python -m tools.engines checks --only { $engine }。
 
 more =
     .en = { $count } more problems, which are told when these are mended.
