@@ -76,7 +76,7 @@ def test_no_process_and_no_file_is_left(command: tuple[str, ...], number: signal
       "--cards"),
      "layouts of more cards", "there is no answer on more cards"),
     (("decide", "h200-v32-vllm-dp8", "--tornado", "--sensitivity", "--samples=65536"), "values",
-     "fewer samples than asked for, or missing")], ids=["search", "capacity", "decide"])
+     "shares of variance are missing")], ids=["search", "capacity", "decide"])
 def test_an_interrupted_command_tells_what_it_has(command: tuple[str, ...], under_way: str,
                                                   told: str) -> None:
     """A terminal is shown what is under way from two seconds on."""

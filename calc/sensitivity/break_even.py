@@ -1,28 +1,22 @@
 """Break-even points, solved: where along a path one plan stops being the better one.
 
 Of whole numbers every one in the range is tried, unless there are too many. Else the range is cut
-into pieces; where the better plan differs between two neighbours the crossing is solved for
-(Brent's method), so that two crossings within one piece could be missed, and nothing else. "Never"
-and "always" are answers.
+into pieces; where the better plan differs between two neighbours the crossing is solved for by
+bisection, so that two crossings within one piece could be missed, and nothing else. "Never" and
+"always" are answers.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from calc.sensitivity.paths import Path
 from calc.sensitivity.plans import LESS, Limit, Plan, better, signed
 from calc.sensitivity.sobol import priors, scores_of
-from calc.uncertainty import TAIL, Amount
-from catalogue import ParamsError
-from catalogue.deployments.physics_inputs import Knob
-from catalogue.planning import Prices
-from catalogue.reading.values import Value
+from calc.uncertainty import TAIL
 
 PIECES = 4096
 EVERY = 1 << 17  # whole numbers that are all tried
@@ -34,8 +28,6 @@ WIDE = 10.0  # a range that spans more is cut evenly in its logarithm
 TOLERANCE = 1e-13  # of a solved crossing, relative
 DRAWS, POINTS = 256, 129  # cases and points of the path from which an interval is computed
 LEAST_CASES = 16  # with a crossing, for an interval
-LEAST_USED = 1e-3  # lower end of the searched share of a deployment's throughput
-REACHED = "output_throughput"
 
 Difference = Callable[[np.ndarray], np.ndarray]
 
@@ -48,15 +40,12 @@ class Turn:
         at: along the path, SI; of whole numbers the first at which ``after`` holds.
         before, after: who is better on either side: first, second, equal or neither.
         kind: ``crossing``, where both are equal, or ``step``, where one jumps past the other.
-        gap: logarithm of first over second there [1], or their relative difference where they may
-            be negative; of a step on its far side.
     """
 
     at: float
     before: str
     after: str
     kind: str
-    gap: float
 
 
 @dataclass(frozen=True)
@@ -68,6 +57,7 @@ class BreakEven:
         turns: where that changes, in order; none if it never does.
         low, high: the range.
         tried: points at which both were evaluated.
+        always: who is better everywhere in the range; None if that changes.
     """
 
     start: str
@@ -75,17 +65,7 @@ class BreakEven:
     low: float
     high: float
     tried: int
-
-    @property
-    def always(self) -> str | None:
-        """Who is better everywhere in the range; None if that changes."""
-        return None if self.turns else self.start
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        turns = [vars(turn) | {"gap": turn.gap if math.isfinite(turn.gap) else None}
-                 for turn in self.turns]
-        return vars(self) | {"turns": turns, "always": self.always}
+    always: str | None
 
 
 def solve(difference: Difference, low: float, high: float, *, integer: bool = False,
@@ -103,22 +83,61 @@ def solve(difference: Difference, low: float, high: float, *, integer: bool = Fa
             infinite where only one is possible, not a number where neither is.
         low, high: the range; cut evenly in the logarithm where it spans more than a factor of ten.
         integer: whether only whole numbers make sense.
-        most: pieces of the range, :data:`PIECES` unless told, or whole numbers that are tried,
-            :data:`EVERY` unless told.
+        most: pieces of the range (default :data:`PIECES`), or whole numbers that are tried
+            (default :data:`EVERY`).
     """
-    points = grid(low, high, integer, most or (EVERY if integer else PIECES))
-    values = np.asarray(difference(points), float)
-    signs = _states(values)
-    count = len(points)
+    spaced = np.geomspace if low > 0 and high > WIDE * low else np.linspace
+    if not integer:
+        points = spaced(low, high, (most or PIECES) + 1)
+    elif (high := np.floor(high)) - (low := np.ceil(low)) < (most := most or EVERY):
+        points = np.arange(low, high + 1)
+    else:
+        points = np.unique(np.round(spaced(low, high, most)))
+    values, count = np.asarray(difference(points), float), len(points)
+    states = states_of(values)
     if not integer:  # a point that a crossing happens to lie on
-        apart = (signs == TIE) & ~np.r_[False, signs[:-1] == TIE] & ~np.r_[signs[1:] == TIE, False]
+        apart = (states == TIE) & ~np.r_[False, states[:-1] == TIE] & ~np.r_[
+            states[1:] == TIE, False]
         apart[[0, -1]] = False
-        points, values, signs = points[~apart], values[~apart], signs[~apart]
-    turns = []
-    for left in np.flatnonzero(signs[1:] != signs[:-1]):
-        ends = float(points[left]), float(points[left + 1])
-        turns.append(turn_between(difference, ends, integer, values[left:left + 2]))
-    return BreakEven(str(signs[0]), tuple(turns), float(points[0]), float(points[-1]), count)
+        points, states = points[~apart], states[~apart]
+    turns = tuple(turn_between(difference, integer, points[left:left + 2].tolist(),
+                               states[left:left + 2].tolist())
+                  for left in np.flatnonzero(states[1:] != states[:-1]))
+    start = str(states[0])
+    return BreakEven(start, turns, float(points[0]), float(points[-1]), count,
+                     None if turns else start)
+
+
+def states_of(values: np.ndarray, equal: float = EQUAL) -> np.ndarray:
+    """Who is better at every point; equal up to a difference of ``equal``."""
+    with np.errstate(invalid="ignore"):
+        return np.select([np.isnan(values), np.abs(values) <= equal, values < 0],
+                         [NEITHER, TIE, FIRST], SECOND)
+
+
+def turn_between(difference: Difference, integer: bool, ends: Sequence[float],
+                 sides: Sequence[str]) -> Turn:
+    """The change between two neighbouring points, by bisection.
+
+    Args:
+        difference, integer: as for :func:`solve`.
+        ends: the points.
+        sides: who is better at either.
+    """
+    (low, high), (before, after) = ends, sides
+
+    def state(point: float, equal: float) -> str:
+        return str(states_of(np.asarray(difference(np.array([point])), float), equal)[0])
+
+    crossing = not integer and {before, after} == {FIRST, SECOND}
+    least = 1.0 if integer else TOLERANCE * max(abs(low), abs(high))
+    while high - low > least:
+        middle = (low + high) // 2 if integer else (low + high) / 2
+        same = state(middle, 0.0 if crossing else EQUAL) == before
+        low, high = (middle, high) if same else (low, middle)
+    there = state(high, EQUAL)
+    return (Turn(high, before, after, CROSSING) if crossing and there == TIE else
+            Turn(high, before, there, STEP))
 
 
 def breakeven(first: Plan, second: Plan, path: Path, name: str, *, margin: float = 0.0,
@@ -152,58 +171,6 @@ def breakeven(first: Plan, second: Plan, path: Path, name: str, *, margin: float
     return solve(difference, path.low, path.high, integer=path.integer, most=FEW if limit else None)
 
 
-def grid(low: float, high: float, integer: bool, most: int) -> np.ndarray:
-    """Points of a range at which both plans are evaluated; arguments as of :func:`solve`."""
-    spans = low > 0 and high > WIDE * low
-    spaced = np.geomspace if spans else np.linspace
-    if not integer:
-        return np.asarray(spaced(low, high, most + 1))
-    low, high = np.ceil(low), np.floor(high)
-    if high - low < most:
-        return np.arange(low, high + 1)
-    return np.unique(np.round(spaced(low, high, most)))
-
-
-def _states(values: np.ndarray) -> np.ndarray:
-    """Who is better at every point."""
-    with np.errstate(invalid="ignore"):
-        return np.select([np.isnan(values), np.abs(values) <= EQUAL, values < 0],
-                         [NEITHER, TIE, FIRST], SECOND)
-
-
-def turn_between(difference: Difference, ends: tuple[float, float], integer: bool,
-                 values: np.ndarray) -> Turn:
-    """The change between two neighbouring points, by Brent's method or bisection.
-
-    Args:
-        difference: as for :func:`solve`.
-        ends: the points.
-        integer: whether only whole numbers make sense.
-        values: of the difference at both points.
-    """
-    before, after = map(str, _states(values))
-
-    def at(point: float) -> float:
-        return float(np.asarray(difference(np.array([point])))[0])
-
-    low, high = ends
-    if not integer and {before, after} == {FIRST, SECOND} and np.isfinite(values).all():
-        from scipy.optimize import brentq
-
-        root = float(brentq(at, low, high, xtol=TOLERANCE * max(abs(low), abs(high)),
-                            rtol=4 * np.finfo(float).eps))
-        gap = at(root)
-        if abs(gap) <= EQUAL:
-            return Turn(root, before, after, CROSSING, gap)
-    least = 1.0 if integer else TOLERANCE * max(abs(low), abs(high))
-    while high - low > least:
-        middle = (low + high) // 2 if integer else (low + high) / 2
-        state = str(_states(np.array([at(middle)]))[0])
-        low, high = (middle, high) if state == before else (low, middle)
-    gap = at(high)
-    return Turn(high, before, str(_states(np.array([gap]))[0]), STEP, gap)
-
-
 @dataclass(frozen=True)
 class Doubt:
     """Where the better plan first changes, over what the inputs may be.
@@ -219,10 +186,6 @@ class Doubt:
     first: float
     second: float
     draws: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return dict(vars(self))
 
 
 def doubt(first: Plan, second: Plan, path: Path, name: str, margin: float = 0.0) -> Doubt:
@@ -253,55 +216,8 @@ def doubt(first: Plan, second: Plan, path: Path, name: str, margin: float = 0.0)
     lower = turned[turns].argmax(axis=1)  # the gap is taken as straight from there to the next
     before, after = (gap[turns, :][np.arange(len(lower)), lower + step] for step in (0, 1))
     at = points[lower] + (points[lower + 1] - points[lower]) * before / (before - after)
-    ends = np.quantile(at, [TAIL, 1 - TAIL]) if len(at) >= LEAST_CASES else (None, None)
-    low, high = (None if end is None else float(end) for end in ends)
-    never = ~turns
-    return Doubt(low, high, float((never & ahead[:, 0]).mean()),
-                 float((never & ~ahead[:, 0]).mean()), DRAWS)
-
-
-def utilisation(plan: Plan, hour: Amount, service: Prices) -> tuple[BreakEven, Doubt]:
-    """The share of a deployment's throughput from which it is cheaper than a service.
-
-    The first plan of the answer is the deployment, whose cards are paid busy or not; the second is
-    the service, which is paid by the token.
-
-    Args:
-        plan: the deployment.
-        hour: what one of its cards costs by the time, everything included [money/s].
-        service: prices of its tokens, whose first list that holds today is taken.
-
-    Raises ParamsError for a deployment without prompts, a service that sells no tokens, and prices
-    in two currencies.
-    """
-    from calc.costing.cost import price_of_request  # no other break-even needs costs
-
-    if plan.scenario.file.workload.output_tokens is None:
-        raise ParamsError(f"--breakeven utilisation: '{plan.scenario.id}' states no length of "
-                          "prompts, which a service is paid for.")
-    sold = service.current
-    if sold is None:
-        raise ParamsError(f"--against {service.id}: it sells no tokens, expected prices of a "
-                          "service.")
-    if sold.output.unit.partition("/")[0] != hour.currency:
-        raise ParamsError(f"--price: in {hour.currency}, but '{service.id}' sells in "
-                          f"{sold.output.unit.partition('/')[0]}.")
-    answer = plan.inputs["output_tokens"]
-    request = price_of_request(plan.inputs, sold, service, hour.currency)
-
-    def even(rate: np.ndarray, price: np.ndarray) -> np.ndarray:
-        """Utilisation at which a request costs the same [1]."""
-        return np.asarray(plan.cards * price / (rate / answer * request))
-
-    central = float(even(plan.at({}, REACHED), np.array([hour.value]))[0])
-    result = solve(lambda used: np.log(central / used), LEAST_USED, 1.0)
-    prior = priors([plan], REACHED)
-    scores = scores_of(len(prior.names) + 1, DRAWS)
-    rates = prior.sample(plan, scores, REACHED)
-    price = Knob("hour", Value(hour.value, hour.unit, "", hour.source, hour.kind, hour.low,
-                               hour.high), ())
-    at = even(rates, price.at(scores[:, -1]))
-    crossing = at[at <= 1]
-    low, high = (map(float, np.quantile(crossing, [TAIL, 1 - TAIL])) if len(crossing) >= LEAST_CASES
+    low, high = (map(float, np.quantile(at, [TAIL, 1 - TAIL])) if len(at) >= LEAST_CASES
                  else (None, None))
-    return result, Doubt(low, high, 0.0, float((at > 1).mean()), DRAWS)
+    first_always, second_always = (float((~turns & (ahead[:, 0] == leads)).mean())
+                                   for leads in (True, False))
+    return Doubt(low, high, first_always, second_always, DRAWS)

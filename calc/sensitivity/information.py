@@ -14,24 +14,17 @@ value of perfect information (2013).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from calc.sensitivity.plans import CARD_HOURS, LESS, Limit, Plan, better
-from calc.sensitivity.sobol import (
-    SEED,
-    Priors,
-    priors,
-    scores_of,
-)
-from calc.sensitivity.tornado import OWN
+from calc.sensitivity.plans import CARD_HOURS, LESS, Plan, better
+from calc.sensitivity.sobol import SEED, priors, scores_of
 from catalogue import ParamsError
 
 CARDS = "cards"  # what a purchase is counted in
 DRAWS, BINS, SHUFFLES = 1 << 14, 32, 4
-AT_ONCE = 1 << 10  # draws that are tried at every number of requests together
 RATE = "output_throughput"
 ENDS = (0.1, 0.5, 0.9)  # of the cases, that are told of a purchase
 DEAREST = 1000.0  # price of a card that was missing, over that of one bought in time
@@ -67,10 +60,7 @@ class Information:
         wrong: share of the cases in which another one turns out better [1].
         worths: of each input, the most first.
         draws: that all of it rests on.
-        unmet: share of the cases in which a limit is kept by no number of requests, so that no
-            purchase helps; they are left out [1].
-        needed: of a purchase: cards that suffice in a tenth, half and nine tenths of all cases [1];
-            None where no number does, and all None of a choice.
+        needed: of a purchase: cards that suffice in a tenth, half and nine tenths of all cases [1].
     """
 
     options: tuple[str, ...]
@@ -80,13 +70,11 @@ class Information:
     wrong: float
     worths: tuple[Worth, ...]
     draws: int
-    unmet: float = 0.0
-    needed: tuple[float | None, ...] = (None, None, None)
+    needed: tuple[float, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return vars(self) | {"taken": self.options[self.taken],
-                             "worths": [vars(worth) for worth in self.worths]}
+        return asdict(self) | {"taken": self.options[self.taken]}
 
 
 def information(losses: np.ndarray, scores: np.ndarray, names: Sequence[str],
@@ -156,7 +144,7 @@ def between(first: Plan, second: Plan, name: str = CARD_HOURS, price: float = 1.
 
 
 def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: int = DRAWS,
-           limit: Limit | None = None, of: str = RATE) -> Information:
+           of: str = RATE) -> Information:
     """What it is worth to know more before buying so many cards of one plan.
 
     Cards are bought in deployments of the plan's size. Those that turn out to be missing are bought
@@ -164,61 +152,32 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: in
 
     Args:
         plan: a deployment; several stand side by side.
-        demand: that they have to meet together.
+        demand: that they have to meet together [token/s].
         late: price of a card that is bought later, in prices of one bought now [1].
         price: of a card.
         draws: from the priors of its inputs, a power of two.
-        limit: of TPOT: each runs the requests that it allows, in place of its own.
-        of: what the demand is of: output tokens per second, of a wave or of a steady state, or,
-            with a limit, requests at once. The formulas' own error is that of a wave.
+        of: what the demand is of: output tokens per second, of a wave or of a steady state. The
+            formulas' own error is that of a wave.
 
-    Raises ParamsError for a demand that takes too many deployments, a later price below today's,
-    and a limit that is hardly ever kept.
+    Raises ParamsError for a demand that takes too many deployments, and a later price below
+    today's.
     """
     if not 1 <= late < DEAREST:
         raise ParamsError(f"--late {late:g}: cards that are cheaper later are bought later, "
                           f"expected 1 to below {DEAREST:g}.")
     prior = priors([plan], RATE)
     scores = _scores(len(prior.names), draws)
-    yields = (prior.sample(plan, scores, of) if limit is None else
-              yields_within(plan, prior, scores, limit, of))
-    met = ~np.isnan(yields)
-    if met.sum() < met.size / 2:
-        raise ParamsError(f"--limit: in {1 - met.mean():.0%} of the cases no number of requests of "
-                          f"'{plan.scenario.id}' keeps it, expected a higher one.")
-    scores, needed = scores[met], np.ceil(demand / yields[met])
-    if needed.max() - needed.min() >= MOST_STEPS:
-        raise ParamsError(f"--demand: takes {needed.min():,.0f} to {needed.max():,.0f} deployments "
-                          f"of '{plan.scenario.id}', expected a demand that a few would meet.")
-    sizes = np.arange(needed.min(), needed.max() + 1)
+    needed = np.ceil(demand / prior.sample(plan, scores, of))
+    least, most = needed.min(), needed.max()
+    if most - least >= MOST_STEPS:
+        raise ParamsError(f"--demand: takes {least:,.0f} to {most:,.0f} deployments of "
+                          f"'{plan.scenario.id}', expected a demand that a few would meet.")
+    sizes = np.arange(least, most + 1)
     losses = price * plan.cards * (sizes + late * np.maximum(0, sizes[:, None] - sizes))
     options = [f"{int(size) * plan.cards} {CARDS}" for size in sizes]
-    ends = np.quantile(np.where(met, np.ceil(demand / np.where(met, yields, 1)), np.inf),
-                       ENDS, method="higher")
-    kinds = (needed - sizes[0]).astype(int)
-    return replace(information(losses, scores, prior.names, options, kinds),
-                   unmet=float(1 - met.mean()),
-                   needed=tuple(float(end) * plan.cards if end < np.inf else None for end in ends))
-
-
-def yields_within(plan: Plan, prior: Priors, scores: np.ndarray, limit: Limit, of: str
-                  ) -> np.ndarray:
-    """What one deployment yields within a limit in every draw; not a number where none is kept.
-
-    What the formulas are off makes tokens as much slower as it makes them fewer.
-    """
-    parts = []
-    for some in np.array_split(scores, max(1, len(scores) // AT_ONCE)):
-        factor = prior.factor(some)
-        best = plan.within(prior.moves(some), of,
-                           Limit(limit.name, limit.most * factor))
-        parts.append(best * factor if of == RATE else best)
-    return np.concatenate(parts)
-
-
-def measured(name: str) -> bool:
-    """Whether an input is not one, but what running the deployment itself tells."""
-    return name.startswith(OWN)
+    ends = plan.cards * np.quantile(needed, ENDS, method="higher")
+    return replace(information(losses, scores, prior.names, options, (needed - least).astype(int)),
+                   needed=tuple(ends.tolist()))
 
 
 def _scores(inputs: int, draws: int) -> np.ndarray:

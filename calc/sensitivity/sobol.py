@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
@@ -179,64 +178,37 @@ class Sensitivity:
     deviation: float
     in_log: bool
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return vars(self) | {"indices": [vars(index) for index in self.indices]}
-
 
 def sensitivity(plan: Plan, name: str, samples: int = SAMPLES, report: OnProgress = silent
                 ) -> Sensitivity:
-    """First-order and total indices of every input of a plan; arguments as of
-    :func:`sensitivities`.
-
-    Raises ParamsError for a number of samples that is no power of two, or where nothing moves.
-    """
-    result, = sensitivities(plan, name, [samples], report)
-    return result
-
-
-def sensitivities(plan: Plan, name: str, sizes: Sequence[int], report: OnProgress = silent
-                  ) -> list[Sensitivity]:
-    """The indices from designs of several sizes: a smaller one is the beginning of a larger.
+    """First-order and total indices of every input of a plan.
 
     Args:
         plan: the deployment.
-        name: of a quantity.
-        sizes: samples of each design, powers of two; the quantity is computed so many times the
-            number of inputs and two more.
-        report: of how many rows of the largest design the quantity is computed.
+        name: of the quantity.
+        samples: of the design, a power of two; the quantity is computed so many times the number
+            of inputs and two more. A smaller design is the beginning of a larger one.
+        report: of how many rows of the design the quantity is computed.
 
-    Interrupted, it gives the indices from the largest design whose rows are all computed.
-
-    Raises ParamsError as :func:`sensitivity` does.
+    Raises ParamsError for a number of samples that is no power of two, or where nothing moves.
     """
     from scipy.stats import qmc
 
-    for samples in sizes:
-        if not LEAST <= samples <= MOST or samples & (samples - 1):
-            raise ParamsError(f"--samples {samples}: expected a power of two from {LEAST} to "
-                              f"{MOST}.")
-    prior, most = priors([plan], name), max(sizes)
+    if not LEAST <= samples <= MOST or samples & (samples - 1):
+        raise ParamsError(f"--samples {samples}: expected a power of two from {LEAST} to {MOST}.")
+    prior = priors([plan], name)
     inputs = len(prior.names)
-    pairs = scored(qmc.Sobol(2 * inputs, scramble=True, seed=SEED).random(most))
+    pairs = scored(qmc.Sobol(2 * inputs, scramble=True, seed=SEED).random(samples))
     design = np.repeat(pairs[:, None, :inputs], inputs + 2, axis=1)  # A, B, A with a column of B
     design[:, 1] = pairs[:, inputs:]
     for column in range(inputs):
         design[:, 2 + column, column] = pairs[:, inputs + column]
-    parts, rows = list[np.ndarray](), max(1, BLOCK // (inputs + 2))
-    try:
-        for start in range(0, most, rows):
-            report(name, start * (inputs + 2), most * (inputs + 2))
-            block = design[start:start + rows].reshape(-1, inputs)
-            parts.append(prior.sample(plan, block, name).reshape(-1, inputs + 2))
-    except KeyboardInterrupt:
-        done = sum(map(len, parts))
-        if done < LEAST:
-            raise
-        sizes = [1 << (done.bit_length() - 1)]
-    values = np.concatenate(parts)
-    return [indices_of(prior.names, values[:samples], f"{name} of '{plan.scenario.id}'")
-            for samples in sizes]
+    design, parts = design.reshape(-1, inputs), list[np.ndarray]()
+    for start in range(0, len(design), BLOCK):
+        report(name, start, len(design))
+        parts.append(prior.sample(plan, design[start:start + BLOCK], name))
+    return indices_of(prior.names, np.concatenate(parts).reshape(samples, -1),
+                      f"{name} of '{plan.scenario.id}'")
 
 
 def indices_of(names: Sequence[str], values: np.ndarray, what: str) -> Sensitivity:
@@ -247,7 +219,6 @@ def indices_of(names: Sequence[str], values: np.ndarray, what: str) -> Sensitivi
         values: shape (samples, inputs + 2).
         what: the quantity, in an error message.
     """
-
     from scipy.stats import sobol_indices
 
     in_log = bool((values > 0).all())

@@ -13,8 +13,9 @@ mean between half of it and twice. The derivations give the same from SymPy
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,11 +79,6 @@ class Tornado:
     value: float
     bars: tuple[Bar, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"value": self.value, "bars": [vars(bar) | {"swing": bar.swing}
-                                              for bar in self.bars]}
-
 
 def own_error(plan: Plan, name: str) -> Own | None:
     """The formulas' own error of a quantity; None where nothing is known to be wrong.
@@ -117,9 +113,8 @@ def tornado(plan: Plan, name: str) -> Tornado:
         plan: the deployment.
         name: of a quantity, see :func:`calc.sensitivity.plans.check_quantity`.
     """
-    moves = _columns(plan.inputs, [
+    ends = values_at_ends(lambda moves: plan.at(moves, name), plan.inputs, [
         dict.fromkeys(knob.symbols, (knob.value.low, knob.value.high)) for knob in plan.knobs])
-    ends = _pairs(plan.at(moves, name), len(plan.knobs)) if moves else ()
     bars = [Bar(knob.name, float(knob.value.value), float(knob.value.low), float(knob.value.high),
                 float(low), float(high), knob.value.unit)
             for knob, (low, high) in zip(plan.knobs, ends, strict=True)]
@@ -132,29 +127,25 @@ def tornado(plan: Plan, name: str) -> Tornado:
                                        key=lambda bar: -bar.swing)))
 
 
-def _columns(inputs: Mapping[str, Any], moves: Sequence[Ends]) -> dict[str, np.ndarray]:
-    """Inputs at both ends of every move, all others at their values; arrays of (2 moves,)."""
-    columns = {symbol: np.full(2 * len(moves), float(inputs[symbol]))
+def values_at_ends(quantity: Callable[[dict[str, np.ndarray]], Any], inputs: Mapping[str, Any],
+                   moves: Sequence[Ends]) -> np.ndarray:
+    """A quantity at both ends of every move, all other inputs at their values; (moves, 2)."""
+    columns = {symbol: np.full((len(moves), 2), float(inputs[symbol]))
                for move in moves for symbol in move}
     for row, move in enumerate(moves):
         for symbol, ends in move.items():
-            columns[symbol][2 * row:2 * row + 2] = ends
-    return columns
+            columns[symbol][row] = ends
+    values = quantity({symbol: column.ravel() for symbol, column in columns.items()})
+    return np.broadcast_to(np.asarray(values, float), 2 * len(moves)).reshape(-1, 2)
 
 
-def _pairs(values: Any, moves: int) -> np.ndarray:
-    """A quantity at both ends of every move, shape (moves, 2)."""
-    return np.broadcast_to(np.asarray(values, float), (2 * moves,)).reshape(-1, 2)
-
-
-def _steps(inputs: Mapping[str, Any], names: Sequence[str]) -> Ends:
-    """Inputs a ``STEP`` below and above their values."""
-    return {name: (inputs[name] * (1 - STEP), inputs[name] * (1 + STEP)) for name in names}
-
-
-def _slopes(ends: np.ndarray, value: Any, name: str) -> list[float]:
-    """Elasticities from the ends of a step; of what may be negative the slope itself."""
-    scale = 1.0 if signed(name) else float(value)
+def slopes(quantity: Callable[[dict[str, np.ndarray]], Any], inputs: Mapping[str, Any],
+           moves: Iterable[Sequence[str]], name: str) -> list[float]:
+    """Elasticities by inputs that move together; of what may be negative the slope itself."""
+    ends = values_at_ends(quantity, inputs, [
+        {symbol: (inputs[symbol] * (1 - STEP), inputs[symbol] * (1 + STEP)) for symbol in symbols}
+        for symbols in moves])
+    scale = 1.0 if signed(name) else np.asarray(quantity({}), float).item()
     return ((ends[:, 1] - ends[:, 0]) / (2 * STEP) / scale).tolist()
 
 
@@ -211,11 +202,12 @@ def elasticities(inputs: Mapping[str, Any], attention: str,
         names: quantities; what may be negative gets d quantity / d ln(input), in its unit.
     """
     at, decode = continuous(inputs), not {*names} <= {*MEMORY_NAMES}
-    central: Any = evaluate(inputs, attention, decode=decode)
-    moved: Any = evaluate({**inputs, **_columns(inputs, [_steps(inputs, [name]) for name in at])},
-                          attention, decode=decode)
-    return {name: dict(zip(at, _slopes(_pairs(moved[name], len(at)), central[name], name),
-                           strict=True)) for name in names}
+
+    def quantity(name: str, moves: Mapping[str, Any]) -> Any:
+        return evaluate({**inputs, **moves}, attention, decode=decode)[name]
+
+    return {name: dict(zip(at, slopes(partial(quantity, name), inputs, [[symbol] for symbol in at],
+                                      name), strict=True)) for name in names}
 
 
 def answers_of(plan: Plan, name: str) -> list[Elasticity]:
@@ -246,11 +238,9 @@ def answers_of(plan: Plan, name: str) -> list[Elasticity]:
             single = [symbol for symbol in single if symbol not in moved]
     moves |= {symbol: (symbol,) for symbol in single  # a mechanism that is no knob has no effect
               if symbol != DEFINED and symbol not in PLAIN - set(CONTINUOUS)}
-    steps = [_steps(plan.inputs, members) for members in moves.values()]
-    ends = _pairs(plan.at(_columns(plan.inputs, steps), name), len(steps))
+    values = slopes(lambda moved: plan.at(moved, name), plan.inputs, moves.values(), name)
     result = [Elasticity(label, members, float(plan.inputs[members[0]]), slope)
-              for (label, members), slope in zip(moves.items(), _slopes(ends, value, name),
-                                                 strict=True)]
+              for (label, members), slope in zip(moves.items(), values, strict=True)]
     result += [arc for label in COUNTED if (arc := arc_elasticity(plan, label, name))]
     # of inputs that appear as a product alone, in the order in which they are given
     return sorted((one for one in result if one.elasticity),
@@ -265,10 +255,7 @@ def arc_elasticity(plan: Plan, label: str, name: str) -> Elasticity | None:
         return None
     ends = np.array([math.ceil(value / 2), 2 * value])
     low, high = plan.at(path_of(plan, label, f"1,{4 * value:.0f}").moves(plan, ends), name)
-    if signed(name):
-        change = (high - low) / math.log(ends[1] / ends[0])
-    elif min(low, high) > 0:
-        change = math.log(high / low) / math.log(ends[1] / ends[0])
-    else:
-        return None  # at one of them there is nothing left of it, so no ratio
-    return Elasticity(label, (label,), value, float(change), True) if change else None
+    change = (high - low if signed(name) else
+              math.log(high / low) if min(low, high) > 0 else 0.0)  # no ratio where nothing is left
+    arc = float(change) / math.log(ends[1] / ends[0])
+    return Elasticity(label, (label,), value, arc, True) if arc else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,10 @@ from calc.commands.printing import interval as span
 from calc.commands.progress import progress
 from calc.many.processes import OnProgress
 from calc.sensitivity.break_even import FIRST, SECOND, TIE, BreakEven, breakeven, doubt
-from calc.sensitivity.information import CARDS, DRAWS, RATE, Information, between, to_buy
+from calc.sensitivity.information import CARDS, DRAWS, Information, between, to_buy
 from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import (
     CARD_HOURS,
-    REQUESTS,
     TWO_POOLS,
     Limit,
     Plan,
@@ -42,7 +42,7 @@ from calc.sensitivity.plans import (
 )
 from calc.sensitivity.sobol import MOST, SAMPLES, sensitivity
 from calc.sensitivity.tornado import OWN, answers_of, tornado
-from catalogue import ParamsError, load_prices, symbols
+from catalogue import ParamsError, symbols
 from catalogue.deployments.admission import longest_request
 from catalogue.messages import Pair, messages
 from catalogue.reading import units
@@ -53,7 +53,6 @@ say = messages("calc/commands/deciding/decide")
 
 ROWS = 12  # rows of a table
 FEW = 3  # inputs of a sentence
-USED = "utilisation"  # a path of its own: share of the throughput that is used
 CURRENCIES = ("USD", "CNY")
 Shown = tuple[Any, list[Any]]  # an answer as plain data, and as lines and tables
 WAYS = ("elasticities", "tornado", "sensitivity", "information", "breakeven")
@@ -109,8 +108,6 @@ def run(args: argparse.Namespace) -> int:
             if not done:
                 raise
             stopped = True
-    if sampled := done.get("sensitivity"):
-        stopped |= sampled[0]["samples"] < (_samples(args.samples) or [SAMPLES])[0]
     code = INTERRUPTED if stopped else OK
     if args.json:
         print_json({"scenario": plan.scenario.id, "quantity": name, "unit": unit_of(name),
@@ -164,20 +161,20 @@ def tornado_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProgres
     inputs = [input_words(bar.name) for bar in result.bars if bar.name != OWN][:FEW]
     line = say("decides", inputs=listing(inputs), own=result.bars[0].name == OWN) if inputs else (
         say("nothing-moves"))
-    return result.as_json(), [spoken(line), table]
+    bars = [asdict(bar) | {"swing": bar.swing} for bar in result.bars]
+    return {"value": result.value, "bars": bars}, [spoken(line), table]
 
 
 def sensitivity_answer(args: argparse.Namespace, plan: Plan, name: str, report: OnProgress
                        ) -> Shown:
     """Sobol indices of the inputs."""
-    samples, = _samples(args.samples) or [SAMPLES]
-    result = sensitivity(plan, name, samples, report)
+    result = sensitivity(plan, name, _samples(args.samples, SAMPLES), report)
     table = Table(*map(spoken, (common("input"), common("alone"), say("in-company"))),
                   title=spoken(say("share-of-variance")))
     for index in result.indices[:ROWS]:
         table.add_row(input_words(index.name), f"{index.first:.3f} ± {index.first_error:.3f}",
                       f"{index.total:.3f} ± {index.total_error:.3f}")
-    return result.as_json(), [table, spoken(say(
+    return asdict(result), [table, spoken(say(
         "evaluations", count=f"{result.evaluations:,}", samples=f"{result.samples:,}",
         log=result.in_log, deviation=f"{result.deviation:.1%}"))]
 
@@ -187,8 +184,6 @@ def sensitivity_answer(args: argparse.Namespace, plan: Plan, name: str, report: 
 
 def break_even_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
     """Where one of two deployments stops being the better one."""
-    if args.breakeven == USED:
-        return service_answer(args, plan)
     other = against(plan, args.scenario, args.settings, args.against)
     path = path_of(plan, args.breakeven, args.between)
     check_quantity(other, name)
@@ -196,9 +191,9 @@ def break_even_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProg
                       limit=_limit(args.limit, plan))
     unsure = None if args.limit or signed(name) else doubt(plan, other, path, name,
                                                            _share(args.margin))
-    data = result.as_json() | {
+    data = asdict(result) | {
         "path": path.name, "unit": path.unit, "first": plan.label, "second": other.label,
-        "now": float(plan.inputs[path.symbols[0]]), "doubt": unsure.as_json() if unsure else None}
+        "now": float(plan.inputs[path.symbols[0]]), "doubt": asdict(unsure) if unsure else None}
     return data, [*break_even_lines(result, plan, other, path),
                   *([spoken(say(
                       "doubt", turns=unsure.low is not None and unsure.high is not None,
@@ -206,34 +201,6 @@ def break_even_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProg
                       first=_called(plan.label), share=f"{unsure.first:.0%}",
                       second=_called(other.label), other=f"{unsure.second:.0%}"))]
                     if unsure else [])]
-
-
-def service_answer(args: argparse.Namespace, plan: Plan) -> Shown:
-    """From which utilisation cards are cheaper than a service that is paid by the token."""
-    from calc.costing.ownership import card_hour, stated, unpriced, way_of
-    from calc.sensitivity.break_even import utilisation
-
-    service = load_prices(args.against)
-    device = plan.scenario.device
-    hour = (card_hour(device, way_of(device)) if args.price is None else
-            stated(args.price if "/" in args.price else f"{args.price}/h"))
-    if hour is None:
-        raise ParamsError(spoken(unpriced(device.id, "own")))
-    result, unsure = utilisation(plan, hour, service)
-    names, seller = (plan.label, service.name["en"]), (service.name["en"], service.name["zh"])
-    low, high = (f"{end:.0%}" for end in (result.low, result.high))
-    outcome = say("throughout", who=seller) if result.always == SECOND else (
-        say("from-on", who=plan.label, at=f"{result.turns[0].at:.1%}") if result.turns else
-        say("throughout", who=plan.label))
-    ends = () if unsure.low is None or unsure.high is None else (unsure.low, unsure.high)
-    price = hour.per(f"{hour.currency}/h")
-    data = result.as_json() | {"path": USED, "unit": "1", "first": names[0], "second": names[1],
-                              "card_hour": price, "doubt": unsure.as_json()}
-    start, end = (f"{end:.0%}" for end in ends or (0.0, 0.0))
-    return data, [
-        spoken(say("used", low=low, high=high, price=amount(price[0], hour.currency),
-                   service=seller, told=outcome, ends=bool(ends), least=start, most=end)),
-        spoken(say("service-cheaper", share=f"{unsure.second:.0%}"))]
 
 
 def break_even_lines(result: BreakEven, plan: Plan, other: Plan, path: Path) -> Iterable[str]:
@@ -264,17 +231,15 @@ def break_even_lines(result: BreakEven, plan: Plan, other: Plan, path: Path) -> 
 
 def information_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
     """The value of knowing each input before a choice or a purchase."""
-    draws, = _samples(args.samples) or [DRAWS]
+    draws = _samples(args.samples, DRAWS)
     price, currency = money_of(args.price)
     if args.demand is not None:
-        if args.late is None or args.against is not None or name != CARD_HOURS:
+        if args.late is None or args.against or args.limit or name != CARD_HOURS:
             raise ParamsError(spoken(say("demand-needs")))
-        limit = _limit(args.limit, plan)
-        if limit and limit.name != "tpot":
-            raise ParamsError(spoken(say("limit-of-purchase", name=limit.name)))
-        demand, of = demand_of(args.demand, limit)
-        result = to_buy(plan, demand, quantity("--late", args.late, "1"), price, draws,
-                       limit, of)
+        demand = float(quantity("--demand", args.demand, "token/s"))
+        if demand <= 0:
+            raise ParamsError(spoken(say("no-demand", text=args.demand)))
+        result = to_buy(plan, demand, quantity("--late", args.late, "1"), price, draws)
         unit, words = currency or CARDS, currency or spoken(say("cards"))
     elif args.against is not None:
         other = against(plan, args.scenario, args.settings, args.against)
@@ -297,16 +262,13 @@ def information_lines(result: Information, unit: str) -> list[Any]:
         spoken(say("would-take", option=_called(result.options[result.taken]),
                    loss=amount(result.losses[result.taken], unit), share=f"{result.wrong:.0%}")),
         spoken(say("perfect", saved=amount(result.perfect, unit)))]
-    if any(result.needed):
-        few, half, most = (spoken(common("none")) if cards is None else amount(round(cards))
-                           for cards in result.needed)
+    if result.needed:
+        few, half, most = (amount(round(cards)) for cards in result.needed)
         lines.append(spoken(say("cards-needed", half=half, few=few, most=most)))
     table = Table(*map(spoken, (say("measured-first"), say("saves", unit=unit),
                                 say("changes-choice"))), title=spoken(say("worth")))
     for worth in [one for one in result.worths if one.value > one.scatter][:ROWS]:
         table.add_row(input_words(worth.name), plain(worth.value), f"{worth.changes:.0%}")
-    if result.unmet:
-        lines.append(spoken(say("unmet", share=f"{result.unmet:.1%}")))
     return [*lines, table, spoken(say("draws", count=f"{result.draws:,}",
                                       scatter=plain(result.worths[0].scatter)))]
 
@@ -329,9 +291,9 @@ def input_words(name: str) -> str:
                       plain.replace("_", " ").replace(".", " of "))
 
 
-def _samples(text: str | None) -> list[int]:
-    """The number of samples, if one is given; what is not a whole number is no power of two."""
-    return [] if text is None else [int(min(quantity("--samples", text, "1"), MOST))]
+def _samples(text: str | None, usual: int) -> int:
+    """The number of samples; what is not a whole number is no power of two."""
+    return usual if text is None else int(min(quantity("--samples", text, "1"), MOST))
 
 
 def _share(text: str) -> float:
@@ -349,19 +311,6 @@ def _limit(text: str | None, plan: Plan) -> Limit | None:
         raise ParamsError(spoken(say("no-limit", text=text[:60])))
     check_quantity(plan, name)
     return Limit(name, float(quantity(f"--limit {name}", written, unit_of(name))))
-
-
-def demand_of(text: str, limit: Limit | None) -> tuple[float, str]:
-    """What is to be bought for: tokens per second, or users at once where a limit says how many
-    of them a deployment can have.
-    """
-    users = text.strip().endswith("request")
-    demand = float(quantity("--demand", text, "request" if users else "token/s"))
-    if demand <= 0:
-        raise ParamsError(spoken(say("no-demand", text=text)))
-    if users and limit is None:
-        raise ParamsError(spoken(say("users-need-limit", text=text)))
-    return demand, REQUESTS if users else RATE
 
 
 def money_of(text: str | None) -> tuple[float, str]:

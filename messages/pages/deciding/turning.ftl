@@ -97,14 +97,6 @@ that-or-more =
     .en = that or more
     .zh = 达到这一幅度
 
-utilisation-for-h200 =
-    .en = utilisation from which eight H200 at { $price } per card and hour, with { $model } for { $users } requests at once of { $prompt } + { $answer } tokens, are cheaper than DeepSeek's own service (another model, { $sold }, { $hours }: { $input } and { $output } USD per million tokens in and out)
-    .zh = 利用率多高时八张 H200（卡时价 { $price }，运行 { $model }，{ $users } 个并发请求，输入 { $prompt }、输出 { $answer } token）比 DeepSeek 官方 API 便宜（API 是另一个模型 { $sold }，{ $hours }，每百万输入、输出 token { $input } 与 { $output } 美元）
-
-used-of-day =
-    .en = { $share } (mean of a day's load curve)
-    .zh = { $share }（一天负载的平均）
-
 two-servers-of-910b2 =
     .en = two servers of eight 910B2, W8A8, EP16
     .zh = 两台 8×910B2，W8A8，EP16
@@ -134,14 +126,6 @@ now =
 other-questions =
     .en = The other questions
     .zh = 其余问题
-
-owning =
-    .en = owning
-    .zh = 自有
-
-service =
-    .en = the service
-    .zh = 官方 API
 
 never-throughout =
     .en = at any value: { $plan }

@@ -19,7 +19,7 @@ from calc.sensitivity.plans import (
     quantity_label,
     unit_of,
 )
-from calc.sensitivity.sobol import Index, Sensitivity, sensitivities
+from calc.sensitivity.sobol import Index, Sensitivity, sensitivity
 from calc.sensitivity.tornado import OWN, Bar, Elasticity, Tornado, answers_of, tornado
 from catalogue import ParamsError
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
@@ -128,7 +128,7 @@ def slopes(page: Deciding) -> None:
 
 def sobol_by_design_size(page: Deciding) -> list[Sensitivity]:
     """Sobol indices of the time per output token, by the size of the design."""
-    found = sensitivities(page.plan, "tpot", SAMPLES)
+    found = [sensitivity(page.plan, "tpot", samples) for samples in SAMPLES]
     last = found[-1]
 
     def total(of: Sensitivity) -> Column:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import catalogue
-from calc.costing.ownership import card_hour
 from calc.sensitivity.break_even import (
     FIRST,
     SECOND,
@@ -17,17 +16,14 @@ from calc.sensitivity.break_even import (
     Doubt,
     breakeven,
     doubt,
-    utilisation,
 )
 from calc.sensitivity.information import between
 from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import Limit, Plan, against, plan_of
 from calc.sensitivity.tornado import OWN
-from catalogue.messages import Pair, join, messages, pair
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.units import NONE, human
-from notebooks.pages.deciding.costs import HOURS, per_million
 from notebooks.pages.deciding.deciding import label, with_note
-from notebooks.pages.deciding.front.standard import question
 from notebooks.show.columns import Column
 from notebooks.show.display import table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
@@ -41,9 +37,6 @@ ON_CARDS = "s1-expert-tiers-on-cards,parallelism.expert_parallel=32"
 FITTING = ("precision=w8a8-int8", "parallelism.expert_parallel=16", "workload.concurrency=32")
 TENTH, QUARTER = 0.1, 0.25
 OPEN = 6  # questions that are not folded
-
-
-USED = Path("utilisation", (), "1", 0.0, 1.0, False)
 
 
 @dataclass(frozen=True)
@@ -110,8 +103,6 @@ CASES = (
          "s0-scenario-1", (), "precision=w8a8-int8", "workload.context_tokens", "tpot", SAVED,
          margin=TENTH, span="2,1000000"),
 )
-PRICED = (("R1", "h200-r1-sglang-tp8"), ("V3.2", "h200-v32-vllm-dp8"))
-SERVICE = "deepseek-api"
 CHOICES = (
     Case(say("two-servers-of-910b2"), "s0-scenario-1",
          FITTING, TP16, "", "card_hours", NARROW),
@@ -144,39 +135,11 @@ def turns(cases: Sequence[Case] = CASES) -> None:
         sure = None if case.limit else doubt(first, second, path, case.quantity, case.margin)
         rows.append((case, _now(first, path), _answer(case, found, first, second, path),
                      _doubted(sure, case, path)))
-    rows += [_of_price(model, reference) for model, reference in PRICED]
     table(rows, [
         Column(lambda row: row[0].question, say("question")),
         Column(lambda row: catalogue.load_scenario(row[0].reference).heading, common("deployment")),
         Column(1, say("now")), Column(2, common("answer")), Column(3, common("interval"))],
         wide=True, folded=say("other-questions"), first=OPEN)
-
-
-def _of_price(model: str, reference: str) -> tuple[Case, Pair, Pair, Pair]:
-    """The row of a deployment that is held against a service; now it is used as a day leaves it."""
-    plan, service = plan_of(reference), catalogue.load_prices(SERVICE)
-    hour = card_hour(plan.scenario.device)
-    assert hour is not None
-    found, sure = utilisation(plan, hour, service)
-    asked, sold = plan.inputs, service.current
-    assert sold is not None
-    assert sold.model is not None
-    words = say(
-        "utilisation-for-h200", model=model, sold=pair(sold.model), hours=HOURS[sold.hours],
-        input=fmt_fixed(per_million(sold.input)), output=fmt_fixed(per_million(sold.output)),
-        users=fmt_int(asked["concurrency"]), prompt=fmt_int(asked["input_tokens"]),
-        answer=fmt_int(asked["output_tokens"]),
-        price=f"{fmt_fixed(hour.per(f'{hour.currency}/h')[0])} {hour.currency}")
-    owned, seller = say("owning"), say("service")
-    if found.always:
-        answer = say("never-throughout", plan=(owned, seller)[found.always == SECOND])
-    else:
-        at = fmt_percent(found.turns[0].at, 0)
-        answer = say("below-from-there", value=at, before=seller, after=owned, more=0, last=at,
-                     final=owned, short=0)
-    now = say("used-of-day", share=fmt_percent(1 / catalogue.load("loads", question().day).peak, 0))
-    case = Case(words, reference, (), SERVICE, "", "", (owned, seller))
-    return case, now, answer, _doubted(sure, case, USED)
 
 
 def choices(cases: Sequence[Case] = CHOICES) -> None:

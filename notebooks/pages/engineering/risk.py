@@ -22,9 +22,10 @@ from calc.capacity.availability import Fleet
 from calc.costing.cost import Cost, CostOptions, cost
 from calc.costing.ownership import YEAR, converted, prices_of
 from calc.launching.monitoring import Predicted, predicted
-from calc.sensitivity.information import Information, Worth, measured, to_buy
+from calc.sensitivity.information import Information, Worth, to_buy
 from calc.sensitivity.plans import Plan, plan_of
 from calc.sensitivity.sobol import priors, scores_of
+from calc.sensitivity.tornado import OWN
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.ledger import Risk
@@ -325,5 +326,5 @@ def acceptance() -> None:
 def _known(late: float) -> tuple[Worth, Worth]:
     """What it is worth to run the plan first, and to know the input that is worth most."""
     worths = bought(late).worths
-    return (next(worth for worth in worths if measured(worth.name)),
-            next(worth for worth in worths if not measured(worth.name)))
+    return (next(worth for worth in worths if worth.name == OWN),
+            next(worth for worth in worths if worth.name != OWN))

@@ -34,13 +34,6 @@ class TestDecide:
         assert (turn["before"], turn["after"], turn["kind"]) == ("second", "first", "crossing")
         assert found["doubt"]["low"] < turn["at"] < found["doubt"]["high"]
 
-    def test_dear_card_never_breaks_even_with_a_service(self, answer):
-        args = ("decide", "h200-r1-sglang-tp8", "--breakeven=utilisation", "--against=deepseek-api")
-        found = answer(*args)["breakeven"]
-        turn, = found["turns"]
-        assert 0 < found["doubt"]["low"] < turn["at"] < found["doubt"]["high"] < 1
-        assert answer(*args, "--price=100 USD")["breakeven"]["always"] == "second"
-
 
 class TestCost:
     def amounts(self, answer, *options):

@@ -7,8 +7,8 @@ import pytest
 
 from calc.answer.estimate import predicted
 from calc.sensitivity.information import BINS, between, information, to_buy
-from calc.sensitivity.plans import Limit, against, plan_of
-from calc.sensitivity.sobol import priors, scores_of, sensitivities, sensitivity
+from calc.sensitivity.plans import against, plan_of
+from calc.sensitivity.sobol import priors, scores_of, sensitivity
 from calc.sensitivity.tornado import OWN, Bar, answers_of, elasticities, own_sides, tornado
 from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import NORMAL_90
@@ -91,13 +91,12 @@ def test_indices_of_a_product_are_shares_of_its_variance():
     plan = law({"a": 1.0, "b": 1.0, "c": 2.0}, [knob("a", *ends), knob("b", *ends),
                                                 knob("c", 1, 2, 3)],
                **{MEMORY: lambda at: at.a * at.b**2 + 0 * at.c})
-    small, result = sensitivities(plan, MEMORY, [64, 256])
+    result = sensitivity(plan, MEMORY, 256)
     assert (result.samples, result.evaluations, result.in_log) == (256, 256 * 5, True)
     assert result.deviation == pytest.approx(math.sqrt(5) / NORMAL_90, rel=0.03)
     for index, name, share in zip(result.indices, "bac", (0.8, 0.2, 0), strict=True):
         assert index.name == name
         assert (index.first, index.total) == pytest.approx((share, share), abs=0.05)
-    assert small == sensitivity(plan, MEMORY, 64)  # the beginning of a larger design
 
 
 def test_indices_of_a_signed_quantity_with_interactions():
@@ -159,9 +158,7 @@ def test_worth_in_a_linear_decision():
         [worth(1.0), worth(known), worth(unknown), 0], rel=0.03, abs=3 * result.worths[0].scatter)
 
 
-PURCHASE = law({"a": 10.0, "data_parallel": 1.0, "concurrency": 1.0}, [knob("a", 5, 10, 20)], **{
-    RATE: lambda at: at.a, "tpot": lambda at: at.concurrency / at.a,
-    ROOM: lambda at: 1000 - at.concurrency})
+PURCHASE = law({"a": 10.0}, [knob("a", 5, 10, 20)], **{RATE: lambda at: at.a})
 
 
 def test_a_purchase_equals_a_plain_loop_over_its_draws():
@@ -179,13 +176,9 @@ def test_a_purchase_equals_a_plain_loop_over_its_draws():
     assert result.needed == tuple(8 * np.quantile(needed, (0.1, 0.5, 0.9), method="higher"))
 
 
-def test_dearer_later_buys_more_now_and_a_tighter_limit_takes_more_cards():
+def test_dearer_later_buys_more_now():
     cheap, dear = (to_buy(PURCHASE, 300.0, late, draws=DRAWS) for late in (1.2, 4.0))
     assert (dear.taken, dear.perfect) > (cheap.taken, cheap.perfect)
-    loose, tight = (to_buy(PURCHASE, 300.0, 2.0, draws=DRAWS, limit=Limit("tpot", most),
-                           of="concurrency") for most in (10.0, 2.0))
-    assert loose.needed[1] < tight.needed[1]
-    assert loose.unmet == tight.unmet == 0
 
 
 @pytest.mark.parametrize(("name", "sign"), [("card_hours", 1), ("throughput_per_card", -1)])
@@ -210,8 +203,7 @@ ERRORS = [
      "no value at the far ends"),
     (lambda: to_buy(PURCHASE, 30.0, 0.5), "expected 1 to below 1000"),
     (lambda: to_buy(PURCHASE, 1e9, 2.0), r"--demand: takes .* deployments of"),
-    (lambda: to_buy(PURCHASE, 30.0, 2.0, draws=1536), "a power of two from 1024"),
-    (lambda: to_buy(PURCHASE, 30.0, 2.0, limit=Limit("tpot", 0.05)), "expected a higher one")]
+    (lambda: to_buy(PURCHASE, 30.0, 2.0, draws=1536), "a power of two from 1024")]
 
 
 @pytest.mark.parametrize(("call", "message"), ERRORS)

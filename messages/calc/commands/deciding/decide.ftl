@@ -25,12 +25,12 @@ help-samples =
     .zh = --sensitivity 的设计样本数，或 --information 的抽样数
 
 help-breakeven =
-    .en = at which values of PATH the deployment and --against are equal; utilisation, from which it is cheaper than a service
-    .zh = PATH 取何值时该部署与 --against 相当；取 utilisation 时，为比 API 服务便宜的利用率
+    .en = at which values of PATH the deployment and --against are equal
+    .zh = PATH 取何值时该部署与 --against 相当
 
 help-against =
-    .en = the same with changes, another deployment, or 'pools': prefill and decode on cards of their own; beside utilisation a service's prices, e.g. deepseek-api
-    .zh = 改动后的同一部署、另一个部署，或 'pools'（预填充与解码分用不同的卡）；与 utilisation 同用时为一种服务的价格，例如 deepseek-api
+    .en = the same with changes, another deployment, or 'pools': prefill and decode on cards of their own
+    .zh = 改动后的同一部署、另一个部署，或 'pools'（预填充与解码分用不同的卡）
 
 help-between =
     .en = range of PATH that is searched
@@ -52,8 +52,8 @@ help-information =
 
 # number: an example
 help-demand =
-    .en = output tokens per second to buy for, e.g. '50000 token/s', or, with --limit tpot=..., users at once: '512 request'
-    .zh = 采购所需的每秒输出 token 数，例如 '50000 token/s'；与 --limit tpot=... 同用时可为同时在线用户数，例如 '512 request'
+    .en = output tokens per second to buy for, e.g. '50000 token/s'
+    .zh = 采购所需的每秒输出 token 数，例如 '50000 token/s'
 
 help-late =
     .en = price of a card that turns out to be missing, over today's
@@ -152,29 +152,6 @@ evaluations =
        *[no] { "" }
     }；置信度 95%。
 
-throughout =
-    .en = { $who } throughout
-    .zh = 始终是 { $who } 较优
-
-from-on =
-    .en = { $who } from { $at } on
-    .zh = 从 { $at } 起 { $who } 较优
-
-# number: the intervals of all answers
-used =
-    .en = Utilisation from { $low } to { $high }, a card-hour at { $price }, against { $service }: { $told }{ $ends ->
-        [yes] { " " }(80% interval { $least } to { $most })
-       *[no] { "" }
-    }.
-    .zh = 利用率从 { $low } 到 { $high }，卡时价 { $price }，与 { $service } 相比：{ $told }{ $ends ->
-        [yes] （80% 区间 { $least } 至 { $most }）
-       *[no] { "" }
-    }。
-
-service-cheaper =
-    .en = In { $share } of the cases the service is cheaper even at full use.
-    .zh = { $share } 的情形下，即使满载仍是 API 服务更便宜。
-
 both-alike =
     .en = both alike
     .zh = 两者相当
@@ -231,12 +208,8 @@ doubt =
     }{ $share } 的情形下 { $first } 始终更优，{ $other } 的情形下 { $second } 始终更优。
 
 demand-needs =
-    .en = --demand: expected --late FACTOR beside it, and neither --against nor --quantity.
-    .zh = --demand：还应给出 --late FACTOR，且不应有 --against 或 --quantity。
-
-limit-of-purchase =
-    .en = --limit { $name }: what is bought is sized by the time per token, expected tpot.
-    .zh = --limit { $name }：采购量按每 token 时间确定，应为 tpot。
+    .en = --demand: expected --late FACTOR beside it, and neither --against, --limit nor --quantity.
+    .zh = --demand：还应给出 --late FACTOR，且不应有 --against、--limit 或 --quantity。
 
 cards =
     .en = cards
@@ -289,10 +262,6 @@ worth =
     .en = What knowing it is worth
     .zh = 实测的价值
 
-unmet =
-    .en = In { $share } of the cases no number of requests keeps the limit, so that no purchase helps; they are left out.
-    .zh = { $share } 的情形下任何请求数都不满足约束，采购也无济于事；这些情形已排除。
-
 draws =
     .en = { $count } draws; below { $scatter } nothing is told apart from nothing.
     .zh = 抽样 { $count } 次；低于 { $scatter } 的与零无从区分。
@@ -310,10 +279,6 @@ no-limit =
 no-demand =
     .en = --demand { $text }: expected more than none.
     .zh = --demand { $text }：应大于零。
-
-users-need-limit =
-    .en = --demand { $text }: how many of them a deployment can have is said by a limit, expected --limit tpot=VALUE beside it.
-    .zh = --demand { $text }：一个部署能容纳多少由限制决定，还应给出 --limit tpot=VALUE。
 
 # number: an example
 no-money =
@@ -340,10 +305,10 @@ working =
 
 interrupted =
     .en = Interrupted: { $way ->
-        [sensitivity] the shares of variance are of fewer samples than asked for, or missing.
+        [sensitivity] the shares of variance are missing.
        *[other] what follows is not known.
     }
     .zh = 已中断：{ $way ->
-        [sensitivity] 方差份额的样本少于要求，或未算出。
+        [sensitivity] 方差份额未算出。
        *[other] 其余各项未算出。
     }
