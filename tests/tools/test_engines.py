@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from catalogue import library
 from catalogue.assertions import assertions
 from catalogue.engine import engine_of
 from catalogue.reading import yamlfile
@@ -20,7 +21,7 @@ from tools.engines.checks import CONFIGURATION, checks, location, plainly
 from tools.engines.command_line import arguments
 from tools.engines.exported_metrics import metrics
 from tools.engines.extract import ENGINES
-from tools.engines.merge import merge, text
+from tools.engines.merge import merge, split, text
 from tools.engines.package import Package
 from tools.engines.source import ExtractError, Release, find, load
 from tools.engines.variables import options, variables
@@ -62,14 +63,14 @@ class EngineArgs:
         parser.add_argument("--block-size", type=int, default=EngineArgs.block_size,
                             choices=[32, 8, 16])
         parser.add_argument("--enforce-eager", action="store_true")
-        parser.add_argument("--quantization", type=nullable_str, choices=[*METHODS, None])
+        parser.add_argument("--quantization", type=nullable_str, choices=METHODS)
 ''')
     assert result == {
         "--model": {"type": "str", "default": "some/model"},
         "--tensor-parallel-size": {"type": "int", "default": 1, "aliases": ["-tp"]},
         "--block-size": {"type": "int", "default": 16, "choices": [8, 16, 32]},
         "--enforce-eager": {"type": "bool", "default": False},
-        "--quantization": {"type": "str", "default": None, "choices": ["None", "awq", "gptq"]}}
+        "--quantization": {"type": "str", "default": None, "choices": ["awq", "gptq"]}}
 
 
 def test_fields_of_a_configuration_class_in_another_module() -> None:
@@ -92,21 +93,20 @@ class EngineArgs:
         group.add_argument("--len", **{**cache_kwargs["len"], "default": None})
 ''', **{"vllm/config/__init__.py": "from vllm.config.cache import CacheConfig\n",
     "vllm/config/cache.py": '''
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 from pydantic import Field
 
 CacheDType = Literal["fp8", "auto"]
 
 @config
 class CacheConfig:
-    DEFAULT: ClassVar[int] = 128
     cache_dtype: CacheDType = "auto"
     space: float | None = Field(default=4, gt=0)
     prefix: bool | None = None
     sizes: list[int] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=lambda: made())
     backend: Literal["a", "b"] | str | None = None
-    len: int = Field(default=DEFAULT, ge=1)
+    len: int = Field(default=128, ge=1)
 '''})
     assert result == {
         "--cache-dtype": {"type": "str", "default": "auto", "choices": ["auto", "fp8"]},
@@ -173,14 +173,8 @@ environment_variables = {
         "VLLM_ELSEWHERE": {"type": "int", "default": 3}}
 
 
-@pytest.mark.parametrize("source", ['''
-class AscendConfig:
-    def __init__(self, vllm_config):
-        additional_config = vllm_config.additional_config
-        graph_config = additional_config.get("graph_config", {})
-        self.refresh = additional_config.get("refresh", False)
-        self.size = graph_config.get("size", 4)
-''', '''
+def test_keys_of_the_additional_configuration() -> None:
+    result = options(Package({"a.py": '''
 @config
 class GraphConfig:
     size: int = 4
@@ -189,12 +183,10 @@ class GraphConfig:
 class AscendConfig:
     graph_config: GraphConfig = field(default_factory=dict)
     refresh: bool = False
-'''])
-def test_keys_of_the_additional_configuration(source: str) -> None:
-    result = options(Package({"a.py": source}), "a.py", "AscendConfig")
+'''}), "a.py", "AscendConfig")
     assert result == {"graph_config": {"type": "json", "default": {}},
-                     "graph_config.size": {"type": "int", "default": 4},
-                     "refresh": {"type": "bool", "default": False}}
+                      "graph_config.size": {"type": "int", "default": 4},
+                      "refresh": {"type": "bool", "default": False}}
 
 
 def test_metrics_by_scraped_name() -> None:
@@ -204,25 +196,20 @@ class Logger:
         self.a = self._gauge_cls(name="vllm:running", documentation="Running.")
         self.b = self._counter_cls(name="vllm:tokens", documentation="Tokens.")
         self.c = Histogram(name="vllm:seconds", documentation="Time.")
-        if self.show_hidden_metrics:
-            self.d = self._gauge_cls(name="vllm:old",
-                                     documentation="DEPRECATED: use vllm:running instead.")
+        self.d = self._gauge_cls(name="vllm:old",
+                                 documentation="DEPRECATED: use vllm:running instead.")
         specs = [("vllm:drafts", "Drafts."), ("vllm:accepted", "Accepted.")]
         self.e = [self._counter_cls(name=name, documentation=doc) for name, doc in specs]
         self.f = make("vllm:elsewhere")
-''', "vllm/engine/metrics.py": '''
-a = prometheus_client.Gauge(name="vllm:running", documentation="Running.")
-b = prometheus_client.Gauge(name="vllm:swapped", documentation="Swapped.")
-'''}), "vllm:", "vllm/engine/metrics.py")
+'''}), "vllm:")
     assert result == {
         "vllm:running": {"type": "gauge"},
         "vllm:tokens_total": {"type": "counter"},
         "vllm:seconds": {"type": "histogram"},
-        "vllm:old": {"type": "gauge", "deprecated": True, "use": "vllm:running", "hidden": True},
+        "vllm:old": {"type": "gauge", "deprecated": True, "use": "vllm:running"},
         "vllm:drafts_total": {"type": "counter"},
         "vllm:accepted_total": {"type": "counter"},
-        "vllm:elsewhere": {"type": None, "dynamic": True},
-        "vllm:swapped": {"type": "gauge", "v0": True}}
+        "vllm:elsewhere": {"type": None, "dynamic": True}}
 
 
 def released(*releases: dict) -> list:
@@ -243,6 +230,15 @@ def test_merge_records_since_until_gaps_and_changes() -> None:
         "--gone": one | {"since": "1.0", "until": "1.0"},
         "--long": one | {"since": "1.0", "until": "2.0",
                          "changes": [{"release": "2.0", "aliases": ["--short"]}]}}
+
+
+@pytest.mark.parametrize("path", sorted((library.ROOT / "engines").glob("**/*.yml")),
+                         ids=lambda path: path.stem)
+def test_releases_of_a_file_merge_to_the_file(path: Path) -> None:
+    written = path.read_text("utf-8")
+    merged = yaml.safe_load(written)
+    if "releases" in merged:
+        assert text(path.stem, merged["title"], merge(split(merged))) == written
 
 
 def test_merged_file_reads_back(tmp_path: Path) -> None:
@@ -338,3 +334,5 @@ def test_catalogue_is_written_and_read(tmp_path: Path) -> None:
     index = every_release("vllm", {ARGS: DECLARED, "vllm/envs.py": "print 'Python 2'\n"})
     assert main(["arguments", "--only", "vllm"], tmp_path, index) == 0
     assert list(engine_of(yamlfile.read(tmp_path / "vllm.yml")).entries["arguments"]) == ["--port"]
+    index.bodies.clear()  # releases that the file has are not read again
+    assert main(["arguments", "--only", "vllm"], tmp_path, index) == 0

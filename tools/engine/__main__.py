@@ -1,10 +1,10 @@
 """``make engine``: what ``deploy`` writes, in a real engine on this machine's processor.
 
-``python -m tools.engine [PART ...] [--environment DIR]``; parts: serve, own, lines, answers,
-sglang, sglang-answers, ascend, ascend-answers; default: all. Results (what, saw, expected, ok) are
-recorded in ``notebooks/pages/deciding/engine.json``; the exit code is 1 if a row is not as
-expected. A processor is no card of the catalogue: this tests that commands start and that flags,
-metrics, rules, bench and calibration fit together. Its speed tests no prediction.
+``python -m tools.engine [PART ...] [--environment DIR]``; parts: serve, own, lines, sglang, ascend;
+default: all. Results (what, saw, expected, ok) are recorded in
+``notebooks/pages/deciding/engine.json``; the exit code is 1 if a row is not as expected. A
+processor is no card of the catalogue: this tests that commands start and that flags, metrics,
+rules, bench and calibration fit together. Its speed tests no prediction.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ ROOT = catalogue.ROOT.parent
 RESULTS = ROOT / "notebooks/pages/deciding/engine.json"
 PARTS: dict[str, Callable[[Environment, Path, Path], Iterator[Row]]] = {
     "serve": served.rows, "own": processor.rows, "lines": lines.VLLM.rows,
-    "answers": lines.VLLM.answer_rows, "sglang": lines.SGLANG.rows,
-    "sglang-answers": lines.SGLANG.answer_rows, "ascend": lines.VLLM_ASCEND.rows,
-    "ascend-answers": lines.VLLM_ASCEND.answer_rows}
+    "sglang": lines.SGLANG.rows, "ascend": lines.VLLM_ASCEND.rows}
 
 
 def main(arguments: list[str]) -> int:

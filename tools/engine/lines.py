@@ -44,7 +44,6 @@ OF_A_SHELL = ("PWD", "SHLVL", "_", "OLDPWD", "LC_CTYPE")
 INSIDE = Path(__file__).with_name("inside.py")
 GENERATIONS = {  # mechanisms -> name in the plug-in
     "ascend-910b": "A2", "ascend-910c": "A3", "ascend-950": "A5"}
-ANY_CARD = "r1-matrix"  # a goal that is searched for each card by itself
 LONGEST = 160  # characters of a refusal
 DATA = yaml.safe_load(Path(__file__).with_name("lines.yml").read_text("utf-8"))
 ROUTER: str = DATA["sglang"]["router"]
@@ -78,20 +77,6 @@ def candidates(engine: str) -> Iterator[str]:
         pools = catalogue.load_pools(name)
         if pools and engine in fitting(pools[0].device):
             yield name
-
-
-def answers(python: Path, folder: Path, engine: str) -> Iterator[str]:
-    """Files of the first answers to the shipped goals on cards that an engine supports.
-
-    Answers that are in the folder are used; each goal is searched for all engines.
-    """
-    for goal in catalogue.names("goals"):
-        if goal != ANY_CARD and not (folder / f"{goal}-1.yml").exists():
-            subprocess.run([python, "-m", "calc", "search", goal, "-o", folder, "--workers", "1"],
-                           cwd=catalogue.ROOT.parent, capture_output=True, check=False)
-    for path in sorted(folder.glob("*-1.yml")):
-        if engine in fitting(catalogue.load_deployment(str(path))[0].device):
-            yield str(path)
 
 
 def recorded_lines(folder: Path, checkpoint: Path) -> list[Line]:
@@ -138,11 +123,11 @@ def written(release: str, folder: Path, names: Iterable[str]
     Args:
         release: engine and release for which they are written, ``vllm@0.33.0``.
         folder: to write; scripts that are there are used.
-        names: of deployments, or paths of their files.
+        names: of deployments.
     """
     lines, refused = {}, {}
     for name in names:
-        target = folder / Path(name).name.removesuffix(".yml")  # identifiers may contain dots
+        target = folder / name
         try:
             if not target.exists():
                 pools, _ = started_pools(named_pools(name, engine=release)[0])
@@ -213,27 +198,8 @@ class Release:
                   for name, argv in self.broken.items()]
         card = card_of(catalogue.load_device(self.device), 8) if self.device else {}
         yield refusals(self.verdicts(environment, card, broken), len(broken))
-        yield from self.check(environment, folder / self.engine, candidates(self.engine),
-                              f"deployments under {self.engine}")
-
-    def answer_rows(self, environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
-        """Check the lines of the first answers to the shipped goals."""
-        yield from self.check(environment, folder / f"{self.engine}-answers",
-                              answers(python, folder / "answers", self.engine),
-                              "first answers to goals")
-
-    def check(self, environment: Environment, folder: Path, names: Iterable[str], kind: str
-              ) -> Iterator[Row]:
-        """Check the lines of deployments.
-
-        Args:
-            environment: in which the engine is installed.
-            folder: of the scripts.
-            names: of the deployments, or paths of their files.
-            kind: of the deployments, in words.
-        """
-        lines, refused = written(f"{self.engine}@{self.version}", folder, names)
-        card: dict[str, Any] = {}
+        lines, refused = written(f"{self.engine}@{self.version}", folder / self.engine,
+                                 candidates(self.engine))
         by_card: dict[str, list[Line]] = {}
         for name, started in lines.items():
             scenario = catalogue.load_deployment(name)[0]
@@ -244,7 +210,7 @@ class Release:
                 line for line in started if self.program in ("", line.program))
         verdicts = [verdict for card_text, several in by_card.items()
                     for verdict in self.verdicts(environment, json.loads(card_text), several)]
-        yield from judged(verdicts, refused, kind)
+        yield from judged(verdicts, refused, f"deployments under {self.engine}")
 
     def verdicts(self, environment: Environment, card: dict[str, Any], lines: Iterable[Line]
                  ) -> list[dict[str, Any]]:

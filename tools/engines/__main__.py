@@ -5,8 +5,10 @@
 ``arguments`` are options, variables and metrics of engines and their tools, ``checks`` the places
 of the checks that ``params/engines/assertions/`` names, ``classes`` the classes of models that
 releases register (default: all three). Source distributions (or wheels) are read from the package
-index and checked against its SHA-256; their text is parsed and never run. A file is written as a
-whole or not at all. To add a release, add its version to ``tools/engines/engines.yml``.
+index and checked against its SHA-256; their text is parsed and never run. Only releases that a file
+lacks are read: what older releases wrote in other ways is in the files, and no longer understood.
+A file is written as a whole or not at all. To add a release, add its version to
+``tools/engines/engines.yml``.
 """
 
 from __future__ import annotations
@@ -20,14 +22,15 @@ from catalogue.assertions import asserting
 from catalogue.reading.files import ROOT, ParamsError, write_whole
 from tools.engines.checks import checks_text
 from tools.engines.extract import ENGINES, engine_text
-from tools.engines.model_classes import FIRST, classes_text
+from tools.engines.model_classes import ENGINES as REGISTRIES
+from tools.engines.model_classes import classes_text
 from tools.engines.source import ExtractError, Fetch, fetch
 
 TARGET = ROOT / "engines"
 PARTS = {  # part -> text of the file of an engine, and engine -> folder of the file
     "arguments": (engine_text, {name: engine.folder for name, engine in ENGINES.items()}),
     "checks": (checks_text, dict.fromkeys(asserting(), "checks")),
-    "classes": (classes_text, dict.fromkeys(FIRST, "models"))}
+    "classes": (classes_text, dict.fromkeys(REGISTRIES, "models"))}
 
 
 def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
@@ -45,7 +48,7 @@ def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = 
             for name, folder in folders.items():
                 if args.only in (None, name):
                     path = target / folder / f"{name}.yml"
-                    write_whole(path, text(name, args.cache, get).encode())
+                    write_whole(path, text(name, path, args.cache, get).encode())
     except (ExtractError, ParamsError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

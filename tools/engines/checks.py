@@ -102,8 +102,10 @@ def location(assertion: Assertion, available: Sequence[Check], configuration: Se
     return None
 
 
-def checks_text(name: str, cache: Path | None, get: Fetch) -> str:
+def checks_text(name: str, path: Path, cache: Path | None, get: Fetch) -> str:
     """The file of one engine: how many checks each release has, and where named ones are.
+
+    All releases are read again where an assertion is new to the file.
 
     Raises ExtractError, one sentence, for a release that cannot be read, and for an assertion whose
     check stands in none.
@@ -111,23 +113,23 @@ def checks_text(name: str, cache: Path | None, get: Fetch) -> str:
     engine, configuration = ENGINES[name], CONFIGURATION[name]
     named = [assertion for assertion in assertions(name) if assertion.checks]
     places = (*configuration, *(assertion.file for assertion in named if assertion.file))
-    read: dict[str, int] = {}
-    where: dict[str, dict[str, str]] = {assertion.name: {} for assertion in named}
-    for release in find(engine.package or name, list(engine.releases), get):
+    data = yaml.safe_load(path.read_text("utf-8")) if path.exists() else {"stands": {}}
+    if data["stands"].keys() != {assertion.name for assertion in named}:
+        data = {"read": {}, "stands": {assertion.name: {} for assertion in named}}
+    for release in find(engine.package or name, [
+            version for version in engine.releases if version not in data["read"]], get):
         source = load(release, cache, get, engine.root)
-        available = [check for path in sorted(source.files) if any(part in path for part in places)
-                     for check in checks(path, source.files[path])]
-        read[release.version] = sum(any(part in check.file for part in configuration)
-                                    for check in available)
+        available = [check for file in sorted(source.files) if any(part in file for part in places)
+                     for check in checks(file, source.files[file])]
+        data["read"][release.version] = sum(any(part in check.file for part in configuration)
+                                            for check in available)
         for assertion in named:
             if line := location(assertion, available, configuration):
-                where[assertion.name][release.version] = line
-        print(f"{name} {release.version}: {read[release.version]} checks, "
-              f"{sum(release.version in lines for lines in where.values())} of them named")
-    if lost := [assertion for assertion, lines in where.items() if not lines]:
+                data["stands"][assertion.name][release.version] = line
+        print(f"{name} {release.version}: {data['read'][release.version]} checks")
+    if lost := [assertion for assertion, lines in data["stands"].items() if not lines]:
         raise ExtractError(f"{name}: no release has the check of {', '.join(lost)}.")
     return (
         "# Written by python -m tools.engines checks: how many checks the configuration of a "
         "release has,\n# and where the check of an assertion stands.\n"
-        + yaml.safe_dump({"read": read, "stands": where}, sort_keys=False, width=100))
-
+        + yaml.safe_dump(data, sort_keys=False, width=100))

@@ -86,10 +86,6 @@ def _functions(tree: ast.AST, owner: ast.ClassDef | None
             yield node, owner
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node, node)
-        elif isinstance(node, ast.If):  # if __name__ == "__main__": of early releases
-            holder = ast.FunctionDef("main", ast.arguments([], [], None, [], [], None, []),
-                                     node.body, [])
-            yield ast.fix_missing_locations(holder), owner
 
 
 def argument_calls(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, ast.For | None]]:
@@ -138,8 +134,7 @@ def class_table(node: ast.expr, owner: ast.ClassDef | None, scope: Scope) -> Any
 def follow_change(node: ast.AST, scope: Scope) -> None:
     """Follow ``table["field"]["choices"] = ...`` and its like."""
     match node:
-        case (ast.Assign([ast.Subscript(ast.Subscript(ast.Name(owner), name), part), *_], value)
-              | ast.AugAssign(ast.Subscript(ast.Subscript(ast.Name(owner), name), part), _, value)):
+        case ast.Assign([ast.Subscript(ast.Subscript(ast.Name(owner), name), part), *_], value):
             table = scope.local.get(owner)
         case _:
             return
@@ -155,8 +150,6 @@ def follow_change(node: ast.AST, scope: Scope) -> None:
         new = stated(value, scope)
         if new is DYNAMIC and key == "choices":
             new = None
-        elif new is not DYNAMIC and isinstance(node, ast.AugAssign):
-            new = [*field.get(key, []), *new]
         field[key] = new
 
 
@@ -225,9 +218,6 @@ def _type(node: ast.expr, scope: Scope) -> str | None:
         return name
     if isinstance(node, ast.Lambda):
         return None
-    value = scope.value_or(node, None)
-    if isinstance(value, str):  # from a table of fields
-        return value
     text = ast.unparse(node)
     short = text.rpartition(".")[2]
     return _TYPES.get(text, _TYPES.get(short, short))

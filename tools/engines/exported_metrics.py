@@ -16,28 +16,23 @@ _ENDING = re.compile(r"_(total|info|bucket|sum|count)$")
 _USE = re.compile(r"(?:use|by|favou?r of|renamed to)\s+[`'\"]*([a-z]+:[a-z][a-z0-9_]*)", re.I)
 
 
-def metrics(package: Package, prefix: str, former: str = "") -> dict[str, Kwargs]:
+def metrics(package: Package, prefix: str) -> dict[str, Kwargs]:
     """Every metric whose name starts with the engine's prefix, ``vllm:``.
 
-    ``former`` is the file of an engine that another one in the release is to replace (vLLM's V0);
-    a metric that only it has is marked. A name that stands in the source where metrics are made,
-    but not in a call that tells its kind, has no type and is marked dynamic.
+    A name that stands in the source where metrics are made, but not in a call that tells its kind,
+    has no type and is marked dynamic.
     """
     pattern = re.compile(rf"{prefix}[a-z][a-z0-9_]*")
     typed: dict[str, Kwargs] = {}
     loose: dict[str, Kwargs] = {}
-    replaced = former in package.files and "vllm/v1/metrics/loggers.py" in package.files
-    for path, text in sorted(package.files.items(), key=lambda item: (item[0] != former, item[0])):
+    for path, text in sorted(package.files.items()):
         if prefix not in text or not re.search(r"Gauge|Counter|Histogram|prometheus", text):
             continue
         module = package.at(path)
         if module is None:
             continue
         for name, metric in metric_calls(module, pattern):
-            if replaced and path == former:
-                metric["v0"] = True
-            if name not in typed or typed[name].get("hidden") or typed[name].get("v0"):
-                typed[name] = metric  # made twice: once for everyone is enough
+            typed.setdefault(name, metric)
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Constant) and pattern.fullmatch(str(node.value)):
                 loose.setdefault(str(node.value), {"type": None, "dynamic": True})
@@ -48,7 +43,7 @@ def metrics(package: Package, prefix: str, former: str = "") -> dict[str, Kwargs
 
 def metric_calls(module: Module, pattern: re.Pattern[str]) -> Iterator[tuple[str, Kwargs]]:
     """The calls that make a metric, with the name each gives it."""
-    for node, hidden, local in _walk(module.tree, False, {}):
+    for node, local in _walk(module.tree, {}):
         kind = metric_type(node)
         if kind is None:
             continue
@@ -64,8 +59,6 @@ def metric_calls(module: Module, pattern: re.Pattern[str]) -> Iterator[tuple[str
                 metric["deprecated"] = True
                 if use := _USE.search(help_text):
                     metric["use"] = use[1]
-            if hidden:
-                metric["hidden"] = True
             yield scraped_name(name, kind), metric
 
 
@@ -91,19 +84,13 @@ def metric_names(node: ast.expr | None, module: Module, local: dict[str, list[st
     return [value] if isinstance(value, str) else []
 
 
-def _walk(node: ast.AST, hidden: bool, local: dict[str, list[str]]
-          ) -> Iterator[tuple[ast.Call, bool, dict[str, list[str]]]]:
-    """Every call, whether it stands behind the switch for hidden metrics, and local texts."""
+def _walk(node: ast.AST, local: dict[str, list[str]]
+          ) -> Iterator[tuple[ast.Call, dict[str, list[str]]]]:
+    """Every call, with the local texts of the function around it."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Call):
-            yield child, hidden, local
-        if isinstance(child, ast.FunctionDef):
-            yield from _walk(child, hidden, local_texts(child))
-        elif isinstance(child, ast.If) and "show_hidden_metrics" in ast.unparse(child.test):
-            yield from _walk(ast.Module(child.body, []), True, local)
-            yield from _walk(ast.Module(child.orelse, []), hidden, local)
-        else:
-            yield from _walk(child, hidden, local)
+            yield child, local
+        yield from _walk(child, local_texts(child) if isinstance(child, ast.FunctionDef) else local)
 
 
 def local_texts(function: ast.FunctionDef) -> dict[str, list[str]]:

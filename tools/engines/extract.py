@@ -11,10 +11,10 @@ import yaml
 from tools.engines.command_line import arguments
 from tools.engines.exported_metrics import metrics
 from tools.engines.hints import Kwargs
-from tools.engines.merge import Contents, merge, text
+from tools.engines.merge import Contents, merge, split, text
 from tools.engines.package import Package
 from tools.engines.source import ExtractError, Fetch, Source, find, load
-from tools.engines.variables import options, platform_values, requested_keys, variables
+from tools.engines.variables import options, platform_values, variables
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,15 @@ class Engine:
 
 
 def vllm(package: Package) -> Contents:
-    """The server's own options come from wherever its parser was made at the time."""
+    """Arguments of the server and of its engine, variables and metrics of vLLM."""
     servers = [path for path in sorted(package.files) if path.startswith("vllm/entrypoints/")
                and path.endswith("/cli_args.py")]
-    options: dict[str, Kwargs] = {}
-    for path, receiver in (("vllm/engine/arg_utils.py", None),
-                           ("vllm/entrypoints/openai/api_server.py", None),
-                           *((path, None) for path in servers),
-                           ("vllm/scripts.py", "serve_parser"),
-                           ("vllm/entrypoints/cli/serve.py", "serve_parser")):
-        options = arguments(package, path, receiver) | options
+    options = arguments(package, "vllm/entrypoints/cli/serve.py", "serve_parser")
+    for path in (*reversed(servers), "vllm/engine/arg_utils.py"):
+        options |= arguments(package, path)
     return {"arguments": options,
             "variables": variables(package, "vllm/envs.py", ("VLLM_",)),
-            "metrics": metrics(package, "vllm:", "vllm/engine/metrics.py")}
+            "metrics": metrics(package, "vllm:")}
 
 
 def vllm_ascend(package: Package) -> Contents:
@@ -66,8 +62,7 @@ def vllm_ascend(package: Package) -> Contents:
     return {"arguments": platform_values(package, "vllm_ascend/platform.py", {
                 "--quantization": "supported_quantization"}),
             "variables": variables(package, "vllm_ascend/envs.py", ("VLLM_ASCEND_",)),
-            "options": requested_keys(package, "vllm_ascend/utils.py")
-            | options(package, "vllm_ascend/ascend_config.py", "AscendConfig"),
+            "options": options(package, "vllm_ascend/ascend_config.py", "AscendConfig"),
             "metrics": metrics(package, "vllm:")}
 
 
@@ -123,13 +118,15 @@ def extract(engine: Engine, source: Source) -> Contents:
     return contents
 
 
-def engine_text(name: str, cache: Path | None, get: Fetch) -> str:
-    """The file of one engine."""
+def engine_text(name: str, path: Path, cache: Path | None, get: Fetch) -> str:
+    """The file of one engine, with the pinned releases that it lacks."""
     engine = ENGINES[name]
-    contents = []
-    for release in find(engine.package or name, list(engine.releases), get):
-        contents.append((release, extract(engine, load(release, cache, get, engine.root))))
+    stated = split(yaml.safe_load(path.read_text("utf-8"))) if path.exists() else []
+    contents = {release.version: (release, entries) for release, entries in stated}
+    for release in find(engine.package or name,
+                        [version for version in engine.releases if version not in contents], get):
+        entries = extract(engine, load(release, cache, get, engine.root))
+        contents[release.version] = release, entries
         print(f"{name} {release.version} ({release.date}): "
-              + ", ".join(f"{len(entries)} {kind}" for kind, entries in contents[-1][1].items()))
-    return text(name, engine.title, merge(contents))
-
+              + ", ".join(f"{len(several)} {kind}" for kind, several in entries.items()))
+    return text(name, engine.title, merge([contents[version] for version in engine.releases]))

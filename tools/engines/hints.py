@@ -43,10 +43,6 @@ def hints(node: ast.AST, scope: Scope) -> set[Hint]:
 def subscript_hints(node: ast.Subscript, scope: Scope) -> set[Hint]:
     """Alternatives of an annotation with parameters."""
     name = ast.unparse(node.value).rpartition(".")[2]
-    if isinstance(node.value, ast.Name):  # A = Annotated, under another name
-        target = scope.value_or(node.value, None)
-        if isinstance(target, Opaque):
-            name = target.name.rpartition(".")[2]
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     match name:
         case "Annotated" | "Required" | "SkipValidation":
@@ -99,14 +95,8 @@ def literals(node: ast.AST, scope: Scope) -> list[Any]:
     if (isinstance(node, ast.Subscript)
             and ast.unparse(node.value).rpartition(".")[2] == "Literal"):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        values: list[Any] = []
-        for part in parts:
-            if isinstance(part, ast.Subscript):
-                values += literals(part, scope)
-            else:
-                value = scope.value(part)
-                values.append(value.value if isinstance(value, Member) else value)
-        return values
+        values = [scope.value(part) for part in parts]
+        return [value.value if isinstance(value, Member) else value for value in values]
     literal_hints = [hint for hint in hints(node, scope) if hint[0] == "literal"]
     if len(literal_hints) != 1:
         raise Unresolved
@@ -142,11 +132,7 @@ def config_argument(owner: Class, name: str) -> Kwargs:
     values = known_to_checkers(item.annotation, module)
     if values and "choices" not in result:
         result["known"] = values
-    result |= default_of(owner, name)
-    if item.value is not None and "deprecated=" in (text := ast.unparse(item.value)):
-        result["deprecated"] = True
-        result["help"] = text
-    return result
+    return result | default_of(owner, name)
 
 
 def stated(node: ast.AST, scope: Scope) -> Any:

@@ -17,6 +17,26 @@ _WIDTH = 1 << 20
 Contents = dict[str, dict[str, Kwargs]]
 
 
+def split(merged: dict[str, Any]) -> list[tuple[Release, Contents]]:
+    """The entries of each release of a catalogue, the inverse of :func:`merge`."""
+    releases: list[tuple[Release, Contents]] = [
+        (Release("", version, **stated), {}) for version, stated in merged["releases"].items()]
+    versions = list(merged["releases"])
+    for kind in KINDS:
+        for name, entry in merged.get(kind, {}).items():
+            state = {key: entry[key] for key in _TRACKED if key in entry}
+            changes = {change["release"]: change for change in entry.get("changes", [])}
+            begins = versions.index(entry["since"])
+            ends = versions.index(entry.get("until", versions[-1]))
+            for release, contents in releases[begins:ends + 1]:
+                state = {key: value for key, value in (state | changes.get(
+                    release.version, {})).items() if (key in _TRACKED and value is not None)
+                    or key == "default"}
+                if release.version not in entry.get("gaps", []):
+                    contents.setdefault(kind, {})[name] = state
+    return releases
+
+
 def merge(releases: list[tuple[Release, Contents]]) -> dict[str, Any]:
     """The catalogue of an engine from what each release has, the oldest release first."""
     result: dict[str, Any] = {"releases": {

@@ -11,8 +11,7 @@ from packaging.version import Version
 
 from tools.engines.source import Fetch, Source, find, load, published
 
-FIRST = {"vllm": "0.8.5.post1", "sglang": "0.4.6.post5"}
-"""Engine -> the first release that is read; of later ones all but candidates."""
+ENGINES = ("vllm", "sglang")
 LARGE = "vllm"  # its wheels have half a gigabyte: releases without source are left out
 CLASS = ("ForCausalLM", "ForConditionalGeneration")
 
@@ -44,19 +43,21 @@ def sglang_classes(source: Source) -> Iterator[str]:
                                 if isinstance(name, ast.Name) and name.id.endswith(CLASS))
 
 
-def classes_text(name: str, cache: Path | None, get: Fetch) -> str:
-    """The file of one engine. Raises ExtractError for a release that cannot be read."""
-    since: dict[str, list[str]] = {}
-    before = set[str]()
+def classes_text(name: str, path: Path, cache: Path | None, get: Fetch) -> str:
+    """The file of one engine, with releases after the last that brought a class.
+
+    Raises ExtractError for a release that cannot be read.
+    """
+    since: dict[str, list[str]] = yaml.safe_load(path.read_text("utf-8"))["since"]
+    last = max(map(Version, since))
     for release in find(name, [version for version in published(name, get)
-                               if Version(version) >= Version(FIRST[name])], get):
+                               if Version(version) > last], get):
         if name == LARGE and release.url.endswith(".whl"):
             continue
-        classes = registered(name, load(release, cache, get, name))
-        print(f"{name} {release.version}: {len(classes)} classes of models")
-        if classes - before:
-            since[release.version] = sorted(classes - before)
-        before = classes
+        new = registered(name, load(release, cache, get, name)).difference(*since.values())
+        print(f"{name} {release.version}: {len(new)} new classes of models")
+        if new:
+            since[release.version] = sorted(new)
     return ("# Written by python -m tools.engines classes: classes of models by the release in "
             "which they come.\n"
             + yaml.safe_dump({"since": since}, width=100, sort_keys=False, default_flow_style=None))

@@ -54,8 +54,6 @@ class Module:
                     self._define(name, statement.value)
                 case ast.AnnAssign(target=ast.Name(id=name), value=value) if value is not None:
                     self._define(name, value)
-                case ast.AugAssign(target=ast.Name(id=name)):
-                    self.unclear.add(name)
                 case ast.Import() | ast.ImportFrom():
                     self._import(statement, self.imports)
                 case ast.If() if "TYPE_CHECKING" in ast.unparse(statement.test):

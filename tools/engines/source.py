@@ -88,7 +88,7 @@ def find(package: str, versions: list[str], get: Fetch = fetch) -> list[Release]
 
     Raises ExtractError when the index does not answer or has no such file.
     """
-    files, _ = index_page(package, get)
+    files = index_page(package, get)[0] if versions else []
     return [choose(package, version, files) for version in versions]
 
 

@@ -59,18 +59,10 @@ class Class:
 
     def fields(self) -> dict[str, tuple[Module, ast.AnnAssign]]:
         """Annotated attributes in the order of the class, inherited ones first."""
-        return self._annotated(constant=False)
-
-    def constants(self) -> dict[str, Any]:
-        """Numbers and texts that the class gives names of its own."""
-        return {name: item.value.value for name, (_, item) in self._annotated(constant=True).items()
-                if isinstance(item.value, ast.Constant)}
-
-    def _annotated(self, constant: bool) -> dict[str, tuple[Module, ast.AnnAssign]]:
         return {item.target.id: (owner.module, item) for owner in reversed(self.bases())
                 for item in owner.node.body
                 if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-                and ("ClassVar" in ast.unparse(item.annotation)) is constant}
+                and "ClassVar" not in ast.unparse(item.annotation)}
 
     @property
     def is_enum(self) -> bool:
@@ -150,8 +142,6 @@ class Scope:
         package = self.module.package
         if name is None:
             return package.named(base) or Opaque(base)
-        if inside := package.named(f"{base}.{name}"):
-            return inside
         module = package.named(base)
         if module is None:
             return Opaque(f"{base}.{name}")
@@ -184,7 +174,7 @@ class Scope:
                 return self.name(node.id)
             case ast.List() | ast.Tuple() | ast.Set():
                 return {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)](
-                    self._items(node.elts))
+                    map(self.value, node.elts))
             case ast.Dict():
                 result: dict[Any, Any] = {}
                 for key, item in zip(node.keys, node.values, strict=True):
@@ -213,8 +203,6 @@ class Scope:
                 return self._attribute(node)
             case ast.Subscript():
                 return self.value(node.value)[self.value(node.slice)]
-            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-                return self._comprehension(node)
             case ast.Lambda():
                 return Function(self, node)
             case ast.Call():
@@ -227,19 +215,8 @@ class Scope:
             raise Unresolved
         return value
 
-    def _items(self, nodes: list[ast.expr]) -> list[Any]:
-        result: list[Any] = []
-        for item in nodes:
-            if isinstance(item, ast.Starred):
-                result += list(self._iterable(item.value))
-            else:
-                result.append(self.value(item))
-        return result
-
     def _iterable(self, node: Node) -> Any:
         value = self.value(node)
-        if isinstance(value, Class) and value.is_enum:
-            return [Member(name, item) for name, item in value.members().items()]
         if not isinstance(value, (list, tuple, set, frozenset, dict)):
             raise Unresolved
         return value
@@ -261,14 +238,8 @@ class Scope:
 
     def _attribute(self, node: ast.Attribute) -> Any:
         owner = self.value(node.value)
-        if isinstance(owner, Module):
-            if node.attr not in owner.names and node.attr not in owner.imports:
-                raise Unresolved  # a name made when asked for, such as a setting of envs
-            return self.inner(owner).name(node.attr)
         if isinstance(owner, Class):
             if owner.is_enum:
-                if node.attr == "__members__":
-                    return owner.members()
                 return Member(node.attr, owner.members()[node.attr])
             return self.default(owner, node.attr)
         if isinstance(owner, Member):
@@ -283,7 +254,7 @@ class Scope:
         if name in fields and fields[name][1].value is not None:
             module, item = fields[name]
             assert item.value is not None
-            return self.inner(module, **owner.constants())._field(item.value)
+            return self.inner(module)._field(item.value)
         for parent in owner.bases():
             for statement in parent.node.body:
                 if isinstance(statement, ast.Assign) and name in {
@@ -337,23 +308,11 @@ class Scope:
                         return ended, value
                 case ast.Assign(targets=[ast.Name(id=name)]):
                     self.local[name] = self.value(statement.value)
-                case ast.FunctionDef():
-                    self.local[statement.name] = Function(self, statement)
                 case ast.Expr(value=ast.Constant()):
                     pass
                 case _:
                     raise Unresolved
         return False, None
-
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Any:
-        if len(node.generators) != 1:
-            raise Unresolved
-        (loop,) = node.generators
-        if not isinstance(loop.target, ast.Name):
-            raise Unresolved
-        scopes = [self.inner(None, **{loop.target.id: item}) for item in self._iterable(loop.iter)]
-        return [scope.value(node.elt) for scope in scopes
-                if all(scope._plain(test) for test in loop.ifs)]
 
     def _call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
@@ -366,9 +325,6 @@ class Scope:
         function = self.value(node.func)
         if isinstance(function, Opaque):
             return self._library_function(function.name, node)
-        if isinstance(function, Function) and getattr(function.node, "name", "") == "get_field":
-            owner = self.value(node.args[0])
-            return self.default(owner, self.value(node.args[1]))
         if node.keywords:
             raise Unresolved
         return self.run(function, *(self.value(item) for item in node.args))

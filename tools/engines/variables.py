@@ -18,7 +18,6 @@ from tools.engines.hints import (
 from tools.engines.package import Module, Package, Unresolved, plain
 from tools.engines.static import Class, Function, Scope
 
-_REGISTRIES = ("environment_variables", "env_variables")
 _READER = re.compile(
     r"(^|\.)(getenv|get_bool_env_var|get_int_env_var|get_env|environ)$|environ\.get$")
 _CASTS = {"int": "int", "float": "float", "bool": "bool", "maybe_convert_int": "int",
@@ -26,10 +25,7 @@ _CASTS = {"int": "int", "float": "float", "bool": "bool", "maybe_convert_int": "
 
 
 def variables(package: Package, registry: str, prefixes: tuple[str, ...]) -> dict[str, Kwargs]:
-    """Variables of the engine's registry, and those with its prefix that it reads elsewhere.
-
-    Early releases have no registry file; what they read is then all there is.
-    """
+    """Variables of the engine's registry, and those with its prefix that it reads elsewhere."""
     result: dict[str, Kwargs] = {}
     module = package.at(registry)
     if module is not None:
@@ -43,8 +39,8 @@ def registry_variables(module: Module) -> dict[str, Kwargs]:
     """``environment_variables = {"NAME": lambda: os.getenv("NAME", default), ...}``."""
     annotations = annotations_of(module)
     result: dict[str, Kwargs] = {}
-    for registry in _REGISTRIES:
-        node = module.names.get(registry)
+    for name in ("environment_variables", "env_variables"):  # of vLLM, of its plug-in
+        node = module.names.get(name)
         for key, value in (zip(node.keys, node.values, strict=True)
                            if isinstance(node, ast.Dict) else ()):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -86,10 +82,6 @@ def _cast(node: ast.AST) -> str | None:
             return _CASTS[name]
         case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
             return "bool"
-        case ast.IfExp():
-            return _cast(node.orelse) if ast.unparse(node.body) == "None" else _cast(node.body)
-        case ast.BoolOp(op=ast.Or()):
-            return _cast(node.values[-1])
         case ast.Call(func=ast.Attribute(attr="split")):
             return "list of str"
         case (ast.Constant(value=str()) | ast.Call(func=ast.Attribute(value=ast.Name(id="os")))
@@ -180,44 +172,12 @@ def environment_reads(tree: ast.AST, prefixes: tuple[str, ...]
 
 
 def options(package: Package, path: str, root: str) -> dict[str, Kwargs]:
-    """Keys of vllm-ascend's ``additional_config``, nested ones with a dot.
-
-    Early releases ask a dictionary for each key; later ones declare fields of classes.
-    """
-    module = package.at(path)
-    if module is None:
-        return {}
-    result: dict[str, Kwargs] = {}
-    for node in module.tree.body:
-        if isinstance(node, ast.ClassDef) and node.name == root and Class(module, node).is_config:
-            _declared(Class(module, node), "", result)
-            return result
-    for call in ast.walk(module.tree):
-        match call:
-            case ast.Call(ast.Attribute(ast.Name(owner), "get"), [ast.Constant(key), *rest]) if (
-                    owner.endswith("_config") and owner not in ("vllm_config", "hf_config")):
-                prefix = "" if owner == "additional_config" else f"{owner}."
-                variable: Kwargs = {"type": None} | stated_default(
-                    rest[0] if rest else None, Scope(module))
-                if variable["default"] is not None:
-                    kind = type(variable["default"]).__name__
-                    variable["type"] = {"dict": "json"}.get(kind, kind)
-                result.setdefault(f"{prefix}{key!s}", variable)
-    return result
-
-
-def requested_keys(package: Package, path: str) -> dict[str, Kwargs]:
-    """Keys of the additional configuration that a module looks for, switches where it casts them.
-    """
+    """Keys of vllm-ascend's ``additional_config``, nested ones with a dot: fields of classes."""
     module = package.at(path)
     result: dict[str, Kwargs] = {}
-    for node in ast.walk(module.tree) if module else ():
-        match node:
-            case ast.Compare(ast.Constant(key), [ast.In()], [ast.Name("additional_config")]):
-                result.setdefault(str(key), {"type": None, "default": None})
-            case ast.Call(ast.Name("bool"), [ast.Subscript(
-                    ast.Name("additional_config"), ast.Constant(key))]):
-                result[str(key)] = {"type": "bool", "default": False}
+    node = module.names.get(root) if module else None
+    if module and isinstance(node, ast.ClassDef):
+        _declared(Class(module, node), "", result)
     return result
 
 
