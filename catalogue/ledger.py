@@ -219,8 +219,7 @@ class Alert(Entry):
         metric: its name as the document spells it, else that of the engine that tells it; with
             ``*`` for any letters. Where no pinned release exports it, the rule has nothing to read.
         held: ``constant`` in every deployment and under every load; ``at_start``, taken or allotted
-            once when the engine starts; ``capped`` by a setting of the engine.
-        cap: that setting; of a capped metric.
+            once when the engine starts.
         idle: it falls to nothing while no request is in flight.
     """
 
@@ -228,14 +227,8 @@ class Alert(Entry):
     watched: DeploymentPlace | None = None
     fires: Literal["above", "below", "outside"]
     metric: Words | None = None
-    held: Literal["constant", "at_start", "capped"] | None = None
-    cap: Reference | None = None
+    held: Literal["constant", "at_start"] | None = None
     idle: Flag = False
-
-    def violations(self) -> Iterator[Problem]:
-        """A cap is that of a capped metric."""
-        if (self.held == "capped") != (self.cap is not None):
-            yield "expected cap just where held is capped"
 
 
 class Comparison(Entry):

@@ -10,25 +10,15 @@ import functools
 import math
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import NoReturn
 
 import numpy as np
 
 from calc.answer.estimate import part_count
 from calc.auditing.cases import Case
-from calc.auditing.claims import listed
-from calc.auditing.failures import (
-    AS_USERS_SEE,
-    FAILURES,
-    HEALTHY,
-    LONE,
-    Simulated,
-    simulate,
-)
+from calc.auditing.failures import AS_USERS_SEE, FAILURES, LONE, Simulated, simulate
 from calc.auditing.settings import ASCEND, HOST, PLUGIN
-from calc.auditing.truths import Truths, deployment
+from calc.auditing.truths import deployment, truth_of
 from calc.uncertainty import Amount
-from catalogue import ParamsError
 from catalogue.engine import load_engine
 from catalogue.entries import formulas
 from catalogue.ledger import Alert, Claim
@@ -38,8 +28,7 @@ from catalogue.reading.words import revealed
 ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
                                        "never-fires")
 STATES = (ALWAYS, PERHAPS, SOUND, LATE, NEVER)
-UNEXPORTED, CONSTANT, CAPPED, LONELY, IDLE, RUN = (
-    "unexported", "held", "capped", "lonely", "idle", "run")
+UNEXPORTED, CONSTANT, LONELY, IDLE, RUN = "unexported", "constant", "lonely", "idle", "run"
 FAR = max(failure.severity for failure in FAILURES.values())
 """Times as long that requests take, from where an alert comes too late to tell anything: as much as
 the worst that may well happen."""
@@ -74,11 +63,9 @@ class Alarm:
             is in time, where one is, and the mildest.
         nearest: where no failure makes it fire, the one that comes nearest to it; None where
             none brings it nearer.
-        failures: how many metrics it was run on, the healthy ones apart.
-        reason: why it never fires: ``UNEXPORTED``, ``CONSTANT``, ``CAPPED``; that it may fire in a
-            quiet hour, as ``nearest`` has it: ``LONELY``, or without any request: ``IDLE``; else
-            that it was run: ``RUN``.
-        cap: what the engine runs at most; of a capped metric.
+        reason: why it never fires: ``UNEXPORTED``, ``CONSTANT``; that it may fire in a quiet hour,
+            as ``nearest`` has it: ``LONELY``, or without any request: ``IDLE``; else that it was
+            run: ``RUN``.
         engines: whose releases do not export it, by their titles.
         watched: the deployment that it is run on; None of what is of none.
     """
@@ -87,9 +74,7 @@ class Alarm:
     healthy: Amount
     fires: tuple[Point, ...] = ()
     nearest: Point | None = None
-    failures: int = 0
     reason: str = RUN
-    cap: float | None = None
     engines: tuple[str, ...] = ()
     watched: str | None = None
 
@@ -111,7 +96,7 @@ def in_health(printed: Printed, ours: Amount, fires: str) -> str | None:
 
 
 def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | None,
-        metric: np.ndarray | None, idle: bool = False) -> Alarm:
+        metric: np.ndarray | None) -> Alarm:
     """What an alert does on what it watches.
 
     Args:
@@ -119,22 +104,26 @@ def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | Non
         ours: what it watches while nothing fails, with its interval.
         alert: the rule.
         simulated: what it is run on, and ``metric`` at each of its points; None of a constant.
-        idle: whether it is nothing while no request is in flight.
     """
     state = in_health(printed, ours, alert.fires)
-    if alert.held in ("constant", "at_start") or simulated is None or metric is None:
+    if alert.held is not None or simulated is None or metric is None:
         return Alarm(state or NEVER, ours, reason=CONSTANT)
-    seen = _points(ours, simulated, metric, 1.0 if _is_share(alert) else math.inf)
+    slower, healthy = simulated.of(AS_USERS_SEE), float(metric[0])
+    scale = ours.value / healthy if healthy else 1.0
+    share = alert.of is not None and alert.of.partition(":")[2] in SHARES  # full, and no more
+    seen = [Point(name, by, min(1.0 if share else math.inf, float(value) * scale),
+                  float(slow / slower[0]))
+            for (name, by), value, slow in zip(simulated.points, metric, slower, strict=True)]
     points = [point for point in seen if point.failure in FAILURES]
     lone = next((point for point in seen if point.failure == LONE[0]), None)
     if state is None and lone is not None and beyond(lone.value, printed, alert.fires):
-        return Alarm(PERHAPS, ours, (), lone, len(points), LONELY)
-    if state is None and idle and beyond(0.0, printed, alert.fires):
-        return Alarm(PERHAPS, ours, (), None, len(points), IDLE)
-    reached = [point for point in points if beyond(point.value, printed, alert.fires)]
+        return Alarm(PERHAPS, ours, nearest=lone, reason=LONELY)
+    if state is None and alert.idle and beyond(0.0, printed, alert.fires):
+        return Alarm(PERHAPS, ours, reason=IDLE)
     least: dict[str, Point] = {}
-    for point in reached:
-        least.setdefault(point.failure, point)
+    for point in points:
+        if beyond(point.value, printed, alert.fires):
+            least.setdefault(point.failure, point)
     fires = tuple(sorted(least.values(), key=lambda point: (
         point.slower > FAR, point.severity / FAILURES[point.failure].severity, point.slower)))
     if state is None:
@@ -143,24 +132,7 @@ def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | Non
     nearest = min((point for point in points if not fires
                    and _short(point.value, printed, alert.fires) < short - SAME),
                   key=lambda point: _short(point.value, printed, alert.fires), default=None)
-    cap = None if alert.cap is None else _cap(alert.cap)
-    capped = cap is not None and alert.fires == "above" and printed.value >= cap
-    return Alarm(state, ours, fires, nearest, len(points), CAPPED if capped else RUN, cap)
-
-
-def _points(ours: Amount, simulated: Simulated, metric: np.ndarray, most: float) -> list[Point]:
-    """The metric in each failure, as many times what is ours as what was simulated, at most so
-    much."""
-    seen, healthy = simulated.of(AS_USERS_SEE), float(metric[0])
-    scale = ours.value / healthy if healthy else 1.0
-    return [Point(name, by, min(most, float(value) * scale), float(slow / seen[0]))
-            for (name, by), value, slow in zip(simulated.points, metric, seen, strict=True)
-            if name != HEALTHY[0]]
-
-
-def _is_share(alert: Alert) -> bool:
-    """Whether it watches a share of what there is, which may be full and no more."""
-    return alert.of is not None and alert.of.partition(":")[2] in SHARES
+    return Alarm(state, ours, fires, nearest)
 
 
 def _short(value: float, printed: Printed, fires: str) -> float:
@@ -173,49 +145,35 @@ def _short(value: float, printed: Printed, fires: str) -> float:
 def alarm(case: Case) -> Alarm:
     """The alert of a claim, run. Raises ParamsError or ValueError, one clause, for what cannot be
     computed."""
-    alert, printed, truth = case.alert, case.printed, case.truth
+    claim, alert, printed, truth = case.claim, case.claim.alert, case.printed, case.truth
     assert alert is not None
     assert printed is not None
     assert truth is not None
-    origin = _origin(case.listed.claim)
-    on = origin.alert.watched if origin.alert is not None else None
-    name = on or next(
-        (where.partition(":")[0] for where in _references(origin) if ":" in where), None)
-    missing = _unexported(alert, name)
+    name = alert.watched or next(
+        (where.partition(":")[0] for where in _references(claim) if ":" in where), None)
+    missing = _unexported(alert.metric, name)
     if missing:
         return Alarm(NEVER, truth.three, reason=UNEXPORTED, engines=missing, watched=name)
-    simulated = None if name is None else _simulated(name)
+    simulated = None if name is None else simulated_metrics(name)
     metric = (None if simulated is None or name is None
-              else _metric(origin, name, simulated))
-    idle = origin.alert is not None and origin.alert.idle
-    return replace(run(printed, truth.three, alert, simulated, metric, idle), watched=name)
+              else watched_metric(claim, name, simulated))
+    return replace(run(printed, truth.three, alert, simulated, metric), watched=name)
 
 
 @functools.cache
-def _simulated(name: str) -> Simulated:
+def simulated_metrics(name: str) -> Simulated:
+    """Metrics of a deployment in health and in each failure."""
     deployed = deployment(name)
     return simulate(deployed.inputs, deployed.attention)
 
 
-def _origin(claim: Claim) -> Claim:
-    """The claim that says what is watched: of one that restates another, that other."""
-    before = _listed().get(claim.like or "")
-    return claim if before is None else _origin(before)
-
-
-@functools.cache
-def _listed() -> dict[str, Claim]:
-    return {row.claim.id: row.claim for row in listed()[0]}
-
-
 def _references(claim: Claim) -> list[str]:
-    alert = claim.alert
-    if alert is not None and alert.of is not None:
-        return [alert.of]
+    if claim.alert is not None and claim.alert.of is not None:
+        return [claim.alert.of]
     return [*([claim.truth] if claim.truth else []), *claim.sourced.values()]
 
 
-def _metric(claim: Claim, name: str, simulated: Simulated) -> np.ndarray | None:
+def watched_metric(claim: Claim, name: str, simulated: Simulated) -> np.ndarray | None:
     """What a claim watches, at each point; None where nothing that may fail goes into it."""
     tree = claim.right if claim.right is not None else claim.formula
     if tree is None or (claim.alert is not None and claim.alert.of is not None):
@@ -233,41 +191,19 @@ def _read(where: str, name: str, simulated: Simulated) -> np.ndarray:
     """A reference at each point: of this deployment as it moves, of an entry with the value that
     the deployment has of it, else as it is."""
     kind, _, key = where.rpartition(":") if ":" in where else where.rpartition("/")
-    quantity = key.partition("/")[0]
+    quantity, _, part = key.partition("/")
     if quantity in simulated.values and (kind == name or kind.startswith("mechanisms/")):
-        return simulated.of(quantity) / _share(where, name)
-    return np.full(len(simulated.points), _fixed(where))
+        parts = part_count(deployment(name).scenario, part or "deployment")
+        return simulated.of(quantity) / float(parts)
+    return np.full(len(simulated.points), truth_of(where).three.value)
 
 
-def _share(where: str, name: str) -> float:
-    """Of how many parts a reference has one."""
-    part = where.partition(":")[2].partition("/")[2]
-    return float(part_count(deployment(name).scenario, part or "deployment"))
-
-
-def _cap(where: str) -> float:
-    """What a setting of the document's is. Raises ParamsError where no claim has such a number."""
-    claim = _listed().get(where.partition("/")[2])
-    if claim is None or claim.printed is None:
-        raise ParamsError(f"cap: '{where[:40]}' is no number of a claim")
-    return float(claim.printed.value)
-
-
-def _fixed(where: str) -> float:
-    """What a reference has that nothing moves."""
-    def unknown(_: str) -> NoReturn:
-        raise ParamsError(f"an alert cannot watch '{where}'")
-
-    return Truths(unknown, unknown).of(where).three.value
-
-
-def _unexported(alert: Alert, name: str | None) -> tuple[str, ...]:
+def _unexported(metric: str | None, name: str | None) -> tuple[str, ...]:
     """Titles of the engines that were asked for a metric and have it in no pinned release."""
-    if alert.metric is None:
+    if metric is None:
         return ()
-    wanted = revealed(alert.metric)
     stack = None if name is None else deployment(name).scenario.device.software
     engines = [load_engine(title) for title in ((HOST, PLUGIN) if stack == ASCEND else (HOST,))]
     exported = {metric for engine in engines for metric in engine.entries["metrics"]}
-    return () if any(fnmatchcase(metric, wanted) for metric in exported) else tuple(
+    return () if any(fnmatchcase(one, revealed(metric)) for one in exported) else tuple(
         engine.title for engine in engines)

@@ -4,54 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from calc.auditing.cases import Case, Cases
-from calc.auditing.claims import Listed, beside, entries, listed
+from calc.auditing.cases import Cases
+from calc.auditing.claims import Listed, entries, listed
 from calc.auditing.contradictions import Contradiction, against, contradictions
-from calc.auditing.judging import CONTRADICTS, FAILS, VERDICTS, Judgement, judge
+from calc.auditing.judging import CONTRADICTS, FAILS, VERDICTS, Audited, judge
 from calc.auditing.reasons import why
 from catalogue import ParamsError
 from catalogue.ledger import Quantities
-
-
-@dataclass(frozen=True)
-class Audited:
-    """A claim and its verdict.
-
-    Attributes:
-        id: the claim's identifier.
-        case: the claim and everything that its verdict follows from.
-        judgement: the verdict.
-        cause: what explains the claim, where it does not hold.
-        off: printed over right value [1]; None where there is not both.
-        why: what the verdict follows from, in both languages.
-    """
-
-    id: str
-    case: Case
-    judgement: Judgement
-    cause: str | None = None
-    off: float | None = None
-    why: Mapping[str, str] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, SI units."""
-        case, truth, printed = self.case, self.case.truth, self.case.printed
-        return {
-            "id": self.id, "document": case.listed.document, "section": case.section,
-            "line": case.listed.claim.line, "what": dict(case.what),
-            "verdict": self.judgement.verdict, "also": list(self.judgement.also),
-            "contradicted_by": list(self.judgement.clashes), "cause": self.cause,
-            "documented": {"value": case.words, "unit": None} if case.words or not printed else
-            {"value": printed.value, "low": printed.low, "high": printed.high,
-             "unit": printed.unit, "written": printed.text},
-            "recomputed": case.own,
-            "corrected": None if truth is None else
-            {"value": truth.three.value, "unit": truth.unit, "low": truth.three.low,
-             "high": truth.three.high, "by": truth.where},
-            "why": dict(self.why)}
 
 
 @dataclass(frozen=True)
@@ -75,7 +36,7 @@ class Audit:
 
 def audit(claims: tuple[list[Listed], list[str]] | None = None,
           only: Collection[str] | None = None,
-          files: Collection[Quantities] | None = None, document: str | None = None) -> Audit:
+          files: Collection[Quantities] | None = None) -> Audit:
     """Judge every claim; one that cannot be judged is a sentence among the problems.
 
     Args:
@@ -85,7 +46,6 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
             among these alone.
         files: what claims are held together for contradictions; left out, those of
             ``params/quantities/``, and none beside claims that are given.
-        document: return the claims of one document only, and what contradicts them.
     """
     every, problems = claims or listed()
     cases = Cases(every)
@@ -101,35 +61,21 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
     stated = files if files is not None else entries(unjudged) if claims is None else []
     pairs = contradictions(judged.values(), stated)
     clashes = against(pairs)
-    rows = tuple(_finished(row, clashes.get(name, ())) for name, row in judged.items()
-                 if document in (None, row.case.listed.document))
-    names = {row.id for row in rows}
+    rows = []
+    for name, row in judged.items():
+        judgement, printed, truth = row.judgement, row.case.printed, row.case.truth
+        if others := clashes.get(name):
+            judgement = replace(judgement, also=(*judgement.also, CONTRADICTS), clashes=others)
+        rows.append(Audited(
+            name, row.case, judgement,
+            row.case.claim.cause if judgement.standing == FAILS else None,
+            (float(printed.value / truth.three.value)
+             if printed is not None and truth is not None and truth.three.value else None),
+            why(row.case, judgement)))
     counts: dict[str, Counter[str]] = {}
     for verdict in VERDICTS:  # in their order
         for row in rows:
             if row.judgement.verdict == verdict:
                 counts.setdefault(row.case.listed.document, Counter())[verdict] += 1
-    return Audit(rows, tuple(unjudged),
-                 tuple(pair for pair in pairs if names.intersection(pair.claims)),
-                 dict(sorted(counts.items())), Counter(row.cause for row in rows if row.cause))
-
-
-def of_document(document: str) -> Audit:
-    """The claims of a document as :func:`audit` judges them, and what contradicts them; of the
-    claims of others only what may do so is looked at."""
-    claims, files = listed(), entries([])
-    own = {row.claim.id for row in claims[0] if row.document == document}
-    return audit(claims, beside(own, files), files, document)
-
-
-def _finished(row: Audited, clashes: tuple[str, ...]) -> Audited:
-    """A claim with what it cannot stand beside, its cause and the reasons of its verdict."""
-    case, judgement = row.case, row.judgement
-    if clashes:
-        judgement = replace(judgement, also=(*judgement.also, CONTRADICTS), clashes=clashes)
-    printed, truth = case.printed, case.truth
-    return replace(
-        row, judgement=judgement, why=why(case, judgement),
-        cause=case.cause if judgement.standing == FAILS else None,
-        off=(float(printed.value / truth.three.value)
-             if printed is not None and truth is not None and truth.three.value else None))
+    return Audit(tuple(rows), tuple(unjudged), tuple(pairs), dict(sorted(counts.items())),
+                 Counter(row.cause for row in rows if row.cause))

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import catalogue
 from calc.answer.estimate import unit_count
 from calc.answer.model_sizes import parameters
 from calc.auditing.claims import Listed, nearest
 from calc.auditing.settings import Ruling, ruling
-from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
+from calc.auditing.truths import SOURCES, Deployment, Truth, deployment, truth_of
 from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import ParamsError
 from catalogue.entries import formulas
 from catalogue.entries.deployments import Claim as ScenarioClaim
 from catalogue.entries.deployments import Documented
 from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example, Letter
-from catalogue.ledger import Alert, Claim, Comparison, EngineSetting, of_tree, of_unit, text
+from catalogue.ledger import Claim, of_tree, of_unit, text
 from catalogue.reading import units
-from catalogue.reading.values import Printed, of_value
+from catalogue.reading.values import Printed, Value, of_value
 
 SAME = 1e-6  # relative difference below which an input is the same
-Bound = Literal["at_most", "at_least"]
 PRICE = "/price/"  # of an entry, which is no fact of what is built
-
-
-def compared(comparison: Comparison) -> tuple[Any, Printed, Bound]:
-    """The number of a statement in words, its limit, and the side of it that holds."""
-    above = comparison.above is not None
-    limit = comparison.above if above else comparison.below
-    assert limit is not None
-    limit_value = replace(of_value(limit), last=(0.0,))  # a limit is exact, not rounded
-    return comparison.of, limit_value, "at_least" if above else "at_most"
 
 
 def made_of(claim: Claim, kinds: tuple[str, ...]) -> bool:
@@ -46,18 +35,9 @@ def made_of(claim: Claim, kinds: tuple[str, ...]) -> bool:
         and all(value == 1 for value in claim.given().values()))
 
 
-def both_ends(least: Truth, most: Truth, printed: Printed) -> Truth:
-    """Of a range: both its ends, and as its value that which is farther outside of what is
-    printed."""
-    low, high = least.three.value, most.three.value
-    beyond = printed.low - low > high - printed.high
-    return replace(least, three=Amount(low if beyond else high, low, high), spans=True)
-
-
-def same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -> None:
+def same_unit(claim: Claim, stated: Printed | None, sourced: Mapping[str, Truth],
+              truth: Truth | None) -> None:
     """Refuse what comes out in another unit than is printed. Raises ValueError, one clause."""
-    compares = claim.comparison
-    stated = claim.printed or (compared(compares)[1] if compares is not None else None)
     if stated is None:
         return
     given = {name: value.unit for name, value in claim.inputs.items()}
@@ -66,7 +46,7 @@ def same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -
     every = given | free
     for key, tree, units_of in (("formula", claim.formula, given), ("right", claim.right, every),
                              ("most", claim.most, every),
-                             ("comparison", compares.of if compares else None, every)):
+                             ("comparison", claim.comparison and claim.comparison.of, every)):
         if tree not in (None, 0) and (unit := of_tree(tree, units_of)) != printed:
             raise ValueError(f"{key} comes out in {text(unit)}, what is printed is in "
                              f"{text(printed)}")
@@ -90,11 +70,11 @@ def computed(tree: Any, amounts: Mapping[str, Amount], unit: str, where: str,
     return Truth(three, unit, where, scenario)
 
 
-def tried(tree: Any, amounts: Mapping[str, Amount]) -> float | None:
+def tried(tree: Any, values: Mapping[str, float]) -> float | None:
     """The value of a formula; None where there is none, or a letter has no value."""
-    if tree is None or formulas.symbols_of(tree) - amounts.keys():
+    if tree is None or formulas.symbols_of(tree) - values.keys():
         return None
-    return float(formulas.evaluate(tree, {name: three.value for name, three in amounts.items()}))
+    return float(formulas.evaluate(tree, values))
 
 
 def moved(given: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
@@ -115,74 +95,49 @@ class Case:
 
     Attributes:
         listed: the claim as it is listed, and where.
+        claim: the claim, with what it leaves to the claim that it restates.
         what, section: what it says, and where in the document.
-        printed: the number; None where words are printed.
+        printed: the number; the limit of words that a number decides; None of other words.
+        bound: the claim is a limit.
         own: what the document's formula gives on the document's inputs, or what its own numbers
             give (``itself``); None without either.
         resourced: what it gives with sourced inputs; None where nothing takes their place.
         righted: what the right formula gives on the document's inputs.
         truth: ours; None where nothing decides.
         moved: letter -> the document's input and the sourced one, where they differ.
-        bound: the claim is a limit.
-        approximate: it says about.
-        fits: whether the deployment that it is of can exist; None of what is of none.
-        deployment: that it is of, where it says so.
-        missing, assumed, cause: as the claim has them, or the one that it restates.
         formula: of ``params/formulas/``, if it is one of them.
-        reconstructed: the document prints no formula, ``own`` is what leads to its number.
-        words, english: what is printed where it is no number; in English where it is Chinese.
-        compares: they are judged by a number, ``printed`` is its limit.
-        ruling: what becomes of a setting.
-        rests_on: assumption that the verdict hangs on.
         letters: unit and names of inputs, where they have any.
+        fits: whether the deployment that it is of can exist; None of what is of none.
+        ruling: what becomes of a setting.
     """
 
     listed: Listed
+    claim: Claim
     what: Text
     section: str
     printed: Printed | None = None
+    bound: str | None = None
     own: float | None = None
     itself: bool = False
     resourced: float | None = None
     righted: float | None = None
     truth: Truth | None = None
     moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    bound: str | None = None
-    approximate: bool = False
-    fits: bool | None = None
-    deployment: str | None = None
-    missing: Text | None = None
-    assumed: bool = False
-    cause: str | None = None
     formula: DocumentFormula | None = None
-    reconstructed: bool = False
-    compares: bool = False
-    words: str | None = None
-    english: str | None = None
-    ruling: Ruling | None = None
-    rests_on: Text | None = None
-    note: Text | None = None
-    setting: EngineSetting | None = None
-    alert: Alert | None = None
     letters: Mapping[str, Any] = field(default_factory=dict)
+    fits: bool | None = None
+    ruling: Ruling | None = None
 
     @property
     def printed_text(self) -> str:
         """What the document has, in its unit or its words; empty where it has neither."""
-        return self.words or (self.printed.text if self.printed is not None else "")
+        return self.claim.words or (self.printed.text if self.printed is not None else "")
 
     @property
     def circular(self) -> bool:
         """Whether what it is held against comes from the document itself."""
         own = (self.listed.document,)
         return self.truth is not None and self.truth.listed and self.truth.sources == own
-
-
-@functools.cache
-def _formulas() -> dict[str, tuple[DocumentFormula, DocumentFormulas]]:
-    """Every formula of the documents by its id, with its file."""
-    files = [catalogue.load("formulas", name) for name in catalogue.names("formulas")]
-    return {formula.id: (formula, file) for file in files for formula in file.formulas}
 
 
 class Cases:
@@ -194,60 +149,54 @@ class Cases:
 
     def __init__(self, claims: Iterable[Listed]) -> None:
         self._by_id = {claim.claim.id: claim for claim in claims}
-        self._made: dict[str, Case] = {}
-        self._making: set[str] = set()
-        self.truths = Truths(self._printed_of, self._ours_of)
+        self._cases: dict[str, Case | None] = {}  # None of one that is being made
 
     def of(self, listed: Listed) -> Case:
         """The case of a claim, made once.
 
         Raises ParamsError or ValueError, one clause, for what cannot be found or computed.
         """
-        name = listed.claim.id
-        if name in self._making:
-            raise ParamsError(f"'{name}' rests on itself")
-        if name not in self._made:
-            self._making.add(name)
-            try:
-                self._made[name] = self._make(listed)
-            finally:
-                self._making.discard(name)
-        return self._made[name]
+        claim, name = listed.claim, listed.claim.id
+        if name in self._cases:
+            if (ready := self._cases[name]) is None:
+                raise ParamsError(f"'{name}' rests on itself")
+            return ready
+        self._cases[name] = None
+        try:
+            case = (self._restated(listed) if claim.like is not None
+                    else self._of_example(listed) if claim.example is not None
+                    else self._of_scenario(listed) if claim.claim is not None
+                    else self._of_row(listed))
+            case = replace(case, **_of_deployment(case))
+        except BaseException:
+            del self._cases[name]
+            raise
+        self._cases[name] = case
+        return case
 
-    def _make(self, listed: Listed) -> Case:
-        claim = listed.claim
-        if claim.like is not None:
-            case = self._restated(listed)
-        elif claim.example is not None:
-            case = self._of_example(listed, *_example(claim.example))
-        elif claim.claim is not None:
-            case = self._of_scenario(listed, *_claimed(claim.claim))
-        else:
-            case = self._of_row(listed)
-        named = claim.deployment or case.deployment
-        return replace(case, fits=_fits(named, case.truth), deployment=named,
-                       cause=claim.cause or case.cause,
-                       approximate=claim.approximate or case.approximate,
-                       rests_on=claim.rests_on or case.rests_on,
-                       alert=claim.alert or case.alert, ruling=_ruled(case, listed, named))
-
-    def _printed_of(self, name: str) -> Printed:
-        """What a claim prints. Raises ParamsError where there is no such claim or number."""
+    def _find(self, name: str) -> Case:
+        """A case by the claim's number. Raises ParamsError where there is no such claim."""
         if name not in self._by_id:
             raise ParamsError(f"there is no claim '{name[:20]}'" + nearest(name, self._by_id))
-        printed = self.of(self._by_id[name]).printed
-        if printed is None:
-            raise ParamsError(f"'{name}' prints no number")
-        return printed
+        return self.of(self._by_id[name])
 
-    def _ours_of(self, name: str) -> Truth:
-        """Ours of a claim. Raises ParamsError where there is no such claim, or nothing decides."""
-        if name not in self._by_id:
-            raise ParamsError(f"there is no claim '{name[:20]}'" + nearest(name, self._by_id))
-        truth = self.of(self._by_id[name]).truth
-        if truth is None:
+    def truth(self, reference: str) -> Truth:
+        """The number that a reference names: ``claims/ID``, what a claim prints; ``corrected/ID``,
+        the right value; or one of :func:`calc.auditing.truths.truth_of`.
+
+        Raises ParamsError, one clause, where there is none.
+        """
+        kind, _, name = reference.partition("/")
+        if kind == "claims":
+            if (printed := self._find(name).printed) is None:
+                raise ParamsError(f"'{name}' prints no number")
+            return Truth(Amount(printed.value, printed.low, printed.high, printed.unit),
+                         printed.unit, reference)
+        if kind != "corrected":
+            return truth_of(reference)
+        if (truth := self._find(name).truth) is None:
             raise ParamsError(f"nothing decides '{name}'")
-        return truth
+        return replace(truth, where=reference, listed=False)
 
     def _restated(self, listed: Listed) -> Case:
         """Of a claim that says again what an earlier one says, perhaps with another number."""
@@ -257,171 +206,169 @@ class Cases:
             raise ParamsError(f"like: '{claim.like}' is no earlier claim"
                               + nearest(str(claim.like), earlier))
         case = self.of(self._by_id[claim.like])
+        stated = {key: value for key, value in claim if value and key in claim.model_fields_set
+                  and key != "missing"}
+        if claim.printed or claim.words:
+            stated |= {"english": claim.english}
+        if claim.printed:
+            stated |= {"words": claim.words}
+        if claim.alert and case.claim.alert:
+            stated["alert"] = case.claim.alert.model_copy(update={
+                key: getattr(claim.alert, key) for key in claim.alert.model_fields_set})
         again = claim.printed is None or (
             case.own is not None and claim.printed.holds(case.own))
         return replace(
-            case, listed=listed, what=claim.what or case.what,
-            section=claim.section or case.section, bound=claim.bound or case.bound,
-            printed=claim.printed or case.printed, own=case.own if again else None,
-            words=claim.words or (case.words if claim.printed is None else None),
-            english=claim.english if claim.words or claim.printed else case.english,
-            itself=case.itself and again,
-            resourced=case.resourced if again else None,
-            righted=case.righted if again else None, note=claim.note or case.note)
+            case, listed=listed, claim=case.claim.model_copy(update=stated),
+            what=claim.what or case.what, section=claim.section or case.section,
+            bound=claim.bound or case.bound, printed=claim.printed or case.printed,
+            **({} if again else {"own": None, "itself": False, "resourced": None, "righted": None}))
 
-    def _of_example(self, listed: Listed, example: Example, formula: DocumentFormula,
-                    file: DocumentFormulas) -> Case:
+    def _of_example(self, listed: Listed) -> Case:
         """Of a number that a formula of ``params/formulas/`` is an example of."""
-        given, claim = example.given(), listed.claim
-        sourced = {name: self.truths.of(where).three
-                   for name, where in {**example.catalogue, **claim.sourced}.items()}
-        lent = _lender(example, file)
+        claim = listed.claim
+        example, formula, file = example_of(claim.example or "")
+        given = example.given()
         right = formula.right if formula.right is not None else formula.right_quantity
-        truth = None if claim.truth is None else self.truths.of(claim.truth)
-        righted = None
-        if right is not None:
-            names = formulas.symbols_of(right)
-            free = {name: three for name in names if (three := lent(name)) is not None} | sourced
-            own = {name: Amount.exactly(value) for name, value in given.items()}
-            truth = truth or replace(
-                computed(right, own | free, example.printed.unit, formula.id, example.scenario),
+        wanted = formulas.symbols_of(right) if right is not None else frozenset()
+        lent = _lent(example, file, {*wanted, *given})
+        sourced = {name: self.truth(where).three
+                   for name, where in {**example.catalogue, **claim.sourced}.items()}
+        free = {name: lent[name] for name in sorted(lent.keys() & wanted)} | sourced
+        truth = None if claim.truth is None else self.truth(claim.truth)
+        if truth is None and right is not None:
+            truth = replace(
+                computed(right, _exact(given) | free, example.printed.unit, formula.id,
+                         example.scenario),
                 parts=(*example.catalogue.values(), *claim.sourced.values(),
                        *([f"models/{example.model}"] if example.model else [])))
-            if names & own.keys() - free.keys():  # else it is ours whatever the document puts in
-                righted = tried(right, free | own)
-        ours = given | {name: three.value for name in given
-                        if (three := sourced.get(name) or lent(name)) is not None}
-        return Case(listed, claim.what or example.label or formula.quantity,
+        tests = wanted & given.keys() - free.keys()  # else it is ours whatever the document puts in
+        ours = given | {name: three.value for name, three in (lent | sourced).items()
+                        if name in given}
+        return Case(listed, claim, claim.what or example.label or formula.quantity,
                     claim.section or example.section,
-                    of_value(example.printed, example.percent), float(formula.recomputed(example)),
-                    False,
-                    tried(formula.documented, {n: Amount.exactly(v) for n, v in ours.items()}),
-                    righted, truth, moved(given, ours), claim.bound, formula=formula,
-                    reconstructed=formula.reconstructed, note=claim.note,
-                    letters={**catalogue.symbols(), **file.symbols})
+                    of_value(example.printed, example.percent), claim.bound,
+                    float(formula.recomputed(example)), False, tried(formula.documented, ours),
+                    tried(right, _values(free) | given) if tests else None, truth,
+                    moved(given, ours), formula, {**catalogue.symbols(), **file.symbols})
 
-    def _of_scenario(self, listed: Listed, claim: ScenarioClaim, documented: Documented,
-                     deployed: Deployment) -> Case:
+    def _of_scenario(self, listed: Listed) -> Case:
         """Of a number that a deployment's file holds."""
-        row, name = listed.claim, claim.quantity
-        truth = None if row.truth is None else self.truths.of(row.truth)
+        row = listed.claim
+        claim, documented, deployed = claim_of_deployment(row.claim or "")
+        name, scenario = claim.quantity, deployed.scenario
+        truth = None if row.truth is None else self.truth(row.truth)
         if truth is None and claim.comparable and deployed.knows(name):
-            truth = Truth(deployed.three(name).scaled(1 / unit_count(deployed.scenario, claim)),
-                          claim.value.unit, f"{deployed.scenario.id}:{name}"
-                          + f"/{claim.of}" * (claim.of != "deployment"), deployed.scenario.id,
+            part = f"/{claim.of}" if claim.of != "deployment" else ""
+            truth = Truth(deployed.three(name).scaled(1 / unit_count(scenario, claim)),
+                          claim.value.unit, f"{scenario.id}:{name}{part}", scenario.id,
                           given=name in deployed.inputs)
         step = row.formula is not None  # as it is printed; the file has it from the beginning
         tree, inputs = (row.formula, row.inputs) if step else (claim.formula, documented.inputs)
         given = {letter: value.value for letter, value in inputs.items()}
-        given_units = {letter: value.unit for letter, value in inputs.items()}
-        ours = given | {letter: self.truths.of(where).three.value
+        ours = given | {letter: self.truth(where).three.value
                         for letter, where in row.sourced.items()}
         own = formulas.evaluate(tree, given) if step else documented.recomputed(claim)
         used = formulas.symbols_of(tree) if tree is not None else set()
-        return Case(listed, row.what or claim.label, row.section or claim.value.section or "",
-                    of_value(claim.value), None if own is None else float(own), False,
-                    tried(tree, {n: Amount.exactly(v) for n, v in ours.items()})
-                    if used & row.sourced.keys() else None, None, truth,
+        return Case(listed, row.model_copy(update={"note": row.note or claim.note}),
+                    row.what or claim.label, row.section or claim.value.section or "",
+                    of_value(claim.value), row.bound or claim.bound,
+                    None if own is None else float(own), False,
+                    tried(tree, ours) if used & row.sourced.keys() else None, None, truth,
                     moved({letter: given[letter] for letter in given if letter in used}, ours),
-                    row.bound or claim.bound, note=row.note or claim.note,
-                    letters=_letters(listed, given_units))
+                    letters=_letters(listed, inputs))
 
     def _of_row(self, listed: Listed) -> Case:
         """Of a number that stands nowhere else."""
-        claim = listed.claim
-        given = claim.given()
-        sourced = {name: self.truths.of(where) for name, where in claim.sourced.items()}
-        own = {name: Amount.exactly(value) for name, value in given.items()}
+        claim, formula, given = listed.claim, listed.claim.formula, listed.claim.given()
+        sourced = {name: self.truth(where) for name, where in claim.sourced.items()}
         free = {name: source.three for name, source in sourced.items()}
-        where = claim.alert.of if claim.alert is not None else claim.truth
-        truth = None if where is None else self.truths.of(where)
-        if claim.known is not None:
-            value = claim.known
-            truth = Truth(Amount.stated(value),
-                          value.unit, f"{SOURCES}{value.source}", listed=True)
-        right = claim.right if claim.right is not None else claim.formula
+        right = claim.right if claim.right is not None else formula
         stated, bound = claim.printed, claim.bound
-        if claim.comparison is not None:
-            right, stated, bound = compared(claim.comparison)
+        if (statement := claim.comparison) is not None:
+            limit = statement.above if statement.below is None else statement.below
+            assert limit is not None
+            right, bound = statement.of, "at_most" if statement.above is None else "at_least"
+            stated = replace(of_value(limit), last=(0.0,))  # a limit is exact, not rounded
+        where = claim.alert.of if claim.alert is not None else claim.truth
+        truth = None if where is None else self.truth(where)
+        if claim.known is not None:
+            truth = Truth(Amount.stated(claim.known), claim.known.unit,
+                          f"{SOURCES}{claim.known.source}", listed=True)
         if truth is None and right is not None and claim.missing is None:
             scenario = next(filter(None, (source.scenario for source in sourced.values())), None)
-            unit = stated.unit if stated else units.DIMENSIONLESS
+            amounts, unit = _exact(given) | free, stated.unit if stated else units.DIMENSIONLESS
             keys = dict.fromkeys(key for source in sourced.values() for key in source.sources)
-            truth = replace(computed(right, own | free, unit, claim.id, scenario),
+            truth = replace(computed(right, amounts, unit, claim.id, scenario),
                             listed=made_of(claim, BUILT), sources=tuple(keys),
                             parts=tuple(claim.sourced.values()))
             if claim.most is not None and claim.printed is not None:
-                most = computed(claim.most, own | free, unit, claim.id, scenario)
-                truth = both_ends(truth, most, claim.printed)
-        same_unit(claim, sourced, truth)
-        ours = given | {name: three.value for name, three in free.items() if name in given}
-        formula = claim.formula
+                low, printed = truth.three.value, claim.printed
+                high = computed(claim.most, amounts, unit, claim.id, scenario).three.value
+                farther = low if printed.low - low > high - printed.high else high
+                truth = replace(truth, three=Amount(farther, low, high), spans=True)
+        same_unit(claim, stated, sourced, truth)
         itself = truth is not None and claim.comparison is None and made_of(claim, ITSELF)
-        computed_value = (formulas.evaluate(formula, given) if formula is not None
-                 else truth.three.value if truth and itself else None)
+        own = (formulas.evaluate(formula, given) if formula is not None
+               else truth.three.value if truth and itself else None)
         tests = (claim.right is not None  # else it is ours whatever the document puts in
-                 and formulas.symbols_of(claim.right) & own.keys() - free.keys())
-        return Case(listed, claim.what or {}, claim.section or "", stated,
-                    None if computed_value is None else float(computed_value), itself,
-                    tried(formula, own | free) if sourced else None,
-                    tried(claim.right, free | own) if tests else None, truth,
-                    moved(given, ours), bound, note=claim.note, missing=claim.missing,
-                    assumed=claim.assumed, setting=claim.setting, alert=claim.alert,
-                    reconstructed=claim.reconstructed, compares=claim.comparison is not None,
-                    words=claim.words, english=claim.english,
-                    letters=_letters(listed, {letter: value.unit for letter, value
-                                              in claim.inputs.items()}))
+                 and formulas.symbols_of(claim.right) & given.keys() - free.keys())
+        ours = given | _values(free)
+        return Case(listed, claim, claim.what or {}, claim.section or "", stated, bound,
+                    None if own is None else float(own), itself,
+                    tried(formula, ours) if sourced else None,
+                    tried(claim.right, _values(free) | given) if tests else None, truth,
+                    moved(given, ours), letters=_letters(listed, claim.inputs))
 
 
-def _ruled(case: Case, listed: Listed, named: str | None) -> Ruling | None:
-    """What becomes of a setting in the deployment that it stands in."""
-    if case.setting is None:
-        return None
-    plan = None if named is None else deployment(named).scenario
-    software = None if plan is None else plan.device.software
-    ran = plan is not None and plan.file.measured is not None
-    return ruling(case.setting, listed.claim.id, listed.document, case.section, software, ran)
+def _exact(given: Mapping[str, Any]) -> dict[str, Amount]:
+    return {name: Amount.exactly(value) for name, value in given.items()}
 
 
-def _fits(named: str | None, truth: Truth | None) -> bool | None:
-    """Whether the deployment can exist that a claim is of; None where it would say the same of
-    one that can: of shapes, and of what a card would have to hold."""
-    if named is not None:
-        return deployment(named).fits
-    if truth is None or truth.scenario is None or truth.unit not in OF_RUNNING:
-        return None
-    return deployment(truth.scenario).fits
+def _values(amounts: Mapping[str, Amount]) -> dict[str, Any]:
+    return {name: three.value for name, three in amounts.items()}
 
 
-@functools.cache
-def _named_in(document: str) -> dict[str, Any]:
-    """Letters of the book, and of a document's formulas."""
-    own = (catalogue.load("formulas", document).symbols
-           if document in catalogue.names("formulas") else {})
-    return {**catalogue.symbols(), **own}
+def _of_deployment(case: Case) -> dict[str, Any]:
+    """Whether the deployment can exist that a claim is of, and what becomes of a setting in it.
+
+    Nothing is said of a deployment that is only computed with, where the same would hold of one
+    that can exist: of shapes, and of what a card would have to hold.
+    """
+    claim, truth = case.claim, case.truth
+    named = None if claim.deployment is None else deployment(claim.deployment)
+    of = named or (deployment(truth.scenario) if truth is not None and truth.scenario is not None
+                   and truth.unit in OF_RUNNING else None)
+    plan = None if named is None else named.scenario
+    return {"fits": None if of is None else of.fits, "ruling": None if claim.setting is None else
+            ruling(claim.setting, case.listed.claim.id, case.listed.document, case.section,
+                   None if plan is None else plan.device.software,
+                   plan is not None and plan.file.measured is not None)}
 
 
-def _letters(listed: Listed, given: Mapping[str, str]) -> dict[str, Any]:
-    """Names and units of inputs: the file's own, else those of the document's formulas."""
-    named = _named_in(listed.document)
+def _letters(listed: Listed, inputs: Mapping[str, Value]) -> dict[str, Any]:
+    """Names and units of inputs: the file's own, else those of the document's formulas, else those
+    of the book."""
+    document = listed.document
+    named = {**catalogue.symbols(), **(catalogue.load("formulas", document).symbols
+                                       if document in catalogue.names("formulas") else {})}
     return {**{name: named[name] if name in named else Letter(
-        latex="x", unit=unit, en=name.replace("_", " "), zh=name.replace("_", " "))
-        for name, unit in given.items()}, **listed.letters}
+        latex="x", unit=value.unit, en=name.replace("_", " "), zh=name.replace("_", " "))
+        for name, value in inputs.items()}, **listed.letters}
 
 
-def _example(reference: str) -> tuple[Example, DocumentFormula, DocumentFormulas]:
+def example_of(reference: str) -> tuple[Example, DocumentFormula, DocumentFormulas]:
     """An example of a formula: ``s1-f07.1``. Raises ParamsError where there is none."""
     name, _, number = reference.partition(".")
-    if name not in _formulas() or int(number) > len(_formulas()[name][0].examples):
-        names = (f"{identifier}.{count}" for identifier, (formula, _) in _formulas().items()
-                 for count in range(1, len(formula.examples) + 1))
-        raise ParamsError(f"there is no example '{reference}' in params/formulas/"
-                          + nearest(reference, names))
-    formula, file = _formulas()[name]
+    file = catalogue.load("formulas", name.partition("-")[0])
+    formula = next((one for one in file.formulas if one.id == name), None)
+    if formula is None or int(number) > len(formula.examples):
+        raise ParamsError(f"there is no example '{reference}' in params/formulas/" + nearest(
+            reference, (f"{one.id}.{count + 1}" for one in file.formulas
+                        for count in range(len(one.examples)))))
     return formula.examples[int(number) - 1], formula, file
 
 
-def _claimed(reference: str) -> tuple[ScenarioClaim, Documented, Deployment]:
+def claim_of_deployment(reference: str) -> tuple[ScenarioClaim, Documented, Deployment]:
     """A claim of a deployment: ``s1-plan-c:tpot`` or, of several, ``s1-plan-c:tpot.2``.
 
     Raises ParamsError where there is none.
@@ -436,16 +383,15 @@ def _claimed(reference: str) -> tuple[ScenarioClaim, Documented, Deployment]:
     return claims[int(number or 1) - 1], documented, deployment(name)
 
 
-def _lender(example: Example, file: DocumentFormulas) -> Callable[[str], Amount | None]:
-    """What the deployment or the model of an example has of a name that the document leaves."""
+def _lent(example: Example, file: DocumentFormulas, names: Collection[str]) -> dict[str, Amount]:
+    """What the deployment or the model of an example has of names that the document leaves."""
+    left = [name for name in names if name not in file.symbols]
     if example.scenario is not None:
         deployed = deployment(example.scenario)
-        return lambda name: (
-            deployed.three(name) if name not in file.symbols and deployed.knows(name) else None)
+        return {name: deployed.three(name) for name in left if deployed.knows(name)}
     if example.model is None:
-        return lambda name: None
+        return {}
     model = catalogue.load_model(example.model)
     shapes = catalogue.model_inputs(model) | {
         f"{name}_parameters": count for name, count in parameters(model).items()}
-    return lambda name: (Amount.exactly(shapes[name]) if name in shapes and name not in file.symbols
-                         else None)
+    return {name: Amount.exactly(shapes[name]) for name in left if name in shapes}

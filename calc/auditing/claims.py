@@ -1,14 +1,11 @@
-"""Claims of the documents, file by file, and which of them ``params/quantities/`` names together.
-
-A claim that cannot be used leaves the others alone.
-"""
+"""Claims of the documents, and which of them ``params/quantities/`` names together."""
 
 from __future__ import annotations
 
 import difflib
 import functools
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +14,7 @@ import catalogue
 from catalogue import ParamsError
 from catalogue.ledger import Claim, Claims, Quantities
 from catalogue.library import load, locate, names, read
-from catalogue.reading.yamlfile import YamlFile, display_path
+from catalogue.reading.yamlfile import display_path
 
 KEY = "claims"
 
@@ -39,10 +36,15 @@ class Listed:
     letters: dict[str, Any]
 
 
-def listed() -> tuple[list[Listed], list[str]]:
-    """Every claim of ``params/claims/``, by document and number, and a sentence for each that
-    cannot be used."""
-    return listed_in([locate(KEY, name) for name in names(KEY)])
+def listed(path: Path | None = None) -> tuple[list[Listed], list[str]]:
+    """Every claim of ``params/claims/``, by document and number, and a sentence for each file that
+    cannot be used; of a file that is given, with the claims of the others beside its own."""
+    paths = [locate(KEY, name) for name in names(KEY)]
+    if path is None:
+        return listed_in(paths)
+    claims, problems = listed_in([path, *(one for one in paths if one.name != path.name)])
+    own = f"{display_path(path)}:"
+    return claims, [problem for problem in problems if problem.startswith(own)]
 
 
 @functools.cache
@@ -55,64 +57,24 @@ def quantities_named() -> frozenset[str]:
                      if where is not None and ":" in where)
 
 
-def listed_beside(path: Path) -> tuple[list[Listed], list[str]]:
-    """The claims of a file, with those of ``params/claims/`` that it does not hold itself; a
-    sentence for each of the file that cannot be used."""
-    others = [other for name in names(KEY) if (other := locate(KEY, name)).name != path.name]
-    claims, problems = listed_in([path, *others])
-    own = f"{display_path(path)}:"
-    return claims, [problem for problem in problems if problem.startswith(own)]
-
-
-def listed_in(paths: list[Path]) -> tuple[list[Listed], list[str]]:
+def listed_in(paths: Iterable[Path]) -> tuple[list[Listed], list[str]]:
     """The claims of some files, as :func:`listed` has them."""
     claims: dict[str, Listed] = {}
     problems: list[str] = []
     for path in paths:
-        for file, entry in _parts(path, problems):
-            for number, claim in enumerate(entry.claims):
-                at = file.where((KEY, number, "id"))
-                if claim.id in claims:
-                    problems.append(f"{at}: '{claim.id}' stands in "
-                                    f"{claims[claim.id].where} already.")
-                    continue
-                claims[claim.id] = Listed(claim, entry.document, at, entry.letters)
-    return sorted(claims.values(), key=lambda row: (row.document, row.claim.id)), problems
-
-
-def _parts(path: Path, problems: list[str]) -> Iterator[tuple[YamlFile, Claims]]:
-    """A file that can be used, or each of its claims that can as a file of its own."""
-    try:
-        file = read(path)
-    except ParamsError as error:
-        problems.append(str(error))
-        return
-    try:
-        entry: Claims = load(KEY, path)
-        yield file, entry
-        return
-    except ParamsError as error:
-        message = str(error)
-    entries = file.data.get(KEY)
-    usable, before = [], len(problems)
-    for number in range(len(entries) if isinstance(entries, list) else 0):
-        part = _alone(file, number)
         try:
-            usable.append((part, load(KEY, path, file=part)))
+            entry: Claims = load(KEY, path)
+            file = read(path)
         except ParamsError as error:
             problems.append(str(error))
-    if len(problems) == before or not usable:  # what is wrong is not of a single claim
-        problems[before:] = [message]
-        return
-    yield from usable
-
-
-def _alone(file: YamlFile, number: int) -> YamlFile:
-    """A file with one of its claims only, which keeps its line."""
-    lines = {keys: line for keys, line in file.lines.items() if keys[:1] != (KEY,)}
-    lines |= {(KEY, 0, *keys[2:]): line for keys, line in file.lines.items()
-              if keys[:2] == (KEY, number)}
-    return YamlFile(file.path, file.data | {KEY: [file.data[KEY][number]]}, lines)
+            continue
+        for number, claim in enumerate(entry.claims):
+            at = file.where((KEY, number, "id"))
+            if claim.id in claims:
+                problems.append(f"{at}: '{claim.id}' stands in {claims[claim.id].where} already.")
+            else:
+                claims[claim.id] = Listed(claim, entry.document, at, entry.letters)
+    return sorted(claims.values(), key=lambda row: (row.document, row.claim.id)), problems
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -138,35 +100,23 @@ def entries(problems: list[str] | None = None) -> list[Quantities]:
     return files
 
 
-def groups(files: Iterable[Quantities]) -> Iterator[tuple[tuple[Any, ...], list[str]]]:
-    """Where claims are named together, as the keys of the place in their file, and the claims."""
-    for file in files:
-        for name, quantity in file.quantities.items():
-            yield ("quantities", name, "claims"), list(map(claim_of, quantity.claims))
-        for name, law in file.laws.items():
-            for number, given in enumerate(law.of):
-                yield ("laws", name, "of", number), list(map(claim_of, given.values()))
-        for name, launch in file.launches.items():
-            yield ("launches", name, "claims"), list(launch.claims)
-
-
 def load_quantities(reference: str) -> Quantities:
     """A file whose claims are all known. Raises ParamsError, with file and line, for one that is
     not."""
     entry: Quantities = catalogue.load(KIND, reference)
-    claims_listed = {row.claim.id for row in listed()[0]}
-    for keys, claims in groups([entry]):
-        if lost := [claim for claim in claims if claim not in claims_listed]:
+    known_ids = {row.claim.id for row in listed()[0]}
+    named: list[tuple[tuple[Any, ...], Iterable[str]]] = [
+        *((("quantities", name, "claims"), quantity.claims)
+          for name, quantity in entry.quantities.items()),
+        *((("laws", name, "of", number), given.values()) for name, law in entry.laws.items()
+          for number, given in enumerate(law.of)),
+        *((("launches", name, "claims"), launch.claims) for name, launch in entry.launches.items())]
+    for keys, claims in named:
+        if lost := [claim for claim in map(claim_of, claims) if claim not in known_ids]:
             where = read(locate(KIND, reference)).where(keys)
             raise ParamsError(f"{where}: there is no claim '{lost[0]}'"
-                              + nearest(lost[0], claims_listed) + ".")
+                              + nearest(lost[0], known_ids) + ".")
     return entry
-
-
-def beside(own: Collection[str], files: Iterable[Quantities]) -> set[str]:
-    """Some claims of a document, by their numbers, and those of others that may contradict one."""
-    named = (set(claims) for _, claims in groups(files))
-    return set(own).union(*(claims for claims in named if claims & set(own)))
 
 
 def claim_of(name: str) -> str:

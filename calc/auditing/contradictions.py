@@ -6,17 +6,18 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from calc.auditing.cases import Case
 from calc.auditing.claims import KIND
-from calc.auditing.judging import ABOUT, HOLDS, Judgement
+from calc.auditing.judging import ABOUT, HOLDS, Audited
 from catalogue import ParamsError
 from catalogue.engine import bare
 from catalogue.entries import formulas
-from catalogue.ledger import NamedQuantity, NumericLaw, Quantities
+from catalogue.ledger import NumericLaw, Quantities
+from catalogue.messages import by_language
 from catalogue.reading import words
 
 VALUES, NUMBERS, SETTING = "values", "numbers", "setting"
@@ -26,23 +27,7 @@ SLACK = 1e-9  # relative, lost in the arithmetic of floating point
 Text = Mapping[str, str]
 
 
-class Judged(Protocol):
-    """A claim with its case and its verdict."""
-
-    @property
-    def id(self) -> str:
-        """Its number."""
-
-    @property
-    def case(self) -> Case:
-        """What is printed."""
-
-    @property
-    def judgement(self) -> Judgement:
-        """Whether it holds."""
-
-
-Rows = Mapping[str, Judged]
+Rows = Mapping[str, Audited]
 
 
 @dataclass(frozen=True)
@@ -77,18 +62,18 @@ class Contradiction:
                 "right": list(self.right)}
 
 
-def contradictions(rows: Iterable[Judged], files: Iterable[Quantities]) -> list[Contradiction]:
+def contradictions(judged: Iterable[Audited], files: Iterable[Quantities]) -> list[Contradiction]:
     """Every set of claims that exclude each other, once, by their numbers.
 
     Raises ParamsError for a law that cannot be computed on its numbers.
     """
-    by_id = {row.id: row for row in rows}
+    rows = {row.id: row for row in judged}
     by_claims: dict[str, Contradiction] = {}
     for file in files:
-        for item in itertools.chain(_of_values(by_id, file), _of_laws(by_id, file),
-                                    _of_launches(by_id, file)):
+        for item in itertools.chain(unequal_values(rows, file), broken_laws(rows, file),
+                                    unequal_settings(rows, file)):
             by_claims.setdefault(item.id, item)
-    for item in _of_settings(by_id):
+    for item in unequal_settings(rows):
         by_claims.setdefault(item.id, item)
     return sorted(by_claims.values(), key=lambda item: item.claims)
 
@@ -116,7 +101,7 @@ def reach(case: Case, end: str = "") -> tuple[float, float] | None:
     if end:
         low, high = (low, low) if end == "low" else (high, high)
         first, last = (first, first) if end == "low" else (last, last)
-    if case.approximate:
+    if case.claim.approximate:
         first, last = max(first, ABOUT * abs(low)), max(last, ABOUT * abs(high))
     low, high = low - first, high + last
     if end:
@@ -141,22 +126,17 @@ def _contradiction(rows: Rows, claims: Iterable[str], kind: str, name: Text, sub
         tuple(claim for claim in ordered if rows[claim].judgement.standing == HOLDS))
 
 
-def _of_values(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
+def unequal_values(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
+    """Claims of one quantity that print different numbers of one unit, or say in words on which
+    side of one it is."""
     for subject, quantity in file.quantities.items():
-        for one, other in itertools.combinations(_stated(rows, quantity), 2):
-            if _alike(rows[one[0]].case, rows[other[0]].case) and not _meet(one[1], other[1]):
-                yield _contradiction(rows, (one[0], other[0]), VALUES, quantity.name, subject)
-
-
-def _alike(one: Case, other: Case) -> bool:
-    """Whether both print numbers of one unit, or both say in words which side of one it is."""
-    return (one.printed is not None and other.printed is not None
-            and one.printed.unit == other.printed.unit
-            and (one.listed.claim.words is None) == (other.listed.claim.words is None))
-
-
-def _stated(rows: Rows, quantity: NamedQuantity) -> list[tuple[str, tuple[float, float]]]:
-    return [reached for name in quantity.claims if (reached := _reached(rows, name)) is not None]
+        reached = [ends for name in quantity.claims if (ends := _reached(rows, name)) is not None]
+        for (first, one), (second, other) in itertools.combinations(reached, 2):
+            cases = rows[first].case, rows[second].case
+            comparable = len({(case.printed and case.printed.unit, case.listed.claim.words is None)
+                              for case in cases}) == 1
+            if comparable and not _meet(one, other):
+                yield _contradiction(rows, (first, second), VALUES, quantity.name, subject)
 
 
 def _meet(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -164,7 +144,8 @@ def _meet(one: tuple[float, float], other: tuple[float, float]) -> bool:
                for low, high in ((one[0], other[1]), (other[0], one[1])))
 
 
-def _of_laws(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
+def broken_laws(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
+    """Numbers that a law excludes."""
     for subject, law in file.laws.items():
         for given in law.of:
             reached = {letter: _reached(rows, name) for letter, name in given.items()}
@@ -188,7 +169,9 @@ def excluded(law: NumericLaw, reaches: Mapping[str, tuple[float, float]]) -> boo
     Raises ValueError for what has no value.
     """
     letters, apart = list(reaches), []
-    for corner in itertools.product(*map(_finite, reaches.values())):
+    finite = ((low or high / UNBOUNDED, high if math.isfinite(high) else low * UNBOUNDED)
+              for low, high in reaches.values())  # so far off that an open side decides nothing
+    for corner in itertools.product(*finite):
         values = dict(zip(letters, corner, strict=True))
         left, right = (float(formulas.evaluate(tree, values)) for tree in (law.left, law.right))
         slack = SLACK * max(abs(left), abs(right))
@@ -197,46 +180,30 @@ def excluded(law: NumericLaw, reaches: Mapping[str, tuple[float, float]]) -> boo
     return above or (below and law.holds == "equal")
 
 
-def _finite(ends: tuple[float, float]) -> tuple[float, float]:
-    """A reach whose open side is so far off that it decides nothing."""
-    low, high = ends
-    return low or high / UNBOUNDED, high if math.isfinite(high) else low * UNBOUNDED
-
-
-def _of_launches(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
-    for name, launch in file.launches.items():
-        together: dict[str, list[str]] = defaultdict(list)
-        for claim in launch.claims:
-            if claim in rows and (setting := rows[claim].case.setting) is not None:
-                together[spelled(setting.name)].append(claim)
-        for claims in together.values():
-            yield from _set_twice(rows, claims, name)
-
-
-def _of_settings(rows: Rows) -> Iterator[Contradiction]:
-    """Settings that one section has of one deployment; a remedy in another changes one rightly."""
-    together: dict[Any, list[str]] = defaultdict(list)
-    for claim, row in rows.items():
-        case = row.case
-        if case.setting is not None and case.deployment is not None:
-            together[case.deployment, case.listed.document, case.section, case.setting.program,
-                     spelled(case.setting.name)].append(claim)
-    for (deployment, *_), claims in together.items():
-        yield from _set_twice(rows, claims, deployment)
-
-
-def _set_twice(rows: Rows, claims: Sequence[str], subject: str) -> Iterator[Contradiction]:
-    for one, other in itertools.combinations(claims, 2):
-        first, second = (rows[claim].case for claim in (one, other))
-        if first.setting is None or second.setting is None:
-            continue
-        ends = reach(first), reach(second)
-        differ = (first.setting.value != second.setting.value if None in ends
-                  else not _meet(*ends))  # type: ignore[arg-type]
-        if differ:
-            name = first.setting.name
-            yield _contradiction(rows, (one, other), SETTING,
-                                 {"en": f"`{name}`", "zh": f"`{name}`"}, subject)
+def unequal_settings(rows: Rows, file: Quantities | None = None) -> Iterator[Contradiction]:
+    """Settings that differ: in a launch of a file, or, without one, in one section that has them of
+    one deployment; a remedy in another section changes one rightly."""
+    together: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    if file is not None:
+        for name, launch in file.launches.items():
+            for claim in launch.claims:
+                if claim in rows and (setting := rows[claim].case.claim.setting) is not None:
+                    together[name, spelled(setting.name)].append(claim)
+    for claim, row in rows.items() if file is None else ():
+        stated, deployment = row.case.claim, row.case.claim.deployment
+        if stated.setting is not None and deployment is not None:
+            together[deployment, row.case.listed.document, row.case.section,
+                     stated.setting.program, spelled(stated.setting.name)].append(claim)
+    for (subject, *_), claims in together.items():
+        for pair in itertools.combinations(claims, 2):
+            first, second = (rows[claim].case.claim.setting for claim in pair)
+            if first is None or second is None:
+                continue
+            one, other = (reach(rows[claim].case) for claim in pair)
+            if (first.value != second.value if one is None or other is None
+                    else not _meet(one, other)):
+                yield _contradiction(rows, pair, SETTING, by_language((f"`{first.name}`",) * 2),
+                                     subject)
 
 
 def spelled(name: str) -> str:

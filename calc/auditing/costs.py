@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +39,6 @@ AS_RUN: dict[str, tuple[tuple[str, ...], str]] = {
     "s1-plan-c": (("precision=fp8-block", "parallelism.expert_parallel=32",
                    "workload.max_num_batched_tokens=8192 token", *LENGTHS), "vllm@0.13.0")}
 """Deployment -> settings with which it runs, and the engine's release that a reader would take."""
-DIVIDING = ("rate", "used")  # of the assumptions, those by which money is divided
 TOKEN = 1e-3  # thousand tokens, by which the document prices
 EXAMPLES = (("hardware", "s1-f50"), ("yearly", "s1-f54"), ("tco", "s1-f55"),
             ("per_rate", "s1-f56"), ("revenue", "s1-f60"), ("payback", "s1-f62"),
@@ -97,9 +95,16 @@ def plan() -> Plan:
         values["per_million"] = MILLION * values["tco"] / (years * inputs["rate"])
     scenario = catalogue.load_scenario(PLAN, overrides=list(RUNS))
     answer = estimate(scenario)
-    steady = answer.quantities["steady_throughput"]
-    reached = steady
-    return Plan(inputs, printed, recomputed, _corrected(scenario, answer, reached, inputs), reached,
+    reached = answer.quantities["steady_throughput"]
+    prices = prices_of(scenario.device.id)
+    stated = {  # the document's three years and its own price
+        "server": converted(Amount.stated(scenario.node.price.cny), "USD", prices.exchange),
+        "years": Amount.exactly(inputs["years"]), "residual": Amount.exactly(0.0),
+        "sold_request": Amount.exactly(scenario.inputs()["output_tokens"]
+                                       * inputs["thousand_price"] * TOKEN)}
+    options = CostOptions(utilisation=1 / catalogue.load("loads", DAY).peak, changes=stated)
+    return Plan(inputs, printed, recomputed,
+                cost(scenario, answer.everything, reached, prices, options), reached,
                 int(scenario.inputs()["concurrency"]))
 
 
@@ -142,53 +147,3 @@ def example_of(formula: DocumentFormula, index: int = 0
     example = formula.examples[index]
     return (float(example.printed.value), float(formula.recomputed(example)),
             {key: float(value.value) for key, value in example.inputs.items()})
-
-
-def _corrected(scenario: Any, answer: Any, reached: Amount, inputs: Mapping[str, float]) -> Cost:
-    """The plan with sourced inputs, over the document's three years, at its own price."""
-    prices = prices_of(scenario.device.id)
-    server = converted(Amount.stated(scenario.node.price.cny), "USD", prices.exchange)
-    stated = {
-        "server": server,
-        "years": Amount.exactly(inputs["years"]), "residual": Amount.exactly(0.0),
-        "sold_request": Amount.exactly(scenario.inputs()["output_tokens"]
-                                * inputs["thousand_price"] * TOKEN)}
-    options = CostOptions(utilisation=1 / catalogue.load("loads", DAY).peak, changes=stated)
-    return cost(scenario, answer.everything, reached, prices, options)
-
-
-def weightiest(plan: Plan) -> list[tuple[str, float]]:
-    """What each assumption alone makes of the document's cost of a token, the largest first [1].
-
-    Together they make all of the correction: see :func:`combined_factors`.
-    """
-    doc, owned, stated = plan.recomputed, plan.corrected.owned, plan.inputs
-    assert owned is not None
-    years, used = plan.inputs["years"], 1 / catalogue.load("loads", DAY).peak
-    base = doc["hardware"] + years * doc["yearly"]
-    site = owned.energy / doc["electricity"]
-
-    def total(hardware: float = doc["hardware"], yearly: float = doc["yearly"]) -> float:
-        return (hardware + years * yearly) / base
-
-    factors = {
-        "rate": plan.inputs["rate"] / float(plan.rate.value), "used": 1 / used,
-        "hardware": total(hardware=float(owned.capital)),
-        "electricity": total(yearly=doc["yearly"] + (site - 1) * doc["electricity"]),
-        "upkeep": total(yearly=doc["yearly"] + float(owned.upkeep)),
-        "people": total(yearly=doc["yearly"] + float(owned.people) - stated["cost_staff"]),
-        "hosting": total(yearly=doc["yearly"] + float(owned.hosting) - stated["cost_space"])}
-    return sorted(factors.items(), key=lambda item: -abs(math.log(item[1])))
-
-
-def combined_factors(factors: Mapping[str, float]) -> tuple[float, float]:
-    """What all amounts of money make of a token's cost, and what everything does [1].
-
-    Amounts are terms of one sum, so what each adds to it adds up; throughput and utilisation divide
-    that sum.
-
-    Args:
-        factors: those of :func:`weightiest`.
-    """
-    money = 1 + sum(factor - 1 for name, factor in factors.items() if name not in DIVIDING)
-    return money, money * math.prod(factors[name] for name in DIVIDING)

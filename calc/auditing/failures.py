@@ -54,16 +54,6 @@ def _longer(name: str) -> Callable[[Inputs, Any], dict[str, Any]]:
         of["input_tokens"] + of["output_tokens"] + of[name] * (by - 1))}
 
 
-def _eager(of: Inputs, by: Any) -> dict[str, Any]:
-    return {"captured": 0.0, "host_time_per_operator": of["host_time_per_operator"] * by}
-
-
-def _apart(of: Inputs) -> bool:
-    """Whether replicas share no experts, so that one may be lost without the others."""
-    group = of["tensor_parallel"] * max(1.0, of["prefill_context_parallel"])
-    return of["data_parallel"] > 1 and of["expert_parallel"] <= group
-
-
 FAILURES: dict[str, Failure] = {
     "clock": Failure(2, _slower("clock_factor")),
     "memory": Failure(2, _slower("memory_bandwidth")),
@@ -71,14 +61,17 @@ FAILURES: dict[str, Failure] = {
     "network": Failure(4, _slower("network_bandwidth")),
     "alpha": Failure(4, _more("collective_alpha")),
     "host": Failure(4, _more("host_gap_per_step")),
-    "eager": Failure(2, _eager, grows=False),
+    "eager": Failure(2, lambda of, by: {
+        "captured": 0.0, "host_time_per_operator": of["host_time_per_operator"] * by}, grows=False),
     "uneven": Failure(1, lambda of, by: {"even_routing": 0.0}, grows=False),
     "prompts": Failure(2, _longer("input_tokens")),
     "answers": Failure(2, _longer("output_tokens")),
     "users": Failure(2, _more("concurrency")),
     "cache": Failure(2, lambda of, by: {}),
-    "lost": Failure(2, lambda of, by: {"data_parallel": math.ceil(of["data_parallel"] / by)},
-                    False, _apart),
+    "lost": Failure(  # where replicas share no experts, so that one is lost without the others
+        2, lambda of, by: {"data_parallel": math.ceil(of["data_parallel"] / by)}, grows=False,
+        possible=lambda of: of["data_parallel"] > 1 and of["expert_parallel"] <= (
+            of["tensor_parallel"] * max(1.0, of["prefill_context_parallel"]))),
 }
 """Causes by name: clock, memory, links, network (in one server or between several), start of a
 collective, host between steps, no captured graphs, uneven experts, longer prompts or answers, more

@@ -7,7 +7,9 @@ typed: all follows from numbers that are computed anew each time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from calc.auditing.alarms import STATES, alarm
 from calc.auditing.cases import Case
@@ -62,48 +64,93 @@ class Judgement:
         return FAILS if faulty else HOLDS
 
 
+@dataclass(frozen=True)
+class Audited:
+    """A claim and its verdict.
+
+    Attributes:
+        id: the claim's identifier.
+        case: the claim and everything that its verdict follows from.
+        judgement: the verdict.
+        cause: what explains the claim, where it does not hold.
+        off: printed over right value [1]; None where there is not both.
+        why: what the verdict follows from, in both languages.
+    """
+
+    id: str
+    case: Case
+    judgement: Judgement
+    cause: str | None = None
+    off: float | None = None
+    why: Mapping[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units."""
+        case, truth, printed, words = (self.case, self.case.truth, self.case.printed,
+                                       self.case.claim.words)
+        return {
+            "id": self.id, "document": case.listed.document, "section": case.section,
+            "line": case.listed.claim.line, "what": dict(case.what),
+            "verdict": self.judgement.verdict, "also": list(self.judgement.also),
+            "contradicted_by": list(self.judgement.clashes), "cause": self.cause,
+            "documented": {"value": words, "unit": None} if words or not printed else
+            {"value": printed.value, "low": printed.low, "high": printed.high,
+             "unit": printed.unit, "written": printed.text},
+            "recomputed": case.own,
+            "corrected": None if truth is None else
+            {"value": truth.three.value, "unit": truth.unit, "low": truth.three.low,
+             "high": truth.three.high, "by": truth.where},
+            "why": dict(self.why)}
+
+
 def judge(case: Case) -> Judgement:
     """The verdict on a case, but for contradictions, which take all of them."""
     if case.ruling is not None:
         refused = case.ruling.state in STOPS
         stopped = case.fits is False or (case.ruling.beside and not refused)
         return Judgement(SETTING, (case.ruling.state, *([INFEASIBLE] if stopped else [])))
-    if case.alert is not None and case.printed is not None and case.truth is not None:
+    if case.claim.alert is not None and case.printed is not None and case.truth is not None:
         return Judgement(THRESHOLD, (alarm(case).state,))
-    verdict, also = _first(case)
+    verdict, *also = verdict_on_number(case)
     if case.fits is False and verdict not in (INFEASIBLE, ASSUMPTION):
-        also = (*also, INFEASIBLE)
-    return Judgement(verdict, also)
+        also.append(INFEASIBLE)
+    return Judgement(verdict, tuple(also))
 
 
-def _first(case: Case) -> tuple[str, tuple[str, ...]]:
-    """The first of the verdicts that holds, in the order of the module's sentence."""
+def verdict_on_number(case: Case) -> tuple[str, ...]:
+    """The first of the verdicts that holds, in the order of the module's sentence, and how a
+    specification came out."""
     printed, truth = case.printed, case.truth
-    about = case.approximate
+    about = case.claim.approximate
     if printed is not None and case.own is not None and not says(printed, case.own, about):
-        return ARITHMETIC, ()
+        return (ARITHMETIC,)
     if truth is None or printed is None or case.circular:
-        if case.missing is None and case.own is not None:
-            return REPRODUCED, ()
-        return (ASSUMPTION if case.assumed else UNVERIFIABLE), ()
+        if case.claim.missing is None and case.own is not None:
+            return (REPRODUCED,)
+        return (ASSUMPTION if case.claim.assumed else UNVERIFIABLE,)
     restated = truth.listed and case.own is None and case.formula is None
-    cannot = case.fits is False and not restated
-    against = (printed, truth.three, case.bound, about)
-    if meets(*against):
-        if case.bound:
-            return (INFEASIBLE if cannot else MET), ()
-        if restated:
-            return SPECIFICATION, (RIGHT,)
-        narrow = _as_narrow(printed, truth.three)
-        return (INFEASIBLE if cannot else REPRODUCED if narrow else COMPATIBLE), ()
-    if restated and _in_binary(printed, truth.three):
-        return SPECIFICATION, (RIGHT, BINARY)
-    if reaches(*against):
-        return (INFEASIBLE if cannot else COMPATIBLE), ()
-    return (SPECIFICATION, (WRONG,)) if restated else (_explained(case, printed, truth), ())
+    ours, cannot = truth.three, case.fits is False and not restated
+    if meets(printed, ours, case.bound, about):
+        if restated and not case.bound:
+            return SPECIFICATION, RIGHT
+        if cannot:
+            return (INFEASIBLE,)
+        as_narrow = printed.low == printed.high or (
+            abs(ours.low - printed.low) <= max(printed.last[0] / 2, CLOSE * abs(ours.low))
+            and abs(ours.high - printed.high) <= max(printed.last[-1] / 2, CLOSE * abs(ours.high)))
+        return (MET if case.bound else REPRODUCED if as_narrow else COMPATIBLE,)
+    binary = next((factor for unit, factor in IN_BINARY.items()
+                   if printed.unit == "B" and printed.written[-1].endswith(unit)), None)
+    if restated and binary is not None and (
+            printed.low - printed.last[0] / 2 <= ours.value / binary
+            <= printed.high + printed.last[-1] / 2):
+        return SPECIFICATION, RIGHT, BINARY
+    if reaches(printed, ours, case.bound, about):
+        return (INFEASIBLE if cannot else COMPATIBLE,)
+    return (SPECIFICATION, WRONG) if restated else (fault(case, printed, truth),)
 
 
-def _explained(case: Case, printed: Printed, truth: Truth) -> str:
+def fault(case: Case, printed: Printed, truth: Truth) -> str:
     """What is wrong with a number that is: its inputs, its formula, both; or that it has none."""
     if case.own is None:
         return INFEASIBLE if case.fits is False else NUMBER
@@ -111,18 +158,12 @@ def _explained(case: Case, printed: Printed, truth: Truth) -> str:
         CLOSE * abs(case.own), abs(truth.three.value - case.own) / 2)
     if not idle and _same(case.resourced, truth.three, printed):
         return INPUT
-    if case.reconstructed and not case.moved:
+    reconstructed = case.formula.reconstructed if case.formula else case.claim.reconstructed
+    if reconstructed and not case.moved:
         return NUMBER  # the document prints no formula that could be wrong
     if _same(case.righted, truth.three, printed) or (idle and case.righted is None):
         return FORMULA  # idle: no source changes what goes in by as much as matters
     return BOTH
-
-
-def _as_narrow(printed: Printed, ours: Amount) -> bool:
-    """Whether a range says as much as ours: one number, or the same two ends."""
-    return printed.low == printed.high or (
-        abs(ours.low - printed.low) <= max(printed.last[0] / 2, CLOSE * abs(ours.low))
-        and abs(ours.high - printed.high) <= max(printed.last[-1] / 2, CLOSE * abs(ours.high)))
 
 
 def says(printed: Printed, number: float, about: bool = False) -> bool:
@@ -150,14 +191,6 @@ def reaches(printed: Printed, ours: Amount, bound: str | None, about: bool = Fal
     if bound == "at_least":
         return bool(ours.high >= printed.low)
     return bool(ours.low <= printed.value <= ours.high)
-
-
-def _in_binary(printed: Printed, ours: Amount) -> bool:
-    """Whether GB was written for GiB, as memory is sold."""
-    factor = next((factor for unit, factor in IN_BINARY.items()
-                   if printed.unit == "B" and printed.written[-1].endswith(unit)), None)
-    return factor is not None and printed.low - printed.last[0] / 2 <= ours.value / factor <= (
-        printed.high + printed.last[-1] / 2)
 
 
 def _same(computed: float | None, ours: Amount, printed: Printed) -> bool:

@@ -57,7 +57,7 @@ def ruling(setting: EngineSetting, claim: str, document: str, section: str,
         software: of the card that it is for; None where that is not said.
         ran: whether the document prints what was measured with it.
     """
-    stated = _stated().get(claim)
+    stated = reviewed().get(claim)
     if setting.engine is None:
         return Ruling(stated.state if stated else RAN if ran else ELSEWHERE, stated=stated)
     name, value = revealed(setting.name), setting.value
@@ -66,9 +66,14 @@ def ruling(setting: EngineSetting, claim: str, document: str, section: str,
     rulings = {version: engine.judge(name, given, version) for version in versions}
     best = min(rulings.values(), key=ORDER.index)
     takes = [version for version, state in rulings.items() if state == best]
-    beside = _stopped(document, section, setting.engine, name, software)
+    beside = dict.fromkeys(
+        other for number, block in enumerate(_blocks(document))
+        if block.section == section and block.program == load_engine(setting.engine).title
+        and bare(name) in map(bare, block.settings)
+        for other in stopping(document, number, setting.engine, software)
+        if bare(other) != bare(name))
     return Ruling(stated.state if stated and best not in STOPS else best, takes[0], takes[-1],
-                  beside, stated)
+                  tuple(beside), stated)
 
 
 def _engine_of(engine: str, name: str, software: str | None) -> tuple[Engine, list[str]]:
@@ -88,18 +93,8 @@ def _serving(engine: str, versions: tuple[str, ...]) -> list[str]:
     return [version for version in versions if version in listed]
 
 
-def _stopped(document: str, section: str, engine: str, name: str, software: str | None
-             ) -> tuple[str, ...]:
-    """Other settings of a document's command because of which no release starts it."""
-    stops = [other for number, block in enumerate(_blocks(document))
-             if block.section == section and block.program == load_engine(engine).title
-             and bare(name) in map(bare, block.settings)
-             for other in _stops(document, number, engine, software)]
-    return tuple(other for other in dict.fromkeys(stops) if bare(other) != bare(name))
-
-
 @functools.cache
-def _stops(document: str, number: int, engine: str, software: str | None) -> tuple[str, ...]:
+def stopping(document: str, number: int, engine: str, software: str | None) -> tuple[str, ...]:
     """The settings of a block because of which no release starts it: those that every release
     refuses, or, where there are none, all that one refuses; nothing where one starts it."""
     block, (_, versions) = _blocks(document)[number], _engine_of(engine, "", software)
@@ -122,7 +117,7 @@ def _blocks(document: str) -> tuple[Block, ...]:
 
 
 @functools.cache
-def _stated() -> dict[str, Stated]:
-    """What was found of settings that are claims, by the claim's number."""
+def reviewed() -> dict[str, Stated]:
+    """What a person found of settings that are claims, by the claim's number."""
     files: list[Any] = [catalogue.load("settings", name) for name in catalogue.names("settings")]
     return {row.claim: row for file in files for row in file.settings if row.claim is not None}

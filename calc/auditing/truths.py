@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import catalogue
@@ -17,7 +17,7 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.reading import units
 from catalogue.reading.units import YEAR
-from catalogue.reading.values import Printed, Value
+from catalogue.reading.values import Value
 
 LISTED = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices")
 CHANGED = "@"  # behind the name of a deployment, before how it is changed
@@ -53,40 +53,17 @@ class Truth:
     spans: bool = False
 
 
-class Truths:
-    """Finds them, each once.
+@functools.cache
+def truth_of(reference: str) -> Truth:
+    """The number that a reference names, of the catalogue, a deployment or a measurement.
 
-    Args:
-        printed: what a claim prints, by its id.
-        ours: what is ours instead, by its id.
+    Raises ParamsError, one clause, where there is none.
     """
-
-    def __init__(self, printed: Callable[[str], Printed], ours: Callable[[str], Truth]) -> None:
-        self._printed, self._ours = printed, ours
-        self._found: dict[str, Truth] = {}
-
-    def of(self, reference: str) -> Truth:
-        """The truth of a reference.
-
-        Raises ParamsError, one clause, where there is none.
-        """
-        if reference not in self._found:
-            self._found[reference] = self._find(reference)
-        return self._found[reference]
-
-    def _find(self, reference: str) -> Truth:
-        if ":" in reference:
-            return _of_deployment(reference)
-        kind, name, *keys = reference.split("/")
-        if kind == "claims":
-            printed = self._printed(name)
-            return Truth(Amount(printed.value, printed.low, printed.high, printed.unit),
-                         printed.unit, reference)
-        if kind == "corrected":
-            return replace(self._ours(name), where=reference, listed=False)
-        finders = {"measurements": _of_rows, "accuracies": _of_scores, "goals": _of_goal,
-                   "costs": _of_cost}
-        return finders.get(kind, functools.partial(_of_entry, kind))(name, keys, reference)
+    if ":" in reference:
+        return _of_deployment(reference)
+    kind, name, *keys = reference.split("/")
+    finders = {"measurements": _of_rows, "accuracies": _of_scores, "costs": _of_cost}
+    return finders.get(kind, functools.partial(_of_entry, kind))(name, keys, reference)
 
 
 @functools.cache
@@ -123,18 +100,9 @@ class Deployment:
         return not self.why_not
 
     @functools.cached_property
-    def _named(self) -> dict[str, Amount]:
-        """Those that claims name: an interval takes time for each, and most are never asked for."""
-        return predicted(self.scenario, quantities_named() & self._scalars)
-
-    @functools.cached_property
-    def _others(self) -> dict[str, Amount]:
-        return predicted(self.scenario, self._scalars - quantities_named())
-
-    @property
-    def _scalars(self) -> frozenset[str]:
-        return frozenset(name for name, value in self.quantities.items()
-                         if not hasattr(value, "shape") or value.shape == ())
+    def _amounts(self) -> dict[str, Amount]:
+        """Intervals of the quantities that claims name; most others are never looked up."""
+        return predicted(self.scenario, quantities_named() & self.quantities.keys())
 
     def knows(self, name: str) -> bool:
         """Whether it has an input or a quantity of that name."""
@@ -147,7 +115,9 @@ class Deployment:
         if name not in self.quantities:
             raise ParamsError(f"'{self.scenario.id}' has no quantity '{name}'"
                               + nearest(name, self.quantities))
-        return (self._named if name in quantities_named() else self._others)[name]
+        if name not in self._amounts:
+            self._amounts.update(predicted(self.scenario, {name}))
+        return self._amounts[name]
 
 
 def _of_deployment(reference: str) -> Truth:
@@ -208,24 +178,6 @@ def _of_scores(name: str, keys: list[str], reference: str) -> Truth:
     if len(matches) != 1:
         raise ParamsError(f"'{reference}' names {len(matches)} scores, expected one")
     return Truth(Amount.exactly(float(matches[0].solved.value)), "1", reference)
-
-
-def _of_goal(name: str, keys: list[str], reference: str) -> Truth:
-    """``goals/NAME/QUANTITY``: of the first deployment that a search finds."""
-    from calc.searching.search import search  # only where a claim asks for it
-
-    result = search(catalogue.load("goals", name))
-    rows = result.rows(result.front)
-    if not rows:
-        raise ParamsError(f"no deployment meets '{name}'")
-    quantities = {**rows[0].quantities, "cards": float(rows[0].choice.devices)}
-    if len(keys) != 1 or keys[0] not in quantities:
-        raise ParamsError(f"'{reference}': expected one of {', '.join(sorted(quantities))}")
-    return Truth(Amount.exactly(quantities[keys[0]]), _units(keys[0]), reference)
-
-
-def _units(quantity: str) -> str:
-    return {"tpot": "s", "ttft": "s", "throughput": "token/s"}.get(quantity, "1")
 
 
 def _of_cost(name: str, keys: list[str], reference: str) -> Truth:

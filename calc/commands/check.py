@@ -145,10 +145,10 @@ def _check_assertions(engine: str) -> None:
 def _check_claims(file: str | None = None) -> None:
     """Whether every claim can be judged, of a file or of all."""
     from calc.auditing.audit import audit  # builds deployments
-    from calc.auditing.claims import listed, listed_beside
+    from calc.auditing.claims import listed
 
     path = None if file is None else locate("claims", file)
-    claims, problems = listed() if path is None else listed_beside(path)
+    claims, problems = listed(path)
     own = None if path is None else {judged.claim.id for judged in claims
                                      if judged.where.startswith(f"{yamlfile.display_path(path)}:")}
     if failures := audit((claims, problems), own).problems:

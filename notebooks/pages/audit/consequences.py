@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 import catalogue
-from calc.auditing.audit import Audited
 from calc.auditing.cases import OF_RUNNING
+from calc.auditing.judging import Audited
 from calc.auditing.truths import CHANGED
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import CONSEQUENCES, causes
@@ -59,10 +59,10 @@ def bearing(row: Audited) -> tuple[int, float]:
     """
     case, promised, recommended, supposed = row.case, *_of_document(row.case.listed.document)
     of = {page_of(name.partition(CHANGED)[0]) for name in (
-        case.deployment, case.truth.scenario if case.truth else None) if name}
+        case.claim.deployment, case.truth.scenario if case.truth else None) if name}
     if row.id in promised:
         rank = PROMISED
-    elif of & supposed or case.alert is not None or case.setting is not None:
+    elif of & supposed or case.claim.alert is not None or case.claim.setting is not None:
         rank = SUPPOSED
     elif of and case.truth is not None and ":" in case.truth.where and (
             case.truth.unit in OF_RUNNING):

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 import catalogue
-from calc.auditing.audit import Audited, of_document
+from calc.auditing.judging import Audited
 from catalogue.ledger import Document
 from catalogue.messages import Pair, messages
 from catalogue.reading.units import plain, power_of_ten
@@ -20,6 +20,7 @@ from notebooks.pages.audit.words import (
     addressed,
     called,
     decides,
+    everything,
     group,
     printed,
     right,
@@ -47,9 +48,9 @@ class Page:
 
     def __init__(self, document: str) -> None:
         self.document: Document = catalogue.load("documents", document)
-        own = of_document(document)
-        self.rows = own.rows
-        self.excluded = {claim: each.id for each in own.contradictions[::-1]
+        audited = everything()
+        self.rows = tuple(row for row in audited.rows if row.case.listed.document == document)
+        self.excluded = {claim: each.id for each in audited.contradictions[::-1]
                          for claim in each.claims}
         self.counts = Counter(map(group, self.rows))
 
@@ -91,7 +92,7 @@ def open_ones(page: Page) -> None:
     """What cannot be decided, by the source that is missing."""
     missing: dict[Pair, list[str]] = defaultdict(list)
     for row in page.rows:
-        text = row.case.missing
+        text = row.case.claim.missing
         if group(row) == OPEN and text is not None:
             missing[text["en"], text["zh"]].append(row.id)
     rows = [{"missing": text, "claims": len(ids), "first": addressed(ids[:MOST])}
@@ -134,7 +135,7 @@ def _said(row: Audited) -> Pair:
 
 def _off(row: Audited) -> Ordered | str:
     """By what factor a claim that does not hold is too high or too low."""
-    if group(row) != WRONG or not row.off or row.off <= 0 or row.case.compares:
+    if group(row) != WRONG or not row.off or row.off <= 0 or row.case.claim.comparison:
         return Ordered(0.0, "")
     factor = off_by(row) or 1.0
     return Ordered(factor, f"{'×' if row.off > 1 else '÷'} {_factor(factor)}")

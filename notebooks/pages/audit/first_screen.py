@@ -58,7 +58,7 @@ def errors(page: Page) -> None:
         case, cause = found[0].case, named[name]
         ours, of = _ours(case), case.truth.scenario if case.truth else None
         elsewhere = of is not None and CHANGED in of
-        limit = limit_of(case) if case.compares else ""
+        limit = limit_of(case) if case.claim.comparison else ""
         lines.append(say(
             "error", consequence=what, title=(cause["title"]["en"], cause["title"]["zh"]),
             what=(cause["what"]["en"], cause["what"]["zh"]), claim=addressed([found[0].id]),

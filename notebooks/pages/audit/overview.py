@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from typing import Any
 
 import catalogue
-from calc.auditing.audit import Audited
 from calc.auditing.contradictions import NUMBERS, SETTING, VALUES, Contradiction
+from calc.auditing.judging import Audited
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import PERCENT, causes
 from notebooks.pages.audit import pictures

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from calc.auditing.audit import Audited
+from calc.auditing.judging import Audited
 from catalogue.messages import messages
 from notebooks.pages.audit.words import GROUPS, HOLDS, OPEN, VERDICTS, WRONG, group
 from notebooks.show import figures

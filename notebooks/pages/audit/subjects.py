@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from calc.auditing.audit import Audited
+from calc.auditing.judging import Audited
 from calc.auditing.reasons import OF_CARDS, OF_MODELS
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.audit.words import HOLDS, OPEN, group
@@ -31,9 +31,9 @@ MOST, SOME = 2 / 3, 1 / 4  # shares from which most, or some, of a subject holds
 def subject(row: Audited) -> str:
     """What a claim is about: what it sets or watches, an entry that it restates, else its unit."""
     case = row.case
-    if case.setting is not None:
+    if case.claim.setting is not None:
         return SETTINGS
-    if case.alert is not None:
+    if case.claim.alert is not None:
         return ALARMS
     kind = case.truth.where.partition("/")[0] if case.truth else ""
     if kind in OF_KIND:

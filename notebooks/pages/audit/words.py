@@ -6,10 +6,10 @@ import functools
 from collections.abc import Iterable
 
 from calc.auditing import judging
-from calc.auditing.audit import Audit, Audited, audit
+from calc.auditing.audit import Audit, audit
 from calc.auditing.cases import Case
 from calc.auditing.judging import FAILS as WRONG
-from calc.auditing.judging import HOLDS, OPEN
+from calc.auditing.judging import HOLDS, OPEN, Audited
 from calc.auditing.settings import ELSEWHERE, RAN
 from calc.uncertainty import Amount
 from catalogue.messages import Pair, join, messages
@@ -61,7 +61,7 @@ def group(row: Audited) -> str:
 
 def printed(row: Audited) -> Pair:
     """What the document has, in its unit or its words; Chinese ones are quoted, and translated."""
-    said, english = row.case.printed_text or "–", row.case.english
+    said, english = row.case.printed_text or "–", row.case.claim.english
     return (f"“{english}”", f"“{said}”") if english else (said, said)
 
 
@@ -75,8 +75,8 @@ def right(row: Audited) -> Pair:
     if truth is None or group(row) != WRONG or case.printed is None:
         return "–", "–"
     text = interval_text(truth.three, case.printed)
-    if case.compares:
-        holds = judging.meets(case.printed, truth.three, case.bound, case.approximate)
+    if case.claim.comparison is not None:
+        holds = judging.meets(case.printed, truth.three, case.bound, case.claim.approximate)
         return ("–", "–") if holds else say("of-statement", ours=text, limit=limit_of(case))
     return ("–" if text == case.printed.text else text,) * 2
 
@@ -104,7 +104,7 @@ def called(row: Audited) -> Pair:
 def decides(row: Audited) -> str | None:
     """Address of the page with what decides a claim, from a page of a document."""
     case = row.case
-    if case.setting is not None:
+    if case.claim.setting is not None:
         return "../engines.html"
     if case.formula is not None:
         return f"../{case.formula.chapter}.html"

@@ -10,7 +10,7 @@ from typing import Any
 
 import catalogue
 from calc.auditing.audit import audit
-from calc.auditing.costs import Plan, combined_factors, example_of, weightiest
+from calc.auditing.costs import Plan, example_of
 from calc.costing.ownership import converted, prices_of
 from calc.uncertainty import Amount
 from catalogue.messages import Pair, join, messages
@@ -58,25 +58,6 @@ def plan_table(made: Plan) -> None:
     number("s1-users", made.users)
     number("s1-printed", made.recomputed["per_million"], fmt_fixed)
     interval("s1-corrected", map(float, corrected["per_million"].points), fmt_fixed)
-
-
-ASSUMPTIONS: dict[str, Pair] = {
-    "rate": say("throughput-what-these-users-reach"),
-    "used": say("utilisation-day-load-instead-of"),
-    "hardware": say("servers-dealers-prices-with-spares"),
-    "electricity": say("electricity-whole-site-instead-of"),
-    "upkeep": say("repairs-which-document-leaves-out"),
-    "people": say("people-shared-with-other-servers"), "hosting": say("space-by-power-that-is")}
-
-
-def assumptions_table(made: Plan) -> None:
-    """By what factor each correction alone moves the cost of a token, and all of them do."""
-    found = weightiest(made)
-    _, everything = combined_factors(dict(found))
-    table([(ASSUMPTIONS[name], factor) for name, factor in found]
-          + [(say("all-of-them"), everything)],
-          [Column(0, say("what-is-corrected")),
-           Column(lambda row: f"× {fmt_sig(row[1], 3)}", common("cost-of-token"))])
 
 
 def night(made: Plan) -> None:

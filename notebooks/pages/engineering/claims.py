@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from calc.auditing.audit import Audited, audit
-from calc.auditing.judging import CONTRADICTS, INFEASIBLE
+from calc.auditing.audit import audit
+from calc.auditing.judging import CONTRADICTS, INFEASIBLE, Audited
 from catalogue import ParamsError
 from catalogue.messages import messages
 from notebooks.pages.audit.words import called, printed, right

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 import calc
 import catalogue
 from calc.answer.estimate import Estimate
-from calc.auditing.audit import Audited
 from calc.auditing.costs import example_of
+from calc.auditing.judging import Audited
 from calc.capacity.availability import Fleet
 from calc.costing.cost import Cost, CostOptions, cost
 from calc.costing.ownership import YEAR, converted, prices_of

@@ -9,7 +9,8 @@ import pytest
 import catalogue
 from calc.auditing import costs
 from calc.auditing.reasons import shortage
-from calc.auditing.truths import Truths, deployment
+from calc.auditing.truths import deployment
+from calc.auditing.truths import truth_of as of
 from calc.uncertainty import Amount
 from catalogue import ParamsError
 
@@ -25,14 +26,6 @@ UNKNOWN = [  # a reference -> its refusal
     ("devices/nvidia-h20/matrix_peak", "'devices/nvidia-h20/matrix_peak' is no number of the "
      "catalogue"),
     ("s1-plan-d:tpott", "'tpott' is no name of params/symbols.yml, the nearest names are tpot")]
-
-
-def no_claim(name):
-    raise AssertionError(name)
-
-
-def of(reference):
-    return Truths(no_claim, no_claim).of(reference)
 
 
 @pytest.mark.parametrize(("where", "value"), [
@@ -109,15 +102,3 @@ def test_corrected_plan(plan):
         1e6 * amounts["per_rate"].value * PEAK / (3 * YEAR))
     assert of(f"costs/{costs.PLAN}/payback").unit == "s"
     assert of(f"costs/{costs.PLAN}/tco").three.value == amounts["tco"].value
-
-
-def test_assumptions_of_the_plan_multiply_to_the_correction(plan):
-    """Amounts of money add up in one sum; the rate and the share of the day divide it."""
-    factors = costs.weightiest(plan)
-    sizes = [abs(factor - 1) if factor > 1 else abs(1 / factor - 1) for _, factor in factors]
-    assert sizes == sorted(sizes, reverse=True)
-    money, whole = costs.combined_factors(dict(factors))
-    assert money == pytest.approx(plan.amounts()["tco"].value / plan.recomputed["tco"])
-    assert whole == pytest.approx(money * 51_200 / plan.rate.value * PEAK)
-    assert costs.combined_factors({"rate": 2.0, "used": 1.5, "hardware": 1.2, "people": 0.9}) == (
-        pytest.approx((1.1, 3.3)))
