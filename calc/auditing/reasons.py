@@ -210,8 +210,8 @@ def of_verdict(case: Case, judgement: Judgement) -> list[Pair]:
         return of_infeasible(case)
     if verdict in (judging.INPUT, judging.FORMULA, judging.BOTH):
         return of_fault(case, verdict)
-    if verdict == judging.ARITHMETIC or case.itself or (
-            verdict == judging.REPRODUCED and (truth is None or (
+    if verdict == judging.ARITHMETIC or (
+            verdict == judging.REPRODUCED and (case.itself or truth is None or (
                 own is not None and truth.where == case.listed.claim.id and not case.moved))):
         assert own is not None
         assert printed is not None
@@ -265,12 +265,12 @@ def of_fault(case: Case, verdict: str) -> list[Pair]:
         label = (letter.en, letter.zh) if letter else (name.replace("_", " "),) * 2
         named.append(say("input-is-otherwise", input=label, ours=_readable(ours, unit),
                          theirs=_readable(theirs, unit)))
-    right, found = case.truth.three.value, case.resourced
-    close = found is not None and abs(found - right) > judging.CLOSE * abs(right)
+    right, resourced = case.truth.three.value, case.resourced
+    close = resourced is not None and abs(resourced - right) > judging.CLOSE * abs(right)
     what = (("close" if close else "inputs") if verdict == judging.INPUT else
             "both" if verdict == judging.BOTH and case.moved else "formula")
     return [say("fault", what=what, inputs=join((", ", "，"), named), own=_shown(case, case.own),
-                found="" if found is None else _shown(case, found)), _right(case)]
+                found="" if resourced is None else _shown(case, resourced)), _right(case)]
 
 
 def of_infeasible(case: Case) -> list[Pair]:

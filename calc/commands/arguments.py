@@ -107,20 +107,19 @@ def add_settings(command: argparse.ArgumentParser, meaning: Pair | None = None,
                          help=spoken(meaning or say("set")))
 
 
-def _words() -> dict[str, str]:
-    """What argparse says, by what it says in English."""
-    return dict([
+def argparse_text(text: str) -> str:
+    """What argparse says in English, in the language of the answer."""
+    if not speaks_chinese():
+        return text
+    words = dict([
         say("usage"), say("positional"), say("options"), say("help"), say("argument"),
         say("unrecognized"), say("not-allowed-with"), say("ignored"), say("required"),
         say("one-required"), say("one-expected"), say("at-most-one"), say("at-least-one"),
         say("ambiguous"), say("invalid-value"), say("invalid-choice")])
+    return words.get(text, text)
 
 
-def _translated(text: str) -> str:
-    return _words().get(text, text) if speaks_chinese() else text
-
-
-vars(argparse)["_"] = _translated  # by which it asks for its words
+vars(argparse)["_"] = argparse_text  # by which it asks for its words
 
 
 if TYPE_CHECKING:

@@ -80,8 +80,8 @@ def run(args: argparse.Namespace) -> int:
             problems.update(dict.fromkeys(map(str, errors.exceptions)))
 
     for file in args.files:
-        attempt(partial(_check_file, file, notes))
-    for action in () if args.files else _whole_catalogue():
+        attempt(partial(check_file, file, notes))
+    for action in () if args.files else checks_of_catalogue():
         attempt(action)
     if args.json:
         print_json({"checked": checked, "problems": list(problems), "notes": notes})
@@ -100,7 +100,7 @@ def first_problems(problems: Sequence[str]) -> list[str]:
     return [*first, spoken(say("more", count=left))] if left > 0 else first
 
 
-def _whole_catalogue() -> list[Callable[[], Any]]:
+def checks_of_catalogue() -> list[Callable[[], Any]]:
     """A check of every file in ``params/``."""
     return [
         sources, symbols, glossary, symptoms, causes, configurations,
@@ -115,8 +115,9 @@ def _whole_catalogue() -> list[Callable[[], Any]]:
         _check_claims]
 
 
-def _check_file(file: str, notes: list[str]) -> None:
-    """Validate one file as the kind that its folder names, else as the kind its keys suggest."""
+def check_file(file: str, notes: list[str]) -> None:
+    """Validate one file as the kind that its folder names, else as the kind its keys suggest; note
+    what a prediction on a card assumes since its mechanisms do not say it."""
     checks: dict[str, Callable[[], Any]] = {
         "symbols.yml": symbols, "glossary.yml": glossary, "symptoms.yml": symptoms,
         "causes.yml": causes, "configurations.yml": configurations,
@@ -131,8 +132,14 @@ def _check_file(file: str, notes: list[str]) -> None:
         "claims": partial(_check_claims, file)}
     kind = kind_of(file)
     checks.get(kind, partial(_check_entry, kind, file))()
-    if kind == "devices":
-        notes += _stand_ins(file)
+    if kind != "devices":
+        return
+    device = load("devices", file)
+    name = device.mechanisms or USUAL.get(device.type)
+    if name is not None and device.type != "host":
+        raw, priors = yamlfile.read(Path(file)), load("mechanisms", name)
+        notes += [spoken(say("stands-in", where=raw.where(("matrix_peak", dtype)), dtype=dtype,
+                             name=name, near=near)) for dtype, near in lacking(device, priors)]
 
 
 def _check_assertions(engine: str) -> None:
@@ -156,21 +163,13 @@ def _check_claims(file: str | None = None) -> None:
 
 
 def _check_entry(kind: str, reference: str) -> None:
+    from calc.auditing.claims import load_quantities  # judges nothing
+
     loaders: dict[str, Callable[[str], Any]] = {
         "scenarios": load_family, "profiles": load_profile, "fits": load_fits,
-        "quantities": _load_quantities}
+        "quantities": load_quantities}
     loaded = loaders.get(kind, partial(load, kind))(reference)
     path = locate(kind, reference)
-    _check_lengths(kind, loaded, path)
-    if path.resolve().parent != folder_of(kind):
-        return
-    entries = [entry.file for entry in loaded.deployments] if kind == "scenarios" else [loaded]
-    if lacks := [*shortcomings(kind, path, entries)]:
-        raise ExceptionGroup(kind, [ParamsError(spoken(entry)) for entry in lacks])
-
-
-def _check_lengths(kind: str, loaded: Any, path: Path) -> None:
-    """Refuse requests of a scenario or a goal that are longer than the positions of the model."""
     raw = yamlfile.read(path)
     if kind == "scenarios":
         for deployment in (*loaded.deployments, *(loaded.pools or ())):
@@ -179,23 +178,11 @@ def _check_lengths(kind: str, loaded: Any, path: Path) -> None:
     elif kind == "goals":
         refuse_too_long(raw.where(("demand", "context_tokens")), load_model(loaded.model),
                         loaded.demand.longest)
-
-
-def _load_quantities(name: str) -> Any:
-    from calc.auditing.claims import load_quantities  # judges nothing
-
-    return load_quantities(name)
-
-
-def _stand_ins(file: str) -> list[str]:
-    """What a prediction on a card assumes since its mechanisms do not say it."""
-    device = load("devices", file)
-    name = device.mechanisms or USUAL.get(device.type)
-    if name is None or device.type == "host":
-        return []
-    raw, priors = yamlfile.read(Path(file)), load("mechanisms", name)
-    return [spoken(say("stands-in", where=raw.where(("matrix_peak", dtype)), dtype=dtype, name=name,
-                       near=near)) for dtype, near in lacking(device, priors)]
+    if path.resolve().parent != folder_of(kind):
+        return
+    entries = [entry.file for entry in loaded.deployments] if kind == "scenarios" else [loaded]
+    if lacks := [*shortcomings(kind, path, entries)]:
+        raise ExceptionGroup(kind, [ParamsError(spoken(entry)) for entry in lacks])
 
 
 def kind_of(file: str) -> str:

@@ -53,22 +53,21 @@ def run(args: argparse.Namespace) -> int:
     items = differences(scenarios)
     if args.json:
         print_json({"engines": [result.as_json() for result in results],
-                    "differences": [_plain(item) for item in items]} | caveats_of(*scenarios))
+                    "differences": [
+                        vars(item) | {"replaced": [vars(one) for one in item.replaced]}
+                        for item in items]} | caveats_of(*scenarios))
         return OK
     screen = console()
-    screen.print(_beside(scenarios, results))
+    screen.print(comparison_table(scenarios, results))
     for line in resting_on(*scenarios):
         tell(screen, line)
     for item in items:
-        _print(screen, item)
+        print_difference(screen, item)
     return OK
 
 
-def _plain(item: Difference) -> dict[str, object]:
-    return vars(item) | {"replaced": [vars(one) for one in item.replaced]}
-
-
-def _beside(scenarios: list[Scenario], results: list[Estimate]) -> Table:
+def comparison_table(scenarios: list[Scenario], results: list[Estimate]) -> Table:
+    """Each quantity, a column per engine."""
     table = Table(spoken(common("quantity")), *(
         _folded(scenario.engine or "") for scenario in scenarios),
         title=translated(scenarios[0].heading))
@@ -76,7 +75,11 @@ def _beside(scenarios: list[Scenario], results: list[Estimate]) -> Table:
         spoken(common("yes-plain") if result.fits else common("no-plain")) for result in results))
     for name in SHOWN:
         if all(name in result.reported for result in results):
-            table.add_row(named(name), *(_with_spread(result, name) for result in results))
+            quantities = [result.quantities[name] for result in results]
+            table.add_row(named(name), *(
+                spoken(say("spread", value=amount(one.value, one.unit),
+                           low=amount(one.low, one.unit), high=amount(one.high, one.unit)))
+                for one in quantities))
     return table
 
 
@@ -85,14 +88,7 @@ def _folded(heading: str) -> Column:
     return Column(heading, overflow="fold")
 
 
-def _with_spread(result: Estimate, name: str) -> str:
-    quantity = result.quantities[name]
-    low, value, high = (amount(number, quantity.unit)
-                        for number in (quantity.low, quantity.value, quantity.high))
-    return spoken(say("spread", value=value, low=low, high=high))
-
-
-def _print(screen: Console, item: Difference) -> None:
+def print_difference(screen: Console, item: Difference) -> None:
     """One value at a time in place of the first engine's, and all of them together."""
     defined = symbols()
     table = Table(Column(spoken(common("mechanism")), min_width=LONGEST_WORD),

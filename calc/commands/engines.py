@@ -29,15 +29,19 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.name is None:
         engines = [load_engine(name) for name in engine_names()]
-        _print(args, {engine.name: _summary(engine) for engine in engines}, _engines_table)
+        _print(args, {engine.name: {
+            "title": engine.title,
+            "releases": {item.version: item.date for item in engine.releases},
+            "entries": {kind: len(engine.entries[kind]) for kind in KINDS}}
+            for engine in engines}, engines_table)
         return OK
     engine = load_engine(args.name)
     release = engine.release(args.release).version if args.release else None
     entries = [engine.lookup(flag) for flag in args.flags] or [
         entry for kind in KINDS for entry in engine.entries[kind].values()
         if release is None or entry.at(release)]
-    data = {entry.name: _history(engine, entry, release) for entry in entries}
-    _print(args, data, _history_table if args.flags else _names_table)
+    data = {entry.name: history_of(engine, entry, release) for entry in entries}
+    _print(args, data, history_table if args.flags else names_table)
     return OK
 
 
@@ -48,13 +52,7 @@ def _print(args: argparse.Namespace, data: dict[str, Any], show: Any) -> None:
         console().print(show(data))
 
 
-def _summary(engine: Engine) -> dict[str, Any]:
-    return {"title": engine.title,
-            "releases": {item.version: item.date for item in engine.releases},
-            "entries": {kind: len(engine.entries[kind]) for kind in KINDS}}
-
-
-def _history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]:
+def history_of(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]:
     """What an entry is, in the release asked for or in each that it differs in."""
     changed = [version for version in engine.versions if entry.at(version) and (
         version == release if release else version == entry.since or version in entry.changed)]
@@ -63,7 +61,8 @@ def _history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any
     return data | {"releases": list(states), "states": {name: states[name] for name in changed}}
 
 
-def _engines_table(data: dict[str, Any]) -> Table:
+def engines_table(data: dict[str, Any]) -> Table:
+    """Engines with their releases and entries."""
     table = Table(*map(spoken, (common("engine"), common("releases"), *(
         say("kind", name=kind) for kind in KINDS))))
     for name, entry in data.items():
@@ -74,7 +73,8 @@ def _engines_table(data: dict[str, Any]) -> Table:
     return table
 
 
-def _names_table(data: dict[str, Any]) -> Table:
+def names_table(data: dict[str, Any]) -> Table:
+    """Entries of an engine and the releases that have them."""
     table = Table(*map(spoken, (common("name"), common("kind"), say("since"),
                                 say("until"))))
     for name, entry in data.items():
@@ -83,7 +83,8 @@ def _names_table(data: dict[str, Any]) -> Table:
     return table
 
 
-def _history_table(data: dict[str, Any]) -> Table:
+def history_table(data: dict[str, Any]) -> Table:
+    """What each name is, release by release."""
     table = Table(*map(spoken, (common("name"), common("release"), say("what-there"))))
     for name, entry in data.items():
         for number, (version, state) in enumerate(entry["states"].items()):

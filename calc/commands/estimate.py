@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     loaded = [listed(pool, lengths)
               for pool in load_deployment(args.scenario, overrides=settings)]
     if len(loaded) > 1:
-        return _of_pools(args, loaded)
+        return run_pools(args, loaded)
     scenario, applied = loaded[0], None
     if args.calibration is not None:
         from calc.evidence.calibration import apply  # loaded only where it is used
@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def _of_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
+def run_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
     """Print the answer for a deployment of two pools: together, then each by itself.
 
     Raises ParamsError for a calibration, which is of one pool.
@@ -219,11 +219,11 @@ def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> 
     tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
     for line in [*(resting_on(scenario) if alone else ()),
                  *map(spoken, filter(None, (stand_ins(scenario), longer_words(scenario)))),
-                 *_explained(result)]:
+                 *reason_lines(result)]:
         tell(screen, line)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))
-    loads = _loads(result)
+    loads = loads_of(result)
     apart = {name for of in loads.values() for name in of.values()}
     for name, quantity in result.reported.items():
         if name in apart or (not alone and name in (*LATENCIES, "tpot", "output_throughput")):
@@ -233,39 +233,18 @@ def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> 
             spoken(say("kind-of-value", kind=quantity.kind)))
     screen.print(table)
     if alone and loads:
-        screen.print(_of_loads(result, loads))
+        screen.print(load_table(result, loads))
     for words in engine_words(scenario) if alone else ():
         tell(screen, spoken(words))
     if alone and result.steady is not None:
-        for line in [*arrivals(scenario, result.steady), *_doubted(result), *_cache(result)]:
+        for line in [*arrivals(scenario, result.steady), *doubt_lines(result),
+                     *cache_lines(result)]:
             tell(screen, line)
     if alone and (measured := measured_evidence((scenario,), (result,))):
         tell(screen, spoken(measured))
-    _print_parts(screen, result, bool(scenario.inputs()["separate_pools"]), bool(loads))
+    print_parts(screen, result, bool(scenario.inputs()["separate_pools"]), bool(loads))
     if result.documented:
-        _print_documented(screen, result.documented)
-
-
-def _loads(result: Estimate) -> dict[str, dict[str, str]]:
-    """Latency and throughput that are told beside one another: by load, the first that of the
-    headline, and in it by the name of a burst's the quantity of that load; none of a burst alone,
-    of one pool of two, or of a phase alone."""
-    state, reported = result.steady, result.reported
-    if result.unasked or state is None or not state.keeps_up:
-        return {}
-    steady = {burst: name for burst, name in STEADILY.items() if name in reported}
-    loads = {"steady": steady, "burst": {burst: burst for burst in steady}, "bench": {
-        burst: name for name, burst in OF_BENCHES.items() if name in reported}}
-    return dict(sorted(loads.items(), key=lambda item: item[0] != state.arrivals))
-
-
-def _of_loads(result: Estimate, loads: Mapping[str, Mapping[str, str]]) -> Table:
-    """Latency and throughput, a column per load."""
-    table = Table(spoken(common("quantity")), *(spoken(say("load", load=load)) for load in loads))
-    for name in loads["steady"]:
-        cells = [result.reported[of[name]] if name in of else None for of in loads.values()]
-        table.add_row(named(name), *("–" if cell is None else formatted(cell) for cell in cells))
-    return table
+        screen.print(documented_table(result.documented))
 
 
 def engine_line(scenario: Scenario) -> str:
@@ -325,7 +304,7 @@ def arrivals(scenario: Scenario, steady: SteadyState) -> list[str]:
     return list(map(spoken, lines))
 
 
-def _doubted(result: Estimate) -> list[str]:
+def doubt_lines(result: Estimate) -> list[str]:
     """Why the steady state is simulated, where the closed form does not hold; a sentence."""
     names = result.steady.doubts if result.steady else ()
     if not names:
@@ -339,7 +318,29 @@ def _doubted(result: Estimate) -> list[str]:
                        lengths=distribution_words(lengths) if lengths else ""))]
 
 
-def _cache(result: Estimate) -> list[str]:
+def loads_of(result: Estimate) -> dict[str, dict[str, str]]:
+    """Latency and throughput that are told beside one another: by load, the first that of the
+    headline, and in it by the name of a burst's the quantity of that load; none of a burst alone,
+    of one pool of two, or of a phase alone."""
+    state, reported = result.steady, result.reported
+    if result.unasked or state is None or not state.keeps_up:
+        return {}
+    steady = {burst: name for burst, name in STEADILY.items() if name in reported}
+    loads = {"steady": steady, "burst": {burst: burst for burst in steady}, "bench": {
+        burst: name for name, burst in OF_BENCHES.items() if name in reported}}
+    return dict(sorted(loads.items(), key=lambda item: item[0] != state.arrivals))
+
+
+def load_table(result: Estimate, loads: Mapping[str, Mapping[str, str]]) -> Table:
+    """Latency and throughput, a column per load."""
+    table = Table(spoken(common("quantity")), *(spoken(say("load", load=load)) for load in loads))
+    for name in loads["steady"]:
+        cells = [result.reported[of[name]] if name in of else None for of in loads.values()]
+        table.add_row(named(name), *("–" if cell is None else formatted(cell) for cell in cells))
+    return table
+
+
+def cache_lines(result: Estimate) -> list[str]:
     """How full the cache is in a steady state, and how often it does not suffice; sentences."""
     steady = result.steady
     if steady is None or not steady.cache or result.everything["longest_requests"] < 1:
@@ -352,7 +353,7 @@ def _cache(result: Estimate) -> list[str]:
     return lines
 
 
-def _explained(result: Estimate) -> list[str]:
+def reason_lines(result: Estimate) -> list[str]:
     """Why it does not run and what does; what was calibrated; sentences."""
     lines = [translated(reason.text) for reason in result.reasons]
     if result.changes:
@@ -376,7 +377,7 @@ def _explained(result: Estimate) -> list[str]:
     return lines
 
 
-def _print_parts(screen: Console, result: Estimate, apart: bool, burst: bool) -> None:
+def print_parts(screen: Console, result: Estimate, apart: bool, burst: bool) -> None:
     """Print the parts of a token's time and of a prefill step without those that are zero, and the
     resource that binds each.
 
@@ -406,11 +407,12 @@ def _print_parts(screen: Console, result: Estimate, apart: bool, burst: bool) ->
         screen.print(table)
 
 
-def _print_documented(screen: Console, rows: tuple[Comparison, ...]) -> None:
+def documented_table(rows: tuple[Comparison, ...]) -> Table:
+    """What the document says of each quantity, what its formula gives, and what is derived."""
     table = Table(*map(spoken, (common("quantity"), common("section"), common("printed"),
                                 say("its-formula-gives"), say("derived-here"))),
                   title=spoken(say("what-the-document-says")))
     for row in rows:
         table.add_row(named(row.quantity), row.section or "", amount(row.printed, row.unit),
                       amount(row.recomputed, row.unit), amount(row.derived, row.unit))
-    screen.print(table)
+    return table

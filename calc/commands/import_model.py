@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     result = import_config(config, args.name, args.source, args.family)
     counted = parameters(result.model)
     if args.output is not None:
-        _write(Path(args.output), result.text, config, args.force)
+        write_model(Path(args.output), result.text, config, args.force)
     if args.json:
         print_json({
             "model": result.data, "used": result.used, "ignored": result.ignored,
@@ -53,14 +53,14 @@ def run(args: argparse.Namespace) -> int:
     if args.output is None:
         sys.stdout.write(result.text)
         sys.stdout.flush()
-    for line in _report(result, counted):
+    for line in report(result, counted):
         print(line, file=sys.stderr)
     if args.output is not None:
         print(spoken(say("written", path=display_path(Path(args.output)))), file=sys.stderr)
     return OK
 
 
-def _report(result: Imported, counted: dict[str, int]) -> list[str]:
+def report(result: Imported, counted: dict[str, int]) -> list[str]:
     """What became of every field, and the parameters counted from the shapes [1]."""
     implied = [spoken(say("because", field=field, why=why))
                for field, why in result.comments.items()]
@@ -81,7 +81,7 @@ def _report(result: Imported, counted: dict[str, int]) -> list[str]:
     return list(map(spoken, lines))
 
 
-def _write(target: Path, text: str, config: Path, force: bool) -> None:
+def write_model(target: Path, text: str, config: Path, force: bool) -> None:
     """Write a file at once or not at all; never over another one unless told to.
 
     Raises ParamsError saying why it cannot be written.

@@ -101,11 +101,11 @@ def print_list(kind: str, entries: list[Any]) -> None:
     for entry, row in zip(entries, rows, strict=True):
         table.add_row(entry.id, *(
             translated(getattr(entry, name)) if name in ("name", "title")
-            else _cell(getattr(entry, name, None), item) for name, item in row.items()))
+            else cell_text(getattr(entry, name, None), item) for name, item in row.items()))
     console().print(table)
 
 
-def _cell(stored: Any, item: Any) -> str:
+def cell_text(stored: Any, item: Any) -> str:
     """A cell of a listing; a value of the entry as its file writes it."""
     if isinstance(stored, Value):
         return stored.written
@@ -130,8 +130,9 @@ def print_entry(kind: str, entry: Any) -> None:
             continue
         also = spoken(say("also-printed"))
         for label, item in ((name, value), *((also, it) for it in value.others)):
+            section = item.section and spoken(say("in-section", section=item.section))
             table.add_row(label, item.shown, spoken(say("value-kind", name=item.kind)),
-                          _citation(item))
+                          listing(part for part in (item.source, section, item.date) if part))
             cited.setdefault(item.source)
     screen.print(table)
     for key in cited:
@@ -161,9 +162,3 @@ def _flatten(prefix: str, item: Any) -> list[tuple[str, Any]]:
         return [] if item is None else [(prefix, item)]
     return [row for name, value in pairs
             for row in _flatten(f"{prefix}.{name}" if prefix else str(name), value)]
-
-
-def _citation(value: Value) -> str:
-    """Key, section and date of a value's source."""
-    section = value.section and spoken(say("in-section", section=value.section))
-    return listing(part for part in (value.source, section, value.date) if part)

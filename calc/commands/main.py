@@ -46,7 +46,7 @@ COMMANDS = {
 """Name -> module of this room that does it, loaded when it is asked for."""
 
 
-def _purposes() -> dict[str, Pair]:
+def purposes_of_commands() -> dict[str, Pair]:
     """What each command is for."""
     return {"check": say("check"), **{kind: say("listing", kind=kind) for kind in LISTED},
             "estimate": say("estimate"), "cost": say("cost"), "simulate": say("simulate"),
@@ -58,17 +58,12 @@ def _purposes() -> dict[str, Pair]:
             "deploy": say("deploy"), "report": say("report"), "engines": say("engines")}
 
 
-def _name() -> str:
-    """How the command line was called: by its installed name, or as a module."""
-    called = Path(sys.argv[0]).name
-    return called if called == SCRIPT else "python -m calc"
-
-
-def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+def command_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """The arguments of the command that is asked for; of the others their names, and what they are
     for where that is asked."""
     helped = not {"-h", "--help"}.isdisjoint(argv)
-    parser = Parser(prog=_name(), description=spoken(say("description")) if helped else None)
+    called = SCRIPT if Path(sys.argv[0]).name == SCRIPT else "python -m calc"
+    parser = Parser(prog=called, description=spoken(say("description")) if helped else None)
     if "--version" in argv:
         parser.add_argument("--version", action="version", version=f"{SCRIPT} {calc.__version__}")
     else:
@@ -76,7 +71,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--lang", choices=LANGUAGES, dest="spoken", default=language(argv),
                         help=spoken(say("lang")))
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
-    purposes = _purposes() if helped else {}
+    purposes = purposes_of_commands() if helped else {}
     for name in COMMANDS:
         command = commands.add_parser(name, help=spoken(purposes.get(name, NOTHING)))
         if name not in argv:
@@ -106,22 +101,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     before = signal.signal(signal.SIGTERM, _terminated) if alone else None
     try:
         with threadpool_limits(1, "blas"):  # its sums are small: threads would wait for each other
-            return _interruptible(argv)
+            return run_interruptibly(argv)
     finally:
         speak(LANGUAGES[0])  # to whoever called
-        _end_processes(of_caller)
+        end_processes(of_caller)
         if alone:  # whoever called ends as it did before
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
-def _end_processes(of_caller: set[threading.Thread]) -> None:
+def end_processes(of_caller: set[threading.Thread]) -> None:
     """End what is left of processes, and wait for the threads that watch them.
 
     Such a thread closes the pipe that the end of this process would otherwise write to.
     """
     if not (left := multiprocessing.active_children()):
         return
-    threading.excepthook = _unless_ended
+    threading.excepthook = lambda problem: (  # a pool's own thread finds its processes ended
+        None if issubclass(problem.exc_type, InvalidStateError)
+        else threading.__excepthook__(problem))
     for process in left:  # one that is just being forked would pass over a SIGTERM
         process.kill()
     for thread in set(threading.enumerate()) - of_caller:
@@ -129,13 +126,7 @@ def _end_processes(of_caller: set[threading.Thread]) -> None:
             thread.join()
 
 
-def _unless_ended(problem: threading.ExceptHookArgs) -> None:
-    """Nothing is said of a pool's own thread that finds its processes ended."""
-    if not issubclass(problem.exc_type, InvalidStateError):
-        threading.__excepthook__(problem)
-
-
-def _interruptible(argv: Sequence[str] | None) -> int:
+def run_interruptibly(argv: Sequence[str] | None) -> int:
     """Run one command, which Ctrl-C ends in a sentence at any moment; its exit code."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -158,7 +149,7 @@ def _run(argv: Sequence[str] | None) -> int:
     begin(words)
     for_programs = "--json" in words  # which read one language
     speak(LANGUAGES[0] if for_programs else language(words))
-    args = _parser(words).parse_args(words)
+    args = command_parser(words).parse_args(words)
     speak(LANGUAGES[0] if for_programs else args.spoken)
     try:
         code = _module(args.command).run(args)
@@ -168,7 +159,7 @@ def _run(argv: Sequence[str] | None) -> int:
         print_error(str(error))
         return BAD_INPUT
     except ModuleNotFoundError as error:
-        print_error(_lacks(args.command, error))
+        print_error(missing_extra(args.command, error))
         return BAD_INPUT
     except BrokenPipeError:
         sys.stderr.close()
@@ -179,7 +170,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return BAD_INPUT
 
 
-def _lacks(command: str, error: ModuleNotFoundError) -> str:
+def missing_extra(command: str, error: ModuleNotFoundError) -> str:
     """Which extra a command needs; what belongs to none is raised again."""
     library = str(error.name).partition(".")[0]
     for extra, libraries in EXTRAS.items():

@@ -41,8 +41,17 @@ def run(args: argparse.Namespace) -> int:
         if find_spec(library) is None:
             raise ModuleNotFoundError(f"No module named {library!r}", name=library)
     program = catalogue.ROOT.parent / PROGRAM
-    code, printed, errors = _ran([sys.executable, str(program), *(
-        f"--{name}={getattr(args, name)}" for name in OPTIONS), "--", args.scenario])
+    command = [sys.executable, str(program), *(
+        f"--{name}={getattr(args, name)}" for name in OPTIONS), "--", args.scenario]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+                          ) as running:
+        try:
+            printed, errors = running.communicate()
+        except BaseException:  # it ends with this one, and clears up first
+            running.terminate()
+            running.wait()
+            raise
+    code = running.returncode
     if code == BAD_INPUT:
         raise ParamsError(errors.strip())
     if code:
@@ -52,16 +61,3 @@ def run(args: argparse.Namespace) -> int:
     written = printed.strip()
     print_json({"files": [written]}) if args.json else print(written)
     return code
-
-
-def _ran(command: list[str]) -> tuple[int, str, str]:
-    """Exit code of a program and what it said; it ends with this one, and clears up first."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-                          ) as running:
-        try:
-            printed, errors = running.communicate()
-        except BaseException:
-            running.terminate()
-            running.wait()
-            raise
-    return running.returncode, printed, errors

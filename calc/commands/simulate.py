@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from typing import Any, get_args
 
@@ -101,26 +102,28 @@ def run(args: argparse.Namespace) -> int:
     pools = [listed(pool, lengths) for pool in load_deployment(
         args.scenario, overrides=[*args.settings, *settings])]
     scenario = pools[-1]
-    _take_stated(args, scenario)
-    arguments = _arguments(args)
+    take_stated_load(args, scenario)
+    arguments = numbers_of(args)
     system = _system(pools, lengths, args, arguments)
-    prefixes = _prefixes(scenario, system, arguments)
+    prefixes = prefixes_of(scenario, system, arguments)
     objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
     load = UserLoad(arguments["users"], arguments["think_time"], arguments["rate"],
                      together=args.begin == "together")
     if arguments["ramp"] is None and load.users is not None:
         arguments["ramp"] = 0.0 if load.together else cycle(scenario, load)
     try:
-        run = _run(system, load, arguments, prefixes)
+        run = run_load(system, load, arguments, prefixes)
         summary = summarise(run, objective=objective)
-        most = saturation(system if prefixes is None else _as_found(
-            pools, lengths if prefixes.turns == 1 else [], args, arguments, summary))
+        most = saturation(system if prefixes is None else _system(
+            pools, lengths if prefixes.turns == 1 else [], args, arguments, {  # as the run has it
+                "prefix_hit_share": summary.hit_share,
+                "input_tokens": round(summary.input_tokens)}))
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
     summary = with_overhead(summary, system.overhead)
     # the queue of a closed loop is never longer than its users
     bounded = arguments["rate"] is None or arguments["rate"] < most[0]
-    answer = _answer(pools, system, arguments, summary, most) | {
+    answer = answer_of(pools, system, arguments, summary, most) | {
         "bounded": bounded,
         "settled": summary.steady and summary.window >= SETTLED * summary.e2e.mean,
         "together": system.pool.ranks, "reasons": [reason.as_json() for reason in system.reasons],
@@ -132,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def _take_stated(args: argparse.Namespace, scenario: Scenario) -> None:
+def take_stated_load(args: argparse.Namespace, scenario: Scenario) -> None:
     """The load that the deployment states, where the command line states none."""
     if args.rate is not None or args.users is not None:
         return
@@ -160,14 +163,7 @@ def _system(pools: Sequence[Scenario], lengths: Sequence[tuple[int, int]],
         (prompt, answer, int(in_prefix_cache(prompt, cached))) for prompt, answer in lengths))
 
 
-def _as_found(pools: Sequence[Scenario], lengths: Sequence[tuple[int, int]],
-              args: argparse.Namespace, given: Mapping[str, Any], summary: Summary) -> System:
-    """The deployment with the hit share and the mean prompt of a run, as if they were stated."""
-    return _system(pools, lengths, args, given, {
-        "prefix_hit_share": summary.hit_share, "input_tokens": round(summary.input_tokens)})
-
-
-def _prefixes(scenario: Scenario, system: System, given: Mapping[str, Any]) -> Prefixes | None:
+def prefixes_of(scenario: Scenario, system: System, given: Mapping[str, Any]) -> Prefixes | None:
     """What requests have in common, None where nothing is said of it.
 
     Raises ParamsError, one sentence, where the options contradict each other or the deployment.
@@ -196,15 +192,17 @@ def _prefixes(scenario: Scenario, system: System, given: Mapping[str, Any]) -> P
     raise ParamsError(spoken(problem))
 
 
-def _arguments(args: argparse.Namespace) -> dict[str, Any]:
+def numbers_of(args: argparse.Namespace) -> dict[str, Any]:
     """Arguments as SI numbers; None where one is not given, infinity for no objective."""
     def number_of(name: str, unit: str, least: float = 0.0, integer: bool = False) -> Any:
         text = getattr(args, name)
         option = f"--{name.replace('_', '-')} {text}"
         if text is None:
             return None
-        number = (quantity(option, text, unit) if not _plain(text) or unit == "s"
-                  else float(text))
+        plain: float | None = None
+        with suppress(ValueError):
+            plain = float(text)
+        number = quantity(option, text, unit) if plain is None or unit == "s" else plain
         if (not math.isfinite(number) or not least <= number <= LARGEST
                 or (integer and number != int(number))):
             raise ParamsError(spoken(say(
@@ -236,15 +234,7 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
     return arguments
 
 
-def _plain(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _run(system: System, load: UserLoad, given: Mapping[str, Any],
+def run_load(system: System, load: UserLoad, given: Mapping[str, Any],
          prefixes: Prefixes | None) -> Run:
     """The run that was asked for; of a duration, with the requests that arrive in it."""
     def serve(count: int) -> Run:
@@ -280,7 +270,7 @@ def _check_size(count: float, output_tokens: int) -> None:
                                      tokens=f"{output_tokens:,}", most=f"{most:,}")))
 
 
-def _answer(pools: Sequence[Scenario], system: System, given: Mapping[str, Any], summary: Summary,
+def answer_of(pools: Sequence[Scenario], system: System, given: Mapping[str, Any], summary: Summary,
             most: tuple[float, str]) -> dict[str, Any]:
     """Plain data, SI units; what does not exist is null."""
     def plain(value: Any) -> Any:
@@ -307,22 +297,6 @@ def _answer(pools: Sequence[Scenario], system: System, given: Mapping[str, Any],
             "saturation_rate": most[0], "saturation_from": most[1]}
 
 
-def _lengths(answer: Mapping[str, Any]) -> str:
-    """How long requests are, in a sentence."""
-    of = answer["workload"]["lengths"]
-    listed = of["distribution"] == "listed"
-    return spoken(say("lengths", listed=listed,
-                      lengths="" if listed else distribution_words(Lengths(**of))))
-
-
-def _begin(workload: Mapping[str, Any]) -> str:
-    """When users begin, in a sentence."""
-    if "users" not in workload:
-        return ""
-    ramp = workload["ramp"]
-    return spoken(say("begin", ramp=bool(ramp), time=amount(ramp, "s")))
-
-
 def _print(pools: Sequence[Scenario], answer: Mapping[str, Any], summary: Summary) -> None:
     screen = console()
     workload = answer["workload"]
@@ -333,7 +307,13 @@ def _print(pools: Sequence[Scenario], answer: Mapping[str, Any], summary: Summar
         requests=summary.requests, window=amount(summary.window, "s"), seed=workload["seed"])))
     for line in (*map(deployed_line, pools), *resting_on(*pools)):
         tell(screen, line)
-    tell(screen, f"{_lengths(answer)}{_begin(workload)}")
+    of = workload["lengths"]
+    listed = of["distribution"] == "listed"
+    lengths = spoken(say("lengths", listed=listed,
+                         lengths="" if listed else distribution_words(Lengths(**of))))
+    begin = "" if "users" not in workload else spoken(
+        say("begin", ramp=bool(workload["ramp"]), time=amount(workload["ramp"], "s")))
+    tell(screen, f"{lengths}{begin}")
     for reason in answer["reasons"]:
         tell(screen, translated(reason["text"]))
     table = Table(*map(spoken, (common("time"), common("mean"), say("of-the-mean"))),

@@ -33,7 +33,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print counts by document and verdict, the causes, and the claims that are asked for.
 
-    Returns 2 where a claim could not be judged; the others are printed.
+    Returns 2 where a claim could not be judged; the others are printed. Raises ParamsError for a
+    claim, a verdict or a cause that there is none of.
     """
     from calc.auditing.audit import audit  # builds deployments
     from calc.auditing.judging import VERDICTS
@@ -44,7 +45,14 @@ def run(args: argparse.Namespace) -> int:
             and args.cause in (None, row.cause) and args.claim in (None, row.id)
             and (args.verdict is None
                  or args.verdict in (row.judgement.verdict, *row.judgement.also))]
-    _check_choices(result, args, VERDICTS)
+    for name, wanted, choices in (
+            ("claim", args.claim, [row.id for row in result.rows]),
+            ("verdict", args.verdict, list(VERDICTS)),
+            ("cause", args.cause, list(result.causes))):
+        if wanted is not None and wanted not in choices:
+            near = difflib.get_close_matches(wanted[:40], choices, n=3, cutoff=0.3) or choices[:8]
+            raise ParamsError(spoken(say("none-such", option=f"--{name} {wanted[:40]}",
+                                         names=listing(near))))
     for problem in first_problems(result.problems):
         print(problem, file=sys.stderr)
     if args.json:
@@ -54,25 +62,14 @@ def run(args: argparse.Namespace) -> int:
                     "contradictions": [one.as_json() for one in _among(result, rows)],
                     "claims": [row.as_json() for row in rows]})
     elif args.contradictions:
-        _excluding(_among(result, rows))
+        print_contradictions(_among(result, rows))
     else:
-        _print_claims(result, rows, any((args.document, args.verdict, args.cause, args.claim)))
+        print_claims(result, rows, any((args.document, args.verdict, args.cause, args.claim)))
     return BAD_INPUT if result.problems else OK
 
 
-def _check_choices(result: Any, args: argparse.Namespace, verdicts: Iterable[str]) -> None:
-    """Raises ParamsError for a claim, a verdict or a cause that there is none of."""
-    for name, wanted, choices in (
-            ("claim", args.claim, [row.id for row in result.rows]),
-            ("verdict", args.verdict, list(verdicts)),
-            ("cause", args.cause, list(result.causes))):
-        if wanted is not None and wanted not in choices:
-            near = difflib.get_close_matches(wanted[:40], choices, n=3, cutoff=0.3) or choices[:8]
-            raise ParamsError(spoken(say("none-such", option=f"--{name} {wanted[:40]}",
-                                         names=listing(near))))
-
-
-def _print_claims(result: Any, rows: list[Any], wanted: bool) -> None:
+def print_claims(result: Any, rows: list[Any], wanted: bool) -> None:
+    """Counts of each document, causes, and the claims that are asked for."""
     for document, count in result.counts.items():
         listed = listing(spoken(say("counted", count=number, name=name, words=_verdict(name)))
                          for name, number in count.most_common())
@@ -80,7 +77,7 @@ def _print_claims(result: Any, rows: list[Any], wanted: bool) -> None:
                          listed=listed)))
     if by_cause := result.causes:
         print(spoken(say("causes", listed=listing(
-            spoken(say("cause", name=name, count=count, title=_title(name)))
+            spoken(say("cause", name=name, count=count, title=_pair(causes()[name]["title"])))
             for name, count in by_cause.most_common()))))
     for row in rows if wanted else ():
         data = row.as_json()
@@ -99,7 +96,7 @@ def _among(result: Any, rows: Iterable[Any]) -> list[Any]:
     return [one for one in result.contradictions if wanted.intersection(one.claims)]
 
 
-def _excluding(contradictions: list[Any]) -> None:
+def print_contradictions(contradictions: list[Any]) -> None:
     """What is said beside what else, and which of it holds."""
     counts = Counter(one.kind for one in contradictions)
     print(spoken(say("contradictions", count=len(contradictions), listed=listing(
@@ -115,10 +112,6 @@ def _excluding(contradictions: list[Any]) -> None:
 
 def _pair(texts: Mapping[str, str]) -> Pair:
     return texts["en"], texts["zh"]
-
-
-def _title(cause: str) -> Pair:
-    return _pair(causes()[cause]["title"])
 
 
 def _verdict(name: str) -> Pair:

@@ -36,15 +36,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         action.add_argument("--json", action="store_true", default=argparse.SUPPRESS,
                             help=spoken(common("help-json")))
         if name == "fit":
-            _fit_arguments(action)
-
-
-def _fit_arguments(action: argparse.ArgumentParser) -> None:
-    """What fitting takes besides."""
-    action.add_argument("-o", "--output", metavar="FILE", help=spoken(say("help-output")))
-    action.add_argument("--source", help=spoken(say("help-source")))
-    action.add_argument("--date", help=spoken(say("help-date")))
-    action.add_argument("--of", metavar="WORDS", help=spoken(say("help-of")))
+            action.add_argument("-o", "--output", metavar="FILE", help=spoken(say("help-output")))
+            action.add_argument("--source", help=spoken(say("help-source")))
+            action.add_argument("--date", help=spoken(say("help-date")))
+            action.add_argument("--of", metavar="WORDS", help=spoken(say("help-of")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     return ACTIONS[args.action](args, shelf(args.tables))
 
 
-def _list(args: argparse.Namespace, tables: Shelf) -> int:
+def list_rows(args: argparse.Namespace, tables: Shelf) -> int:
     """Rows by operator, card and engine."""
     rows = tables.parts(args.operator, args.card, args.engine)
     devices = set(names("devices"))
@@ -82,7 +77,7 @@ def _list(args: argparse.Namespace, tables: Shelf) -> int:
     return OK
 
 
-def _fit(args: argparse.Namespace, tables: Shelf) -> int:
+def fit_laws(args: argparse.Namespace, tables: Shelf) -> int:
     """Laws of an engine's kernels on a card, release by release, and how far they are off.
 
     Raises ParamsError for what is asked for and not there, and for an output without a source.
@@ -105,15 +100,23 @@ def _fit(args: argparse.Namespace, tables: Shelf) -> int:
     if not fits:
         raise ParamsError(spoken(say("no-law", engine=engine, card=args.card)))
     if args.json:
-        print_json({"tables": str(tables.root), "fits": [_as_json(table) for table in fits]})
+        print_json({"tables": str(tables.root), "fits": [
+            {"release": table.release, "operator": table.operator, "cut": table.cut,
+             "kernel": table.kernel, "dtype": table.dtype, "fitted": table.fit.fitted,
+             "parameters": {name: {"value": value, "low": table.fit.ranges[name][0],
+                                   "high": table.fit.ranges[name][1]}
+                            for name, value in table.fit.values.items()},
+             "judged": vars(table.fit.errors),
+             "regions": {str(least): vars(errors)
+                         for least, errors in table.fit.regions.items()}} for table in fits]})
     else:
-        _print_fits(fits)
+        print_fits(fits)
     if args.output:
-        _write(args, args.of or str(tables.root), engine, fits)
+        write_fits(args, args.of or str(tables.root), engine, fits)
     return OK
 
 
-def _write(args: argparse.Namespace, of: str, engine: str, fits: list[FittedTable]) -> None:
+def write_fits(args: argparse.Namespace, of: str, engine: str, fits: list[FittedTable]) -> None:
     """The file of an engine on a class of cards, read again as it will be."""
     from kernels.writing import text
 
@@ -128,19 +131,8 @@ def _write(args: argparse.Namespace, of: str, engine: str, fits: list[FittedTabl
     print(spoken(say("file-written", path=str(path))))
 
 
-def _as_json(table: FittedTable) -> dict[str, object]:
-    """A fit with its values in SI units."""
-    fit = table.fit
-    return {"release": table.release, "operator": table.operator, "cut": table.cut,
-            "kernel": table.kernel, "dtype": table.dtype, "fitted": fit.fitted,
-            "parameters": {name: {"value": value, "low": fit.ranges[name][0],
-                                  "high": fit.ranges[name][1]}
-                           for name, value in fit.values.items()},
-            "judged": vars(fit.errors),
-            "regions": {str(least): vars(errors) for least, errors in fit.regions.items()}}
-
-
-def _print_fits(fits: list[FittedTable]) -> None:
+def print_fits(fits: list[FittedTable]) -> None:
+    """Each law with its errors."""
     shown = Table(*_headings("release", "operator", "dtype", "kernel"))
     for title in _headings("judged", "median", "ninety", "lean"):
         shown.add_column(title, justify="right")
@@ -162,5 +154,6 @@ def _headings(*names: str) -> list[str]:
             for name in names]
 
 
-ACTIONS: dict[str, Callable[[argparse.Namespace, Shelf], int]] = {"list": _list, "fit": _fit}
+ACTIONS: dict[str, Callable[[argparse.Namespace, Shelf], int]] = {
+    "list": list_rows, "fit": fit_laws}
 """What is done with tables, by name, and who does it."""
